@@ -1,0 +1,63 @@
+// The closed list of what a caller can be told. Throw a ServiceError for the caller's mistakes;
+// what the world does (an endpoint's 500, a timeout) is a value, and our own mistakes are plain Errors.
+// http/problems.ts holds the one table from code to status and title; docs/problems.md a section each.
+
+export type ErrorCode =
+  // the request as such
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'unsupported-media-type'
+  | 'body-too-large'
+  | 'malformed-json'
+  | 'malformed-request'
+  | 'headers-too-large'
+  | 'request-timeout'
+  | 'invalid-fields'
+  | 'invalid-query'
+  // who is asking
+  | 'invalid-credentials'
+  | 'missing-token'
+  | 'invalid-token'
+  | 'invalid-account'
+  | 'too-many-requests'
+  // what it collides with
+  | 'too-many-endpoints'
+  | 'too-many-secrets'
+  | 'last-secret'
+  | 'account-required'
+  | 'unknown-account'
+  | 'payment-of-another-account'
+  | 'forbidden-move'
+  | 'delivery-not-final'
+  | 'delivery-final'
+  | 'payload-expired'
+  // ourselves
+  | 'database-away'
+  | 'overloaded'
+  | 'internal'
+
+/** One wrong field of a request body; `pointer` is an RFC 6901 JSON pointer. */
+export interface FieldError {
+  pointer: string
+  code: string
+  detail: string
+}
+
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+  readonly errors: readonly FieldError[] | undefined
+  /** Whole seconds after which trying again makes sense; becomes `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    more: { errors?: readonly FieldError[]; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause })
+    this.name = 'ServiceError'
+    this.code = code
+    this.errors = more.errors
+    this.retryAfterSeconds = more.retryAfterSeconds
+  }
+}
