@@ -1,0 +1,67 @@
+// The headers of one attempt (decisions, Callbacks). Signatures are made here, per attempt, with the
+// keys of the moment; only the body is stored.
+
+import type { KeyObject } from 'node:crypto'
+import { hmacHex, standardSignature } from './signature.ts'
+
+export const HMAC_HEADER = 'X-Paybell-Hmac'
+export const USER_AGENT = 'Paybell/1'
+
+/** The keys that sign for an endpoint; the previous one only for 24 h after a rotation. */
+export interface SigningKeys {
+  current: KeyObject
+  previous: { key: KeyObject; untilMs: number } | null
+}
+
+export interface CallbackHead {
+  eventId: string
+  kind: string
+  sequence: number
+  attempt: number
+  atMs: number
+  mark: 'test' | 'replay' | null
+  traceparent: string
+  extraHeader: readonly [name: string, value: string] | null
+}
+
+/** A flat list of names and values, each name once. */
+export function callbackHeaders(
+  head: CallbackHead,
+  keys: SigningKeys,
+  body: readonly Uint8Array[],
+): string[] {
+  const timestamp = Math.floor(head.atMs / 1_000)
+  const previous =
+    keys.previous !== null && keys.previous.untilMs > head.atMs ? keys.previous : null
+  let signatures = standardSignature(keys.current, head.eventId, timestamp, body)
+  if (previous) {
+    signatures += ` ${standardSignature(previous.key, head.eventId, timestamp, body)}`
+  }
+  const headers = [
+    'content-type',
+    'application/json',
+    'user-agent',
+    USER_AGENT,
+    HMAC_HEADER,
+    hmacHex(keys.current, body),
+    'webhook-id',
+    head.eventId,
+    'webhook-timestamp',
+    String(timestamp),
+    'webhook-signature',
+    signatures,
+    'X-Paybell-Event',
+    head.kind,
+    'X-Paybell-Sequence',
+    String(head.sequence),
+    'X-Paybell-Attempt',
+    String(head.attempt),
+    'traceparent',
+    head.traceparent,
+  ]
+  if (previous) headers.push('X-Paybell-Hmac-Previous', hmacHex(previous.key, body))
+  if (head.mark === 'test') headers.push('X-Paybell-Test', 'true')
+  if (head.mark === 'replay') headers.push('X-Paybell-Replay', 'true')
+  if (head.extraHeader) headers.push(...head.extraHeader)
+  return headers
+}

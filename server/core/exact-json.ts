@@ -1,0 +1,132 @@
+// Request bytes to a value, with the one number whose digits matter kept as written: JSON.parse
+// turns 100.00 and 9007199254740993 into binary floats, so a scan of the same text finds what
+// `amount.amount` looked like. The value is always JSON.parse's own; the scan only adds the digits
+// and the limits.
+
+import { ServiceError } from './errors.ts'
+
+export interface ParsedJson {
+  value: unknown
+  /** The number at `/amount/amount` exactly as written; undefined when there is no number there. */
+  amountText: string | undefined
+}
+
+/** RFC 8259 §9 lets a parser limit depth. JSON.parse takes 2 s for 14 MB of opening brackets. */
+export const NESTING_LEVELS_MAX = 100
+/** A payment has about 25 values. JSON.parse takes 0.7 s for 14 MB of empty arrays. */
+export const VALUES_MAX = 10_000
+
+// ignoreBOM means: leave it in the text, where JSON.parse refuses it (RFC 8259 §8.1).
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Throws `malformed-json`. The causes stay behind: V8's messages quote the text they refuse. */
+export function parseJson(bytes: Uint8Array): ParsedJson {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw new ServiceError('malformed-json', 'The body is not valid UTF-8.')
+  }
+  try {
+    // The scan goes first, because its limits are what makes the parse affordable.
+    const amountText = scanAmount(text)
+    return { value: JSON.parse(text), amountText }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    throw new ServiceError('malformed-json', 'The body is not valid JSON.')
+  }
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const MINUS = 0x2d
+const DIGIT_0 = 0x30
+const DIGIT_9 = 0x39
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/**
+ * Right for every text that JSON.parse accepts; for any other it ends in linear time, with anything.
+ * A colon outside strings follows a member's name and nothing else: that is all the grammar needed.
+ * Of members with one name the last wins, as in JSON.parse: each new one forgets the earlier.
+ */
+function scanAmount(text: string): string | undefined {
+  let amountText: string | undefined
+  let inAmount = false // the latest name at level 1 is `amount`
+  let atAmount = false // and within it, the latest name at level 2
+  let depth = 0
+  let values = 1
+  let nameStart = 0
+  let nameEnd = 0
+
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      nameStart = at
+      nameEnd = at = stringEnd(text, at)
+    } else if (code === COLON) {
+      if (depth === 1) {
+        inAmount = isAmount(text, nameStart, nameEnd)
+        atAmount = false
+        if (inAmount) amountText = undefined
+      } else if (depth === 2 && inAmount) {
+        atAmount = isAmount(text, nameStart, nameEnd)
+        if (atAmount) amountText = undefined
+      }
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      if (++depth > NESTING_LEVELS_MAX) refuse(`nested more than ${NESTING_LEVELS_MAX} levels deep`)
+      if (++values > VALUES_MAX) refuse(`made of more than ${VALUES_MAX} values`)
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      depth--
+    } else if (code === COMMA) {
+      if (++values > VALUES_MAX) refuse(`made of more than ${VALUES_MAX} values`)
+    } else if (atAmount && depth === 2 && (code === MINUS || isDigit(code))) {
+      const end = numberEnd(text, at)
+      amountText = text.slice(at, end)
+      at = end - 1
+    }
+  }
+  return amountText
+}
+
+function refuse(what: string): never {
+  throw new ServiceError('malformed-json', `The body is ${what}.`)
+}
+
+/** Where the string that opens at `start` closes: at a quote behind an even run of backslashes. */
+function stringEnd(text: string, start: number): number {
+  for (let end = start; ; ) {
+    end = text.indexOf('"', end + 1)
+    if (end === -1) return text.length
+    let run = end
+    while (text.charCodeAt(run - 1) === BACKSLASH) run--
+    if ((end - run) % 2 === 0) return end
+  }
+}
+
+/** Whether the string spells `amount`, also with escapes: "\u0061mount" is the same name. */
+function isAmount(text: string, start: number, end: number): boolean {
+  const length = end - start - 1
+  if (length === 6) return text.startsWith('amount', start + 1)
+  // Six characters written as \uXXXX each are 36; whatever is longer is another name.
+  if (length < 6 || length > 36 || !text.slice(start, end).includes('\\')) return false
+  return JSON.parse(text.slice(start, end + 1)) === 'amount'
+}
+
+function isDigit(code: number): boolean {
+  return code >= DIGIT_0 && code <= DIGIT_9
+}
+
+// Sticky: matches where lastIndex says, and nowhere else.
+const NUMBER = /[-+.\deE]+/y
+
+/** Past the last character that a JSON number can have: digits, sign, point, exponent. */
+function numberEnd(text: string, start: number): number {
+  NUMBER.lastIndex = start
+  NUMBER.test(text)
+  return NUMBER.lastIndex
+}

@@ -1,0 +1,29 @@
+// A delivery as the engine holds it in memory: narrow, no body. The order of one payment's updates
+// at one endpoint is decided on these (core/strand).
+
+export interface QueuedDelivery {
+  clientKey: number
+  id: string
+  eventId: string
+  endpointId: string
+  paymentId: string
+  sequence: number
+  kind: string
+  shard: number
+  /** No attempt starts earlier. */
+  nextAttemptAtMs: number
+  attempts: number
+  runAttempts: number
+  firstAttemptAtMs: number | null
+  firstFailedAtMs: number | null
+  deadlineAtMs: number | null
+  isReplay: boolean
+}
+
+/** A delivery fresh from its accepting transaction. */
+export interface HandedOff extends QueuedDelivery {
+  /** Earlier updates of the payment may still be owed to the endpoint: they have to be read first. */
+  hasElders: boolean
+  /** The body but for the file, so that a first attempt reads nothing. */
+  payload: { text: string; documentHash: Uint8Array | null }
+}

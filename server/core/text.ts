@@ -1,0 +1,21 @@
+// What a string must be before it is stored, signed or counted.
+
+/** PostgreSQL refuses NUL, and UTF-8 has no bytes for a lone surrogate: both would be a 500 later. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/** C0, DEL and C1: nothing that a person types, everything that breaks a line or a header. */
+export function hasControlCharacter(text: string): boolean {
+  return /\p{Cc}/u.test(text)
+}
+
+/**
+ * Characters are code points, as in JSON Schema's `maxLength` and PostgreSQL's `char_length`: the
+ * published schema, the check and the database then agree about a key of 256 emoji.
+ */
+export function characterCount(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
