@@ -1,0 +1,81 @@
+// The extra header that a subscription may ask for (decisions, Subscriptions §4). It must never
+// replace a header of ours, change how a request is framed, or open a cloud's metadata service.
+// Names not listed here are allowed, `Authorization` above all: it is what people need this for.
+
+export const HEADER_VALUE_CHARACTERS_MAX = 1024
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+// Printable ASCII. Node itself lets TAB and é pass, and a careless latin-1 turns U+010A into a line feed.
+const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+
+const REFUSED_NAMES = new Set([
+  // hop-by-hop (RFC 9110 §7.6.1) and framing
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'expect',
+  // who is asking, and by which way
+  'user-agent',
+  'cookie',
+  'set-cookie',
+  'forwarded',
+  'via',
+  'traceparent',
+  'tracestate',
+])
+
+const REFUSED_PREFIXES = [
+  'content-',
+  'proxy-',
+  'x-forwarded-',
+  // our own
+  'webhook-',
+  'x-paybell-',
+  // headers that cloud metadata services ask for (an SSRF aid, CVE-2025-6454)
+  'metadata',
+  'x-aws-',
+  'x-goog',
+  'x-ms-',
+  'x-azure-',
+]
+
+/** Null when a subscription may use this name. */
+export function checkHeaderKey(text: string): { code: string; detail: string } | null {
+  if (!NAME.test(text)) {
+    return {
+      code: 'invalid-header-name',
+      detail:
+        'Use 1 to 64 letters, digits, hyphens and underscores, beginning with a letter or digit.',
+    }
+  }
+  // Many receivers fold `_` and `-` into one: `Webhook_Id` would pass for ours there.
+  const name = text.toLowerCase().replaceAll('_', '-')
+  if (REFUSED_NAMES.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix))) {
+    return {
+      code: 'forbidden-header',
+      detail: 'This header is set by Paybell or by the connection itself; choose another name.',
+    }
+  }
+  return null
+}
+
+/** Null when the value can be sent as it is. The detail never repeats it: it is a secret. */
+export function checkHeaderValue(text: string): { code: string; detail: string } | null {
+  if (text.length > HEADER_VALUE_CHARACTERS_MAX) {
+    return {
+      code: 'too-long',
+      detail: `Give a value of at most ${HEADER_VALUE_CHARACTERS_MAX} characters.`,
+    }
+  }
+  if (!VALUE.test(text)) {
+    return {
+      code: 'invalid-header-value',
+      detail: 'Use 1 to 1024 printable ASCII characters, with no space at either end.',
+    }
+  }
+  return null
+}

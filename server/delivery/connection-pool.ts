@@ -1,0 +1,227 @@
+// Who may use which socket. Connections are kept by (tenant, origin): tenants never share one, and a
+// kept-alive socket stays with the address it was vetted for. Limits hold for each origin and in all;
+// at the limit an idle connection of somebody else makes room, and if none is idle, requests wait.
+// A pool without connections and waiters is forgotten: 100,000 quiet endpoints cost nothing.
+
+import type { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { type buildConnector, Client } from 'undici'
+import type { ConnectFn } from './guarded-connector.ts'
+
+/** Somebody who waits for a connection. */
+export interface Waiter {
+  onConnection(connection: Connection): void
+}
+
+export interface PoolOptions {
+  connect: ConnectFn
+  monotonicMs: () => number
+  connectionsPerOrigin: number
+  socketsMax: number
+  /** Below the 5 s after which common servers hang up: a request that meets that is lost. */
+  idleMsMax: number
+  /** A socket older than this is not used again, so that a busy origin's DNS is asked again. */
+  ageMsMax: number
+}
+
+/** One undici client, which has one socket at most, for one request at a time. */
+export class Connection {
+  readonly client: Client
+  readonly pool: OriginPool
+  readonly openedAtMs: number
+  isIdle = false
+  isGone = false
+  #socket: Socket | null = null
+
+  constructor(origin: string, pool: OriginPool, options: PoolOptions, onLost: () => void) {
+    this.pool = pool
+    this.openedAtMs = options.monotonicMs()
+    this.client = new Client(origin, {
+      connect: (target: buildConnector.Options, callback: buildConnector.Callback) => {
+        this.#socket = options.connect(target, callback as Parameters<ConnectFn>[1])
+      },
+      pipelining: 1,
+      maxHeaderSize: 16 * 1024,
+      keepAliveTimeout: options.idleMsMax,
+      // A server's hint may shorten the idle time; it never lengthens it.
+      keepAliveMaxTimeout: options.idleMsMax,
+      // Per phase or per gap, and no help: the sender has a deadline in all.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      allowH2: false,
+      useMilo: false,
+    })
+    this.client.on('disconnect', onLost)
+    // Undici tells of a handler that threw by `error`; without a listener that ends the process.
+    const emitter: EventEmitter = this.client
+    emitter.on('error', () => {})
+  }
+
+  /** Ends the socket at once, also one that is still connecting. */
+  destroy(): void {
+    this.isGone = true
+    this.client.destroy(() => {})
+    this.#socket?.destroy()
+  }
+}
+
+class OriginPool {
+  readonly key: string
+  readonly origin: string
+  /** The most recently used is last, and is used first: the others may then grow old and close. */
+  readonly idle: Connection[] = []
+  readonly waiting = new Set<Waiter>()
+  openCount = 0
+
+  constructor(key: string, origin: string) {
+    this.key = key
+    this.origin = origin
+  }
+}
+
+export class ConnectionPool {
+  readonly #options: PoolOptions
+  readonly #pools = new Map<string, OriginPool>()
+  /** Idle connections of all pools, the longest idle first. */
+  readonly #idle = new Set<Connection>()
+  /** Pools whose waiters are held up by the limit in all. */
+  readonly #starved = new Set<OriginPool>()
+  #openCount = 0
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  get openCount(): number {
+    return this.#openCount
+  }
+
+  get poolCount(): number {
+    return this.#pools.size
+  }
+
+  /** A connection now, or null: then the waiter is called when there is one. */
+  take(tenant: string, origin: string, waiter: Waiter): Connection | null {
+    // An origin has no space in it, so that two different pairs never make one key.
+    const key = `${origin} ${tenant}`
+    let pool = this.#pools.get(key)
+    if (pool === undefined) {
+      pool = new OriginPool(key, origin)
+      this.#pools.set(key, pool)
+    }
+    const connection = pool.waiting.size > 0 ? null : (this.#takeIdle(pool) ?? this.#open(pool))
+    if (connection === null) pool.waiting.add(waiter)
+    return connection
+  }
+
+  /** Harmless for somebody who does not wait. */
+  stopWaiting(tenant: string, origin: string, waiter: Waiter): void {
+    const pool = this.#pools.get(`${origin} ${tenant}`)
+    if (pool?.waiting.delete(waiter)) this.#forgetIfEmpty(pool)
+  }
+
+  /** The request is over and its answer fully read: the socket can carry another. */
+  release(connection: Connection): void {
+    if (connection.isGone) return
+    const { pool } = connection
+    const ageMs = this.#options.monotonicMs() - connection.openedAtMs
+    // Where others starve, a busy origin gives its connection up after each request: they take turns.
+    const isStarved = this.#starved.delete(pool)
+    const othersStarve = this.#starved.size > 0
+    if (isStarved) this.#starved.add(pool)
+    if (othersStarve || ageMs > this.#options.ageMsMax) this.drop(connection)
+    else this.#putIdle(connection)
+    // Not at once: undici is still inside the answer's last bytes, and has to see first whether
+    // the peer sent more than that, or hung up.
+    if (pool.waiting.size > 0) queueMicrotask(() => this.#serve(pool))
+  }
+
+  /** Ends the socket and makes room for another. */
+  drop(connection: Connection): void {
+    if (connection.isGone) return
+    this.#takeOutOfIdle(connection)
+    connection.destroy()
+    const { pool } = connection
+    pool.openCount -= 1
+    this.#openCount -= 1
+    queueMicrotask(() => {
+      this.#serveStarved()
+      this.#serve(pool)
+      this.#forgetIfEmpty(pool)
+    })
+  }
+
+  /** Ends what is idle; what is in use ends when its request does. */
+  dropIdle(): void {
+    for (const connection of this.#idle) this.drop(connection)
+  }
+
+  // Whoever is still held up goes to the end of the line, so that starved pools take turns.
+  #serveStarved(): void {
+    for (const pool of this.#starved) {
+      if (this.#openCount >= this.#options.socketsMax) return
+      this.#serve(pool)
+    }
+  }
+
+  #serve(pool: OriginPool): void {
+    this.#starved.delete(pool)
+    for (const waiter of pool.waiting) {
+      const connection = this.#takeIdle(pool) ?? this.#open(pool)
+      if (connection === null) return
+      pool.waiting.delete(waiter)
+      waiter.onConnection(connection)
+    }
+  }
+
+  #takeIdle(pool: OriginPool): Connection | null {
+    const connection = pool.idle.pop()
+    if (connection === undefined) return null
+    connection.isIdle = false
+    this.#idle.delete(connection)
+    return connection
+  }
+
+  #putIdle(connection: Connection): void {
+    connection.isIdle = true
+    connection.pool.idle.push(connection)
+    this.#idle.add(connection)
+  }
+
+  #takeOutOfIdle(connection: Connection): void {
+    if (!connection.isIdle) return
+    connection.isIdle = false
+    this.#idle.delete(connection)
+    const { idle } = connection.pool
+    idle.splice(idle.indexOf(connection), 1)
+  }
+
+  #open(pool: OriginPool): Connection | null {
+    if (pool.openCount >= this.#options.connectionsPerOrigin) return null
+    if (this.#openCount >= this.#options.socketsMax && !this.#evictIdle()) {
+      this.#starved.add(pool)
+      return null
+    }
+    pool.openCount += 1
+    this.#openCount += 1
+    const connection: Connection = new Connection(pool.origin, pool, this.#options, () => {
+      // In use, the loss is the request's to tell, or undici connects anew for it, guarded again.
+      if (connection.isIdle) this.drop(connection)
+    })
+    return connection
+  }
+
+  #evictIdle(): boolean {
+    for (const connection of this.#idle) {
+      this.drop(connection)
+      return true
+    }
+    return false
+  }
+
+  #forgetIfEmpty(pool: OriginPool): void {
+    if (pool.openCount > 0 || pool.waiting.size > 0) return
+    this.#starved.delete(pool)
+    this.#pools.delete(pool.key)
+  }
+}
