@@ -1,0 +1,89 @@
+// The statement that makes a change owed: events, and one delivery for each endpoint that exists
+// now, whatever its status. It reads the endpoints itself: a list cached elsewhere would miss one
+// that was registered a moment ago.
+
+import type { HandedOff } from '../core/queued-delivery.ts'
+import { NIL_UUID } from '../core/uuid.ts'
+import type { Db } from './db.ts'
+import type { EventToSave } from './events.ts'
+
+interface OwedRow {
+  id: string
+  event_id: string
+  endpoint_id: string
+  shard: number
+  has_elders: boolean
+}
+
+/** Inserts events and their deliveries; returns the deliveries in the order of their events. */
+export async function saveEventsAndFanOut(
+  db: Db,
+  events: readonly EventToSave[],
+  now: Date,
+): Promise<readonly HandedOff[]> {
+  if (events.length === 0) return []
+  // A delivery's id takes its time from its event and its rest from the database's dice, because
+  // only this statement knows how many there will be: a UUIDv7 like all others.
+  // has_elders looks at the snapshot from before this statement: elders within this very call come
+  // earlier in the returned order, and the engine sees them first.
+  const { rows } = await db.query<OwedRow>({
+    name: 'save-events-and-fan-out',
+    text: `with happened as (
+             insert into events
+               (client_key, id, payment_id, account_id, sequence, kind, text, document_hash, created_at)
+             select *, $9::timestamptz from unnest(
+               $1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::text[], $8::bytea[])
+             returning client_key, id, payment_id, account_id, sequence, kind
+           ), owed as (
+             insert into pending_deliveries
+               (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
+                created_at, next_attempt_at)
+             select h.client_key,
+               (left(h.id::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid,
+               h.id, e.id, h.payment_id, h.account_id, h.sequence, h.kind, e.shard, $9, $9
+             from happened h join endpoints e
+               on e.client_key = h.client_key and e.deleted_at is null
+              and e.scope in (h.account_id, '${NIL_UUID}')
+             returning client_key, id, event_id, endpoint_id, payment_id, sequence, shard
+           )
+           select o.id, o.event_id, o.endpoint_id, o.shard,
+             o.sequence > 1 and exists (
+               select from pending_deliveries p
+               where p.client_key = o.client_key and p.endpoint_id = o.endpoint_id
+                 and p.payment_id = o.payment_id) as has_elders
+           from owed o`,
+    values: [
+      events.map((event) => event.clientKey),
+      events.map((event) => event.id),
+      events.map((event) => event.paymentId),
+      events.map((event) => event.accountId),
+      events.map((event) => event.sequence),
+      events.map((event) => event.kind),
+      events.map((event) => event.text),
+      events.map((event) => event.documentHash),
+      now,
+    ],
+  })
+  const rowsByEvent = Map.groupBy(rows, (row) => row.event_id)
+  return events.flatMap((event) =>
+    (rowsByEvent.get(event.id) ?? []).map((row) => ({
+      clientKey: event.clientKey,
+      id: row.id,
+      eventId: event.id,
+      endpointId: row.endpoint_id,
+      paymentId: event.paymentId,
+      sequence: event.sequence,
+      kind: event.kind,
+      shard: row.shard,
+      nextAttemptAtMs: now.getTime(),
+      attempts: 0,
+      runAttempts: 0,
+      firstAttemptAtMs: null,
+      firstFailedAtMs: null,
+      deadlineAtMs: null,
+      isReplay: false,
+      hasElders: row.has_elders,
+      payload: { text: event.text, documentHash: event.documentHash },
+    })),
+  )
+}

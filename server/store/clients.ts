@@ -1,0 +1,96 @@
+// The clients table. A client's compact key is what every other table carries; its id is what the
+// outside knows. The client's row is also the lock under which its limits are counted.
+
+import type { Page, PageRequest } from '../core/page.ts'
+import { pageOffset } from '../core/page.ts'
+import type { Db } from './db.ts'
+
+export type ClientStatus = 'ACTIVE' | 'DISABLED'
+
+export interface Client {
+  clientKey: number
+  id: string
+  name: string
+  status: ClientStatus
+  createdAt: Date
+}
+
+interface ClientRow {
+  client_key: number
+  id: string
+  name: string
+  status: ClientStatus
+  created_at: Date
+}
+
+const COLUMNS = 'client_key, id, name, status, created_at'
+
+export async function insertClient(
+  db: Db,
+  client: { id: string; name: string },
+  now: Date,
+): Promise<Client> {
+  const { rows } = await db.query<ClientRow>({
+    text: `insert into clients (id, name, created_at) values ($1, $2, $3) returning ${COLUMNS}`,
+    values: [client.id, client.name, now],
+  })
+  return toClient(rows[0] as ClientRow)
+}
+
+export async function findClient(db: Db, clientId: string): Promise<Client | null> {
+  const { rows } = await db.query<ClientRow>({
+    name: 'find-client',
+    text: `select ${COLUMNS} from clients where id = $1`,
+    values: [clientId],
+  })
+  return rows[0] ? toClient(rows[0]) : null
+}
+
+export async function setClientStatus(
+  db: Db,
+  clientId: string,
+  status: ClientStatus,
+): Promise<Client | null> {
+  const { rows } = await db.query<ClientRow>({
+    text: `update clients set status = $2 where id = $1 returning ${COLUMNS}`,
+    values: [clientId, status],
+  })
+  return rows[0] ? toClient(rows[0]) : null
+}
+
+/**
+ * Until the transaction ends, nobody else counts and adds what this client may have only so many
+ * of. The weaker row lock: foreign keys that point here do not wait for it.
+ */
+export async function lockClient(db: Db, clientKey: number): Promise<void> {
+  await db.query({
+    name: 'lock-client',
+    text: 'select 1 from clients where client_key = $1 for no key update',
+    values: [clientKey],
+  })
+}
+
+export async function listClients(db: Db, page: PageRequest): Promise<Page<Client>> {
+  // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
+  const { rows } = await db.query<{ total: number } & Partial<ClientRow>>({
+    text: `select all_of_them.total, shown.*
+           from (select count(*) as total from clients) as all_of_them
+           left join lateral (
+             select ${COLUMNS} from clients order by created_at, id limit $1 offset $2
+           ) as shown on true
+           order by shown.created_at, shown.id`,
+    values: [page.size, pageOffset(page)],
+  })
+  const items = rows.filter((row): row is { total: number } & ClientRow => row.id != null)
+  return { ...page, items: items.map(toClient), total: rows[0]?.total ?? 0 }
+}
+
+function toClient(row: ClientRow): Client {
+  return {
+    clientKey: row.client_key,
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    createdAt: row.created_at,
+  }
+}

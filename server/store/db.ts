@@ -1,0 +1,113 @@
+// The pool, transactions, and what a failing database means: "away" becomes one ServiceError, which
+// the outside sees as 503, never as a refusal. All tables live in the schema `paybell`.
+
+import pg from 'pg'
+import { ServiceError } from '../core/errors.ts'
+
+export const SCHEMA = 'paybell'
+
+/** What store functions take first: the pool for one statement, a client inside a transaction. */
+export interface Db {
+  query<R extends pg.QueryResultRow = pg.QueryResultRow>(
+    config: string | pg.QueryConfig,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<R>>
+}
+
+export interface PoolOptions {
+  url: string
+  connectionsMax: number
+  /** Told about connections that die while idle: expected when the database restarts. */
+  onIdleError: (error: Error) => void
+  applicationName: string
+  statementTimeoutMs?: number
+}
+
+// bigint columns (versions, epochs, counts) stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+export function connectionConfig(url: string, applicationName: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: applicationName,
+    options: `-c search_path=${SCHEMA}`,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  }
+}
+
+export function createPool(options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    ...connectionConfig(options.url, options.applicationName),
+    max: options.connectionsMax,
+    idleTimeoutMillis: 60_000,
+    // Both sides give up: the server on its statement, we on a server that no longer answers.
+    statement_timeout: options.statementTimeoutMs ?? 10_000,
+    query_timeout: (options.statementTimeoutMs ?? 10_000) + 1_000,
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  pool.on('error', options.onIdleError)
+  return pool
+}
+
+/** One transaction; any error rolls it back, and a broken connection leaves the pool. */
+export async function inTransaction<T>(pool: pg.Pool, run: (db: Db) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const result = await run(client)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    // When even the rollback fails, the connection is in an unknown state: destroy it.
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure
+    })
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+// Classes of SQLSTATE (PostgreSQL, appendix A) that say "not now" rather than "wrong statement".
+const AWAY_CLASSES = ['08', '53', '57', '58', 'XX']
+const AWAY_CODES = new Set([
+  '25P03', // idle in transaction timeout
+  '25P04', // transaction timeout
+  '40001', // serialization failure
+  '40P01', // deadlock
+  '55P03', // lock not available
+])
+const AWAY_ERRNO = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT', // the embedded server's socket is gone
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+const AWAY_MESSAGE =
+  /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable|cannot use a pool after calling end/i
+
+/** True when the database could not be asked, as opposed to having refused what we asked. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway)
+  const code = (error as Error & { code?: unknown }).code
+  if (typeof code === 'string') {
+    if (AWAY_CODES.has(code) || AWAY_ERRNO.has(code)) return true
+    if (/^[0-9A-Z]{5}$/.test(code)) return AWAY_CLASSES.includes(code.slice(0, 2))
+  }
+  return AWAY_MESSAGE.test(error.message)
+}
+
+export function databaseAway(cause: unknown): ServiceError {
+  return new ServiceError('database-away', 'The service cannot reach its database. Try again.', {
+    retryAfterSeconds: 2,
+    cause,
+  })
+}

@@ -1,0 +1,158 @@
+// What is owed, as the engine reads it: due work by shard, and the updates of one payment that one
+// endpoint still waits for. Also what happens to all of an endpoint's deliveries at once.
+
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { Db } from './db.ts'
+
+export interface DueCursor {
+  shard: number
+  /** Rows after this instant and id; the id breaks ties. */
+  afterMs: number
+  afterId: string
+}
+
+interface QueuedRow {
+  client_key: number
+  id: string
+  event_id: string
+  endpoint_id: string
+  payment_id: string
+  sequence: number
+  kind: string
+  shard: number
+  next_attempt_at: Date
+  attempts: number
+  run_attempts: number
+  first_attempt_at: Date | null
+  first_failed_at: Date | null
+  deadline_at: Date | null
+  is_replay: boolean
+}
+
+const QUEUED_COLUMNS = `d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
+  d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
+  d.deadline_at, d.is_replay`
+
+/** Each shard's rows that are due until `untilMs`, forward from its cursor, in order of due time. */
+export async function readDue(
+  db: Db,
+  cursors: readonly DueCursor[],
+  untilMs: number,
+  limitPerShard: number,
+): Promise<readonly QueuedDelivery[]> {
+  if (cursors.length === 0) return []
+  const { rows } = await db.query<QueuedRow>({
+    name: 'read-due',
+    text: `select ${QUEUED_COLUMNS}
+           from unnest($1::smallint[], $2::timestamptz[], $3::uuid[]) as c (shard, after_at, after_id)
+           cross join lateral (
+             select * from pending_deliveries p
+             where p.shard = c.shard and p.next_attempt_at is not null
+               and (p.next_attempt_at, p.id) > (c.after_at, c.after_id)
+               and p.next_attempt_at <= $4
+             order by p.next_attempt_at, p.id limit $5) as d`,
+    values: [
+      cursors.map((cursor) => cursor.shard),
+      cursors.map((cursor) => new Date(cursor.afterMs)),
+      cursors.map((cursor) => cursor.afterId),
+      new Date(untilMs),
+      limitPerShard,
+    ],
+  })
+  return rows.map(toQueued)
+}
+
+export interface StrandKey {
+  clientKey: number
+  endpointId: string
+  paymentId: string
+}
+
+/** The owed updates of each strand in sequence, at most `limitEach` of each; replays are not among them. */
+export async function readStrands(
+  db: Db,
+  keys: readonly StrandKey[],
+  limitEach: number,
+): Promise<readonly QueuedDelivery[]> {
+  if (keys.length === 0) return []
+  const { rows } = await db.query<QueuedRow>({
+    name: 'read-strands',
+    text: `select ${QUEUED_COLUMNS}
+           from unnest($1::int[], $2::uuid[], $3::uuid[]) as k (client_key, endpoint_id, payment_id)
+           cross join lateral (
+             select * from pending_deliveries p
+             where p.client_key = k.client_key and p.endpoint_id = k.endpoint_id
+               and p.payment_id = k.payment_id and not p.is_replay
+             order by p.sequence limit $4) as d`,
+    values: [
+      keys.map((key) => key.clientKey),
+      keys.map((key) => key.endpointId),
+      keys.map((key) => key.paymentId),
+      limitEach,
+    ],
+  })
+  return rows.map(toQueued)
+}
+
+function toQueued(row: QueuedRow): QueuedDelivery {
+  return {
+    clientKey: row.client_key,
+    id: row.id,
+    eventId: row.event_id,
+    endpointId: row.endpoint_id,
+    paymentId: row.payment_id,
+    sequence: row.sequence,
+    kind: row.kind,
+    shard: row.shard,
+    // Null while parked: such a row is in a strand only to keep its place, and is never due.
+    nextAttemptAtMs: row.next_attempt_at?.getTime() ?? Number.POSITIVE_INFINITY,
+    attempts: row.attempts,
+    runAttempts: row.run_attempts,
+    firstAttemptAtMs: row.first_attempt_at?.getTime() ?? null,
+    firstFailedAtMs: row.first_failed_at?.getTime() ?? null,
+    deadlineAtMs: row.deadline_at?.getTime() ?? null,
+    isReplay: row.is_replay,
+  }
+}
+
+const FINAL_COLUMNS = `client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+  created_at, attempts, deadline_at, last_outcome, last_status`
+
+/** The endpoint is deleted: what it is still owed ends here, and stays readable. */
+export async function cancelDeliveriesOf(
+  db: Db,
+  clientKey: number,
+  endpointId: string,
+  now: Date,
+): Promise<void> {
+  await db.query({
+    name: 'cancel-deliveries-of-endpoint',
+    text: `with cancelled as (
+             delete from pending_deliveries where client_key = $1 and endpoint_id = $2
+             returning ${FINAL_COLUMNS})
+           insert into final_deliveries (${FINAL_COLUMNS}, state, finished_at)
+           select *, 'CANCELLED', $3 from cancelled`,
+    values: [clientKey, endpointId, now],
+  })
+}
+
+/**
+ * The endpoint is active again: what was parked is due now, and the time that it was not active does
+ * not count against the 7 days.
+ */
+export async function releaseDeliveriesOf(
+  db: Db,
+  clientKey: number,
+  endpointId: string,
+  inactiveSince: Date,
+  now: Date,
+): Promise<void> {
+  await db.query({
+    name: 'release-deliveries-of-endpoint',
+    text: `update pending_deliveries set
+             next_attempt_at = coalesce(next_attempt_at, $4),
+             deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at))
+           where client_key = $1 and endpoint_id = $2`,
+    values: [clientKey, endpointId, inactiveSince, now],
+  })
+}

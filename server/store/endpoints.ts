@@ -1,0 +1,222 @@
+// The endpoints table. Every statement names the client, so that nobody reaches another's row; a
+// deleted endpoint stays for the history and is invisible here. Keys come and go sealed.
+
+import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts'
+import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
+import { NIL_UUID } from '../core/uuid.ts'
+import type { Db } from './db.ts'
+
+/** Where an endpoint is looked for. `accountId` narrows to one account when it is given. */
+export interface EndpointScope {
+  clientKey: number
+  kind: EndpointKind
+  accountId: string | null
+}
+
+export interface SealedHeader {
+  name: string
+  sealedValue: Buffer
+}
+
+export interface EndpointToSave extends EndpointScope {
+  id: string
+  shard: number
+  url: string
+  hrefHash: Buffer
+  sealedKey: Buffer
+  header: SealedHeader | null
+}
+
+interface EndpointRow {
+  id: string
+  kind: EndpointKind
+  account_id: string | null
+  shard: number
+  url: string
+  status: EndpointStatus
+  inactive_since: Date | null
+  created_at: Date
+}
+
+const COLUMNS = 'id, kind, account_id, shard, url, status, inactive_since, created_at'
+
+/** The endpoint with this address, with its sealed key; and how many its door already has. */
+export async function findByAddress(
+  db: Db,
+  scope: EndpointScope,
+  hrefHash: Buffer,
+): Promise<{ existing: { id: string; shard: number; sealedKey: Buffer } | null; count: number }> {
+  const { rows } = await db.query<{
+    count: number
+    id: string | null
+    shard: number
+    shared_key: Buffer
+  }>({
+    name: 'find-endpoint-by-address',
+    text: `select counted.count, same.id, same.shard, same.shared_key
+           from (select count(*) as count from endpoints
+                 where client_key = $1 and scope = $2 and deleted_at is null) as counted
+           left join (select id, shard, shared_key from endpoints
+                      where client_key = $1 and scope = $2 and href_hash = $3
+                        and deleted_at is null) as same on true`,
+    values: [scope.clientKey, scope.accountId ?? NIL_UUID, hrefHash],
+  })
+  const row = rows[0]
+  if (row === undefined || row.id === null) return { existing: null, count: row?.count ?? 0 }
+  const existing = { id: row.id, shard: row.shard, sealedKey: row.shared_key }
+  return { existing, count: row.count }
+}
+
+export async function insertEndpoint(db: Db, endpoint: EndpointToSave, now: Date): Promise<void> {
+  await db.query({
+    name: 'insert-endpoint',
+    text: `insert into endpoints
+             (client_key, id, kind, account_id, shard, url, href_hash, shared_key, header_name,
+              header_value, created_at, changed_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`,
+    values: [
+      endpoint.clientKey,
+      endpoint.id,
+      endpoint.kind,
+      endpoint.accountId,
+      endpoint.shard,
+      endpoint.url,
+      endpoint.hrefHash,
+      endpoint.sealedKey,
+      endpoint.header?.name ?? null,
+      endpoint.header?.sealedValue ?? null,
+      now,
+    ],
+  })
+}
+
+/** A new key signs from now on; the previous one, if it is given, signs beside it until its end. */
+export async function replaceKey(
+  db: Db,
+  clientKey: number,
+  endpointId: string,
+  key: { sealedKey: Buffer; sealedPreviousKey: Buffer | null; previousKeyUntil: Date | null },
+  now: Date,
+): Promise<void> {
+  await db.query({
+    text: `update endpoints set shared_key = $3, previous_key = $4, previous_key_until = $5,
+             changed_at = $6
+           where client_key = $1 and id = $2`,
+    values: [
+      clientKey,
+      endpointId,
+      key.sealedKey,
+      key.sealedPreviousKey,
+      key.previousKeyUntil,
+      now,
+    ],
+  })
+}
+
+export async function replaceHeader(
+  db: Db,
+  clientKey: number,
+  endpointId: string,
+  header: SealedHeader | null,
+  now: Date,
+): Promise<void> {
+  await db.query({
+    text: `update endpoints set header_name = $3, header_value = $4, changed_at = $5
+           where client_key = $1 and id = $2`,
+    values: [clientKey, endpointId, header?.name ?? null, header?.sealedValue ?? null, now],
+  })
+}
+
+export async function findEndpoint(
+  db: Db,
+  scope: EndpointScope,
+  endpointId: string,
+): Promise<Endpoint | null> {
+  const { rows } = await db.query<EndpointRow>({
+    text: `select ${COLUMNS} from endpoints
+           where client_key = $1 and kind = $2 and id = $4
+             and ($3::uuid is null or account_id = $3) and deleted_at is null`,
+    values: [scope.clientKey, scope.kind, scope.accountId, endpointId],
+  })
+  return rows[0] ? toEndpoint(rows[0]) : null
+}
+
+export async function listEndpoints(
+  db: Db,
+  scope: EndpointScope,
+  page: PageRequest,
+): Promise<Page<Endpoint>> {
+  // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
+  const { rows } = await db.query<{ total: number } & EndpointRow>({
+    text: `with matching as materialized (
+             select ${COLUMNS} from endpoints
+             where client_key = $1 and kind = $2
+               and ($3::uuid is null or account_id = $3) and deleted_at is null
+           )
+           select all_of_them.total, shown.*
+           from (select count(*) as total from matching) as all_of_them
+           left join (select * from matching order by created_at, id limit $4 offset $5) as shown
+             on true
+           order by shown.created_at, shown.id`,
+    values: [scope.clientKey, scope.kind, scope.accountId, page.size, pageOffset(page)],
+  })
+  const items = rows.filter((row) => row.id !== null).map(toEndpoint)
+  return { ...page, items, total: rows[0]?.total ?? 0 }
+}
+
+/** The endpoint as it is, locked until the transaction ends. */
+export async function lockEndpoint(
+  db: Db,
+  scope: EndpointScope,
+  endpointId: string,
+): Promise<{ endpoint: Endpoint; shard: number; inactiveSince: Date | null } | null> {
+  const { rows } = await db.query<EndpointRow>({
+    text: `select ${COLUMNS} from endpoints
+           where client_key = $1 and kind = $2 and id = $4
+             and ($3::uuid is null or account_id = $3) and deleted_at is null
+           for no key update`,
+    values: [scope.clientKey, scope.kind, scope.accountId, endpointId],
+  })
+  const [row] = rows
+  if (row === undefined) return null
+  return { endpoint: toEndpoint(row), shard: row.shard, inactiveSince: row.inactive_since }
+}
+
+/** `inactiveSince` is null exactly for an active endpoint. */
+export async function saveStatus(
+  db: Db,
+  clientKey: number,
+  endpointId: string,
+  to: { status: EndpointStatus; inactiveSince: Date | null },
+  now: Date,
+): Promise<void> {
+  await db.query({
+    text: `update endpoints set status = $3, inactive_since = $4, changed_at = $5
+           where client_key = $1 and id = $2`,
+    values: [clientKey, endpointId, to.status, to.inactiveSince, now],
+  })
+}
+
+export async function markDeleted(
+  db: Db,
+  clientKey: number,
+  endpointId: string,
+  now: Date,
+): Promise<void> {
+  await db.query({
+    text: `update endpoints set deleted_at = $3, changed_at = $3
+           where client_key = $1 and id = $2`,
+    values: [clientKey, endpointId, now],
+  })
+}
+
+function toEndpoint(row: EndpointRow): Endpoint {
+  return {
+    id: row.id,
+    kind: row.kind,
+    accountId: row.account_id,
+    url: row.url,
+    status: row.status,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,112 @@
+// Endpoint health, written from the engine's counters at most once a second per endpoint, and read
+// with what is pending now.
+
+import { DAY_MS } from '../core/backoff.ts'
+import { DURATION_BUCKETS, type EndpointHealth, percentileMs } from '../core/health.ts'
+import type { Db } from './db.ts'
+
+/** What one endpoint's attempts have shown since the last write. */
+export interface HealthDelta {
+  clientKey: number
+  endpointId: string
+  attempts: number
+  delivered: number
+  durations: readonly number[]
+  lastSuccessAtMs: number | null
+  lastFailureAtMs: number | null
+  lastError: string | null
+  /** The first failure after the last success among these attempts, if they end in failure. */
+  failingSinceMs: number | null
+}
+
+export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Date): Promise<void> {
+  if (deltas.length === 0) return
+  const toDate = (ms: number | null) => (ms === null ? null : new Date(ms))
+  await db.query({
+    name: 'save-health',
+    text: `insert into endpoint_health as h
+             (client_key, endpoint_id, failing_since, last_success_at, last_failure_at, last_error)
+           select * from unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::timestamptz[],
+             $5::timestamptz[], $6::text[])
+           on conflict (client_key, endpoint_id) do update set
+             -- A success in between starts the count anew; none keeps the older beginning.
+             failing_since = case when excluded.failing_since is null then null
+               when excluded.last_success_at is not null then excluded.failing_since
+               else coalesce(h.failing_since, excluded.failing_since) end,
+             last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
+             last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
+             last_error = coalesce(excluded.last_error, h.last_error)`,
+    values: [
+      deltas.map((delta) => delta.clientKey),
+      deltas.map((delta) => delta.endpointId),
+      deltas.map((delta) => toDate(delta.failingSinceMs)),
+      deltas.map((delta) => toDate(delta.lastSuccessAtMs)),
+      deltas.map((delta) => toDate(delta.lastFailureAtMs)),
+      deltas.map((delta) => delta.lastError),
+    ],
+  })
+  await db.query({
+    name: 'save-endpoint-hours',
+    text: `insert into endpoint_hours as h
+             (client_key, endpoint_id, hour, attempts, delivered, durations)
+           select client_key, endpoint_id, date_trunc('hour', $6::timestamptz), attempts, delivered,
+             durations::int[]
+           from unnest($1::int[], $2::uuid[], $3::int[], $4::int[], $5::text[])
+             as d (client_key, endpoint_id, attempts, delivered, durations)
+           on conflict (client_key, endpoint_id, hour) do update set
+             attempts = h.attempts + excluded.attempts,
+             delivered = h.delivered + excluded.delivered,
+             durations = (select array_agg(a + b order by i)
+               from unnest(h.durations, excluded.durations) with ordinality as s (a, b, i))`,
+    values: [
+      deltas.map((delta) => delta.clientKey),
+      deltas.map((delta) => delta.endpointId),
+      deltas.map((delta) => delta.attempts),
+      deltas.map((delta) => delta.delivered),
+      deltas.map((delta) => `{${delta.durations.join(',')}}`),
+      now,
+    ],
+  })
+}
+
+export async function readHealth(
+  db: Db,
+  clientKey: number,
+  endpointId: string,
+  now: Date,
+): Promise<EndpointHealth> {
+  const { rows } = await db.query<{
+    failing_since: Date | null
+    last_success_at: Date | null
+    last_error: string | null
+    pending: number
+    attempts: number
+    delivered: number
+    durations: number[][] | null
+  }>({
+    name: 'read-health',
+    text: `select h.failing_since, h.last_success_at, h.last_error,
+             (select count(*)::int from pending_deliveries
+               where client_key = $1 and endpoint_id = $2) as pending,
+             d.attempts, d.delivered, d.durations
+           from (select coalesce(sum(attempts), 0)::int as attempts,
+                   coalesce(sum(delivered), 0)::int as delivered, array_agg(durations) as durations
+                 from endpoint_hours
+                 where client_key = $1 and endpoint_id = $2 and hour > $3) as d
+           left join endpoint_health h on h.client_key = $1 and h.endpoint_id = $2`,
+    values: [clientKey, endpointId, new Date(now.getTime() - DAY_MS)],
+  })
+  const row = rows[0] as (typeof rows)[number]
+  const durations = Array.from({ length: DURATION_BUCKETS }, (_, bucket) =>
+    (row.durations ?? []).reduce((sum, hour) => sum + (hour[bucket] ?? 0), 0),
+  )
+  return {
+    failingSince: row.failing_since,
+    lastSuccessAt: row.last_success_at,
+    lastError: row.failing_since === null ? null : row.last_error,
+    pending: row.pending,
+    circuit: 'CLOSED',
+    successRate24h: row.attempts === 0 ? null : row.delivered / row.attempts,
+    p95Ms: percentileMs(durations, 0.95),
+  }
+}

@@ -1,0 +1,212 @@
+// Recording. Every statement here is guarded by the lease: it changes nothing for a shard whose epoch
+// is no longer the recorder's. Leases are locked for share, in shard order: a take-over waits, then
+// reads what we wrote, and nobody deadlocks.
+
+import type { FinalState } from '../core/delivery.ts'
+import type { Db } from './db.ts'
+
+/** A delivery under the lease that the engine holds it by. */
+export interface HeldDelivery {
+  clientKey: number
+  id: string
+  shard: number
+  epoch: number
+}
+
+export interface AttemptRecord extends HeldDelivery {
+  endpointId: string
+  paymentId: string
+  sequence: number
+  /** The number of this attempt, and its number within the run. */
+  attempt: number
+  runAttempt: number
+  atMs: number
+  durationMs: number
+  outcome: string
+  status: number | null
+  excerpt: Uint8Array | null
+  state: 'PENDING' | Extract<FinalState, 'DELIVERED' | 'EXHAUSTED'>
+  nextAttemptAtMs: number | null
+  firstAttemptAtMs: number
+  firstFailedAtMs: number | null
+  deadlineAtMs: number
+  /** Delivered ahead of older updates of the payment: they are superseded in the same breath. */
+  supersedes: boolean
+}
+
+const HELD = `held as (
+  select l.shard, l.epoch from leases l
+  where (l.shard, l.epoch) in (select shard, epoch from given)
+  order by l.shard for share of l)`
+
+const FINAL_COLUMNS = `client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+  created_at, state, attempts, deadline_at, finished_at, last_outcome, last_status`
+
+/**
+ * One row per attempt, and the delivery's next state. Returns the ids that were changed; one that
+ * does not come back was cancelled meanwhile, or belongs to a new owner. Safe to repeat after a
+ * commit whose answer was lost: the attempt's number tells a second recording from the first.
+ */
+export async function recordOutcomes(
+  db: Db,
+  records: readonly AttemptRecord[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  if (records.length === 0) return new Set()
+  const { rows } = await db.query<{ id: string }>({
+    name: 'record-outcomes',
+    text: `with given as (
+             select * from unnest(
+               $1::int[], $2::uuid[], $3::smallint[], $4::bigint[], $5::uuid[], $6::uuid[], $7::int[],
+               $8::int[], $9::int[], $10::timestamptz[], $11::int[], $12::text[], $13::smallint[],
+               $14::bytea[], $15::text[], $16::timestamptz[], $17::timestamptz[], $18::timestamptz[],
+               $19::timestamptz[], $20::boolean[])
+             as g (client_key, id, shard, epoch, endpoint_id, payment_id, sequence,
+               attempt, run_attempt, at, duration_ms, outcome, status,
+               excerpt, state, next_attempt_at, first_attempt_at, first_failed_at,
+               deadline_at, supersedes)
+           ), ${HELD}, mine as (
+             select given.* from given join held using (shard, epoch)
+           ), attempted as (
+             insert into attempts
+               (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
+             select client_key, id, attempt, at, duration_ms, outcome, status, excerpt from mine
+             on conflict do nothing
+           ), kept as (
+             update pending_deliveries p set
+               attempts = m.attempt, run_attempts = m.run_attempt,
+               next_attempt_at = m.next_attempt_at, first_attempt_at = m.first_attempt_at,
+               first_failed_at = m.first_failed_at, deadline_at = m.deadline_at,
+               last_outcome = m.outcome, last_status = m.status
+             from mine m
+             where m.state = 'PENDING' and p.client_key = m.client_key and p.id = m.id
+               and p.attempts = m.attempt - 1
+             returning p.id
+           ), ended as (
+             delete from pending_deliveries p using mine m
+             where m.state <> 'PENDING' and p.client_key = m.client_key and p.id = m.id
+               and p.attempts = m.attempt - 1
+             returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
+               p.sequence, p.kind, p.created_at, m.state, m.attempt as attempts, m.deadline_at,
+               m.outcome as last_outcome, m.status as last_status
+           ), overtaken as (
+             delete from pending_deliveries p using mine m
+             where m.supersedes and m.state = 'DELIVERED' and p.client_key = m.client_key
+               and p.endpoint_id = m.endpoint_id and p.payment_id = m.payment_id
+               and p.sequence < m.sequence and not p.is_replay
+             returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
+               p.sequence, p.kind, p.created_at, 'SUPERSEDED' as state, p.attempts, p.deadline_at,
+               p.last_outcome, p.last_status
+           ), filed as (
+             insert into final_deliveries (${FINAL_COLUMNS})
+             select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+               created_at, state, attempts, deadline_at, $21, last_outcome, last_status
+             from (select * from ended union all select * from overtaken) as gone
+           )
+           select id from kept union all select id from ended`,
+    values: [
+      records.map((record) => record.clientKey),
+      records.map((record) => record.id),
+      records.map((record) => record.shard),
+      records.map((record) => record.epoch),
+      records.map((record) => record.endpointId),
+      records.map((record) => record.paymentId),
+      records.map((record) => record.sequence),
+      records.map((record) => record.attempt),
+      records.map((record) => record.runAttempt),
+      records.map((record) => new Date(record.atMs)),
+      records.map((record) => Math.round(record.durationMs)),
+      records.map((record) => record.outcome),
+      records.map((record) => record.status),
+      records.map((record) => record.excerpt),
+      records.map((record) => record.state),
+      records.map((record) => toDate(record.nextAttemptAtMs)),
+      records.map((record) => new Date(record.firstAttemptAtMs)),
+      records.map((record) => toDate(record.firstFailedAtMs)),
+      records.map((record) => new Date(record.deadlineAtMs)),
+      records.map((record) => record.supersedes),
+      now,
+    ],
+  })
+  return new Set(rows.map((row) => row.id))
+}
+
+export interface Postponement extends HeldDelivery {
+  nextAttemptAtMs: number
+}
+
+/** Rows that cannot move must not be due: they would fill every page of due work. */
+export async function postponeDeliveries(
+  db: Db,
+  postponed: readonly Postponement[],
+): Promise<void> {
+  if (postponed.length === 0) return
+  await db.query({
+    name: 'postpone-deliveries',
+    text: `with given as (
+             select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bigint[], $5::timestamptz[])
+             as g (client_key, id, shard, epoch, next_attempt_at)
+           ), ${HELD}
+           update pending_deliveries p set next_attempt_at = g.next_attempt_at
+           from given g join held using (shard, epoch)
+           where p.client_key = g.client_key and p.id = g.id and p.next_attempt_at is not null`,
+    values: [...heldColumns(postponed), postponed.map((row) => new Date(row.nextAttemptAtMs))],
+  })
+}
+
+/**
+ * What an endpoint that is not active is owed waits without a due time; what a deleted one is owed
+ * ends. The endpoint's row is locked for share, so this cannot cross with its resumption: either we
+ * see it active and do nothing, or the resumption sees what we parked.
+ */
+export async function settleInactive(
+  db: Db,
+  deliveries: readonly HeldDelivery[],
+  now: Date,
+): Promise<void> {
+  if (deliveries.length === 0) return
+  await db.query({
+    name: 'settle-inactive',
+    text: `with given as (
+             select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bigint[])
+             as g (client_key, id, shard, epoch)
+           ), ${HELD}, inactive as (
+             select e.client_key, e.id, e.deleted_at is not null as is_deleted from endpoints e
+             where (e.status <> 'ACTIVE' or e.deleted_at is not null) and (e.client_key, e.id) in (
+                 select p.client_key, p.endpoint_id from pending_deliveries p
+                 join given g on g.client_key = p.client_key and g.id = p.id)
+             order by e.client_key, e.id for share of e
+           ), parked as (
+             update pending_deliveries p set next_attempt_at = null
+             from given g join held using (shard, epoch), inactive i
+             where p.client_key = g.client_key and p.id = g.id
+               and i.client_key = p.client_key and i.id = p.endpoint_id and not i.is_deleted
+           ), cancelled as (
+             delete from pending_deliveries p
+             using given g join held using (shard, epoch), inactive i
+             where p.client_key = g.client_key and p.id = g.id
+               and i.client_key = p.client_key and i.id = p.endpoint_id and i.is_deleted
+             returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
+               p.sequence, p.kind, p.created_at, p.attempts, p.deadline_at, p.last_outcome,
+               p.last_status
+           )
+           insert into final_deliveries (${FINAL_COLUMNS})
+           select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+             created_at, 'CANCELLED', attempts, deadline_at, $5, last_outcome, last_status
+           from cancelled`,
+    values: [...heldColumns(deliveries), now],
+  })
+}
+
+function heldColumns(rows: readonly HeldDelivery[]): unknown[][] {
+  return [
+    rows.map((row) => row.clientKey),
+    rows.map((row) => row.id),
+    rows.map((row) => row.shard),
+    rows.map((row) => row.epoch),
+  ]
+}
+
+function toDate(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms)
+}

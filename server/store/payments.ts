@@ -1,0 +1,189 @@
+// The payments table: each payment as it is now. Writes of one payment are serialised by a lock on
+// its id that lasts to the end of the transaction, so sequence numbers never fork.
+
+import type { StoredPayment } from '../core/payment-change.ts'
+import type { Db } from './db.ts'
+
+export interface LockedPayment extends StoredPayment {
+  clientKey: number
+  id: string
+}
+
+interface PaymentRow {
+  client_key: number
+  id: string
+  account_id: string
+  sequence: number
+  version: number | null
+  text: string
+  document_hash: Buffer | null
+}
+
+/**
+ * Locks the ids, whether the payments exist yet or not, then reads those that do, other clients'
+ * included. Advisory locks: a row lock would write to the row, and cannot lock what is not there.
+ * Taken in one order by everybody, so that nobody deadlocks.
+ */
+export async function lockPayments(
+  db: Db,
+  paymentIds: readonly string[],
+): Promise<Map<string, LockedPayment>> {
+  await db.query({
+    name: 'lock-payments',
+    text: `select pg_advisory_xact_lock(hash) from (
+             select distinct uuid_hash_extended(id, 0) as hash
+             from unnest($1::uuid[]) as id order by 1) as ordered`,
+    values: [paymentIds],
+  })
+  const { rows } = await db.query<PaymentRow>({
+    name: 'read-locked-payments',
+    text: `select client_key, id, account_id, sequence, version, text, document_hash
+           from payments where id = any($1::uuid[])`,
+    values: [paymentIds],
+  })
+  return new Map(rows.map((row) => [row.id, toLocked(row)]))
+}
+
+function toLocked(row: PaymentRow): LockedPayment {
+  return {
+    clientKey: row.client_key,
+    id: row.id,
+    accountId: row.account_id,
+    sequence: row.sequence,
+    version: row.version,
+    text: row.text,
+    documentHash: row.document_hash,
+  }
+}
+
+export interface PaymentToSave extends LockedPayment {
+  accountId: string
+}
+
+/** Inserts or replaces; each payment at most once per call. */
+export async function savePayments(
+  db: Db,
+  payments: readonly PaymentToSave[],
+  now: Date,
+): Promise<void> {
+  if (payments.length === 0) return
+  await db.query({
+    name: 'save-payments',
+    text: `insert into payments
+             (client_key, id, account_id, sequence, version, text, document_hash, accepted_at, changed_at)
+           select *, $8::timestamptz, $8::timestamptz
+           from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $6::text[], $7::bytea[])
+           on conflict (id, client_key) do update set
+             sequence = excluded.sequence, version = excluded.version, text = excluded.text,
+             document_hash = excluded.document_hash, changed_at = excluded.changed_at`,
+    values: [
+      payments.map((payment) => payment.clientKey),
+      payments.map((payment) => payment.id),
+      payments.map((payment) => payment.accountId),
+      payments.map((payment) => payment.sequence),
+      payments.map((payment) => payment.version),
+      payments.map((payment) => payment.text),
+      payments.map((payment) => payment.documentHash),
+      now,
+    ],
+  })
+}
+
+/** The client's most recently changed payment, or null when it has none. */
+export async function readLatestPaymentText(db: Db, clientKey: number): Promise<string | null> {
+  // The newest event names it by index; only a client without any recent event needs the sort.
+  const { rows } = await db.query<{ text: string }>({
+    name: 'read-latest-payment',
+    text: `with latest as (
+             select p.text from events e
+             join payments p on p.client_key = e.client_key and p.id = e.payment_id
+             where e.client_key = $1 order by e.id desc limit 1)
+           select text from latest
+           union all
+           (select text from payments where client_key = $1 and not exists (select from latest)
+            order by changed_at desc, id limit 1)`,
+    values: [clientKey],
+  })
+  return rows[0]?.text ?? null
+}
+
+export interface PaymentView {
+  id: string
+  clientId: string
+  clientKey: number
+  accountId: string
+  version: number | null
+  sequence: number
+  acceptedAt: Date
+  text: string
+}
+
+interface PaymentViewRow {
+  id: string
+  client_id: string
+  client_key: number
+  account_id: string
+  version: number | null
+  sequence: number
+  accepted_at: Date
+  text: string
+}
+
+const VIEW_COLUMNS = `p.id, c.id as client_id, p.client_key, p.account_id, p.version, p.sequence,
+  p.accepted_at, p.text`
+
+/** `clientKey` null: whoever it belongs to. */
+export async function readPayment(
+  db: Db,
+  paymentId: string,
+  clientKey: number | null,
+): Promise<PaymentView | null> {
+  const { rows } = await db.query<PaymentViewRow>({
+    name: 'read-payment',
+    text: `select ${VIEW_COLUMNS} from payments p join clients c using (client_key)
+           where p.id = $1 and ($2::int is null or p.client_key = $2) limit 1`,
+    values: [paymentId, clientKey],
+  })
+  return rows[0] ? toView(rows[0]) : null
+}
+
+export interface PaymentFilter {
+  clientId: string | null
+  accountId: string | null
+}
+
+/**
+ * Newest first by acceptance, `limit` at most, those behind `after`. Each client's payments have an
+ * order of their own in the index: the newest of each are merged, so no index spans clients.
+ */
+export async function listPayments(
+  db: Db,
+  filter: PaymentFilter,
+  after: { acceptedAt: Date; id: string } | null,
+  limit: number,
+): Promise<readonly PaymentView[]> {
+  const { rows } = await db.query<PaymentViewRow>({
+    text: `select ${VIEW_COLUMNS} from clients c cross join lateral (
+             select * from payments p
+             where p.client_key = c.client_key and ($2::uuid is null or p.account_id = $2)
+               and ($3::timestamptz is null or (p.accepted_at, p.id) < ($3, $4::uuid))
+             order by p.accepted_at desc, p.id desc limit $5) as p
+           where $1::uuid is null or c.id = $1
+           order by p.accepted_at desc, p.id desc limit $5`,
+    values: [filter.clientId, filter.accountId, after?.acceptedAt, after?.id, limit],
+  })
+  return rows.map(toView)
+}
+
+function toView(row: PaymentViewRow): PaymentView {
+  return {
+    id: row.id,
+    clientId: row.client_id,
+    clientKey: row.client_key,
+    accountId: row.account_id,
+    version: row.version,
+    sequence: row.sequence,
+    acceptedAt: row.accepted_at,
+    text: row.text,
+  }
+}

@@ -1,0 +1,111 @@
+// Endpoints as the engine needs them to send: where to, with which keys and which extra header.
+// Secrets are opened here; one that does not open is a value, so that others go on.
+
+import type { SigningKeys } from '../core/callback-headers.ts'
+import { toSigningKey } from '../core/signature.ts'
+import type { Db } from './db.ts'
+import type { Sealer } from './sealing.ts'
+
+export interface SendingEndpoint {
+  clientKey: number
+  id: string
+  shard: number
+  url: string
+  isActive: boolean
+  /** Null when a stored secret does not open: attempts fail with a code, on schedule. */
+  secrets: { keys: SigningKeys; extraHeader: readonly [string, string] | null } | null
+}
+
+interface EndpointRow {
+  client_key: number
+  id: string
+  shard: number
+  url: string
+  status: string
+  deleted_at: Date | null
+  shared_key: Buffer
+  previous_key: Buffer | null
+  previous_key_until: Date | null
+  header_name: string | null
+  header_value: Buffer | null
+}
+
+const COLUMNS = `client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
+  previous_key_until, header_name, header_value`
+
+export async function readSendingEndpoints(
+  db: Db,
+  sealer: Sealer,
+  keys: readonly { clientKey: number; endpointId: string }[],
+): Promise<readonly SendingEndpoint[]> {
+  const { rows } = await db.query<EndpointRow>({
+    name: 'read-sending-endpoints',
+    text: `select ${COLUMNS} from endpoints
+           where (client_key, id) in (select * from unnest($1::int[], $2::uuid[]))`,
+    values: [keys.map((key) => key.clientKey), keys.map((key) => key.endpointId)],
+  })
+  return rows.map((row) => toSending(row, sealer))
+}
+
+export interface ChangedEndpoint {
+  clientKey: number
+  endpointId: string
+  shard: number
+  changedAtMs: number
+}
+
+/** What changed since `sinceMs`, for engines that were not told. */
+export async function readChangedEndpoints(
+  db: Db,
+  sinceMs: number,
+): Promise<readonly ChangedEndpoint[]> {
+  const { rows } = await db.query<{
+    client_key: number
+    id: string
+    shard: number
+    changed_at: Date
+  }>({
+    name: 'read-changed-endpoints',
+    text: 'select client_key, id, shard, changed_at from endpoints where changed_at > $1',
+    values: [new Date(sinceMs)],
+  })
+  return rows.map((row) => ({
+    clientKey: row.client_key,
+    endpointId: row.id,
+    shard: row.shard,
+    changedAtMs: row.changed_at.getTime(),
+  }))
+}
+
+function toSending(row: EndpointRow, sealer: Sealer): SendingEndpoint {
+  return {
+    clientKey: row.client_key,
+    id: row.id,
+    shard: row.shard,
+    url: row.url,
+    isActive: row.status === 'ACTIVE' && row.deleted_at === null,
+    secrets: openSecrets(row, sealer),
+  }
+}
+
+function openSecrets(row: EndpointRow, sealer: Sealer): SendingEndpoint['secrets'] {
+  const open = (column: string, sealed: Buffer) =>
+    sealer.open(sealed, { column: `endpoints.${column}`, row: row.id })
+  try {
+    const current = toSigningKey(open('shared_key', row.shared_key))
+    const previous =
+      row.previous_key && row.previous_key_until
+        ? {
+            key: toSigningKey(open('previous_key', row.previous_key)),
+            untilMs: row.previous_key_until.getTime(),
+          }
+        : null
+    const extraHeader =
+      row.header_name !== null && row.header_value !== null
+        ? ([row.header_name, open('header_value', row.header_value).toString('utf8')] as const)
+        : null
+    return { keys: { current, previous }, extraHeader }
+  } catch {
+    return null
+  }
+}

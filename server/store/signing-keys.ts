@@ -1,0 +1,63 @@
+// The signing_keys table: the keys that sign and verify access tokens, shared by all processes. The
+// newest key without an end signs; a retired one verifies until its end. Private parts are sealed.
+
+import type { Db } from './db.ts'
+
+export interface StoredSigningKey {
+  kid: string
+  publicJwk: Readonly<Record<string, unknown>>
+  sealedPrivateKey: Buffer
+  /** Null while it signs. */
+  verifiesUntil: Date | null
+}
+
+interface SigningKeyRow {
+  kid: string
+  public_jwk: Record<string, unknown>
+  private_key: Buffer
+  verifies_until: Date | null
+}
+
+// Any constant will do, as long as all processes and nothing else use it.
+const LOCK_ID = 7_306_914
+
+/** Until the transaction ends, nobody else makes or retires a key. */
+export async function lockSigningKeys(db: Db): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1)', [LOCK_ID])
+}
+
+/** Those that still verify, the newest first. */
+export async function readSigningKeys(db: Db, now: Date): Promise<readonly StoredSigningKey[]> {
+  const { rows } = await db.query<SigningKeyRow>({
+    name: 'read-signing-keys',
+    text: `select kid, public_jwk, private_key, verifies_until from signing_keys
+           where verifies_until is null or verifies_until > $1
+           order by created_at desc, kid desc`,
+    values: [now],
+  })
+  return rows.map((row) => ({
+    kid: row.kid,
+    publicJwk: row.public_jwk,
+    sealedPrivateKey: row.private_key,
+    verifiesUntil: row.verifies_until,
+  }))
+}
+
+export async function insertSigningKey(
+  db: Db,
+  key: Omit<StoredSigningKey, 'verifiesUntil'>,
+  now: Date,
+): Promise<void> {
+  await db.query({
+    text: `insert into signing_keys (kid, public_jwk, private_key, created_at)
+           values ($1, $2, $3, $4)`,
+    values: [key.kid, JSON.stringify(key.publicJwk), key.sealedPrivateKey, now],
+  })
+}
+
+/** All that still sign stop doing so; their tokens in flight stay good until `until`. */
+export async function retireSigningKeys(db: Db, until: Date): Promise<void> {
+  await db.query('update signing_keys set verifies_until = $1 where verifies_until is null', [
+    until,
+  ])
+}
