@@ -33,6 +33,7 @@ export type ErrorCode =
   | 'payload-expired'
   // ourselves
   | 'database-away'
+  | 'not-ready'
   | 'overloaded'
   | 'internal'
 

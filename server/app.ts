@@ -1,0 +1,177 @@
+// The composition: settings in, a running service out. Clock, dice, network and store are made here
+// and handed down; nothing below this file reaches for them by itself.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { retryPolicy } from './core/backoff.ts'
+import { outcomeCode } from './core/delivery.ts'
+import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
+import { UuidMaker } from './core/uuid.ts'
+import { DatabaseClock } from './database-clock.ts'
+import { CallbackClient } from './delivery/callback-client.ts'
+import { DUE_READER_LIMITS } from './delivery/due-reader.ts'
+import { Engine } from './delivery/engine.ts'
+import type { AttemptReport } from './delivery/environment.ts'
+import { postgresDeliveryStore } from './delivery/postgres-delivery-store.ts'
+import { RECORDER_LIMITS } from './delivery/recorder.ts'
+import { operatorPaymentRoutes } from './http/routes/operator-payments.ts'
+import { buildServer, type ServerDeps } from './http/server.ts'
+import type { App } from './http/typed.ts'
+import { Metrics } from './metrics.ts'
+import { AccountDirectory } from './operations/account-directory.ts'
+import type { Deps } from './operations/deps.ts'
+import { PaymentGatherer } from './operations/payment-gatherer.ts'
+import { recordPayments } from './operations/record-payments.ts'
+import { Readiness } from './readiness.ts'
+import { createPool } from './store/db.ts'
+import { freeAllLeases } from './store/leases.ts'
+import { ensurePartitions } from './store/partitions.ts'
+import { Sealer } from './store/sealing.ts'
+import { VERSION } from './version.ts'
+
+export interface AppOptions {
+  config: Config
+  logger: Logger
+  databaseUrl: string
+  masterKeys: readonly Buffer[]
+  operatorKey: string
+  /** Nobody else can be on this database: shards of a predecessor that died need not run out. */
+  isAlone?: boolean
+  leasePolicy?: LeasePolicy
+}
+
+export interface PaybellApp {
+  deps: Deps
+  baseUrl(): string
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const IN_FLIGHT_MAX = 512
+const PARTITIONS_EVERY_MS = 6 * 3_600_000
+
+export function createApp(options: AppOptions): PaybellApp {
+  const { logger } = options
+  const config = { ...options.config, operatorKey: options.operatorKey }
+  const clock = new DatabaseClock()
+  const pool = createPool({
+    url: options.databaseUrl,
+    connectionsMax: 16,
+    onIdleError: (error) => logger.warn({ error: error.message }, 'database.connection-lost'),
+    applicationName: 'paybell',
+  })
+  const ids = new UuidMaker(() => clock.nowMs(), randomBytes)
+  const targets = {
+    loopbackAllowed: config.mode === 'sandbox',
+    allowedNetworks: config.allowedNetworks,
+  }
+  const sealer = new Sealer(options.masterKeys)
+  const sender = new CallbackClient({
+    policy: targets,
+    monotonicMs: () => clock.monotonicMs(),
+    ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
+  })
+  const leases = options.leasePolicy ?? LEASE_POLICY
+  const metrics = new Metrics(VERSION, () => engine)
+  const engine = new Engine(
+    {
+      clock,
+      random: Math.random,
+      setTimer: (ms, run) => {
+        const timer = setTimeout(run, ms)
+        return () => clearTimeout(timer)
+      },
+      store: postgresDeliveryStore(
+        pool,
+        sealer,
+        { id: randomUUID(), host: hostname(), version: VERSION },
+        leases,
+      ),
+      send: (request) => sender.send(request),
+      log: logger,
+      onAttempt: (report) => {
+        metrics.countAttempt(report)
+        logger.info(attemptLine(report), 'delivery.attempted')
+      },
+    },
+    {
+      retry: retryPolicy(config.timeScale),
+      leases,
+      patienceMs: config.orderPatienceMs / config.timeScale,
+      inFlightMax: IN_FLIGHT_MAX,
+      inFlightPerEndpointMax: IN_FLIGHT_MAX / 8,
+      payloadBytesMax: 64 * 1024 * 1024,
+      recorder: RECORDER_LIMITS,
+      dueReader: DUE_READER_LIMITS,
+      keepMsMax: 30_000,
+      pollEveryMs: 1_000,
+      onDatabaseTime: (...reading) => clock.adjust(...reading),
+    },
+  )
+  const deps: Deps = { pool, clock, config, sealer, targets, newId: () => ids.next(), engine }
+  const accounts = new AccountDirectory(pool)
+  const gatherer = new PaymentGatherer((changes) => recordPayments(deps, accounts, changes))
+  const readiness = new Readiness(pool)
+
+  let baseUrl = config.baseUrl ?? ''
+  const serverDeps: ServerDeps = {
+    ...deps,
+    logger,
+    baseUrl: () => baseUrl,
+    readiness: () => readiness.check(),
+    metrics: () => metrics.text(),
+    routes: {
+      operator: [operatorPaymentRoutes({ ...deps, baseUrl: () => baseUrl, gatherer, accounts })],
+    },
+  }
+  const servers: App[] = []
+  let partitionsTimer: NodeJS.Timeout | undefined
+
+  async function listen(surface: 'all' | 'public' | 'operator', port: number): Promise<string> {
+    const server = await buildServer(serverDeps, surface)
+    servers.push(server)
+    const address = await server.listen({ host: config.host, port })
+    logger.info({ surface, address }, 'server.listening')
+    return address
+  }
+
+  return {
+    deps,
+    baseUrl: () => baseUrl,
+    async start() {
+      if (options.isAlone) await freeAllLeases(pool)
+      await engine.start()
+      partitionsTimer = setInterval(() => {
+        ensurePartitions(pool, new Date(clock.nowMs())).catch((error: unknown) =>
+          logger.error({ error: String(error) }, 'partitions.not-made'),
+        )
+      }, PARTITIONS_EVERY_MS)
+      partitionsTimer.unref()
+      const isSplit = config.operatorPort !== null
+      const address = await listen(isSplit ? 'public' : 'all', config.port)
+      if (config.baseUrl === null) baseUrl = address
+      if (config.operatorPort !== null) await listen('operator', config.operatorPort)
+    },
+    async stop() {
+      clearInterval(partitionsTimer)
+      // First nobody is let in any more, then what is under way ends, then the store goes.
+      await Promise.all(servers.map((server) => server.close()))
+      await engine.stop()
+      await sender.close()
+      await pool.end()
+    },
+  }
+}
+
+function attemptLine(report: AttemptReport): object {
+  const { outcome, nextAttemptAtMs, atMs, ...line } = report
+  return {
+    ...line,
+    at: new Date(atMs).toISOString(),
+    outcome: outcomeCode(outcome),
+    status: outcome.kind === 'answered' ? outcome.status : undefined,
+    nextAttemptAt: nextAttemptAtMs === null ? null : new Date(nextAttemptAtMs).toISOString(),
+  }
+}

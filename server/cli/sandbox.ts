@@ -1,0 +1,117 @@
+// `paybell sandbox` (`npm start`): the whole service on this machine, with a real PostgreSQL of its own,
+// a client to play with, and everything printed that the first call needs.
+
+import { mkdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { type Logger, pino } from 'pino'
+import { createApp } from '../app.ts'
+import { type Config, loadConfig } from '../config.ts'
+import { superviseEmbedded } from '../embedded/supervisor.ts'
+import type { Deps } from '../operations/deps.ts'
+import { onboardClient } from '../operations/onboard-client.ts'
+import { openAccount } from '../operations/open-account.ts'
+import { findClientsOfAccounts } from '../store/accounts.ts'
+import { checkDatabase } from '../store/check-database.ts'
+import { migrate } from '../store/migrate.ts'
+import { runCommand, untilSignal } from './run.ts'
+import {
+  loadClient,
+  loadKeys,
+  removeSandboxFile,
+  type SandboxClient,
+  saveClient,
+  saveSandboxFile,
+} from './sandbox-credentials.ts'
+import { printWelcome } from './welcome.ts'
+
+export function sandboxCommand(): Command {
+  return new Command('sandbox')
+    .description('Run everything on this machine, with a database of its own (npm start).')
+    .action(() => runCommand(sandbox))
+}
+
+async function sandbox(): Promise<void> {
+  const startedAt = performance.now()
+  const config = loadConfig('sandbox', process.env)
+  const logger = pino({ level: config.logLevel })
+  const dataDir = resolve(config.dataDir)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await removeSandboxFile(dataDir)
+  const stopAsked = untilSignal()
+
+  const database = await openDatabase(config, dataDir, logger)
+  try {
+    const keys = await loadKeys(dataDir)
+    await migrate(database.url, new Date())
+    const operatorKey = config.operatorKey ?? keys.operatorKey
+    const app = createApp({
+      config,
+      logger,
+      databaseUrl: database.url,
+      masterKeys: config.masterKeys.length > 0 ? config.masterKeys : [keys.masterKey],
+      operatorKey,
+      isAlone: database.isOurs,
+    })
+    try {
+      await app.start()
+      const client = await ensureClient(app.deps, dataDir)
+      const baseUrl = app.baseUrl()
+      const path = await saveSandboxFile(dataDir, { baseUrl, operatorKey, ...client })
+      printWelcome({
+        baseUrl,
+        operatorKey,
+        ...client,
+        path,
+        database: database.about,
+        readyInMs: performance.now() - startedAt,
+      })
+      await stopAsked
+    } finally {
+      await app.stop()
+    }
+  } finally {
+    await database.stop()
+  }
+}
+
+interface OpenDatabase {
+  url: string
+  about: string
+  /** Started by us, so nobody else is on it. */
+  isOurs: boolean
+  stop(): Promise<void>
+}
+
+async function openDatabase(
+  config: Config,
+  dataDir: string,
+  logger: Logger,
+): Promise<OpenDatabase> {
+  if (config.databaseUrl !== null) {
+    const url = config.databaseUrl
+    for (const fault of await checkDatabase(url)) logger.warn({ fault }, 'database.not-durable')
+    return { url, about: 'PostgreSQL of DATABASE_URL', isOurs: false, stop: async () => {} }
+  }
+  const embedded = await superviseEmbedded({
+    dataDir,
+    log: ({ msg, ...fields }) => logger.info(fields, msg),
+  })
+  return {
+    url: embedded.url,
+    about: `PostgreSQL ${embedded.version}, embedded`,
+    isOurs: true,
+    stop: () => embedded.stop(),
+  }
+}
+
+/** The same client at every start, unless the database no longer knows it. */
+async function ensureClient(deps: Deps, dataDir: string): Promise<SandboxClient> {
+  const known = await loadClient(dataDir)
+  if (known && (await findClientsOfAccounts(deps.pool, [known.accountId])).size > 0) return known
+  const { client, secret } = await onboardClient(deps, 'Sandbox client')
+  const account = await openAccount(deps, client.id, 'Sandbox account')
+  const made = { clientId: client.id, clientSecret: secret, accountId: account.id }
+  await saveClient(dataDir, made)
+  return made
+}

@@ -1,0 +1,32 @@
+// What a newcomer reads first: where things are, and calls to paste.
+
+import type { SandboxFile } from './sandbox-credentials.ts'
+
+export interface Welcome extends SandboxFile {
+  path: string
+  database: string
+  readyInMs: number
+}
+
+export function printWelcome(welcome: Welcome): void {
+  console.log(welcomeText(welcome))
+}
+
+export function welcomeText(of: Welcome): string {
+  return `Paybell sandbox is ready after ${(of.readyInMs / 1_000).toFixed(1)} s (${of.database}).
+
+  API           ${of.baseUrl}
+  Docs          ${of.baseUrl}/docs
+  Operator key  ${of.operatorKey}
+  Client id     ${of.clientId}
+  Client secret ${of.clientSecret}
+  Account id    ${of.accountId}
+  All of it in  ${of.path}
+
+Get a token:
+
+  curl -s ${of.baseUrl}/auth/token -H 'content-type: application/json' \\
+    -d '{"clientId":"${of.clientId}","clientSecret":"${of.clientSecret}"}'
+
+The README walks on from there. Stop with Ctrl-C.`
+}

@@ -1,0 +1,49 @@
+// An endpoint: an address that Paybell delivers to, made through one of two doors.
+//   ACTIVE ─▶ PAUSED     by its owner            PAUSED   ─▶ ACTIVE   by its owner
+//   ACTIVE ─▶ DISABLED   by the service, after 7 days of nothing but failures
+//   DISABLED ─▶ ACTIVE   by its owner or the operator
+// A paused or disabled endpoint loses nothing: what it is owed waits.
+
+import { createHash } from 'node:crypto'
+
+export const ENDPOINT_STATUSES = ['ACTIVE', 'PAUSED', 'DISABLED'] as const
+export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number]
+
+/** What an owner may set; only the service disables. */
+export const OWNER_STATUSES = ['ACTIVE', 'PAUSED'] as const
+export type OwnerStatus = (typeof OWNER_STATUSES)[number]
+
+/** The door it came through: all payments of a client, or those of one account. */
+export type EndpointKind = 'subscription' | 'webhook'
+
+export interface Endpoint {
+  id: string
+  kind: EndpointKind
+  /** Null for a subscription: it hears of every account. */
+  accountId: string | null
+  /** The text first given. */
+  url: string
+  status: EndpointStatus
+  createdAt: Date
+}
+
+/** The header that carries the signature, and the name that lists give its algorithm. */
+export const HMAC_HEADER_NAME = 'X-Paybell-Hmac'
+export const HMAC_ALGORITHM = 'SHA_256'
+
+/** For so long after a rotation the old key signs beside the new one (decisions, Callbacks §4). */
+export const KEY_OVERLAP_MS = 24 * 3_600_000
+
+export const SHARD_COUNT = 64
+
+/** Which share of the endpoints this one belongs to: the same in every process, for ever. */
+export function shardOf(endpointId: string): number {
+  return (
+    createHash('sha256').update(endpointId.toLowerCase()).digest().readUInt32BE(0) % SHARD_COUNT
+  )
+}
+
+/** "The same address" means the same parsed href; it is compared and indexed by its hash. */
+export function hashHref(href: string): Buffer {
+  return createHash('sha256').update(href).digest()
+}

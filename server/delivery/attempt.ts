@@ -1,0 +1,115 @@
+// One attempt: bytes, headers, signatures, the guarded POST, and what follows from its outcome. What
+// goes wrong on our own side (a key that does not open, a body that is gone) is an outcome like any
+// other: it is retried on schedule and shows in the record.
+
+import type { RetryPolicy } from '../core/backoff.ts'
+import { callbackHeaders } from '../core/callback-headers.ts'
+import { decide, isSuccess, type Outcome, outcomeCode } from '../core/delivery.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { AttemptRecord } from '../store/outcomes.ts'
+import type { SendingEndpoint } from '../store/sending-endpoints.ts'
+import type { EngineEnvironment } from './environment.ts'
+
+export interface MadeAttempt {
+  atMs: number
+  durationMs: number
+  outcome: Outcome
+}
+
+export async function makeAttempt(
+  environment: EngineEnvironment,
+  delivery: QueuedDelivery,
+  endpoint: SendingEndpoint,
+  body: readonly Uint8Array[] | null,
+): Promise<MadeAttempt> {
+  const atMs = environment.clock.nowMs()
+  const unsendable = (reason: 'undecryptable-key' | 'payload-missing'): MadeAttempt => ({
+    atMs,
+    durationMs: 0,
+    outcome: { kind: 'unsendable', reason },
+  })
+  if (endpoint.secrets === null) return unsendable('undecryptable-key')
+  if (body === null) return unsendable('payload-missing')
+  const headers = callbackHeaders(
+    {
+      eventId: delivery.eventId,
+      kind: delivery.kind,
+      sequence: delivery.sequence,
+      attempt: delivery.attempts + 1,
+      atMs,
+      mark: delivery.isReplay ? 'replay' : null,
+      traceparent: traceparent(delivery),
+      extraHeader: endpoint.secrets.extraHeader,
+    },
+    endpoint.secrets.keys,
+    body,
+  )
+  const tenant = String(delivery.clientKey)
+  const { outcome, durationMs } = await environment.send({
+    url: endpoint.url,
+    tenant,
+    headers,
+    body,
+  })
+  return { atMs, durationMs, outcome }
+}
+
+/** The trace is the event, the span the delivery: all attempts and endpoints of a change join up. */
+function traceparent(delivery: QueuedDelivery): string {
+  const span = delivery.id.replaceAll('-', '').slice(16)
+  return `00-${delivery.eventId.replaceAll('-', '')}-${span}-01`
+}
+
+/** What is to be recorded, and the delivery as it is afterwards (null when it is final). */
+export function concludeAttempt(
+  delivery: QueuedDelivery,
+  made: MadeAttempt,
+  policy: RetryPolicy,
+  context: { epoch: number; endedAtMs: number; random: () => number; hasElders: boolean },
+): { record: AttemptRecord; after: QueuedDelivery | null } {
+  const { outcome } = made
+  const firstAttemptAtMs = delivery.firstAttemptAtMs ?? made.atMs
+  const deadlineAtMs = delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs
+  const runAttempts = delivery.runAttempts + 1
+  const decision = decide(
+    { attemptsInRun: runAttempts, deadlineAtMs },
+    outcome,
+    policy,
+    context.endedAtMs,
+    context.random,
+  )
+  const hasFailed = !isSuccess(outcome)
+  const after: QueuedDelivery = {
+    ...delivery,
+    attempts: delivery.attempts + 1,
+    runAttempts,
+    firstAttemptAtMs,
+    firstFailedAtMs: delivery.firstFailedAtMs ?? (hasFailed ? made.atMs : null),
+    deadlineAtMs,
+    nextAttemptAtMs: decision.state === 'PENDING' ? decision.nextAttemptAtMs : Infinity,
+  }
+  const answered = outcome.kind === 'answered' ? outcome : null
+  const record: AttemptRecord = {
+    clientKey: delivery.clientKey,
+    id: delivery.id,
+    shard: delivery.shard,
+    epoch: context.epoch,
+    endpointId: delivery.endpointId,
+    paymentId: delivery.paymentId,
+    sequence: delivery.sequence,
+    attempt: after.attempts,
+    runAttempt: runAttempts,
+    atMs: made.atMs,
+    durationMs: made.durationMs,
+    outcome: outcomeCode(outcome),
+    status: answered?.status ?? null,
+    excerpt: hasFailed ? (answered?.excerpt ?? null) : null,
+    state: decision.state,
+    nextAttemptAtMs: decision.state === 'PENDING' ? decision.nextAttemptAtMs : null,
+    firstAttemptAtMs,
+    firstFailedAtMs: after.firstFailedAtMs,
+    deadlineAtMs,
+    supersedes: decision.state === 'DELIVERED' && context.hasElders && !delivery.isReplay,
+  }
+  return { record, after: decision.state === 'PENDING' ? after : null }
+}

@@ -1,0 +1,41 @@
+// What the engine asks of its store: one method per transaction, so that an in-memory twin can stand
+// in for PostgreSQL when the engine is simulated.
+
+import type { ShardEpoch } from '../core/lease.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { DueCursor, StrandKey } from '../store/deliveries.ts'
+import type { HealthDelta } from '../store/health.ts'
+import type { Renewal } from '../store/leases.ts'
+import type { AttemptRecord, HeldDelivery, Postponement } from '../store/outcomes.ts'
+import type { ChangedEndpoint, SendingEndpoint } from '../store/sending-endpoints.ts'
+
+export interface EndpointKey {
+  clientKey: number
+  endpointId: string
+}
+
+export interface DeliveryStore {
+  renewLeases(): Promise<Renewal>
+  takeLeases(wanted: number): Promise<readonly ShardEpoch[]>
+  releaseLeases(shards: readonly number[]): Promise<void>
+  leave(): Promise<void>
+
+  readDue(
+    cursors: readonly DueCursor[],
+    untilMs: number,
+    limitPerShard: number,
+  ): Promise<readonly QueuedDelivery[]>
+  readStrands(keys: readonly StrandKey[], limitEach: number): Promise<readonly QueuedDelivery[]>
+  readEndpoints(keys: readonly EndpointKey[]): Promise<readonly SendingEndpoint[]>
+  readChangedEndpoints(sinceMs: number): Promise<readonly ChangedEndpoint[]>
+  readPayload(
+    clientKey: number,
+    eventId: string,
+  ): Promise<{ text: string; documentHash: Uint8Array | null } | null>
+  readFile(clientKey: number, hash: Uint8Array): Promise<Uint8Array | null>
+
+  recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Promise<ReadonlySet<string>>
+  postpone(postponed: readonly Postponement[]): Promise<void>
+  settleInactive(deliveries: readonly HeldDelivery[], nowMs: number): Promise<void>
+  saveHealth(deltas: readonly HealthDelta[], nowMs: number): Promise<void>
+}

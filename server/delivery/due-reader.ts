@@ -1,0 +1,162 @@
+// Finds work in the database: what was never handed off (another process accepted it, or memory was
+// full), what a dead owner left, and retries whose time has come. It reads forward by keyset: the left
+// edge of the index is full of dead entries and is visited only by the slow sweep.
+
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import { NIL_UUID } from '../core/uuid.ts'
+import type { DueCursor, StrandKey } from '../store/deliveries.ts'
+import type { EngineEnvironment } from './environment.ts'
+import type { Lanes } from './lanes.ts'
+
+export interface DueReaderLimits {
+  pageMax: number
+  /** Reading stops when this many deliveries are in memory, and goes on below half of it. */
+  inMemoryMax: number
+  strandMax: number
+  /** Rows due this soon are read ahead, so that they start on time. */
+  aheadMs: number
+  /** Commits become visible out of order: now and then a little is read again. */
+  overlapMs: number
+  overlapEveryMs: number
+  sweepEveryMs: number
+}
+
+export const DUE_READER_LIMITS: DueReaderLimits = {
+  pageMax: 500,
+  inMemoryMax: 50_000,
+  strandMax: 100,
+  aheadMs: 1_500,
+  overlapMs: 30_000,
+  overlapEveryMs: 10_000,
+  sweepEveryMs: 60_000,
+}
+
+const FROM_THE_START_MS = 0
+
+export class DueReader {
+  readonly #environment: EngineEnvironment
+  readonly #lanes: Lanes
+  readonly #limits: DueReaderLimits
+  readonly #cursors = new Map<number, DueCursor>()
+  readonly #dry = new Map<string, StrandKey>()
+  #overlappedAtMs = 0
+  #sweptAtMs = 0
+  #reading: Promise<void> | null = null
+  #again = false
+
+  constructor(environment: EngineEnvironment, lanes: Lanes, limits: DueReaderLimits) {
+    this.#environment = environment
+    this.#lanes = lanes
+    this.#limits = limits
+  }
+
+  get isFull(): boolean {
+    return this.#lanes.size >= this.#limits.inMemoryMax
+  }
+
+  gain(shards: readonly number[]): void {
+    for (const shard of shards) this.#rewind(shard, FROM_THE_START_MS)
+  }
+
+  lose(shards: readonly number[]): void {
+    for (const shard of shards) this.#cursors.delete(shard)
+  }
+
+  /** Rows due at `atMs` were not taken into memory: the cursor must not pass them. */
+  rewindTo(shard: number, atMs: number): void {
+    const cursor = this.#cursors.get(shard)
+    if (cursor && cursor.afterMs >= atMs) this.#rewind(shard, atMs - 1)
+  }
+
+  /** These strands have to be read whole before anything of them moves. */
+  want(key: StrandKey): void {
+    this.#dry.set(`${key.endpointId}/${key.paymentId}`, key)
+  }
+
+  /** Reads until nothing is due or memory is full; calls made meanwhile make it look once more. */
+  read(): Promise<void> {
+    this.#again = true
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = null
+    })
+    return this.#reading
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#again) {
+      this.#again = false
+      await this.#readDry()
+      const nowMs = this.#environment.clock.nowMs()
+      this.#lookBack(nowMs)
+      await this.#readForward(nowMs + this.#limits.aheadMs)
+    }
+  }
+
+  /** Moves the cursors back for a moment: a little often, to the very start now and then. */
+  #lookBack(nowMs: number): void {
+    const sinceMs = this.#environment.clock.monotonicMs()
+    if (sinceMs - this.#sweptAtMs >= this.#limits.sweepEveryMs) {
+      this.#sweptAtMs = sinceMs
+      this.#overlappedAtMs = sinceMs
+      for (const shard of this.#cursors.keys()) this.#rewind(shard, FROM_THE_START_MS)
+    } else if (sinceMs - this.#overlappedAtMs >= this.#limits.overlapEveryMs) {
+      this.#overlappedAtMs = sinceMs
+      for (const shard of this.#cursors.keys()) this.rewindTo(shard, nowMs - this.#limits.overlapMs)
+    }
+  }
+
+  async #readForward(untilMs: number): Promise<void> {
+    let open = [...this.#cursors.values()]
+    while (open.length > 0 && !this.isFull) {
+      const limit = Math.max(10, Math.ceil(this.#limits.pageMax / open.length))
+      const rows = await this.#environment.store.readDue(open, untilMs, limit)
+      const byShard = Map.groupBy(rows, (row) => row.shard)
+      const unread: DueCursor[] = []
+      for (const cursor of open) {
+        // Lost, or moved back, while we were reading: what was read for it is not believed.
+        if (this.#cursors.get(cursor.shard) !== cursor) {
+          byShard.delete(cursor.shard)
+          continue
+        }
+        const page = byShard.get(cursor.shard) ?? []
+        const last = page.at(-1)
+        const next =
+          last && page.length >= limit
+            ? { shard: cursor.shard, afterMs: last.nextAttemptAtMs, afterId: last.id }
+            : { shard: cursor.shard, afterMs: untilMs, afterId: NIL_UUID }
+        this.#cursors.set(cursor.shard, next)
+        if (page.length >= limit) unread.push(next)
+      }
+      await this.#take([...byShard.values()].flat())
+      open = unread
+    }
+  }
+
+  async #take(rows: readonly QueuedDelivery[]): Promise<void> {
+    const nowMs = this.#environment.clock.nowMs()
+    for (const row of rows) {
+      // Nothing can come before a payment's first update.
+      if (!this.#lanes.add(row, row.sequence > 1, nowMs)) this.want(row)
+    }
+    await this.#readDry()
+  }
+
+  async #readDry(): Promise<void> {
+    while (this.#dry.size > 0) {
+      const keys = [...this.#dry.values()].slice(0, this.#limits.pageMax)
+      for (const key of keys) this.#dry.delete(`${key.endpointId}/${key.paymentId}`)
+      const rows = await this.#environment.store.readStrands(keys, this.#limits.strandMax)
+      const nowMs = this.#environment.clock.nowMs()
+      const strands = Map.groupBy(rows, (row) => `${row.endpointId}/${row.paymentId}`)
+      for (const owed of strands.values()) {
+        const [first] = owed
+        if (first === undefined || !this.#cursors.has(first.shard)) continue
+        this.#lanes.putStrand(owed, owed.length < this.#limits.strandMax, nowMs)
+      }
+    }
+  }
+
+  #rewind(shard: number, afterMs: number): void {
+    this.#cursors.set(shard, { shard, afterMs, afterId: NIL_UUID })
+  }
+}

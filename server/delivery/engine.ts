@@ -1,0 +1,357 @@
+// The engine: takes what is owed from memory, lane by lane, attempts it, and records what came of it.
+// It sends only for shards whose lease has room for a whole attempt, and moves a payment on only when
+// the previous update's outcome is on disk.
+
+import type { RetryPolicy } from '../core/backoff.ts'
+import { isSuccess } from '../core/delivery.ts'
+import type { LeasePolicy } from '../core/lease.ts'
+import type { HandedOff, QueuedDelivery } from '../core/queued-delivery.ts'
+import type { HeldDelivery, Postponement } from '../store/outcomes.ts'
+import { concludeAttempt, makeAttempt } from './attempt.ts'
+import { DueReader, type DueReaderLimits } from './due-reader.ts'
+import { EndpointCache } from './endpoint-cache.ts'
+import type { EngineEnvironment } from './environment.ts'
+import { HealthCounter } from './health-counter.ts'
+import { Lanes, type Strand } from './lanes.ts'
+import { Payloads } from './payloads.ts'
+import { Recorder, type RecorderLimits } from './recorder.ts'
+import { Shards } from './shards.ts'
+
+export interface EngineOptions {
+  retry: RetryPolicy
+  leases: LeasePolicy
+  patienceMs: number
+  inFlightMax: number
+  inFlightPerEndpointMax: number
+  payloadBytesMax: number
+  recorder: RecorderLimits
+  dueReader: DueReaderLimits
+  /** A strand that waits longer than this leaves memory. */
+  keepMsMax: number
+  pollEveryMs: number
+  /** The clock is told what time the database has. */
+  onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
+}
+
+export class Engine {
+  readonly #environment: EngineEnvironment
+  readonly #options: EngineOptions
+  readonly #lanes: Lanes
+  readonly #shards: Shards
+  readonly #recorder: Recorder
+  readonly #reader: DueReader
+  readonly #payloads: Payloads
+  readonly #endpoints: EndpointCache
+  readonly #health = new HealthCounter()
+  readonly #callOff = new Set<() => void>()
+  #inFlight = 0
+  #isRunning = false
+  #callOffWake: (() => void) | null = null
+  #wakeAtMs = Number.POSITIVE_INFINITY
+  #changesReadUntilMs = 0
+  /** Changes seen at the last look, which overlaps with the next one. */
+  #noticed = new Map<string, number>()
+  #onDrained: (() => void) | null = null
+
+  constructor(environment: EngineEnvironment, options: EngineOptions) {
+    this.#environment = environment
+    this.#options = options
+    this.#lanes = new Lanes(
+      {
+        inFlightPerLaneMax: options.inFlightPerEndpointMax,
+        keepMsMax: options.keepMsMax,
+        patienceMs: options.patienceMs,
+      },
+      {
+        onPostponed: (deliveries, untilMs) => this.#postpone(deliveries, untilMs),
+        onDry: (strand) => this.#readAgain(strand),
+      },
+    )
+    this.#shards = new Shards(environment, options.leases, {
+      onGained: (shards) => this.#reader.gain(shards),
+      onLost: (shards) => this.#lose(shards),
+      onDatabaseTime: options.onDatabaseTime,
+      isIdle: (shard) =>
+        this.#lanes.inFlightOf(shard) === 0 && this.#recorder.unrecordedOf(shard) === 0,
+    })
+    this.#recorder = new Recorder(environment, options.recorder, (shard, epoch) =>
+      this.#shards.isHeld(shard, epoch),
+    )
+    this.#reader = new DueReader(environment, this.#lanes, options.dueReader)
+    this.#payloads = new Payloads(environment.store, options.payloadBytesMax)
+    this.#endpoints = new EndpointCache(environment.store)
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  get inMemory(): number {
+    return this.#lanes.size
+  }
+
+  get shards(): readonly number[] {
+    return this.#shards.held
+  }
+
+  /** Takes its first shards and begins. Tolerates a database that is away: it goes on asking. */
+  async start(): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#changesReadUntilMs = this.#environment.clock.nowMs()
+    await this.#renew()
+    this.#every(this.#options.leases.renewEveryMs, () => this.#renew())
+    this.#every(this.#options.pollEveryMs, () => this.#poll())
+    void this.#poll()
+  }
+
+  /** No new attempt starts; those under way end and are recorded; then the shards are handed over. */
+  async stop(): Promise<void> {
+    if (!this.#isRunning) return
+    this.#isRunning = false
+    for (const callOff of this.#callOff) callOff()
+    this.#callOffWake?.()
+    if (this.#inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onDrained = resolve
+      })
+    }
+    try {
+      await this.#flushHealth()
+      await this.#shards.releaseAll()
+    } catch (error) {
+      // The leases then run out by themselves.
+      this.#environment.log.warn({ error: String(error) }, 'engine.not-handed-over')
+    }
+  }
+
+  handOff(deliveries: readonly HandedOff[]): void {
+    const nowMs = this.#environment.clock.nowMs()
+    for (const { hasElders, payload, ...delivery } of deliveries) {
+      if (!this.#shards.holds(delivery.shard)) continue
+      if (this.#reader.isFull) {
+        this.#reader.rewindTo(delivery.shard, delivery.nextAttemptAtMs)
+        continue
+      }
+      this.#payloads.remember(delivery.eventId, payload)
+      if (!this.#lanes.add(delivery, hasElders, nowMs)) {
+        this.#reader.want(delivery)
+        void this.#read()
+      }
+    }
+    this.#pump()
+  }
+
+  endpointChanged(_clientKey: number, endpointId: string, shard: number): void {
+    this.#endpoints.forget(endpointId)
+    this.#lanes.removeEndpoint(endpointId)
+    // What was in memory, and what a resumption has released, is read anew.
+    this.#reader.gain(this.#shards.holds(shard) ? [shard] : [])
+    void this.#read()
+  }
+
+  #pump(): void {
+    while (
+      this.#isRunning &&
+      this.#inFlight < this.#options.inFlightMax &&
+      this.#recorder.hasRoom
+    ) {
+      const strand = this.#lanes.next(this.#environment.clock.nowMs(), (lane) =>
+        this.#shards.maySend(lane.shard),
+      )
+      if (strand === null) break
+      this.#inFlight++
+      void this.#attempt(strand).finally(() => {
+        this.#inFlight--
+        if (this.#inFlight === 0) this.#onDrained?.()
+        this.#pump()
+      })
+    }
+    this.#wakeAt(this.#lanes.nextDueAtMs)
+  }
+
+  async #attempt(strand: Strand): Promise<void> {
+    const delivery = strand.inFlight as QueuedDelivery
+    const { clock, log } = this.#environment
+    const epoch = this.#shards.epochOf(delivery.shard)
+    try {
+      const endpoint = await this.#endpoints.get(delivery.clientKey, delivery.endpointId)
+      if (epoch === undefined || endpoint === null || !endpoint.isActive) {
+        await this.#settleInactive(strand, delivery)
+        return
+      }
+      const body = await this.#payloads.bodyOf(delivery.clientKey, delivery.eventId)
+      // Reading took time: ask again, just before the first byte, whether the shard is still ours.
+      if (strand.isGone || !this.#shards.maySend(delivery.shard)) {
+        this.#lanes.putBack(strand, clock.nowMs())
+        return
+      }
+      await this.#send(strand, delivery, epoch, endpoint, body)
+    } catch (error) {
+      // Our own reads failed: nothing was sent, and the database will be asked again.
+      log.warn({ deliveryId: delivery.id, error: String(error) }, 'delivery.not-attempted')
+      const later = { ...delivery, nextAttemptAtMs: clock.nowMs() + this.#options.pollEveryMs }
+      this.#lanes.settle(strand, later, clock.nowMs())
+    }
+  }
+
+  async #send(
+    strand: Strand,
+    delivery: QueuedDelivery,
+    epoch: number,
+    endpoint: Parameters<typeof makeAttempt>[2],
+    body: readonly Uint8Array[] | null,
+  ): Promise<void> {
+    const { clock } = this.#environment
+    const made = await makeAttempt(this.#environment, delivery, endpoint, body)
+    const { record, after } = concludeAttempt(delivery, made, this.#options.retry, {
+      epoch,
+      endedAtMs: clock.nowMs(),
+      random: this.#environment.random,
+      hasElders: strand.owed.some((owed) => owed.sequence < delivery.sequence),
+    })
+    this.#health.count(delivery, made.outcome, made.durationMs, made.atMs)
+    const isRecorded = await this.#recorder.record(record)
+    if (isSuccess(made.outcome) && record.supersedes) {
+      this.#lanes.dropElders(strand, delivery.sequence)
+    }
+    this.#lanes.settle(strand, isRecorded ? after : null, clock.nowMs())
+    this.#environment.onAttempt({
+      deliveryId: delivery.id,
+      eventId: delivery.eventId,
+      endpointId: delivery.endpointId,
+      paymentId: delivery.paymentId,
+      kind: delivery.kind,
+      sequence: delivery.sequence,
+      shard: delivery.shard,
+      epoch,
+      attempt: record.attempt,
+      atMs: made.atMs,
+      durationMs: made.durationMs,
+      outcome: made.outcome,
+      state: record.state,
+      nextAttemptAtMs: record.nextAttemptAtMs,
+    })
+  }
+
+  /** The endpoint is paused, disabled or deleted: everything of it leaves memory and the due index. */
+  async #settleInactive(strand: Strand, delivery: QueuedDelivery): Promise<void> {
+    const removed = this.#lanes.removeEndpoint(delivery.endpointId)
+    this.#lanes.settle(strand, null, this.#environment.clock.nowMs())
+    await this.#environment.store.settleInactive(
+      this.#held([delivery, ...removed]),
+      this.#environment.clock.nowMs(),
+    )
+  }
+
+  #postpone(deliveries: readonly QueuedDelivery[], untilMs: number): void {
+    const postponed: Postponement[] = this.#held(deliveries).map((held) => ({
+      ...held,
+      nextAttemptAtMs: untilMs,
+    }))
+    // When this fails the rows are merely read again a little too often.
+    this.#environment.store.postpone(postponed).catch((error: unknown) => {
+      this.#environment.log.warn({ error: String(error) }, 'deliveries.not-postponed')
+    })
+  }
+
+  #held(deliveries: readonly QueuedDelivery[]): HeldDelivery[] {
+    return deliveries.flatMap((delivery) => {
+      const epoch = this.#shards.epochOf(delivery.shard)
+      return epoch === undefined
+        ? []
+        : [{ clientKey: delivery.clientKey, id: delivery.id, shard: delivery.shard, epoch }]
+    })
+  }
+
+  #readAgain(strand: Strand): void {
+    const [owed] = strand.owed
+    // A replay is alone in its strand: the due reader comes by it again.
+    if (owed?.isReplay) this.#reader.rewindTo(owed.shard, owed.nextAttemptAtMs)
+    else this.#reader.want({ ...strand.lane, paymentId: strand.paymentId })
+    void this.#read()
+  }
+
+  #lose(shards: readonly number[]): void {
+    this.#reader.lose(shards)
+    for (const shard of shards) this.#lanes.removeShard(shard)
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      this.#shards.expire()
+      await this.#shards.renew()
+      await this.#read()
+    } catch (error) {
+      this.#environment.log.warn({ error: String(error) }, 'leases.not-renewed')
+    }
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      await this.#noticeChanges()
+      await this.#flushHealth()
+    } catch (error) {
+      this.#environment.log.warn({ error: String(error) }, 'engine.poll-failed')
+    }
+    await this.#read()
+  }
+
+  async #read(): Promise<void> {
+    try {
+      await this.#reader.read()
+    } catch (error) {
+      this.#environment.log.warn({ error: String(error) }, 'due-work.not-read')
+    }
+    this.#pump()
+  }
+
+  /** Changes made in other processes; looked for with an overlap, since commits are seen late. */
+  async #noticeChanges(): Promise<void> {
+    const nowMs = this.#environment.clock.nowMs()
+    const changed = await this.#environment.store.readChangedEndpoints(
+      this.#changesReadUntilMs - 2 * this.#options.pollEveryMs,
+    )
+    this.#changesReadUntilMs = nowMs
+    const noticed = new Map<string, number>()
+    for (const { clientKey, endpointId, shard, changedAtMs } of changed) {
+      noticed.set(endpointId, changedAtMs)
+      if (this.#noticed.get(endpointId) !== changedAtMs) {
+        this.endpointChanged(clientKey, endpointId, shard)
+      }
+    }
+    this.#noticed = noticed
+  }
+
+  async #flushHealth(): Promise<void> {
+    const deltas = this.#health.take()
+    if (deltas.length > 0) {
+      await this.#environment.store.saveHealth(deltas, this.#environment.clock.nowMs())
+    }
+  }
+
+  /** One timer for the earliest waiting strand. */
+  #wakeAt(atMs: number): void {
+    if (!this.#isRunning || atMs === this.#wakeAtMs || atMs === Number.POSITIVE_INFINITY) return
+    this.#callOffWake?.()
+    this.#wakeAtMs = atMs
+    const waitMs = Math.max(1, atMs - this.#environment.clock.nowMs())
+    this.#callOffWake = this.#environment.setTimer(waitMs, () => {
+      this.#wakeAtMs = Number.POSITIVE_INFINITY
+      this.#callOffWake = null
+      this.#pump()
+    })
+  }
+
+  /** Runs `task` again and again, `ms` after it has ended. */
+  #every(ms: number, task: () => Promise<void>): void {
+    let callOff: () => void = () => {}
+    const schedule = () => {
+      this.#callOff.delete(callOff)
+      if (!this.#isRunning) return
+      callOff = this.#environment.setTimer(ms, () => void task().finally(schedule))
+      this.#callOff.add(callOff)
+    }
+    schedule()
+  }
+}

@@ -1,0 +1,42 @@
+// Everything that the engine takes from the world: time, dice, timers, network, store, log. The
+// composition hands in the real ones, the simulator its own.
+
+import type { Clock } from '../core/clock.ts'
+import type { Outcome } from '../core/delivery.ts'
+import type { DeliveryStore } from './delivery-store.ts'
+import type { AttemptResult, CallbackRequest } from './exchange.ts'
+
+export interface AttemptReport {
+  deliveryId: string
+  eventId: string
+  endpointId: string
+  paymentId: string
+  kind: string
+  sequence: number
+  shard: number
+  epoch: number
+  attempt: number
+  atMs: number
+  durationMs: number
+  outcome: Outcome
+  state: string
+  nextAttemptAtMs: number | null
+}
+
+export interface EngineEnvironment {
+  clock: Clock
+  random(): number
+  /** Calls `run` once after `ms`; returns the function that calls it off. */
+  setTimer(ms: number, run: () => void): () => void
+  store: DeliveryStore
+  /** Never throws, never hangs. */
+  send(request: CallbackRequest): Promise<AttemptResult>
+  log: EngineLog
+  /** Told of each attempt once it is recorded. */
+  onAttempt(report: AttemptReport): void
+}
+
+export interface EngineLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}

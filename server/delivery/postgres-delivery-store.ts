@@ -1,0 +1,43 @@
+// The delivery store on PostgreSQL: the functions of store/, bound to a pool and to this process.
+
+import type { Pool } from 'pg'
+import type { LeasePolicy } from '../core/lease.ts'
+import { readDue, readStrands } from '../store/deliveries.ts'
+import { readDocument } from '../store/documents.ts'
+import { readPayload } from '../store/events.ts'
+import { saveHealth } from '../store/health.ts'
+import {
+  leaveProcesses,
+  type ProcessIdentity,
+  releaseLeases,
+  renewLeases,
+  takeLeases,
+} from '../store/leases.ts'
+import { postponeDeliveries, recordOutcomes, settleInactive } from '../store/outcomes.ts'
+import type { Sealer } from '../store/sealing.ts'
+import { readChangedEndpoints, readSendingEndpoints } from '../store/sending-endpoints.ts'
+import type { DeliveryStore } from './delivery-store.ts'
+
+export function postgresDeliveryStore(
+  pool: Pool,
+  sealer: Sealer,
+  process: ProcessIdentity,
+  policy: LeasePolicy,
+): DeliveryStore {
+  return {
+    renewLeases: () => renewLeases(pool, process, policy),
+    takeLeases: (wanted) => takeLeases(pool, process.id, wanted, policy.leaseMs),
+    releaseLeases: (shards) => releaseLeases(pool, process.id, shards),
+    leave: () => leaveProcesses(pool, process.id),
+    readDue: (cursors, untilMs, limit) => readDue(pool, cursors, untilMs, limit),
+    readStrands: (keys, limitEach) => readStrands(pool, keys, limitEach),
+    readEndpoints: (keys) => readSendingEndpoints(pool, sealer, keys),
+    readChangedEndpoints: (sinceMs) => readChangedEndpoints(pool, sinceMs),
+    readPayload: (clientKey, eventId) => readPayload(pool, clientKey, eventId),
+    readFile: (clientKey, hash) => readDocument(pool, clientKey, hash),
+    recordOutcomes: (records, nowMs) => recordOutcomes(pool, records, new Date(nowMs)),
+    postpone: (postponed) => postponeDeliveries(pool, postponed),
+    settleInactive: (deliveries, nowMs) => settleInactive(pool, deliveries, new Date(nowMs)),
+    saveHealth: (deltas, nowMs) => saveHealth(pool, deltas, new Date(nowMs)),
+  }
+}

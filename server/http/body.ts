@@ -1,0 +1,46 @@
+// Bodies: first the content type, then the size, then the JSON. By the time a body is looked at, the
+// token and the account have been checked, because this runs behind all onRequest hooks.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ServiceError } from '../core/errors.ts'
+import { parseJson } from '../core/exact-json.ts'
+
+const JSON_TYPE = 'application/json'
+
+export function acceptBodies(app: FastifyInstance): void {
+  app.decorateRequest('amountText', undefined)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
+    try {
+      // An operation without a body forgives an empty one that calls itself JSON.
+      if (bytes.length === 0 && wantedType(request) === null) return done(null, undefined)
+      const { value, amountText } = parseJson(bytes as Buffer)
+      request.amountText = amountText
+      done(null, value)
+    } catch (error) {
+      done(error as Error, undefined)
+    }
+  })
+  app.addHook('preParsing', async (request) => {
+    const wanted = wantedType(request)
+    if (wanted !== null && !isType(request.headers['content-type'], wanted)) {
+      throw new ServiceError('unsupported-media-type', `Send the body as ${wanted}, in UTF-8.`)
+    }
+  })
+}
+
+/** The content type that the route asks for; null where no body is needed. */
+function wantedType(request: FastifyRequest): string | null {
+  if (request.is404) return null
+  const { config, schema } = request.routeOptions
+  return config.mediaType ?? (schema?.body === undefined ? null : JSON_TYPE)
+}
+
+function isType(header: string | undefined, wanted: string): boolean {
+  const [type, ...parameters] = (header ?? '').toLowerCase().split(';')
+  if (type?.trim() !== wanted) return false
+  return parameters.every((parameter) => {
+    const [name, value] = parameter.split('=', 2)
+    return name?.trim() !== 'charset' || /^\s*("utf-?8"|utf-?8)\s*$/.test(value ?? '')
+  })
+}

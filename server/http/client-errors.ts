@@ -1,0 +1,53 @@
+// Requests that never become one: broken HTTP, oversized headers, a sender that is too slow. Node
+// hands over the bare socket; it gets an answer in the one shape, and is closed.
+
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
+import { ServiceError } from '../core/errors.ts'
+import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
+
+export function answerClientError(
+  error: Error & { code?: string },
+  socket: Socket,
+  context: { baseUrl: string; logger: FastifyBaseLogger },
+): void {
+  // The peer is gone, or an answer is already under way on this socket: nothing sensible fits in.
+  if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) {
+    socket.destroy(error)
+    return
+  }
+  const failure = toFailure(error.code)
+  const requestId = randomUUID()
+  const { status } = PROBLEMS[failure.code]
+  const body = JSON.stringify(toProblem(failure, { baseUrl: context.baseUrl, requestId }))
+  const headers = {
+    ...problemHeaders(failure, requestId),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  context.logger.info({ requestId, status, code: failure.code }, 'request.unreadable')
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
+    // A peer that goes on sending must not keep the socket: closing is not up to it.
+    () => socket.destroy(),
+  )
+}
+
+function toFailure(code: string | undefined): ServiceError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new ServiceError('headers-too-large', 'Address and headers have more than 16 KiB.')
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new ServiceError('request-timeout', 'The request did not arrive in time.')
+  }
+  return new ServiceError('malformed-request', 'The request does not follow HTTP.')
+}
+
+/** Node keeps the answer under way on the socket; a second status line would corrupt the first. */
+function hasBegunAnswer(socket: Socket): boolean {
+  const answer = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage
+  return answer?.headersSent === true
+}

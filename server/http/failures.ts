@@ -1,0 +1,74 @@
+// Every failure of a request ends here, the framework's own included, and leaves in the one shape.
+// A mistake of ours is told as nothing but a 500; its stack goes to the log under the request id.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../core/errors.ts'
+import { toServiceError } from '../operations/failures.ts'
+import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
+
+export function sendFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  baseUrl: string,
+  /** Members that this one problem has besides (RFC 9457 §3.2). */
+  extension: Readonly<Record<string, unknown>> = {},
+): FastifyReply {
+  const failure = toFailure(error)
+  const { status } = PROBLEMS[failure.code]
+  if (status >= 500 && failure.code !== 'not-ready') logFailure(request, failure)
+  request.problemCode = failure.code
+  const isTokenRequest = request.routeOptions.config.isTokenRequest === true
+  const problem = toProblem(failure, { baseUrl, requestId: request.id, isTokenRequest })
+  // As bytes: to text the framework adds a charset parameter that this media type does not have.
+  return reply
+    .code(status)
+    .headers(problemHeaders(failure, request.id))
+    .send(Buffer.from(JSON.stringify({ ...problem, ...extension })))
+}
+
+function logFailure(request: FastifyRequest, failure: ServiceError): void {
+  const err = failure.cause ?? failure
+  const line = { code: failure.code, err }
+  if (failure.code === 'internal') request.log.error(line, 'request.failed')
+  else request.log.warn(line, 'request.failed')
+}
+
+// The framework's own words for what callers do wrong; whatever else it refuses with a 4xx is a
+// malformed request. Their messages are not passed on: some of them quote the request.
+const FRAMEWORK_FAILURES: Readonly<Record<string, ServiceError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: new ServiceError(
+    'body-too-large',
+    'The request body is larger than this operation takes.',
+  ),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: new ServiceError(
+    'unsupported-media-type',
+    'This operation does not take a body of this content type.',
+  ),
+  FST_ERR_CTP_EMPTY_TYPE: new ServiceError('unsupported-media-type', 'Send a Content-Type header.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ServiceError(
+    'malformed-request',
+    'The Content-Length header does not match the body.',
+  ),
+  FST_ERR_BAD_URL: new ServiceError(
+    'malformed-request',
+    'The address is not percent-encoded correctly.',
+  ),
+}
+
+function toFailure(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  if (error instanceof Error) {
+    const { code, statusCode } = error as Error & { code?: unknown; statusCode?: unknown }
+    if (typeof code === 'string' && Object.hasOwn(FRAMEWORK_FAILURES, code)) {
+      return FRAMEWORK_FAILURES[code] as ServiceError
+    }
+    const isFromFramework = typeof code === 'string' && code.startsWith('FST_')
+    // A request that breaks off mid-body surfaces as an error of its stream.
+    const isBrokenOff = code === 'ECONNRESET' && statusCode === 400
+    if (isBrokenOff || (isFromFramework && typeof statusCode === 'number' && statusCode < 500)) {
+      return new ServiceError('malformed-request', 'The request could not be read.')
+    }
+  }
+  return toServiceError(error)
+}

@@ -1,0 +1,124 @@
+// GET /openapi.json: the interface as OpenAPI 3.1, made of the very schemas that requests are checked
+// with, and with a `webhooks` section for what this service itself sends.
+
+import swagger from '@fastify/swagger'
+import { HMAC_HEADER_NAME } from '../core/endpoint.ts'
+import { EVENT_KINDS } from '../core/payment.ts'
+import { CallbackSchema, callbackExamples } from './payment-schema.ts'
+import { ProblemSchema } from './schemas.ts'
+import type { App } from './typed.ts'
+
+/** Before any route: the plugin only hears of those that come after it. */
+export async function describeInterface(app: App, baseUrl: () => string): Promise<void> {
+  app.addSchema({ ...ProblemSchema, $id: 'Problem' })
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Paybell',
+        version: '1',
+        description:
+          'Tells clients, reliably, that a payment has changed. Get a token, register a webhook or subscribe, and receive every change of your payments as a signed POST, in order, retried for up to 7 days.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      tags: [
+        { name: 'Tokens' },
+        { name: 'Webhooks', description: 'Addresses that hear of one account’s payments.' },
+        { name: 'Subscriptions', description: 'Addresses that hear of all your payments.' },
+        { name: 'Operator', description: 'For whoever runs the service.' },
+        { name: 'Housekeeping' },
+      ],
+      security: [{ accessToken: [] }],
+      components: {
+        securitySchemes: {
+          accessToken: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'A token from POST /auth/token.',
+          },
+          operatorKey: { type: 'http', scheme: 'bearer', description: 'The operator’s key.' },
+        },
+      },
+      webhooks: { payment: { post: paymentCallback() } },
+    },
+    refResolver: {
+      buildLocalReference: (json, _baseUri, _fragment, at) =>
+        json.$id ? String(json.$id) : `def-${at}`,
+    },
+    transform: ({ schema, url }) => {
+      if (!url.startsWith('/operator/')) return { schema, url }
+      return { schema: { tags: ['Operator'], security: [{ operatorKey: [] }], ...schema }, url }
+    },
+  })
+  app.route({
+    method: 'GET',
+    url: '/openapi.json',
+    schema: { hide: true },
+    handler: async (_request, reply) => {
+      reply.headers({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-cache',
+      })
+      // The address is known only once the service listens.
+      return JSON.stringify({ ...app.swagger(), servers: [{ url: baseUrl() }] })
+    },
+  })
+}
+
+const CALLBACK_HEADERS = [
+  [HMAC_HEADER_NAME, 'Lower-case hex HMAC-SHA-256 over the exact body, keyed with sharedKey.'],
+  ['webhook-id', 'The id of the event, the same on every retry and replay: deduplicate by it.'],
+  ['webhook-timestamp', 'Unix seconds of this attempt.'],
+  ['webhook-signature', 'Standard Webhooks signature, v1; two of them after a key rotation.'],
+  ['X-Paybell-Event', 'The kind of event.'],
+  ['X-Paybell-Sequence', 'The number of the event within its payment: 1, 2, 3 …'],
+  ['X-Paybell-Attempt', 'The number of this attempt: 1, 2, 3 …'],
+] as const
+
+const OCCASIONAL_HEADERS = [
+  ['X-Paybell-Hmac-Previous', 'For 24 h after a key rotation: the HMAC under the old key.'],
+  ['X-Paybell-Test', 'true on test sends.'],
+  ['X-Paybell-Replay', 'true on replays.'],
+  ['traceparent', 'W3C trace context.'],
+] as const
+
+function paymentCallback() {
+  const toParameter = (required: boolean) => (header: readonly [string, string]) => ({
+    name: header[0],
+    in: 'header' as const,
+    required,
+    description: header[1],
+    schema:
+      header[0] === 'X-Paybell-Event'
+        ? { type: 'string' as const, enum: [...EVENT_KINDS] }
+        : { type: 'string' as const },
+  })
+  return {
+    operationId: 'paymentCallback',
+    summary: 'A payment has changed',
+    description:
+      'Sent to every active endpoint, in order for each payment. Verify the signature over the raw body before anything else.',
+    security: [],
+    parameters: [
+      ...CALLBACK_HEADERS.map(toParameter(true)),
+      ...OCCASIONAL_HEADERS.map(toParameter(false)),
+    ],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: { ...CallbackSchema } as Record<string, unknown>,
+          examples: callbackExamples(),
+        },
+      },
+    },
+    responses: {
+      200: { description: 'Taken. Only 200 is success.' },
+      default: {
+        description:
+          'Everything else, a 204 or a redirect too, is retried with growing delays for up to 7 days.',
+      },
+    },
+  }
+}

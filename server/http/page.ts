@@ -1,0 +1,37 @@
+// The page object of the interface (decisions, Webhooks §2) and its two query parameters.
+
+import Type, { type TSchema } from 'typebox'
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type Page, pageCount } from '../core/page.ts'
+
+export const PageQuery = Type.Object({
+  page: Type.Optional(
+    Type.Integer({ minimum: 0, default: 0, description: 'Zero-based index of the page.' }),
+  ),
+  size: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: PAGE_SIZE_DEFAULT,
+      description: `Items on a page; more than ${PAGE_SIZE_MAX} is taken as ${PAGE_SIZE_MAX}.`,
+    }),
+  ),
+})
+
+export function PageOf<T extends TSchema>(item: T) {
+  return Type.Object({
+    content: Type.Array(item),
+    totalPages: Type.Integer(),
+    totalElements: Type.Integer(),
+    size: Type.Integer(),
+    number: Type.Integer(),
+  })
+}
+
+export function toPageBody<T, W>(page: Page<T>, toItem: (item: T) => W) {
+  return {
+    content: page.items.map(toItem),
+    totalPages: pageCount(page.total, page.size),
+    totalElements: page.total,
+    size: page.size,
+    number: page.number,
+  }
+}

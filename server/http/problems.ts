@@ -1,0 +1,261 @@
+// The one place where an error becomes an answer (RFC 9457). An ErrorCode without a row here does not
+// compile. `title` never varies for a code; `meaning` and `remedy` are its page at /problems/<code>.
+
+import { type ErrorCode, type FieldError, ServiceError } from '../core/errors.ts'
+
+export interface ProblemKind {
+  status: number
+  title: string
+  /** What happened, and what to do about it: sentences for a person. */
+  meaning: string
+  remedy: string
+  /** Sent as `WWW-Authenticate` (RFC 6750 §3). */
+  challenge?: string
+}
+
+export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
+  'not-found': {
+    status: 404,
+    title: 'Nothing was found',
+    meaning:
+      'The address is not one of this service, or nothing of yours has the id in it. What was deleted, and what belongs to somebody else, looks exactly the same.',
+    remedy: 'Check the path and the id. GET a list to see the ids that you have.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'The method is not allowed here',
+    meaning: 'The address exists, but not for this method.',
+    remedy: 'Use one of the methods in the Allow header of the answer.',
+  },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'The content type is not supported',
+    meaning: 'The body must be sent as the content type that the operation takes, in UTF-8.',
+    remedy: 'Send the header Content-Type: application/json.',
+  },
+  'body-too-large': {
+    status: 413,
+    title: 'The request body is too large',
+    meaning:
+      'The body has more bytes than this operation reads: 8 KiB for tokens, 64 KiB elsewhere.',
+    remedy: 'Send less. Nothing of the request was taken.',
+  },
+  'malformed-json': {
+    status: 400,
+    title: 'The request body is not JSON',
+    meaning:
+      'The body could not be read as JSON (RFC 8259) in UTF-8, or it is nested too deeply or made of too many values.',
+    remedy: 'Send one JSON object. Let a library write it.',
+  },
+  'malformed-request': {
+    status: 400,
+    title: 'The request is malformed',
+    meaning:
+      'The request does not follow HTTP: its address, its headers or its length cannot be read safely.',
+    remedy: 'Send the request with an ordinary HTTP library, and percent-encode the address.',
+  },
+  'headers-too-large': {
+    status: 431,
+    title: 'The request headers are too large',
+    meaning: 'Address and headers together have more than 16 KiB.',
+    remedy: 'Send fewer or shorter headers.',
+  },
+  'request-timeout': {
+    status: 408,
+    title: 'The request took too long to arrive',
+    meaning: 'Headers must arrive within 10 seconds and the whole request within 30.',
+    remedy: 'Send it again on a new connection.',
+  },
+  'invalid-fields': {
+    status: 400,
+    title: 'The request body does not conform',
+    meaning:
+      'Fields are missing or do not conform. The list `errors` names all of them at once, each with a JSON pointer and a code of its own.',
+    remedy: 'Correct every field that is named and send the request again.',
+  },
+  'invalid-query': {
+    status: 400,
+    title: 'The query parameters do not conform',
+    meaning:
+      'Query parameters are not what the operation takes, or were given twice. The list `errors` names all of them.',
+    remedy: 'Correct every parameter that is named and send the request again.',
+  },
+  'invalid-credentials': {
+    status: 401,
+    title: 'The credentials are wrong',
+    meaning:
+      'No active client has this clientId and clientSecret. The answer is the same for an unknown client and for a wrong secret.',
+    remedy: 'Use the credentials from onboarding. The operator can issue a new secret.',
+    challenge: 'Bearer',
+  },
+  'missing-token': {
+    status: 401,
+    title: 'An access token is required',
+    meaning: 'The request carries no Authorization header with a Bearer token.',
+    remedy: 'Get a token from POST /auth/token and send it as Authorization: Bearer <token>.',
+    challenge: 'Bearer',
+  },
+  'invalid-token': {
+    status: 401,
+    title: 'The access token is not valid',
+    meaning:
+      'The token is malformed, forged or expired, belongs to a disabled client, or is not meant for this part of the service.',
+    remedy: 'Get a new token from POST /auth/token. A token lasts one hour by default.',
+    challenge: 'Bearer error="invalid_token"',
+  },
+  'invalid-account': {
+    status: 403,
+    title: 'The account is not valid',
+    meaning:
+      'The AccountId header is missing, is not a uuid, was sent twice, or is not the id of an account of yours.',
+    remedy: 'Send the id of one of your accounts in the header AccountId, once.',
+  },
+  'too-many-requests': {
+    status: 429,
+    title: 'Too many requests',
+    meaning: 'More requests, or more failed logins, came from you than are allowed in this time.',
+    remedy: 'Wait for the seconds in the Retry-After header, then go on more slowly.',
+  },
+  'too-many-endpoints': {
+    status: 409,
+    title: 'There are too many endpoints',
+    meaning: 'The account has as many webhooks, or the client as many subscriptions, as it may.',
+    remedy: 'Delete one that is no longer used. The same callbackUrl again never counts twice.',
+  },
+  'too-many-secrets': {
+    status: 409,
+    title: 'The client has two secrets already',
+    meaning: 'Two secrets may live at once, so that a client can rotate without a gap.',
+    remedy: 'Delete the older secret, then issue a new one.',
+  },
+  'last-secret': {
+    status: 409,
+    title: 'The client has only this secret',
+    meaning: 'Without it the client could not log in any more.',
+    remedy: 'Issue another secret first. To keep the client out, disable it.',
+  },
+  'account-required': {
+    status: 400,
+    title: 'An account is required',
+    meaning: 'The AccountId header is missing or is not a uuid; it names the payment’s account.',
+    remedy: 'Send the account’s id in the header AccountId, once.',
+  },
+  'unknown-account': {
+    status: 404,
+    title: 'The account is not known',
+    meaning: 'No client has an account with this id.',
+    remedy: 'Check the id, or open the account first.',
+  },
+  'payment-of-another-account': {
+    status: 409,
+    title: 'The payment belongs to another account',
+    meaning: 'A payment stays with the account that it was first written for.',
+    remedy: 'Send the AccountId of the first write, or use another payment id.',
+  },
+  'forbidden-move': {
+    status: 409,
+    title: 'The payment cannot move to this state',
+    meaning:
+      'DRAFT leads to PENDING_APPROVAL, DUE or CANCELLED; PENDING_APPROVAL to DRAFT, DUE or CANCELLED; DUE to PAID or CANCELLED. PAID and CANCELLED are final.',
+    remedy: 'Read the payment as it is now and send the change that is meant.',
+  },
+  'delivery-not-final': {
+    status: 409,
+    title: 'The delivery is still under way',
+    meaning: 'Only a delivery that has ended can be replayed; this one will be tried anyway.',
+    remedy: 'Wait for it to end. GET the delivery to see when it is tried next.',
+  },
+  'delivery-final': {
+    status: 409,
+    title: 'The delivery has ended',
+    meaning: 'Only a delivery that is still pending can be cancelled.',
+    remedy: 'Nothing is to be done: it will not be sent again by itself.',
+  },
+  'payload-expired': {
+    status: 410,
+    title: 'The payload is no longer kept',
+    meaning: 'The exact bytes of this event were removed when their time was over.',
+    remedy: 'GET the payment to see it as it is now.',
+  },
+  'database-away': {
+    status: 503,
+    title: 'The service cannot reach its database',
+    meaning: 'The request was not carried out, or its answer got lost. It says nothing about you.',
+    remedy: 'Send it again after the seconds in Retry-After: every operation may be repeated.',
+  },
+  'not-ready': {
+    status: 503,
+    title: 'The service is not ready',
+    meaning: 'The process runs but cannot serve yet, or no longer; the detail says why.',
+    remedy: 'Ask again after the seconds in Retry-After. Send no traffic to it meanwhile.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'The service is busy',
+    meaning:
+      'More is waiting than can be answered in time, so this request was turned away at once.',
+    remedy: 'Send it again after the seconds in Retry-After.',
+  },
+  internal: {
+    status: 500,
+    title: 'Something went wrong inside the service',
+    meaning: 'This is a mistake of ours. It is in our log under the request id.',
+    remedy: 'Try again; if it happens again, tell the operator the request id.',
+  },
+}
+
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  instance: string
+  code: ErrorCode
+  /** RFC 6749 §5.2, on the token operation only. */
+  error?: string
+  errors?: readonly FieldError[]
+}
+
+export function toProblem(
+  error: ServiceError,
+  context: { baseUrl: string; requestId: string; isTokenRequest?: boolean },
+): Problem {
+  const { status, title } = PROBLEMS[error.code]
+  return {
+    type: `${context.baseUrl}/problems/${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    instance: `urn:request:${context.requestId}`,
+    code: error.code,
+    ...(context.isTokenRequest ? { error: toOauthError(status) } : {}),
+    ...(error.errors ? { errors: error.errors } : {}),
+  }
+}
+
+function toOauthError(status: number): string {
+  if (status === 401) return 'invalid_client'
+  if (status === 503) return 'temporarily_unavailable'
+  return status >= 500 ? 'server_error' : 'invalid_request'
+}
+
+/** The headers that go with a problem, on whatever way it is sent. */
+export function problemHeaders(error: ServiceError, requestId: string): Record<string, string> {
+  const { challenge } = PROBLEMS[error.code]
+  const headers: Record<string, string> = {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+  }
+  if (challenge) headers['www-authenticate'] = challenge
+  if (error.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(error.retryAfterSeconds)
+  }
+  return headers
+}
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(PROBLEMS, text)
+}
+
+export { ServiceError }

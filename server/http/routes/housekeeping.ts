@@ -1,0 +1,80 @@
+// What machines ask of a running process: is it alive, may traffic come, what are its numbers.
+
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { authenticateOperator } from '../authenticate.ts'
+import { sendFailure } from '../failures.ts'
+import { problemResponses } from '../schemas.ts'
+import type { ServerDeps, Surface } from '../server.ts'
+import type { Routes } from '../typed.ts'
+
+const tags = ['Housekeeping']
+
+export function housekeepingRoutes(deps: ServerDeps, surface: Surface): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/livez',
+      config: { isProbe: true },
+      schema: {
+        operationId: 'isAlive',
+        tags,
+        summary: 'Whether the process runs',
+        security: [],
+        response: { 200: Type.Object({ status: Type.String({ examples: ['alive'] }) }) },
+      },
+      handler: async () => ({ status: 'alive' }),
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/readyz',
+      config: { isProbe: true },
+      schema: {
+        operationId: 'isReady',
+        tags,
+        summary: 'Whether traffic may come',
+        security: [],
+        response: {
+          200: Type.Object({ status: Type.String({ examples: ['ready'] }) }),
+          ...problemResponses('not-ready'),
+        },
+      },
+      handler: async (request, reply) => {
+        const { ready, reasons } = await deps.readiness()
+        if (ready) return { status: 'ready' }
+        const failure = new ServiceError('not-ready', `Not ready: ${reasons.join('; ')}.`, {
+          retryAfterSeconds: 2,
+        })
+        return sendFailure(failure, request, asReply(reply), deps.baseUrl(), { reasons })
+      },
+    })
+
+    if (surface === 'public') return
+    const isGuarded = deps.config.mode === 'production' && surface === 'all'
+    app.route({
+      method: 'GET',
+      url: '/metrics',
+      config: { isProbe: true },
+      onRequest: isGuarded ? [authenticateOperator(deps.config.operatorKey)] : [],
+      schema: {
+        operationId: 'readMetrics',
+        tags,
+        summary: 'Numbers in Prometheus format',
+        security: isGuarded ? [{ operatorKey: [] }] : [],
+        produces: ['text/plain'],
+        response: { 200: Type.String() },
+      },
+      handler: async (_request, reply) => {
+        reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+        return deps.metrics()
+      },
+    })
+  }
+}
+
+/** A problem has another shape than the route's own answer: the reply's type forgets that shape. */
+function asReply(reply: unknown): FastifyReply {
+  return reply as FastifyReply
+}

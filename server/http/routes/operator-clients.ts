@@ -1,0 +1,234 @@
+// /operator/v1/clients: onboarding. Secrets are shown once, in the answer that makes them; lists and
+// items tell only that they exist.
+
+import { Type } from 'typebox'
+import { toPageRequest } from '../../core/page.ts'
+import { CLIENT_STATUSES, changeClient } from '../../operations/change-client.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { issueClientSecret } from '../../operations/issue-client-secret.ts'
+import { onboardClient } from '../../operations/onboard-client.ts'
+import { openAccount } from '../../operations/open-account.ts'
+import { revokeClientSecret } from '../../operations/revoke-client-secret.ts'
+import { viewAccounts } from '../../operations/view-accounts.ts'
+import { viewClient, viewClients } from '../../operations/view-clients.ts'
+import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import {
+  BODY_PROBLEMS,
+  EMPTY_BODY,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const Uuid = Type.String({ format: 'uuid' })
+const Instant = Type.String({ format: 'date-time' })
+
+const Named = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200, format: 'text' }),
+  },
+  { examples: [{ name: 'Northwind Traders' }] },
+)
+
+const StatusChange = Type.Object(
+  { status: Type.Enum([...CLIENT_STATUSES]) },
+  { examples: [{ status: 'DISABLED' }] },
+)
+
+const NewClient = Type.Object({
+  clientId: Uuid,
+  clientSecret: Type.String({ description: 'Shown now and never again.' }),
+  name: Type.String(),
+})
+
+const ClientItem = Type.Object({
+  clientId: Uuid,
+  name: Type.String(),
+  status: Type.Enum([...CLIENT_STATUSES]),
+  createdAt: Instant,
+})
+
+const ClientWithSecrets = Type.Object({
+  ...ClientItem.properties,
+  secrets: Type.Array(Type.Object({ secretId: Uuid, createdAt: Instant })),
+})
+
+const NewSecret = Type.Object({
+  secretId: Uuid,
+  clientSecret: Type.String({ description: 'Shown now and never again.' }),
+})
+
+const AccountItem = Type.Object({ id: Uuid, name: Type.String() })
+
+const SecretParams = Type.Object({ id: Type.String(), secretId: Type.String() })
+
+export function operatorClientRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'POST',
+      url: '/clients',
+      schema: {
+        operationId: 'createClient',
+        summary: 'Onboard a client',
+        body: Named,
+        response: { 201: NewClient, ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS) },
+      },
+      handler: async (request, reply) => {
+        const { client, secret } = await onboardClient(deps, request.body.name)
+        reply.code(201).header('location', `/operator/v1/clients/${client.id}`)
+        return { clientId: client.id, clientSecret: secret, name: client.name }
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/clients',
+      schema: {
+        operationId: 'listClients',
+        summary: 'List clients',
+        querystring: PageQuery,
+        response: {
+          200: PageOf(ClientItem),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request) =>
+        toPageBody(await viewClients(deps, toPageRequest(request.query)), toClientItem),
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/clients/:id',
+      schema: {
+        operationId: 'getClient',
+        summary: 'See one client',
+        params: IdParams,
+        response: {
+          200: ClientWithSecrets,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const { client, secrets } = await viewClient(deps, readId(request.params.id))
+        return { ...toClientItem(client), secrets: secrets.map(toSecretItem) }
+      },
+    })
+
+    app.route({
+      method: 'PATCH',
+      url: '/clients/:id',
+      schema: {
+        operationId: 'changeClient',
+        summary: 'Disable or enable a client',
+        description: 'The tokens of a disabled client stop working within 5 seconds.',
+        params: IdParams,
+        body: StatusChange,
+        response: {
+          200: ClientItem,
+          ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) =>
+        toClientItem(await changeClient(deps, readId(request.params.id), request.body.status)),
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/clients/:id/secrets',
+      schema: {
+        operationId: 'createClientSecret',
+        summary: 'Issue another secret',
+        description: 'Two secrets may live at once, so that a client can rotate without a gap.',
+        params: IdParams,
+        response: {
+          201: NewSecret,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'too-many-secrets'),
+        },
+      },
+      handler: async (request, reply) => {
+        const issued = await issueClientSecret(deps, readId(request.params.id))
+        reply.code(201)
+        return { secretId: issued.secretId, clientSecret: issued.secret }
+      },
+    })
+
+    app.route({
+      method: 'DELETE',
+      url: '/clients/:id/secrets/:secretId',
+      schema: {
+        operationId: 'deleteClientSecret',
+        summary: 'Revoke a secret',
+        params: SecretParams,
+        response: {
+          204: EMPTY_BODY,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'last-secret'),
+        },
+      },
+      handler: async (request, reply) => {
+        const { id, secretId } = request.params
+        await revokeClientSecret(deps, readId(id), readId(secretId))
+        return reply.code(204).send(undefined)
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/clients/:id/accounts',
+      schema: {
+        operationId: 'createAccount',
+        summary: 'Open an account',
+        params: IdParams,
+        body: Named,
+        response: {
+          201: AccountItem,
+          ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request, reply) => {
+        const account = await openAccount(deps, readId(request.params.id), request.body.name)
+        reply.code(201)
+        return account
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/clients/:id/accounts',
+      schema: {
+        operationId: 'listAccounts',
+        summary: "List a client's accounts",
+        params: IdParams,
+        querystring: PageQuery,
+        response: {
+          200: PageOf(AccountItem),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const page = toPageRequest(request.query)
+        const accounts = await viewAccounts(deps, readId(request.params.id), page)
+        return toPageBody(accounts, (account) => account)
+      },
+    })
+  }
+}
+
+function toClientItem(client: {
+  id: string
+  name: string
+  status: 'ACTIVE' | 'DISABLED'
+  createdAt: Date
+}) {
+  return {
+    clientId: client.id,
+    name: client.name,
+    status: client.status,
+    createdAt: client.createdAt.toISOString(),
+  }
+}
+
+function toSecretItem(secret: { id: string; createdAt: Date }) {
+  return { secretId: secret.id, createdAt: secret.createdAt.toISOString() }
+}

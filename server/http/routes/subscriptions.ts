@@ -1,0 +1,211 @@
+// /api/v1/payments/subscribe and the subscriptions it makes: addresses that hear of every payment of
+// a client, whatever its account.
+
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { OWNER_STATUSES } from '../../core/endpoint.ts'
+import { toPageRequest } from '../../core/page.ts'
+import { changeEndpoint } from '../../operations/change-endpoint.ts'
+import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { subscribe } from '../../operations/subscribe.ts'
+import { viewEndpoint, viewEndpoints } from '../../operations/view-endpoints.ts'
+import { callerOf } from '../authenticate.ts'
+import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import { PaymentSchema } from '../payment-schema.ts'
+import {
+  BODY_PROBLEMS,
+  CallbackUrl,
+  CLIENT_PROBLEMS,
+  EMPTY_BODY,
+  EndpointItem,
+  HealthSchema,
+  IdParams,
+  OptionalAccountHeader,
+  problemResponses,
+  readHref,
+  readId,
+  SharedKey,
+  toEndpointItem,
+  toHealth,
+} from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const Subscription = Type.Object(
+  {
+    callbackUrl: CallbackUrl,
+    sharedKey: SharedKey,
+    headerKey: Type.Optional(
+      Type.String({
+        format: 'header-key',
+        description: 'Name of a header that every callback carries; needs headerValue.',
+      }),
+    ),
+    headerValue: Type.Optional(
+      Type.String({
+        format: 'header-value',
+        description: 'Its value: 1 to 1024 printable ASCII characters. It is never shown again.',
+      }),
+    ),
+  },
+  {
+    dependentRequired: { headerKey: ['headerValue'], headerValue: ['headerKey'] },
+    examples: [
+      {
+        callbackUrl: 'https://example.com/paybell',
+        sharedKey: 'a-long-random-text-that-only-we-two-know',
+        headerKey: 'Authorization',
+        headerValue: 'Basic cGF5YmVsbDpzZWNyZXQ=',
+      },
+    ],
+  },
+)
+
+const StatusChange = Type.Object(
+  { status: Type.Enum([...OWNER_STATUSES]) },
+  { examples: [{ status: 'PAUSED' }] },
+)
+
+const ItemWithHealth = Type.Object({ ...EndpointItem.properties, health: HealthSchema })
+
+const PATH = '/api/v1/payments/subscriptions'
+const tags = ['Subscriptions']
+
+export function subscriptionRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'POST',
+      url: '/api/v1/payments/subscribe',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'subscribe',
+        tags,
+        summary: 'Subscribe to updates of all payments',
+        description:
+          'Answers with your most recently changed payment, or with a specimen. The same callbackUrl again replaces the key and the header of that subscription.',
+        headers: OptionalAccountHeader,
+        body: Subscription,
+        response: {
+          201: PaymentSchema,
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            ...BODY_PROBLEMS,
+            'invalid-account',
+            'too-many-endpoints',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const { callbackUrl, sharedKey, headerKey, headerValue } = request.body
+        const { id, paymentText } = await subscribe(deps, callerOf(request), {
+          url: callbackUrl,
+          href: readHref(callbackUrl),
+          sharedKey,
+          header:
+            headerKey === undefined || headerValue === undefined
+              ? null
+              : { name: headerKey, value: headerValue },
+        })
+        // The text goes out as it is stored: parsing it would lose the digits of its amount.
+        return reply
+          .code(201)
+          .header('location', `${PATH}/${id}`)
+          .header('content-type', 'application/json; charset=utf-8')
+          .send(paymentText as never)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: PATH,
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'listSubscriptions',
+        tags,
+        summary: 'List your subscriptions',
+        headers: OptionalAccountHeader,
+        querystring: PageQuery,
+        response: {
+          200: PageOf(EndpointItem),
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const page = await viewEndpoints(deps, scopeOf(request), toPageRequest(request.query))
+        return toPageBody(page, toEndpointItem)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: `${PATH}/:id`,
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'getSubscription',
+        tags,
+        summary: 'See one subscription and its health',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        response: {
+          200: ItemWithHealth,
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const found = await viewEndpoint(deps, scopeOf(request), readId(request.params.id))
+        return { ...toEndpointItem(found.endpoint), health: toHealth(found.health) }
+      },
+    })
+
+    app.route({
+      method: 'PATCH',
+      url: `${PATH}/:id`,
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'changeSubscription',
+        tags,
+        summary: 'Pause or resume a subscription',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        body: StatusChange,
+        response: {
+          200: EndpointItem,
+          ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const { status } = request.body
+        const id = readId(request.params.id)
+        return toEndpointItem(await changeEndpoint(deps, scopeOf(request), id, status))
+      },
+    })
+
+    app.route({
+      method: 'DELETE',
+      url: `${PATH}/:id`,
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'deleteSubscription',
+        tags,
+        summary: 'Delete a subscription',
+        description: 'Its pending deliveries are cancelled at once.',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        response: {
+          204: EMPTY_BODY,
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+        },
+      },
+      handler: async (request, reply) => {
+        await deleteEndpoint(deps, scopeOf(request), readId(request.params.id))
+        return reply.code(204).send(undefined)
+      },
+    })
+  }
+}
+
+/** A subscription belongs to the client as a whole: no account narrows it. */
+function scopeOf(request: FastifyRequest) {
+  const { clientKey } = callerOf(request)
+  return { clientKey, kind: 'subscription', accountId: null } as const
+}

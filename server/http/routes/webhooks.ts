@@ -1,0 +1,214 @@
+// /v1/webhooks: addresses that hear of one account's payments. Registration and list need AccountId;
+// elsewhere it narrows, and a wrong one is refused all the same.
+
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { type Endpoint, OWNER_STATUSES } from '../../core/endpoint.ts'
+import { toPageRequest } from '../../core/page.ts'
+import { changeEndpoint } from '../../operations/change-endpoint.ts'
+import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { registerWebhook } from '../../operations/register-webhook.ts'
+import { viewEndpoint, viewEndpoints } from '../../operations/view-endpoints.ts'
+import { callerOf } from '../authenticate.ts'
+import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import {
+  AccountHeader,
+  BODY_PROBLEMS,
+  CallbackUrl,
+  CLIENT_PROBLEMS,
+  EMPTY_BODY,
+  EndpointItem,
+  HealthSchema,
+  IdParams,
+  OptionalAccountHeader,
+  problemResponses,
+  readHref,
+  readId,
+  SharedKey,
+  toEndpointItem,
+  toHealth,
+} from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const Registration = Type.Object(
+  { callbackUrl: CallbackUrl, sharedKey: SharedKey },
+  {
+    examples: [
+      {
+        callbackUrl: 'https://example.com/paybell',
+        sharedKey: 'a-long-random-text-that-only-we-two-know',
+      },
+    ],
+  },
+)
+
+const StatusChange = Type.Object(
+  { status: Type.Enum([...OWNER_STATUSES]) },
+  { examples: [{ status: 'PAUSED' }] },
+)
+
+const ItemWithAccount = Type.Object({
+  ...EndpointItem.properties,
+  accountId: Type.Optional(Type.String({ format: 'uuid' })),
+})
+
+const ItemWithHealth = Type.Object({ ...EndpointItem.properties, health: HealthSchema })
+
+const tags = ['Webhooks']
+
+export function webhookRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'POST',
+      url: '/v1/webhooks/register',
+      config: { account: 'required' },
+      schema: {
+        operationId: 'registerWebhook',
+        tags,
+        summary: 'Register a webhook, or rotate its key',
+        description:
+          'The same callbackUrl again replaces the key: for 24 hours the old one signs beside it.',
+        headers: AccountHeader,
+        body: Registration,
+        response: {
+          200: EMPTY_BODY,
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            ...BODY_PROBLEMS,
+            'invalid-account',
+            'too-many-endpoints',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const { callbackUrl, sharedKey } = request.body
+        await registerWebhook(deps, callerOf(request), {
+          accountId: request.accountId as string,
+          url: callbackUrl,
+          href: readHref(callbackUrl),
+          sharedKey,
+        })
+        return reply.code(200).send(undefined)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/v1/webhooks/list',
+      config: { account: 'required' },
+      schema: {
+        operationId: 'listWebhooks',
+        tags,
+        summary: "List an account's webhooks",
+        headers: AccountHeader,
+        querystring: PageQuery,
+        response: {
+          200: PageOf(EndpointItem),
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const page = await viewEndpoints(deps, scopeOf(request), toPageRequest(request.query))
+        return toPageBody(page, toEndpointItem)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/v1/webhooks',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'listAllWebhooks',
+        tags,
+        summary: 'List the webhooks of one account, or of all your accounts',
+        headers: OptionalAccountHeader,
+        querystring: PageQuery,
+        response: {
+          200: PageOf(ItemWithAccount),
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const page = await viewEndpoints(deps, scopeOf(request), toPageRequest(request.query))
+        return toPageBody(page, request.accountId === null ? toItemWithAccount : toEndpointItem)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/v1/webhooks/:id',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'getWebhook',
+        tags,
+        summary: 'See one webhook and its health',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        response: {
+          200: ItemWithHealth,
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const found = await viewEndpoint(deps, scopeOf(request), readId(request.params.id))
+        return { ...toEndpointItem(found.endpoint), health: toHealth(found.health) }
+      },
+    })
+
+    app.route({
+      method: 'PATCH',
+      url: '/v1/webhooks/:id',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'changeWebhook',
+        tags,
+        summary: 'Pause or resume a webhook',
+        description: 'A paused webhook loses nothing: what it is owed goes out when it is resumed.',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        body: StatusChange,
+        response: {
+          200: EndpointItem,
+          ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const { status } = request.body
+        const id = readId(request.params.id)
+        return toEndpointItem(await changeEndpoint(deps, scopeOf(request), id, status))
+      },
+    })
+
+    app.route({
+      method: 'DELETE',
+      url: '/v1/webhooks/:id',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'deleteWebhook',
+        tags,
+        summary: 'Delete a webhook',
+        description: 'Its pending deliveries are cancelled at once.',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        response: {
+          204: EMPTY_BODY,
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+        },
+      },
+      handler: async (request, reply) => {
+        await deleteEndpoint(deps, scopeOf(request), readId(request.params.id))
+        return reply.code(204).send(undefined)
+      },
+    })
+  }
+}
+
+function scopeOf(request: FastifyRequest) {
+  const { clientKey } = callerOf(request)
+  return { clientKey, kind: 'webhook', accountId: request.accountId } as const
+}
+
+function toItemWithAccount(endpoint: Endpoint) {
+  return { ...toEndpointItem(endpoint), accountId: endpoint.accountId ?? undefined }
+}

@@ -1,0 +1,64 @@
+// Which methods an address knows. The router answers 404 for a known address with another method,
+// and lets `DELETE /v1/webhooks/list` fall through to `/v1/webhooks/:id`: both are 405 here.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../core/errors.ts'
+
+interface Pattern {
+  matches: RegExp
+  methods: Set<string>
+}
+
+export function tellAllowedMethods(app: FastifyInstance): void {
+  const fixed = new Map<string, Set<string>>()
+  const patterns = new Map<string, Pattern>()
+
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = [method].flat()
+    if (/[:*]/.test(url)) {
+      const pattern = patterns.get(url) ?? { matches: toRegExp(url), methods: new Set() }
+      patterns.set(url, pattern)
+      for (const one of methods) pattern.methods.add(one)
+    } else {
+      const known = fixed.get(url) ?? new Set()
+      fixed.set(url, known)
+      for (const one of methods) known.add(one)
+    }
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    const known = fixed.get(pathOf(request))
+    if (known !== undefined && !known.has(request.method)) throw notAllowed(reply, known)
+  })
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request)
+    const methods = new Set<string>()
+    for (const pattern of patterns.values()) {
+      if (!pattern.matches.test(path)) continue
+      for (const method of pattern.methods) methods.add(method)
+    }
+    if (methods.size > 0) throw notAllowed(reply, methods)
+    throw new ServiceError('not-found', 'This service has no such address.')
+  })
+}
+
+function notAllowed(reply: FastifyReply, methods: ReadonlySet<string>): ServiceError {
+  const allowed = [...methods].sort().join(', ')
+  reply.header('allow', allowed)
+  return new ServiceError('method-not-allowed', `This address takes ${allowed}.`)
+}
+
+function pathOf(request: FastifyRequest): string {
+  const url = request.raw.url ?? ''
+  const end = url.search(/[?;#]/)
+  return end === -1 ? url : url.slice(0, end)
+}
+
+function toRegExp(url: string): RegExp {
+  const source = url
+    .split('/')
+    .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : RegExp.escape(part)))
+    .join('/')
+  return new RegExp(`^${source}$`)
+}

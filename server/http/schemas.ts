@@ -1,0 +1,157 @@
+// The shapes that several operations share, as callers see them.
+
+import Type from 'typebox'
+import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
+import {
+  ENDPOINT_STATUSES,
+  type Endpoint,
+  HMAC_ALGORITHM,
+  HMAC_HEADER_NAME,
+} from '../core/endpoint.ts'
+import type { ErrorCode } from '../core/errors.ts'
+import type { EndpointHealth } from '../core/health.ts'
+import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
+import { isUuid } from '../core/uuid.ts'
+import { notFound } from '../operations/failures.ts'
+import { PROBLEMS } from './problems.ts'
+
+export const ProblemSchema = Type.Object(
+  {
+    type: Type.String({ format: 'uri' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    instance: Type.String({ description: 'urn:request: and the request id' }),
+    code: Type.String({ description: 'stable, kebab-case' }),
+    error: Type.Optional(Type.String({ description: 'RFC 6749 code, token operation only' })),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          pointer: Type.String({ description: 'RFC 6901 JSON pointer' }),
+          code: Type.String(),
+          detail: Type.String(),
+        }),
+      ),
+    ),
+  },
+  { description: 'RFC 9457 problem details' },
+)
+
+/** The problems that an operation can answer, by status, for the published interface. */
+export function problemResponses(...codes: ErrorCode[]): Record<number, unknown> {
+  const all: ErrorCode[] = [...codes, 'internal', 'database-away']
+  const responses: Record<number, unknown> = {}
+  for (const status of new Set(all.map((code) => PROBLEMS[code].status))) {
+    const named = all.filter((code) => PROBLEMS[code].status === status)
+    responses[status] = {
+      description: named.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
+      content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
+    }
+  }
+  return responses
+}
+
+/** What every operation of the client interface may answer. */
+export const CLIENT_PROBLEMS = [
+  'missing-token',
+  'invalid-token',
+  'too-many-requests',
+] as const satisfies readonly ErrorCode[]
+
+export const OPERATOR_PROBLEMS = [
+  'missing-token',
+  'invalid-token',
+] as const satisfies readonly ErrorCode[]
+
+export const BODY_PROBLEMS = [
+  'malformed-json',
+  'invalid-fields',
+  'body-too-large',
+  'unsupported-media-type',
+] as const satisfies readonly ErrorCode[]
+
+export const EMPTY_BODY = Type.Unsafe<undefined>({ type: 'null', description: 'No body.' })
+
+export const IdParams = Type.Object({ id: Type.String({ description: 'uuid' }) })
+
+/** An id in a path. What is not a uuid is as unknown as any other: 404, never 400. */
+export function readId(text: string): string {
+  if (!isUuid(text)) throw notFound()
+  return text.toLowerCase()
+}
+
+export const CallbackUrl = Type.String({
+  format: 'callback-url',
+  maxLength: CALLBACK_URL_CHARACTERS_MAX,
+  description: 'An absolute https:// URL of at most 2048 characters that leads to a public host.',
+})
+
+export const SharedKey = Type.String({
+  format: 'shared-key',
+  maxLength: SHARED_KEY_CHARACTERS_MAX,
+  description: 'Signs every callback. At most 256 characters; it is never shown again.',
+})
+
+/** What the URL parses to: two URLs are the same when this is. Its format has been checked. */
+export function readHref(callbackUrl: string): string {
+  return new URL(callbackUrl).href
+}
+
+const AccountId = Type.String({ format: 'uuid', description: 'The id of one of your accounts.' })
+
+// Shown in the published interface; checked by resolveAccount.
+export const AccountHeader = Type.Object({ AccountId })
+export const OptionalAccountHeader = Type.Object({ AccountId: Type.Optional(AccountId) })
+
+const ITEM_EXAMPLE = {
+  id: '019cade2-1350-7af3-913d-2f16aae956b4',
+  endpointUrl: 'https://example.com/paybell',
+  hmacHeaderName: HMAC_HEADER_NAME,
+  algorithm: HMAC_ALGORITHM,
+  status: 'ACTIVE',
+}
+
+export const EndpointItem = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    endpointUrl: Type.String(),
+    hmacHeaderName: Type.String(),
+    algorithm: Type.String(),
+    status: Type.Enum([...ENDPOINT_STATUSES]),
+  },
+  { examples: [ITEM_EXAMPLE] },
+)
+
+const OptionalInstant = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'date-time',
+})
+const OptionalNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] })
+
+export const HealthSchema = Type.Object({
+  failingSince: OptionalInstant,
+  lastSuccessAt: OptionalInstant,
+  lastError: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  pending: Type.Integer(),
+  circuit: Type.Enum(['CLOSED', 'OPEN', 'HALF_OPEN']),
+  successRate24h: OptionalNumber,
+  p95Ms: OptionalNumber,
+})
+
+export function toEndpointItem(endpoint: Endpoint) {
+  return {
+    id: endpoint.id,
+    endpointUrl: endpoint.url,
+    hmacHeaderName: HMAC_HEADER_NAME,
+    algorithm: HMAC_ALGORITHM,
+    status: endpoint.status,
+  }
+}
+
+export function toHealth(health: EndpointHealth) {
+  return {
+    ...health,
+    failingSince: health.failingSince?.toISOString() ?? null,
+    lastSuccessAt: health.lastSuccessAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,152 @@
+// The HTTP server, built apart from `listen`:
+//   const app = await buildServer(deps, 'all' | 'public' | 'operator')
+//   await app.listen({ host, port }); …; await app.close()
+// `deps.routes` adds routes of the client interface (behind a token) and of the operator's (behind
+// the key, under /operator/v1). Throw a ServiceError anywhere: it becomes a problem.
+
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import { ClientDirectory } from '../operations/client-directory.ts'
+import type { Deps } from '../operations/deps.ts'
+import { Keyring } from '../operations/keyring.ts'
+import { RateBuckets } from '../operations/rate-buckets.ts'
+import { TokenVerifier } from '../operations/verify-token.ts'
+import { authenticateClient, authenticateOperator, resolveAccount } from './authenticate.ts'
+import { acceptBodies } from './body.ts'
+import { answerClientError } from './client-errors.ts'
+import { sendFailure } from './failures.ts'
+import { describeInterface } from './openapi.ts'
+import { logRequests } from './request-log.ts'
+import { docsRoutes } from './routes/docs.ts'
+import { housekeepingRoutes } from './routes/housekeeping.ts'
+import { operatorClientRoutes } from './routes/operator-clients.ts'
+import { problemPageRoutes } from './routes/problem-pages.ts'
+import { subscriptionRoutes } from './routes/subscriptions.ts'
+import { tokenRoutes } from './routes/tokens.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
+import { tellAllowedMethods } from './routing.ts'
+import { SECURITY_HEADERS, setSecurityHeaders } from './security-headers.ts'
+import type { App, Routes, TypeBoxProvider } from './typed.ts'
+import { createValidatorCompiler } from './validation.ts'
+
+export interface Readiness {
+  ready: boolean
+  /** Why not, in plain words without secrets or inner addresses. */
+  reasons: readonly string[]
+}
+
+export interface ServerDeps extends Deps {
+  logger: FastifyBaseLogger
+  /** The service's public address, without a slash at the end; known once it listens. */
+  baseUrl(): string
+  readiness(): Promise<Readiness> | Readiness
+  /** Prometheus text. */
+  metrics(): Promise<string> | string
+  routes?: { client?: readonly Routes[]; operator?: readonly Routes[] }
+}
+
+/** With an operator port there are two servers: each knows nothing of the other's addresses. */
+export type Surface = 'all' | 'public' | 'operator'
+
+const HEADER_BYTES_MAX = 16 * 1_024
+const BODY_BYTES_MAX = 64 * 1_024
+
+export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): Promise<App> {
+  const app = createApp(deps)
+  setSecurityHeaders(app)
+  logRequests(app)
+  tellAllowedMethods(app)
+  acceptBodies(app)
+  app.setValidatorCompiler(
+    createValidatorCompiler({
+      targets: deps.targets,
+      sharedKeyLengthMin: deps.config.sharedKeyLengthMin,
+    }),
+  )
+  app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, deps.baseUrl()))
+  await describeInterface(app, deps.baseUrl)
+  for (const add of [housekeepingRoutes(deps, surface), problemPageRoutes(), docsRoutes()]) {
+    await add(app)
+  }
+  if (surface !== 'operator') await addClientInterface(app, deps)
+  if (surface !== 'public') await addOperatorInterface(app, deps)
+  await app.ready()
+  return app
+}
+
+function createApp(deps: ServerDeps): App {
+  const { logger, config } = deps
+  const app = Fastify({
+    loggerInstance: logger,
+    // One wide line per request is ours to write (request-log.ts).
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'requestId',
+    }),
+    // A request id is ours: a caller's own could forge another's trail in the log.
+    requestIdHeader: false,
+    genReqId: () => randomUUID(),
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    // While closing, what still arrives is answered; the sockets close behind it.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    // Long ids reach their handlers, which answer 404 like for any other unknown id.
+    routerOptions: { maxParamLength: HEADER_BYTES_MAX },
+    http: {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 2_000,
+      insecureHTTPParser: false,
+      // Answered by us (security-headers.ts), in the one shape.
+      requireHostHeader: false,
+    },
+    frameworkErrors: (error, request, reply) => {
+      // No hook has run yet: the address did not even lead to a route.
+      sendFailure(error, request, reply.headers(SECURITY_HEADERS), deps.baseUrl())
+    },
+    clientErrorHandler: (error, socket) => {
+      answerClientError(error, socket, { baseUrl: deps.baseUrl(), logger })
+    },
+  }).withTypeProvider<TypeBoxProvider>()
+  // RFC 9110 §10.1.1 lets a server ignore expectations; Node's own 417 would have no body.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response)
+  })
+  app.decorateRequest('caller', null)
+  app.decorateRequest('accountId', null)
+  app.decorateRequest('problemCode', null)
+  return app
+}
+
+async function addClientInterface(app: App, deps: ServerDeps): Promise<void> {
+  const keyring = new Keyring(deps)
+  const directory = new ClientDirectory(deps)
+  const verifier = new TokenVerifier(deps, { keyring, directory })
+  const requests = new RateBuckets({
+    burst: 2 * deps.config.requestsPerSecond,
+    perSecond: deps.config.requestsPerSecond,
+    keysMax: 50_000,
+    monotonicMs: () => deps.clock.monotonicMs(),
+  })
+  await app.register(async (scope: App) => tokenRoutes(deps, keyring)(scope))
+  await app.register(async (scope: App) => {
+    scope.addHook('onRequest', authenticateClient(verifier, requests))
+    scope.addHook('onRequest', resolveAccount(deps))
+    const routes = [webhookRoutes(deps), subscriptionRoutes(deps), ...(deps.routes?.client ?? [])]
+    for (const add of routes) await add(scope)
+  })
+}
+
+async function addOperatorInterface(app: App, deps: ServerDeps): Promise<void> {
+  await app.register(
+    async (scope: App) => {
+      scope.addHook('onRequest', authenticateOperator(deps.config.operatorKey))
+      const routes = [operatorClientRoutes(deps), ...(deps.routes?.operator ?? [])]
+      for (const add of routes) await add(scope)
+    },
+    { prefix: '/operator/v1' },
+  )
+}

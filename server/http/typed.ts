@@ -1,0 +1,53 @@
+// How routes are written: TypeBox schemas give the handlers their types, and what a request carries
+// besides is declared here, once.
+
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyTypeProvider,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import type { ErrorCode } from '../core/errors.ts'
+import type { Caller } from '../operations/verify-token.ts'
+
+export interface TypeBoxProvider extends FastifyTypeProvider {
+  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown
+  serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxProvider
+>
+
+/** Adds routes. Those of the client interface find `request.caller`, those of the operator's none. */
+export type Routes = (app: App) => void | Promise<void>
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether `AccountId` must be there or may be; a wrong one is refused either way. */
+    account?: 'required' | 'optional'
+    /** What the body must be sent as, where it is not JSON. */
+    mediaType?: string
+    /** Failures also carry `error` as in RFC 6749. */
+    isTokenRequest?: boolean
+    /** Probes would drown the log: theirs are written at level debug. */
+    isProbe?: boolean
+  }
+  interface FastifyRequest {
+    /** Who asks, on routes of the client interface. */
+    caller: Caller | null
+    /** The caller's own account that `AccountId` named. */
+    accountId: string | null
+    /** The digits of `/amount/amount` as they were sent (core/exact-json). */
+    amountText: string | undefined
+    /** Which problem was answered, for the log. */
+    problemCode: ErrorCode | null
+  }
+}

@@ -1,0 +1,170 @@
+// Requests are checked against the same TypeBox schemas that OpenAPI shows, by Ajv, all faults at
+// once. Nothing is coerced or removed in bodies; query parameters, which are always text, become
+// numbers only where they are plainly written as such. No fault repeats what was sent.
+
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type { FastifySchemaCompiler } from 'fastify'
+import type { TSchema } from 'typebox'
+import { checkCallbackUrl } from '../core/callback-url.ts'
+import { type FieldError, ServiceError } from '../core/errors.ts'
+import { checkHeaderKey, checkHeaderValue } from '../core/extra-header.ts'
+import type { TargetPolicy } from '../core/network-rules.ts'
+import { checkSharedKey } from '../core/shared-key.ts'
+import { isStorableText } from '../core/text.ts'
+import { isUuid } from '../core/uuid.ts'
+
+export interface ValidationPolicy {
+  targets: TargetPolicy
+  sharedKeyLengthMin: number
+}
+
+interface Fault {
+  code: string
+  detail: string
+}
+
+type Check = (text: string) => Fault | null
+
+export function createValidatorCompiler(policy: ValidationPolicy): FastifySchemaCompiler<TSchema> {
+  const formats = createFormats(policy)
+  // `verbose` hands the refused value to the format's own check, which knows what is wrong with it.
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, allowUnionTypes: true })
+  for (const [name, check] of Object.entries(formats)) {
+    ajv.addFormat(name, { type: 'string', validate: (text: string) => check(text) === null })
+  }
+
+  return ({ schema, httpPart }) => {
+    // Headers are shown in the published interface and checked by the hooks of authenticate.ts.
+    if (httpPart === 'headers') return () => true
+    const isValid = ajv.compile(schema)
+    return (sent: unknown) => {
+      const value = httpPart === 'querystring' ? readQuery(sent, schema) : sent
+      if (isValid(value)) return { value }
+      const errors = toFieldErrors(isValid.errors ?? [], formats)
+      return { error: httpPart === 'body' ? invalidFields(errors) : invalidQuery(errors) }
+    }
+  }
+}
+
+export function invalidFields(errors: readonly FieldError[]): ServiceError {
+  return new ServiceError('invalid-fields', summary(errors, 'field', 'body'), { errors })
+}
+
+export function invalidQuery(errors: readonly FieldError[]): ServiceError {
+  return new ServiceError('invalid-query', summary(errors, 'parameter', 'query'), { errors })
+}
+
+function summary(errors: readonly FieldError[], one: string, whole: string): string {
+  if (errors.some((error) => error.pointer === '')) return `The ${whole} must be a JSON object.`
+  return errors.length === 1
+    ? `One ${one} of the ${whole} does not conform.`
+    : `${errors.length} ${one}s of the ${whole} do not conform.`
+}
+
+/** Formats are this service's own checks: their codes and sentences reach the caller. */
+function createFormats(policy: ValidationPolicy): Record<string, Check> {
+  return {
+    'callback-url': (text) => {
+      const check = checkCallbackUrl(text, policy.targets)
+      return check.ok ? null : check
+    },
+    'shared-key': (text) => checkSharedKey(text, policy.sharedKeyLengthMin),
+    'header-key': checkHeaderKey,
+    'header-value': checkHeaderValue,
+    text: (text) => {
+      if (!isStorableText(text)) {
+        return {
+          code: 'invalid-text',
+          detail: 'Must be well-formed Unicode without the character U+0000.',
+        }
+      }
+      return text.trim() === '' ? { code: 'blank', detail: 'Must be more than white space.' } : null
+    },
+    uuid: (text) =>
+      isUuid(text) ? null : { code: 'not-a-uuid', detail: 'Must be a uuid, hyphenated.' },
+    'date-time': (text) =>
+      isInstant(text)
+        ? null
+        : { code: 'not-an-instant', detail: 'Must be a date and time as in RFC 3339.' },
+  }
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
+
+function isInstant(text: string): boolean {
+  return INSTANT.test(text) && !Number.isNaN(Date.parse(text))
+}
+
+/** Digits become a number and true or false a boolean, where the schema asks for one. */
+function readQuery(sent: unknown, schema: TSchema): unknown {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> }
+  const query: Record<string, unknown> = { ...(sent as Record<string, unknown>) }
+  for (const [name, { type }] of Object.entries(properties)) {
+    const text = query[name]
+    if (typeof text !== 'string') continue
+    // 15 digits are exact as a number; 1e9, 0x10, +1 and the empty text stay what they are: text.
+    if (type === 'integer' && /^\d{1,15}$/.test(text)) query[name] = Number(text)
+    if (type === 'boolean' && /^(true|false)$/.test(text)) query[name] = text === 'true'
+  }
+  return query
+}
+
+/** One error per pointer: the first one found says enough. */
+function toFieldErrors(
+  found: readonly ErrorObject[],
+  formats: Readonly<Record<string, Check>>,
+): FieldError[] {
+  const errors = new Map<string, FieldError>()
+  for (const error of found) {
+    const pointer = pointerOf(error)
+    if (!errors.has(pointer)) errors.set(pointer, { pointer, ...toFault(error, formats) })
+  }
+  return [...errors.values()]
+}
+
+function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
+  if (keyword !== 'required' && keyword !== 'dependentRequired') return instancePath
+  // RFC 6901 §3.
+  const name = String(params.missingProperty).replaceAll('~', '~0').replaceAll('/', '~1')
+  return `${instancePath}/${name}`
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'a whole number, written in digits',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+}
+
+function toFault(error: ErrorObject, formats: Readonly<Record<string, Check>>): Fault {
+  const { keyword, params, data } = error
+  switch (keyword) {
+    case 'required':
+      return { code: 'missing', detail: 'This field is required.' }
+    case 'dependentRequired':
+      return { code: 'missing', detail: `This field is required together with ${params.property}.` }
+    case 'type':
+      return { code: 'wrong-type', detail: `Must be ${TYPE_NAMES[params.type] ?? params.type}.` }
+    case 'minLength':
+      return data === ''
+        ? { code: 'empty', detail: 'Must not be empty.' }
+        : { code: 'too-short', detail: `Must have at least ${params.limit} characters.` }
+    case 'maxLength':
+      return { code: 'too-long', detail: `Must have at most ${params.limit} characters.` }
+    case 'minimum':
+      return { code: 'too-small', detail: `Must be ${params.limit} or more.` }
+    case 'maximum':
+      return { code: 'too-large', detail: `Must be ${params.limit} or less.` }
+    case 'enum':
+      return { code: 'not-in-list', detail: `Must be one of ${params.allowedValues.join(', ')}.` }
+    case 'format': {
+      const fault = typeof data === 'string' ? formats[params.format]?.(data) : null
+      return fault
+        ? { code: fault.code, detail: fault.detail }
+        : { code: 'wrong-format', detail: 'Does not conform.' }
+    }
+    default:
+      return { code: 'wrong-format', detail: 'Does not conform.' }
+  }
+}

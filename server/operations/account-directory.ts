@@ -1,0 +1,27 @@
+// Which client an account belongs to. An account never changes hands and is never deleted, so what was
+// found once is remembered; what was not found is asked again.
+
+import { findClientsOfAccounts } from '../store/accounts.ts'
+import type { Db } from '../store/db.ts'
+
+const ACCOUNTS_MAX = 100_000
+
+export class AccountDirectory {
+  readonly #db: Db
+  readonly #clientKeys = new Map<string, number>()
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** Those of the accounts that exist, with their clients' keys. */
+  async find(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const unknown = accountIds.filter((id) => !this.#clientKeys.has(id))
+    if (unknown.length > 0) {
+      const found = await findClientsOfAccounts(this.#db, unknown)
+      if (this.#clientKeys.size + found.size > ACCOUNTS_MAX) this.#clientKeys.clear()
+      for (const [id, clientKey] of found) this.#clientKeys.set(id, clientKey)
+    }
+    return this.#clientKeys
+  }
+}

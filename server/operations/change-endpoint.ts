@@ -1,0 +1,33 @@
+// Pauses or resumes an endpoint. A paused one loses nothing: its deliveries wait, and when it is
+// active again they are released, with the time that they waited added to theirs.
+
+import type { Endpoint, OwnerStatus } from '../core/endpoint.ts'
+import { inTransaction } from '../store/db.ts'
+import { releaseDeliveriesOf } from '../store/deliveries.ts'
+import { type EndpointScope, lockEndpoint, saveStatus } from '../store/endpoints.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export async function changeEndpoint(
+  deps: Deps,
+  scope: EndpointScope,
+  endpointId: string,
+  status: OwnerStatus,
+): Promise<Endpoint> {
+  const now = new Date(deps.clock.nowMs())
+  const { endpoint, shard } = await inTransaction(deps.pool, async (db) => {
+    const locked = await lockEndpoint(db, scope, endpointId)
+    if (locked === null) throw notFound()
+    if (locked.endpoint.status === status) return locked
+    const { id } = locked.endpoint
+    // Pausing what was disabled keeps the moment since which nothing has been sent.
+    const inactiveSince = status === 'ACTIVE' ? null : (locked.inactiveSince ?? now)
+    await saveStatus(db, scope.clientKey, id, { status, inactiveSince }, now)
+    if (status === 'ACTIVE') {
+      await releaseDeliveriesOf(db, scope.clientKey, id, locked.inactiveSince ?? now, now)
+    }
+    return locked
+  })
+  deps.engine.endpointChanged(scope.clientKey, endpoint.id, shard)
+  return { ...endpoint, status }
+}

@@ -1,0 +1,28 @@
+// What every operation may use, made once in app.ts and handed down.
+
+import type { Pool } from 'pg'
+import type { Config } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
+import type { TargetPolicy } from '../core/network-rules.ts'
+import type { HandedOff } from '../core/queued-delivery.ts'
+import type { Sealer } from '../store/sealing.ts'
+
+export interface Deps {
+  pool: Pool
+  clock: Clock
+  config: Config
+  sealer: Sealer
+  /** Which addresses callbacks may reach. */
+  targets: TargetPolicy
+  /** A new UUIDv7 for the present moment. */
+  newId(): string
+  engine: EngineNotices
+}
+
+/** What operations tell the delivery engine, always after their commit. */
+export interface EngineNotices {
+  /** New deliveries that are committed. */
+  handOff(deliveries: readonly HandedOff[]): void
+  /** The endpoint was paused, resumed, deleted, or has another key, header or address. */
+  endpointChanged(clientKey: number, endpointId: string, shard: number): void
+}

@@ -1,0 +1,45 @@
+// Another secret for a client: two may live at once, so that it can rotate without a gap. A secret
+// is 256 random bits, shown once and kept only as an HMAC under the master key.
+
+import { randomBytes } from 'node:crypto'
+import { ServiceError } from '../core/errors.ts'
+import { insertSecret, listSecrets, type SecretDigest } from '../store/client-secrets.ts'
+import { findClient, lockClient } from '../store/clients.ts'
+import { inTransaction } from '../store/db.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export const SECRETS_MAX = 2
+
+export interface NewSecret {
+  /** The prefix lets people and scanners recognise a secret that leaked. */
+  text: string
+  stored: SecretDigest
+}
+
+export function makeSecret(deps: Pick<Deps, 'sealer' | 'newId'>): NewSecret {
+  const text = `pbs_${randomBytes(32).toString('base64url')}`
+  const digest = deps.sealer.digest(text)
+  return { text, stored: { id: deps.newId(), digest, masterKeyId: deps.sealer.writeKeyId } }
+}
+
+export async function issueClientSecret(
+  deps: Deps,
+  clientId: string,
+): Promise<{ secretId: string; secret: string }> {
+  const client = await findClient(deps.pool, clientId)
+  if (client === null) throw notFound()
+  const secret = makeSecret(deps)
+  await inTransaction(deps.pool, async (db) => {
+    await lockClient(db, client.clientKey)
+    const live = await listSecrets(db, client.clientKey)
+    if (live.length >= SECRETS_MAX) {
+      throw new ServiceError(
+        'too-many-secrets',
+        `The client already has ${SECRETS_MAX} live secrets. Delete one first.`,
+      )
+    }
+    await insertSecret(db, client.clientKey, secret.stored, new Date(deps.clock.nowMs()))
+  })
+  return { secretId: secret.stored.id, secret: secret.text }
+}

@@ -1,0 +1,101 @@
+// Credentials in, a short-lived access token out. An unknown client and a wrong secret get the same
+// answer after the same work: one query, two HMACs. Failures are counted per client id and address,
+// so that guessing is slow and the rightful owner, who is elsewhere, is never locked out.
+
+import { SignJWT } from 'jose'
+import type { Config } from '../config.ts'
+import { ServiceError } from '../core/errors.ts'
+import { TOKEN_ALGORITHM, TOKEN_TYPE, type TokenParty } from '../core/token.ts'
+import { isUuid, NIL_UUID } from '../core/uuid.ts'
+import { type Credentials, readCredentials, replaceDigest } from '../store/client-secrets.ts'
+import type { Deps } from './deps.ts'
+import { SECRETS_MAX } from './issue-client-secret.ts'
+import type { Keyring } from './keyring.ts'
+import { RateBuckets } from './rate-buckets.ts'
+
+export interface Login {
+  clientId: string
+  clientSecret: string
+  /** Where the request came from. */
+  address: string
+}
+
+export interface IssuedToken {
+  token: string
+  lifetimeSeconds: number
+}
+
+/** Failed logins: ten at once, then one in five seconds. */
+export function createLoginBuckets(deps: Pick<Deps, 'clock'>): RateBuckets {
+  return new RateBuckets({
+    burst: 10,
+    perSecond: 0.2,
+    keysMax: 50_000,
+    monotonicMs: () => deps.clock.monotonicMs(),
+  })
+}
+
+/** All processes must agree, whatever port each listens on. */
+export function tokenParty(config: Pick<Config, 'baseUrl'>): TokenParty {
+  return { issuer: config.baseUrl ?? 'paybell', audience: 'paybell-api' }
+}
+
+export async function issueToken(
+  deps: Deps,
+  parts: { keyring: Keyring; failures: RateBuckets },
+  login: Login,
+): Promise<IssuedToken> {
+  // Ids that cannot be a client's share a bucket: a key never grows with what was sent.
+  const clientId = isUuid(login.clientId) ? login.clientId.toLowerCase() : NIL_UUID
+  const bucket = `${clientId} ${login.address}`
+  const waitSeconds = parts.failures.waitSeconds(bucket)
+  if (waitSeconds > 0) {
+    throw new ServiceError('too-many-requests', 'Too many failed logins. Wait, then try again.', {
+      retryAfterSeconds: waitSeconds,
+    })
+  }
+  const isRight = await checkSecret(deps, clientId, login.clientSecret)
+  if (!isRight) {
+    parts.failures.take(bucket)
+    throw new ServiceError('invalid-credentials', 'The clientId or the clientSecret is wrong.')
+  }
+  return signToken(deps, parts.keyring, clientId)
+}
+
+async function checkSecret(deps: Deps, clientId: string, secret: string): Promise<boolean> {
+  const credentials = await readCredentials(deps.pool, clientId)
+  const secrets = credentials?.secrets ?? []
+  // Always as many comparisons as a client can have secrets: the time does not tell how many.
+  const dummy = { id: '', digest: Buffer.alloc(32), masterKeyId: deps.sealer.writeKeyId }
+  let match: Credentials['secrets'][number] | null = null
+  for (let at = 0; at < Math.max(SECRETS_MAX, secrets.length); at++) {
+    const stored = secrets[at] ?? dummy
+    if (deps.sealer.matches(secret, stored.digest, stored.masterKeyId)) match = stored
+  }
+  if (match === null || credentials === null || credentials.status !== 'ACTIVE') return false
+  if (match.masterKeyId !== deps.sealer.writeKeyId) {
+    // The only moment at which the secret is known: from now on the old master key is not needed.
+    const digest = deps.sealer.digest(secret)
+    const masterKeyId = deps.sealer.writeKeyId
+    await replaceDigest(deps.pool, credentials.clientKey, { id: match.id, digest, masterKeyId })
+  }
+  return true
+}
+
+async function signToken(deps: Deps, keyring: Keyring, clientId: string): Promise<IssuedToken> {
+  const { kid, key } = await keyring.signer()
+  const party = tokenParty(deps.config)
+  const issuedAt = Math.floor(deps.clock.nowMs() / 1_000)
+  const lifetimeSeconds = deps.config.tokenTtlSeconds
+  const token = await new SignJWT()
+    .setProtectedHeader({ alg: TOKEN_ALGORITHM, typ: TOKEN_TYPE, kid })
+    .setIssuer(party.issuer)
+    .setAudience(party.audience)
+    .setSubject(clientId)
+    .setIssuedAt(issuedAt)
+    .setNotBefore(issuedAt)
+    .setExpirationTime(issuedAt + lifetimeSeconds)
+    .setJti(deps.newId())
+    .sign(key)
+  return { token, lifetimeSeconds }
+}

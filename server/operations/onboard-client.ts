@@ -1,0 +1,21 @@
+// A new client with its first secret, which is shown here and never again.
+
+import { insertSecret } from '../store/client-secrets.ts'
+import { type Client, insertClient } from '../store/clients.ts'
+import { inTransaction } from '../store/db.ts'
+import type { Deps } from './deps.ts'
+import { makeSecret } from './issue-client-secret.ts'
+
+export async function onboardClient(
+  deps: Deps,
+  name: string,
+): Promise<{ client: Client; secret: string }> {
+  const now = new Date(deps.clock.nowMs())
+  const secret = makeSecret(deps)
+  const client = await inTransaction(deps.pool, async (db) => {
+    const inserted = await insertClient(db, { id: deps.newId(), name }, now)
+    await insertSecret(db, inserted.clientKey, secret.stored, now)
+    return inserted
+  })
+  return { client, secret: secret.text }
+}

@@ -1,0 +1,56 @@
+// Token buckets in memory, one per key: each refills steadily and allows a burst. The number of keys
+// is bounded; the one that was touched longest ago is forgotten first, and a forgotten bucket is full.
+
+export interface RateBucketsOptions {
+  burst: number
+  perSecond: number
+  keysMax: number
+  monotonicMs(): number
+}
+
+interface Bucket {
+  tokens: number
+  filledAtMs: number
+}
+
+export class RateBuckets {
+  readonly #options: RateBucketsOptions
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(options: RateBucketsOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#buckets.size
+  }
+
+  /** Whole seconds until the key may go on; 0 means now. Takes nothing. */
+  waitSeconds(key: string): number {
+    const missing = 1 - this.#filled(key).tokens
+    return missing <= 0 ? 0 : Math.max(1, Math.ceil(missing / this.#options.perSecond))
+  }
+
+  /** Takes one token, down to an empty bucket. */
+  take(key: string): void {
+    const bucket = this.#filled(key)
+    bucket.tokens = Math.max(0, bucket.tokens - 1)
+    // Deleted and set again, so that the map's order is the order of last use.
+    this.#buckets.delete(key)
+    this.#buckets.set(key, bucket)
+    if (this.#buckets.size > this.#options.keysMax) {
+      const [oldest] = this.#buckets.keys()
+      this.#buckets.delete(oldest as string)
+    }
+  }
+
+  #filled(key: string): Bucket {
+    const nowMs = this.#options.monotonicMs()
+    const bucket = this.#buckets.get(key)
+    if (bucket === undefined) return { tokens: this.#options.burst, filledAtMs: nowMs }
+    const gained = ((nowMs - bucket.filledAtMs) / 1_000) * this.#options.perSecond
+    bucket.tokens = Math.min(this.#options.burst, bucket.tokens + gained)
+    bucket.filledAtMs = nowMs
+    return bucket
+  }
+}

@@ -1,0 +1,108 @@
+// Payment changes in; payments, events and one delivery per endpoint out, in one transaction: a
+// change is owed to everybody or was accepted by nobody. The answer waits for the commit.
+
+import { ServiceError } from '../core/errors.ts'
+import type { DocumentFile, EventKind, PaymentWrite } from '../core/payment.ts'
+import { type Applied, applyChange } from '../core/payment-change.ts'
+import { saveEventsAndFanOut } from '../store/accept.ts'
+import { inTransaction } from '../store/db.ts'
+import { type DocumentToSave, saveDocuments } from '../store/documents.ts'
+import type { EventToSave } from '../store/events.ts'
+import { type LockedPayment, lockPayments, savePayments } from '../store/payments.ts'
+import type { AccountDirectory } from './account-directory.ts'
+import type { Deps } from './deps.ts'
+
+export interface PaymentChange {
+  accountId: string
+  write: PaymentWrite
+}
+
+export interface RecordedPayment {
+  outcome: Applied['outcome']
+  /** The payment after the write, as its canonical text. */
+  text: string
+  event: { id: string; kind: EventKind; sequence: number } | null
+}
+
+/** One result per change, in order. A change that is refused is an error in its own place. */
+export type RecordResult = RecordedPayment | ServiceError
+
+/**
+ * Applies the changes in their order, those of one payment each on top of the last. Throws only
+ * when nothing was recorded at all.
+ */
+export async function recordPayments(
+  deps: Deps,
+  accounts: AccountDirectory,
+  changes: readonly PaymentChange[],
+): Promise<readonly RecordResult[]> {
+  const now = new Date(deps.clock.nowMs())
+  const clientKeys = await accounts.find(changes.map((change) => change.accountId))
+  const { results, deliveries } = await inTransaction(deps.pool, async (db) => {
+    const stored = await lockPayments(
+      db,
+      changes.map((change) => change.write.id),
+    )
+    const plan = applyChanges(deps, stored, clientKeys, changes, now.getTime())
+    await saveDocuments(db, plan.documents, now)
+    await savePayments(db, plan.payments, now)
+    return { results: plan.results, deliveries: await saveEventsAndFanOut(db, plan.events, now) }
+  })
+  deps.engine.handOff(deliveries) // Only now: the engine never sees what could still be rolled back.
+  return results
+}
+
+interface Plan {
+  results: RecordResult[]
+  payments: LockedPayment[]
+  events: EventToSave[]
+  documents: DocumentToSave[]
+}
+
+function applyChanges(
+  deps: Deps,
+  stored: Map<string, LockedPayment>,
+  clientKeys: ReadonlyMap<string, number>,
+  changes: readonly PaymentChange[],
+  nowMs: number,
+): Plan {
+  const current = new Map(stored)
+  const touched = new Set<string>()
+  const plan: Plan = { results: [], payments: [], events: [], documents: [] }
+  for (const { accountId, write } of changes) {
+    const clientKey = clientKeys.get(accountId)
+    if (clientKey === undefined) {
+      plan.results.push(unknownAccount())
+      continue
+    }
+    try {
+      const applied = applyChange(current.get(write.id) ?? null, accountId, write, nowMs)
+      const payment = { ...applied.stored, clientKey, id: write.id }
+      if (applied.event !== null || (applied.outcome === 'unchanged' && applied.versionRaised)) {
+        current.set(write.id, payment)
+        touched.add(write.id)
+      }
+      if (applied.event === null) {
+        plan.results.push({ outcome: applied.outcome, text: payment.text, event: null })
+        continue
+      }
+      const event = { id: deps.newId(), ...applied.event }
+      plan.events.push({ ...payment, ...event, paymentId: write.id })
+      if (write.document) plan.documents.push(toDocument(clientKey, write.document.file))
+      plan.results.push({ outcome: applied.outcome, text: payment.text, event })
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      plan.results.push(error)
+    }
+  }
+  for (const id of touched) plan.payments.push(current.get(id) as LockedPayment)
+  return plan
+}
+
+function toDocument(clientKey: number, file: DocumentFile): DocumentToSave {
+  return { clientKey, hash: file.hash, content: file.base64 }
+}
+
+export function unknownAccount(): ServiceError {
+  return new ServiceError('unknown-account', 'No account has this id.')
+}

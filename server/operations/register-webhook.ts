@@ -1,0 +1,21 @@
+// Registers an address for the payments of one account; the same address again rotates its key.
+
+import type { Deps } from './deps.ts'
+import { saveEndpoint } from './save-endpoint.ts'
+import type { Caller } from './verify-token.ts'
+
+export interface WebhookRequest {
+  accountId: string
+  url: string
+  href: string
+  sharedKey: string
+}
+
+export async function registerWebhook(
+  deps: Deps,
+  caller: Caller,
+  request: WebhookRequest,
+): Promise<void> {
+  const { clientKey } = caller
+  await saveEndpoint(deps, { ...request, clientKey, kind: 'webhook', header: null })
+}

@@ -1,0 +1,30 @@
+// A secret stops working at once. The last one stays: a client that must be kept out is disabled,
+// which stops its tokens too.
+
+import { ServiceError } from '../core/errors.ts'
+import { deleteSecret, listSecrets } from '../store/client-secrets.ts'
+import { findClient, lockClient } from '../store/clients.ts'
+import { inTransaction } from '../store/db.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export async function revokeClientSecret(
+  deps: Deps,
+  clientId: string,
+  secretId: string,
+): Promise<void> {
+  const client = await findClient(deps.pool, clientId)
+  if (client === null) throw notFound()
+  await inTransaction(deps.pool, async (db) => {
+    await lockClient(db, client.clientKey)
+    const live = await listSecrets(db, client.clientKey)
+    if (!live.some((secret) => secret.id === secretId)) throw notFound()
+    if (live.length === 1) {
+      throw new ServiceError(
+        'last-secret',
+        'This is the client’s only secret. Issue another one first, or disable the client.',
+      )
+    }
+    await deleteSecret(db, client.clientKey, secretId)
+  })
+}

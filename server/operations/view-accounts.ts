@@ -1,0 +1,24 @@
+// The accounts of a client, and whether one is a caller's own.
+
+import type { Page, PageRequest } from '../core/page.ts'
+import { isUuid } from '../core/uuid.ts'
+import { type Account, hasAccount, listAccounts } from '../store/accounts.ts'
+import { findClient } from '../store/clients.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+import type { Caller } from './verify-token.ts'
+
+export async function viewAccounts(
+  deps: Deps,
+  clientId: string,
+  page: PageRequest,
+): Promise<Page<Account>> {
+  const client = await findClient(deps.pool, clientId)
+  if (client === null) throw notFound()
+  return listAccounts(deps.pool, client.clientKey, page)
+}
+
+/** False for another's, an unknown and a malformed id alike: who asks learns nothing more. */
+export async function ownsAccount(deps: Deps, caller: Caller, accountId: string): Promise<boolean> {
+  return isUuid(accountId) && hasAccount(deps.pool, caller.clientKey, accountId)
+}

@@ -1,0 +1,22 @@
+// What the operator sees of clients: never a secret, only that it exists and since when.
+
+import type { Page, PageRequest } from '../core/page.ts'
+import { listSecrets } from '../store/client-secrets.ts'
+import { type Client, findClient, listClients } from '../store/clients.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export interface ClientView {
+  client: Client
+  secrets: readonly { id: string; createdAt: Date }[]
+}
+
+export function viewClients(deps: Deps, page: PageRequest): Promise<Page<Client>> {
+  return listClients(deps.pool, page)
+}
+
+export async function viewClient(deps: Deps, clientId: string): Promise<ClientView> {
+  const client = await findClient(deps.pool, clientId)
+  if (client === null) throw notFound()
+  return { client, secrets: await listSecrets(deps.pool, client.clientKey) }
+}

@@ -1,0 +1,30 @@
+// A client's endpoints as it sees them: nothing secret, and nobody else's.
+
+import type { Endpoint } from '../core/endpoint.ts'
+import type { EndpointHealth } from '../core/health.ts'
+import type { Page, PageRequest } from '../core/page.ts'
+import { type EndpointScope, findEndpoint, listEndpoints } from '../store/endpoints.ts'
+import { readHealth } from '../store/health.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export type { EndpointScope }
+
+export function viewEndpoints(
+  deps: Deps,
+  scope: EndpointScope,
+  page: PageRequest,
+): Promise<Page<Endpoint>> {
+  return listEndpoints(deps.pool, scope, page)
+}
+
+export async function viewEndpoint(
+  deps: Deps,
+  scope: EndpointScope,
+  endpointId: string,
+): Promise<{ endpoint: Endpoint; health: EndpointHealth }> {
+  const endpoint = await findEndpoint(deps.pool, scope, endpointId)
+  if (endpoint === null) throw notFound()
+  const now = new Date(deps.clock.nowMs())
+  return { endpoint, health: await readHealth(deps.pool, scope.clientKey, endpoint.id, now) }
+}

@@ -1,0 +1,7 @@
+// The one place that says which version this is: the server's own package.
+
+import { readFileSync } from 'node:fs'
+
+const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'))
+
+export const VERSION: string = manifest.version

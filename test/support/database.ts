@@ -1,0 +1,72 @@
+// A database of its own for each test (file): a clone of the migrated template, gone afterwards.
+
+import { randomBytes } from 'node:crypto'
+import { after } from 'node:test'
+import type { Pool } from 'pg'
+import { createPool } from '../../server/store/db.ts'
+import { databaseUrl, onServer, startTestServer, TEMPLATE } from './test-server.ts'
+
+export interface TestDatabase {
+  url: string
+  pool: Pool
+  /** Ends the pool and drops the database; called by itself after the tests of the file. */
+  drop(): Promise<void>
+}
+
+let serverUrl: Promise<string> | undefined
+
+/** Run in reverse order: databases go before the server that holds them. */
+const cleanUps: (() => Promise<void>)[] = []
+
+function afterAll(cleanUp: () => Promise<void>): void {
+  if (cleanUps.length === 0) {
+    after(async () => {
+      for (const each of cleanUps.toReversed()) await each()
+    })
+  }
+  cleanUps.push(cleanUp)
+}
+
+/** The server that `npm test` has started, or one for this file alone when it is run by itself. */
+export function testServerUrl(): Promise<string> {
+  serverUrl ??= (async () => {
+    const shared = process.env.PAYBELL_TEST_SERVER_URL
+    if (shared) return shared
+    const server = await startTestServer()
+    afterAll(() => server.stop())
+    return server.url
+  })()
+  return serverUrl
+}
+
+export async function cloneDatabase(
+  options: { connectionsMax?: number } = {},
+): Promise<TestDatabase> {
+  const server = await testServerUrl()
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await cloneTemplate(server, name)
+  const url = databaseUrl(server, name)
+  const pool = createPool({
+    url,
+    connectionsMax: options.connectionsMax ?? 10,
+    onIdleError: () => {},
+    applicationName: 'paybell test',
+  })
+  let isDropped = false
+  const drop = async () => {
+    if (isDropped) return
+    isDropped = true
+    await pool.end()
+    await onServer(server, (client) => client.query(`drop database ${name} with (force)`))
+  }
+  afterAll(drop)
+  return { url, pool, drop }
+}
+
+/** A template cannot be copied while another copy of it is being made: wait for each other. */
+async function cloneTemplate(server: string, name: string): Promise<void> {
+  await onServer(server, async (client) => {
+    await client.query('select pg_advisory_lock(715)')
+    await client.query(`create database ${name} template ${TEMPLATE}`)
+  })
+}

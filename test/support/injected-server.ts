@@ -1,0 +1,178 @@
+// A server of the HTTP interface on a database of its own, spoken to through `inject`: its clock is
+// moved by hand, its engine only remembers what it was told, its log is a list of lines.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { Pool } from 'pg'
+import { pino } from 'pino'
+import { type Config, loadConfig, type Mode } from '../../server/config.ts'
+import { UuidMaker } from '../../server/core/uuid.ts'
+import {
+  buildServer,
+  type Readiness,
+  type ServerDeps,
+  type Surface,
+} from '../../server/http/server.ts'
+import type { App } from '../../server/http/typed.ts'
+import { onboardClient } from '../../server/operations/onboard-client.ts'
+import { openAccount } from '../../server/operations/open-account.ts'
+import { Sealer } from '../../server/store/sealing.ts'
+
+export const OPERATOR_KEY = 'operator-key-0123456789-abcdefghijklmnop'
+export const BASE_URL = 'https://paybell.test'
+
+/** Time stands still until it is told to move. */
+export class HandClock {
+  #ms = Date.parse('2026-03-02T09:30:00.400Z')
+
+  nowMs(): number {
+    return this.#ms
+  }
+
+  monotonicMs(): number {
+    return this.#ms
+  }
+
+  advance(seconds: number): void {
+    this.#ms += seconds * 1_000
+  }
+}
+
+export interface TestServerOptions {
+  mode?: Mode
+  env?: Readonly<Record<string, string>>
+  surface?: Surface
+  sealer?: Sealer
+  clock?: HandClock
+  metrics?: () => string
+}
+
+export interface TestServer {
+  app: App
+  deps: ServerDeps
+  clock: HandClock
+  /** What the engine was told: `clientKey endpointId shard`. */
+  notices: string[]
+  /** Every line of the log, as it was written. */
+  log: string[]
+  readiness: Readiness
+}
+
+const MASTER_KEY = randomBytes(32)
+
+export async function serveHttp(
+  t: Pick<TestContext, 'after'>,
+  pool: Pool,
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  const mode = options.mode ?? 'sandbox'
+  const clock = options.clock ?? new HandClock()
+  const ids = new UuidMaker(() => clock.nowMs(), randomBytes)
+  const notices: string[] = []
+  const log: string[] = []
+  const readiness: Readiness = { ready: true, reasons: [] }
+  const config = testConfig(mode, options.env ?? {})
+  const server: Omit<TestServer, 'app'> = {
+    clock,
+    notices,
+    log,
+    readiness,
+    deps: {
+      pool,
+      clock,
+      config,
+      sealer: options.sealer ?? new Sealer([MASTER_KEY]),
+      targets: { loopbackAllowed: mode === 'sandbox', allowedNetworks: config.allowedNetworks },
+      newId: () => ids.next(),
+      engine: {
+        handOff() {},
+        endpointChanged: (...notice) => notices.push(notice.join(' ')),
+      },
+      logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
+      baseUrl: () => BASE_URL,
+      readiness: () => server.readiness,
+      metrics: options.metrics ?? (() => '# none\n'),
+    },
+  }
+  const app = await buildServer(server.deps, options.surface)
+  t.after(() => app.close())
+  return Object.assign(server, { app })
+}
+
+function testConfig(mode: Mode, env: Readonly<Record<string, string>>): Config {
+  return loadConfig(mode, {
+    PAYBELL_OPERATOR_KEY: OPERATOR_KEY,
+    DATABASE_URL: 'postgres://handed-in',
+    PAYBELL_MASTER_KEY: MASTER_KEY.toString('base64'),
+    ...env,
+  })
+}
+
+export interface TestClient {
+  clientId: string
+  clientKey: number
+  clientSecret: string
+  accountId: string
+  token: string
+  /** Headers of a request in this client's name, for its account. */
+  headers: { authorization: string; accountid: string }
+  /** The same without an account. */
+  bearer: { authorization: string }
+}
+
+export async function onboard(server: TestServer, name = 'Test client'): Promise<TestClient> {
+  const { client, secret } = await onboardClient(server.deps, name)
+  const account = await openAccount(server.deps, client.id, 'Main')
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: '/auth/token',
+    payload: { clientId: client.id, clientSecret: secret },
+  })
+  const token: string = answer.json().access_token
+  const bearer = { authorization: `Bearer ${token}` }
+  return {
+    clientId: client.id,
+    clientKey: client.clientKey,
+    clientSecret: secret,
+    accountId: account.id,
+    token,
+    bearer,
+    headers: { ...bearer, accountid: account.id },
+  }
+}
+
+interface Answer {
+  statusCode: number
+  headers: Record<string, unknown>
+  body: string
+}
+
+/** The one shape of a failure (RFC 9457), whole; returns it for a closer look. */
+export function assertProblem(answer: Answer, status: number, code: string): ProblemBody {
+  assert.equal(answer.statusCode, status, `${code} expected, got ${answer.body}`)
+  assert.equal(answer.headers['content-type'], 'application/problem+json')
+  const problem: ProblemBody = JSON.parse(answer.body)
+  assert.equal(problem.code, code)
+  assert.equal(problem.status, status)
+  assert.equal(problem.type, `${BASE_URL}/problems/${code}`)
+  assert.ok(problem.title && problem.detail)
+  assert.equal(problem.instance, `urn:request:${answer.headers['x-request-id']}`)
+  return problem
+}
+
+export interface ProblemBody {
+  type: string
+  title: string
+  status: number
+  detail: string
+  instance: string
+  code: string
+  error?: string
+  errors?: { pointer: string; code: string; detail: string }[]
+}
+
+/** The body without what differs from request to request. */
+export function withoutRequestId(answer: Answer): string {
+  return answer.body.replaceAll(String(answer.headers['x-request-id']), '<request id>')
+}

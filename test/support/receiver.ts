@@ -1,0 +1,122 @@
+// A real receiver on loopback that can change its mind: it answers what it is told to, remembers every
+// request byte for byte, and lets a test wait for a fact instead of a time.
+
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+export interface Received {
+  path: string
+  headers: IncomingHttpHeaders
+  rawHeaders: readonly string[]
+  body: Buffer
+  /** What was answered; 0 when the connection was dropped or left hanging. */
+  status: number
+  atMs: number
+}
+
+/** A status, or what to do with the request instead. */
+export type Answer =
+  | number
+  | 'hang'
+  | 'reset'
+  | ((received: Received, response: ServerResponse) => void)
+
+export class Receiver {
+  /** Asked for each request; a test may replace it at any moment. */
+  answer: Answer | ((received: Omit<Received, 'status'>) => Answer) = 200
+  readonly received: Received[] = []
+  readonly #server: Server
+  readonly #waiters = new Set<() => void>()
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const received: Received = {
+          path: request.url ?? '',
+          headers: request.headers,
+          rawHeaders: request.rawHeaders,
+          body: Buffer.concat(chunks),
+          status: 0,
+          atMs: Date.now(),
+        }
+        this.#respond(received, response)
+        this.received.push(received)
+        for (const check of [...this.#waiters]) check()
+      })
+      request.on('error', () => {})
+    })
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  url(path = '/hook'): string {
+    return `http://127.0.0.1:${this.port}${path}`
+  }
+
+  /** Requests that were answered 200, in order. */
+  get accepted(): readonly Received[] {
+    return this.received.filter(({ status }) => status === 200)
+  }
+
+  sequences(of: readonly Received[] = this.accepted): readonly number[] {
+    return of.map(({ headers }) => Number(headers['x-paybell-sequence']))
+  }
+
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  /** Waits until the condition holds; looks again with every request. */
+  hasSeen(condition: (receiver: Receiver) => boolean, limitMs = 20_000): Promise<void> {
+    if (condition(this)) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters.delete(check)
+        reject(new Error(`not seen within ${limitMs} ms; requests so far: ${this.received.length}`))
+      }, limitMs)
+      const check = () => {
+        if (!condition(this)) return
+        clearTimeout(timer)
+        this.#waiters.delete(check)
+        resolve()
+      }
+      this.#waiters.add(check)
+    })
+  }
+
+  #respond(received: Received, response: ServerResponse): void {
+    let answer = this.answer
+    if (typeof answer === 'function' && answer.length === 1) {
+      answer = (answer as (received: Received) => Answer)(received)
+    }
+    if (answer === 'hang') return
+    if (answer === 'reset') {
+      response.socket?.resetAndDestroy()
+      return
+    }
+    if (typeof answer === 'number') {
+      received.status = answer
+      response.writeHead(answer).end()
+      return
+    }
+    ;(answer as (received: Received, response: ServerResponse) => void)(received, response)
+    received.status = response.statusCode
+  }
+}
+
+export async function startReceiver(t: Pick<TestContext, 'after'>): Promise<Receiver> {
+  const receiver = new Receiver()
+  await receiver.listen()
+  t.after(() => receiver.close())
+  return receiver
+}

@@ -1,0 +1,164 @@
+// The sandbox as a newcomer runs it: a process of its own, with a data directory of its own, ended by
+// its pid. Speaks to it over real sockets.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+
+export interface SandboxFacts {
+  baseUrl: string
+  operatorKey: string
+  clientId: string
+  clientSecret: string
+  accountId: string
+}
+
+export interface Sandbox extends SandboxFacts {
+  process: ChildProcess
+  dataDir: string
+  output(): string
+  /** Resolves with the exit code (or the signal that ended it). */
+  exit: Promise<number | NodeJS.Signals | null>
+  kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>
+}
+
+export async function makeDataDir(t: Pick<TestContext, 'after'>): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'paybell-sandbox-'))
+  t.after(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
+  return dir
+}
+
+export async function startSandbox(
+  t: Pick<TestContext, 'after'>,
+  options: { dataDir?: string; env?: Record<string, string> } = {},
+): Promise<Sandbox> {
+  const dataDir = options.dataDir ?? (await makeDataDir(t))
+  let output = ''
+  const child = spawn(process.execPath, [MAIN, 'sandbox'], {
+    env: { ...inherited(), PORT: '0', PAYBELL_DATA_DIR: dataDir, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout?.on('data', (chunk) => {
+    output += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    output += chunk
+  })
+  const exit = once(child, 'exit').then(([code, signal]) => code ?? signal)
+  t.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    await exit
+  })
+  const facts = await Promise.race([
+    untilReady(dataDir),
+    exit.then((code) => {
+      throw new Error(`the sandbox ended with ${code} before it was ready:\n${output}`)
+    }),
+  ])
+  return {
+    ...facts,
+    process: child,
+    dataDir,
+    output: () => output,
+    exit,
+    kill(signal) {
+      child.kill(signal)
+      return exit
+    },
+  }
+}
+
+/** Without settings that the machine of the tests happens to have. */
+function inherited(): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(PAYBELL_|DATABASE_URL|PORT$|HOST$|NODE_TEST_CONTEXT)/.test(name),
+    ),
+  )
+}
+
+async function untilReady(dataDir: string): Promise<SandboxFacts> {
+  for (const limit = performance.now() + 30_000; performance.now() < limit; await delay(20)) {
+    const text = await readFile(join(dataDir, 'sandbox.json'), 'utf8').catch(() => null)
+    if (text === null) continue
+    const facts = JSON.parse(text) as SandboxFacts
+    const ready = await fetch(`${facts.baseUrl}/readyz`).catch(() => null)
+    if (ready?.status === 200) return facts
+  }
+  throw new Error('the sandbox was not ready within 30 s')
+}
+
+/** A client of the interface, speaking plain HTTP. */
+export class Caller {
+  readonly #facts: SandboxFacts
+  #token: string | undefined
+
+  constructor(facts: SandboxFacts) {
+    this.#facts = facts
+  }
+
+  async token(): Promise<string> {
+    if (this.#token === undefined) {
+      const { clientId, clientSecret } = this.#facts
+      const response = await this.#post('/auth/token', { clientId, clientSecret })
+      const { access_token } = (await response.json()) as { access_token: string }
+      this.#token = access_token
+    }
+    return this.#token
+  }
+
+  async register(callbackUrl: string, sharedKey: string): Promise<Response> {
+    return this.#post('/v1/webhooks/register', { callbackUrl, sharedKey }, await this.headers())
+  }
+
+  async subscribe(subscription: Record<string, string>): Promise<Response> {
+    return this.#post('/api/v1/payments/subscribe', subscription, await this.headers())
+  }
+
+  async get(path: string): Promise<Response> {
+    return fetch(this.#facts.baseUrl + path, { headers: await this.headers() })
+  }
+
+  async call(method: string, path: string, body?: object): Promise<Response> {
+    return fetch(this.#facts.baseUrl + path, {
+      method,
+      headers: {
+        ...(await this.headers()),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  async headers(): Promise<Record<string, string>> {
+    return { authorization: `Bearer ${await this.token()}`, accountid: this.#facts.accountId }
+  }
+
+  /** A write of the operator's side; `body` may be text, so that amounts stay as written. */
+  putPayment(id: string, body: object | string | Uint8Array<ArrayBuffer>): Promise<Response> {
+    return fetch(`${this.#facts.baseUrl}/operator/v1/payments/${id}`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${this.#facts.operatorKey}`,
+        accountid: this.#facts.accountId,
+        'content-type': 'application/json',
+      },
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+    })
+  }
+
+  #post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(this.#facts.baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  }
+}

@@ -1,0 +1,62 @@
+// The PostgreSQL that tests run on: an embedded one of their own in a temporary folder, with one
+// migrated template database. PAYBELL_TEST_SERVER_URL puts another server in its place, such as a 15.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startEmbedded } from '../../server/embedded/database.ts'
+import { migrate } from '../../server/store/migrate.ts'
+
+export const TEMPLATE = 'paybell_template'
+
+export interface TestServer {
+  url: string
+  stop(): Promise<void>
+}
+
+export async function startTestServer(): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'paybell-test-'))
+  const database = await startEmbedded({
+    dataDir,
+    log: () => {},
+    ephemeral: true,
+    maxConnections: 200,
+    sharedBuffersMb: 128,
+  })
+  await makeTemplate(database.url)
+  return {
+    url: database.url,
+    async stop() {
+      await database.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function makeTemplate(serverUrl: string): Promise<void> {
+  await onServer(serverUrl, async (client) => {
+    await client.query(`drop database if exists ${TEMPLATE}`)
+    await client.query(`create database ${TEMPLATE}`)
+  })
+  await migrate(databaseUrl(serverUrl, TEMPLATE), new Date())
+}
+
+export function databaseUrl(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+export async function onServer<T>(
+  serverUrl: string,
+  run: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: serverUrl })
+  await client.connect()
+  try {
+    return await run(client)
+  } finally {
+    await client.end()
+  }
+}
