@@ -18,14 +18,10 @@ let serverUrl: Promise<string> | undefined
 /** Run in reverse order: databases go before the server that holds them. */
 const cleanUps: (() => Promise<void>)[] = []
 
-function afterAll(cleanUp: () => Promise<void>): void {
-  if (cleanUps.length === 0) {
-    after(async () => {
-      for (const each of cleanUps.toReversed()) await each()
-    })
-  }
-  cleanUps.push(cleanUp)
-}
+// Registered while the file is loaded: inside a test it would run when that test ends.
+after(async () => {
+  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
+})
 
 /** The server that `npm test` has started, or one for this file alone when it is run by itself. */
 export function testServerUrl(): Promise<string> {
@@ -33,7 +29,7 @@ export function testServerUrl(): Promise<string> {
     const shared = process.env.PAYBELL_TEST_SERVER_URL
     if (shared) return shared
     const server = await startTestServer()
-    afterAll(() => server.stop())
+    cleanUps.push(() => server.stop())
     return server.url
   })()
   return serverUrl
@@ -59,7 +55,7 @@ export async function cloneDatabase(
     await pool.end()
     await onServer(server, (client) => client.query(`drop database ${name} with (force)`))
   }
-  afterAll(drop)
+  cleanUps.push(drop)
   return { url, pool, drop }
 }
 

@@ -1,0 +1,42 @@
+// Migrations: schema.sql shows what they make, and several processes may run them at once.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { migrate } from '../../server/store/migrate.ts'
+import { cloneDatabase, testServerUrl } from '../support/database.ts'
+import { dumpSchema, SCHEMA_FILE } from '../support/dump-schema.ts'
+import { databaseUrl, onServer } from '../support/test-server.ts'
+
+test('schema.sql is what the migrations make (if not: npm run schema)', async () => {
+  const { pool } = await cloneDatabase()
+  assert.equal(await dumpSchema(pool), await readFile(SCHEMA_FILE, 'utf8'))
+})
+
+test('F24: five processes migrate an empty database at once: one does it, the others wait', async () => {
+  const server = await testServerUrl()
+  const name = `test_migrate_${randomBytes(6).toString('hex')}`
+  await onServer(server, (client) => client.query(`create database ${name}`))
+  try {
+    const url = databaseUrl(server, name)
+    const applied = await Promise.all(Array.from({ length: 5 }, () => migrate(url, new Date())))
+    assert.equal(applied.filter((names) => names.length > 0).length, 1)
+    const leases = await onServer(url, (client) => client.query('select from paybell.leases'))
+    assert.equal(leases.rowCount, 64)
+  } finally {
+    await onServer(server, (client) => client.query(`drop database ${name} with (force)`))
+  }
+})
+
+test('partitions exist days ahead, and making them again changes nothing', async () => {
+  const { pool } = await cloneDatabase()
+  const count = async () => (await pool.query('select from pg_inherits')).rowCount
+  const before = await count()
+  const { ensurePartitions } = await import('../../server/store/partitions.ts')
+  await Promise.all([1, 2, 3].map(() => ensurePartitions(pool, new Date())))
+  assert.equal(await count(), before)
+  const later = new Date(Date.now() + 3 * 86_400_000)
+  await Promise.all([1, 2, 3].map(() => ensurePartitions(pool, later)))
+  assert.ok(((await count()) ?? 0) > (before ?? 0))
+})

@@ -1,0 +1,171 @@
+// The whole service in this process, on a database of its own: what a test file can start in a tenth of
+// a second and look into from both sides, over real sockets and in the tables.
+
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { pino } from 'pino'
+import { createApp, type PaybellApp } from '../../server/app.ts'
+import { loadConfig } from '../../server/config.ts'
+import type { LeasePolicy } from '../../server/core/lease.ts'
+import { onboardClient } from '../../server/operations/onboard-client.ts'
+import { openAccount } from '../../server/operations/open-account.ts'
+import { cloneDatabase, type TestDatabase } from './database.ts'
+import { Caller, type SandboxFacts } from './sandbox.ts'
+
+export interface PaybellOptions {
+  /** Settings, as environment variables. */
+  env?: Readonly<Record<string, string>>
+  leasePolicy?: LeasePolicy
+  /** Another process on the same database, with the same keys, shares that one's clients. */
+  beside?: Paybell
+}
+
+export interface Paybell extends SandboxFacts {
+  app: PaybellApp
+  database: TestDatabase
+  /** The test's own connections, not the service's. */
+  pool: Pool
+  masterKey: Buffer
+  /** In the name of the first client, for its first account. */
+  caller: Caller
+  stop(): Promise<void>
+}
+
+/** Leases so short that a dead process is replaced while a test waits; attempts must be short too. */
+export const SHORT_LEASES: LeasePolicy = {
+  leaseMs: 1_500,
+  renewEveryMs: 100,
+  attemptMsMax: 500,
+  recordingMsMax: 100,
+  processGoneAfterMs: 1_000,
+}
+
+export async function startPaybell(
+  t: Pick<TestContext, 'after'>,
+  options: PaybellOptions = {},
+): Promise<Paybell> {
+  const { beside } = options
+  const database = beside?.database ?? (await cloneDatabase())
+  const masterKey = beside?.masterKey ?? randomBytes(32)
+  const operatorKey = beside?.operatorKey ?? randomBytes(32).toString('base64url')
+  const app = createApp({
+    config: loadConfig('sandbox', { PORT: '0', ...options.env }),
+    logger: pino({ level: process.env.PAYBELL_TEST_LOG ?? 'silent' }),
+    databaseUrl: database.url,
+    masterKeys: [masterKey],
+    operatorKey,
+    ...(options.leasePolicy ? { leasePolicy: options.leasePolicy } : {}),
+  })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= app.stop()
+    return stopped
+  }
+  t.after(stop)
+  await app.start()
+  const facts = beside
+    ? { ...factsOf(beside), baseUrl: app.baseUrl() }
+    : await addClient({ app, operatorKey })
+  return {
+    ...facts,
+    app,
+    database,
+    pool: database.pool,
+    masterKey,
+    caller: new Caller(facts),
+    stop,
+  }
+}
+
+/** One more client with an account of its own. */
+export async function addClient(
+  paybell: Pick<Paybell, 'app' | 'operatorKey'>,
+  name = 'Test client',
+): Promise<SandboxFacts> {
+  const { deps } = paybell.app
+  const { client, secret } = await onboardClient(deps, name)
+  const account = await openAccount(deps, client.id, 'Main')
+  return {
+    baseUrl: paybell.app.baseUrl(),
+    operatorKey: paybell.operatorKey,
+    clientId: client.id,
+    clientSecret: secret,
+    accountId: account.id,
+  }
+}
+
+/** One more account of a client: the same credentials, another AccountId. */
+export async function addAccount(
+  paybell: Pick<Paybell, 'app'>,
+  of: SandboxFacts,
+): Promise<SandboxFacts> {
+  const account = await openAccount(paybell.app.deps, of.clientId, 'Another')
+  return { ...of, accountId: account.id }
+}
+
+function factsOf(facts: SandboxFacts): SandboxFacts {
+  const { baseUrl, operatorKey, clientId, clientSecret, accountId } = facts
+  return { baseUrl, operatorKey, clientId, clientSecret, accountId }
+}
+
+/** Looks again and again until the condition holds; fails with `what` when the time is over. */
+export async function until<T>(
+  what: string,
+  condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
+  limitMs = 20_000,
+): Promise<T> {
+  for (const limit = performance.now() + limitMs; ; await delay(15)) {
+    const fact = await condition()
+    if (fact !== undefined && fact !== null && fact !== false) return fact
+    if (performance.now() > limit) throw new Error(`not within ${limitMs} ms: ${what}`)
+  }
+}
+
+export interface StoredDelivery {
+  id: string
+  eventId: string
+  endpointId: string
+  paymentId: string
+  sequence: number
+  state: string
+  attempts: number
+  deadlineAt: Date | null
+  /** Null when it waits for its endpoint, or is final. */
+  nextAttemptAt: Date | null
+  lastOutcome: string | null
+  lastStatus: number | null
+}
+
+/** Every delivery there is, pending or final, oldest first. */
+export async function readDeliveries(pool: Pool): Promise<readonly StoredDelivery[]> {
+  const { rows } = await pool.query<StoredDelivery>(`
+    select id, event_id as "eventId", endpoint_id as "endpointId", payment_id as "paymentId", sequence,
+      state, attempts, deadline_at as "deadlineAt", next_attempt_at as "nextAttemptAt",
+      last_outcome as "lastOutcome", last_status as "lastStatus"
+    from (
+      select id, event_id, endpoint_id, payment_id, sequence, 'PENDING' as state, attempts, deadline_at,
+        next_attempt_at, last_outcome, last_status, created_at from pending_deliveries
+      union all
+      select id, event_id, endpoint_id, payment_id, sequence, state, attempts, deadline_at,
+        null, last_outcome, last_status, created_at from final_deliveries) as d
+    order by created_at, payment_id, sequence`)
+  return rows
+}
+
+/** Waits until every delivery is in one of these states. */
+export function untilAllAre(
+  pool: Pool,
+  states: readonly string[],
+  limitMs?: number,
+): Promise<readonly StoredDelivery[]> {
+  return until(
+    `all deliveries ${states.join(' or ')}`,
+    async () => {
+      const deliveries = await readDeliveries(pool)
+      return deliveries.every(({ state }) => states.includes(state)) && deliveries
+    },
+    limitMs,
+  )
+}
