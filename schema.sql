@@ -65,7 +65,9 @@ create table endpoint_health (
   last_success_at timestamp with time zone,
   last_failure_at timestamp with time zone,
   last_error text,
-  constraint endpoint_health_pkey PRIMARY KEY (client_key, endpoint_id)
+  circuit text not null default 'CLOSED'::text,
+  constraint endpoint_health_pkey PRIMARY KEY (client_key, endpoint_id),
+  constraint circuit_is_known CHECK ((circuit = ANY (ARRAY['CLOSED'::text, 'OPEN'::text, 'HALF_OPEN'::text])))
 ) with (fillfactor=50);
 
 create table endpoint_hours (
@@ -119,8 +121,10 @@ create table events (
   kind text not null,
   text text not null,
   document_hash bytea,
+  document_bytes integer,
   created_at timestamp with time zone not null,
-  constraint events_pkey PRIMARY KEY (client_key, id)
+  constraint events_pkey PRIMARY KEY (client_key, id),
+  constraint document_is_whole CHECK (((document_hash IS NULL) = (document_bytes IS NULL)))
 ) partition by RANGE (id);
 CREATE INDEX events_of_payment ON events USING btree (client_key, payment_id, sequence);
 
@@ -200,6 +204,7 @@ create table pending_deliveries (
   constraint run_is_part_of_all_attempts CHECK (((run_attempts >= 0) AND (run_attempts <= attempts)))
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_scale_factor=0, autovacuum_vacuum_insert_threshold=100000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.2, autovacuum_analyze_threshold=10000);
 CREATE INDEX deliveries_due ON pending_deliveries USING btree (shard, next_attempt_at, id) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX deliveries_parked ON pending_deliveries USING btree (shard, client_key, endpoint_id, id) WHERE (next_attempt_at IS NULL);
 CREATE UNIQUE INDEX one_delivery_per_event_and_endpoint ON pending_deliveries USING btree (client_key, endpoint_id, payment_id, sequence);
 
 create table processes (

@@ -89,7 +89,9 @@ create table endpoint_health (
   last_success_at timestamptz,
   last_failure_at timestamptz,
   last_error text,
-  primary key (client_key, endpoint_id)
+  circuit text not null default 'CLOSED',
+  primary key (client_key, endpoint_id),
+  constraint circuit_is_known check (circuit in ('CLOSED', 'OPEN', 'HALF_OPEN'))
 ) with (fillfactor = 50);
 
 -- Attempts of one endpoint in one hour; durations[i] counts those in the i-th bucket of core/health.
@@ -143,8 +145,11 @@ create table events (
   kind text not null,
   text text not null,
   document_hash bytea,
+  -- How much memory an attempt will need before it is read.
+  document_bytes integer,
   created_at timestamptz not null,
-  primary key (client_key, id)
+  primary key (client_key, id),
+  constraint document_is_whole check ((document_hash is null) = (document_bytes is null))
 ) partition by range (id);
 create index events_of_payment on events (client_key, payment_id, sequence);
 create table events_default partition of events default;
@@ -162,7 +167,8 @@ create table pending_deliveries (
   kind text not null,
   shard smallint not null,
   created_at timestamptz not null,
-  -- Null: waits for its endpoint to be active again. Otherwise no attempt starts earlier.
+  -- Null: parked, waits for its lane (an endpoint that is not active, is failing, or has too much in
+  -- memory already). Otherwise no attempt starts earlier.
   next_attempt_at timestamptz,
   attempts integer not null default 0,
   -- The run: 7 days from its first attempt. A replay begins a new one; attempts count on.
@@ -192,6 +198,9 @@ create table pending_deliveries (
 -- resumed endpoint's backlog, is due at one and the same instant.
 create index deliveries_due on pending_deliveries (shard, next_attempt_at, id)
   where next_attempt_at is not null;
+-- What is parked, by lane. Rows are born with a due time, so on a good day this index is empty.
+create index deliveries_parked on pending_deliveries (shard, client_key, endpoint_id, id)
+  where next_attempt_at is null;
 -- The updates of one payment that one endpoint still waits for, in order; one delivery per event.
 create unique index one_delivery_per_event_and_endpoint
   on pending_deliveries (client_key, endpoint_id, payment_id, sequence);

@@ -5,7 +5,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { retryPolicy } from './core/backoff.ts'
+import { DAY_MS, retryPolicy } from './core/backoff.ts'
+import { circuitPolicy } from './core/circuit.ts'
 import { outcomeCode } from './core/delivery.ts'
 import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
 import { UuidMaker } from './core/uuid.ts'
@@ -49,7 +50,8 @@ export interface PaybellApp {
   stop(): Promise<void>
 }
 
-const IN_FLIGHT_MAX = 512
+const SLOTS = 512
+const HOUR_MS = 3_600_000
 const PARTITIONS_EVERY_MS = 6 * 3_600_000
 
 export function createApp(options: AppOptions): PaybellApp {
@@ -99,14 +101,30 @@ export function createApp(options: AppOptions): PaybellApp {
     {
       retry: retryPolicy(config.timeScale),
       leases,
-      patienceMs: config.orderPatienceMs / config.timeScale,
-      inFlightMax: IN_FLIGHT_MAX,
-      inFlightPerEndpointMax: IN_FLIGHT_MAX / 8,
-      payloadBytesMax: 64 * 1024 * 1024,
+      lanes: {
+        policy: {
+          inFlightMax: SLOTS / 8,
+          circuit: circuitPolicy(config.timeScale),
+          slowMs: 1_000,
+          ratePerSecond: config.endpointRatePerSecond,
+          bytesPerTurn: 64 * 1024,
+        },
+        slots: SLOTS,
+        perLaneMax: DUE_READER_LIMITS.inMemoryMax / 8,
+        perBrokenLaneMax: 100,
+        lanesMax: 20_000,
+        keepMsMax: 30_000,
+        // "7d" is for never giving way: no update fails for longer than its 7 days.
+        patienceMs: config.orderPatienceMs / config.timeScale,
+      },
+      payloads: { cacheBytesMax: 64 * 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
       recorder: RECORDER_LIMITS,
       dueReader: DUE_READER_LIMITS,
-      keepMsMax: 30_000,
       pollEveryMs: 1_000,
+      slowCheckEveryMs: 250,
+      careEveryMs: Math.max(1_000, 60_000 / config.timeScale),
+      // A little more than the 7 days: what waited behind an exhausted update gets its chance first.
+      disableAfterMs: (7 * DAY_MS + HOUR_MS) / config.timeScale + 2_000,
       onDatabaseTime: (...reading) => clock.adjust(...reading),
     },
   )

@@ -87,6 +87,10 @@ export const SETTINGS = [
     about: 'API requests that one client may make per second, in bursts of twice that.',
   },
   {
+    name: 'PAYBELL_ENDPOINT_RATE',
+    about: 'Callbacks per second that one endpoint gets at most; without it, as many as it takes.',
+  },
+  {
     name: 'PAYBELL_ALLOWED_NETWORKS',
     about:
       'Private networks that callbacks may reach all the same: a comma-separated list of CIDRs.',
@@ -130,6 +134,7 @@ export interface Config {
   endpointsMax: number
   orderPatienceMs: number
   requestsPerSecond: number
+  endpointRatePerSecond: number | null
   allowedNetworks: readonly string[]
   extraCa: string | null
   trustedProxies: readonly string[]
@@ -198,6 +203,7 @@ export function loadConfig(
         parseSpanMs(text),
       ) ?? 3_600_000,
     requestsPerSecond: integer('PAYBELL_REQUESTS_PER_SECOND', 1, 1_000_000) ?? 200,
+    endpointRatePerSecond: integer('PAYBELL_ENDPOINT_RATE', 1, 100_000) ?? null,
     allowedNetworks:
       parse('PAYBELL_ALLOWED_NETWORKS', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
     extraCa:

@@ -25,5 +25,5 @@ export interface HandedOff extends QueuedDelivery {
   /** Earlier updates of the payment may still be owed to the endpoint: they have to be read first. */
   hasElders: boolean
   /** The body but for the file, so that a first attempt reads nothing. */
-  payload: { text: string; documentHash: Uint8Array | null }
+  payload: { text: string; documentHash: Uint8Array | null; documentBytes: number | null }
 }

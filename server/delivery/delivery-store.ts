@@ -4,9 +4,11 @@
 import type { ShardEpoch } from '../core/lease.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
+import type { Payload } from '../store/events.ts'
 import type { HealthDelta } from '../store/health.ts'
 import type { Renewal } from '../store/leases.ts'
 import type { AttemptRecord, HeldDelivery, Postponement } from '../store/outcomes.ts'
+import type { LaneKey } from '../store/parked.ts'
 import type { ChangedEndpoint, SendingEndpoint } from '../store/sending-endpoints.ts'
 
 export interface EndpointKey {
@@ -28,14 +30,28 @@ export interface DeliveryStore {
   readStrands(keys: readonly StrandKey[], limitEach: number): Promise<readonly QueuedDelivery[]>
   readEndpoints(keys: readonly EndpointKey[]): Promise<readonly SendingEndpoint[]>
   readChangedEndpoints(sinceMs: number): Promise<readonly ChangedEndpoint[]>
-  readPayload(
-    clientKey: number,
-    eventId: string,
-  ): Promise<{ text: string; documentHash: Uint8Array | null } | null>
+  readPayload(clientKey: number, eventId: string): Promise<Payload | null>
   readFile(clientKey: number, hash: Uint8Array): Promise<Uint8Array | null>
+
+  /** Active endpoints of these shards that have parked deliveries. */
+  readParkedLanes(shards: readonly number[]): Promise<readonly LaneKey[]>
+  /** Parked deliveries of one lane in order of their ids, those behind `afterId`. */
+  readParked(lane: LaneKey, afterId: string, limit: number): Promise<readonly QueuedDelivery[]>
 
   recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Promise<ReadonlySet<string>>
   postpone(postponed: readonly Postponement[]): Promise<void>
+  /** They wait for their lane, without a due time. */
+  park(deliveries: readonly HeldDelivery[]): Promise<void>
+  /** Parked deliveries of one lane whose time is over end as EXHAUSTED; returns how many. */
+  exhaustParked(lane: LaneKey & { epoch: number }, nowMs: number): Promise<number>
+  /** Those whose time is over end as EXHAUSTED, without another attempt. */
+  exhaust(deliveries: readonly HeldDelivery[], nowMs: number): Promise<void>
+  /** Disables the active endpoints of these shards that have only failed since before `sinceMs`. */
+  disableFailing(
+    shards: readonly ShardEpoch[],
+    sinceMs: number,
+    nowMs: number,
+  ): Promise<readonly LaneKey[]>
   settleInactive(deliveries: readonly HeldDelivery[], nowMs: number): Promise<void>
   saveHealth(deltas: readonly HealthDelta[], nowMs: number): Promise<void>
 }

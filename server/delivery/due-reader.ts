@@ -6,7 +6,7 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
 import type { EngineEnvironment } from './environment.ts'
-import type { Lanes } from './lanes.ts'
+import type { Lane, Lanes } from './lanes.ts'
 
 export interface DueReaderLimits {
   pageMax: number
@@ -151,12 +151,47 @@ export class DueReader {
       for (const owed of strands.values()) {
         const [first] = owed
         if (first === undefined || !this.#cursors.has(first.shard)) continue
-        this.#lanes.putStrand(owed, owed.length < this.#limits.strandMax, nowMs)
+        const isComplete = owed.length < this.#limits.strandMax
+        this.#lanes.putStrand(
+          owed.map((delivery) => unparked(delivery, nowMs)),
+          isComplete,
+          nowMs,
+        )
       }
+    }
+  }
+
+  /** Takes up to `room` parked deliveries of a lane into memory. */
+  async refill(lane: Lane, room: number): Promise<void> {
+    const limit = Math.min(room, this.#limits.pageMax)
+    let upTo: string | null = lane.parkedUpTo
+    try {
+      const rows = await this.#environment.store.readParked(lane, lane.parkedUpTo, limit)
+      const nowMs = this.#environment.clock.nowMs()
+      if (!this.#cursors.has(lane.shard)) return
+      await this.#take(rows.map((row) => unparked(row, nowMs)))
+      upTo = rows.length < limit ? null : (rows.at(-1)?.id ?? null)
+    } finally {
+      this.#lanes.refilled(lane, upTo)
+    }
+  }
+
+  /** Which lanes of these shards have something parked: asked after a take-over, and now and then. */
+  async findParked(shards: readonly number[]): Promise<void> {
+    if (shards.length === 0) return
+    for (const lane of await this.#environment.store.readParkedLanes(shards)) {
+      if (this.#cursors.has(lane.shard)) this.#lanes.noteParked(lane)
     }
   }
 
   #rewind(shard: number, afterMs: number): void {
     this.#cursors.set(shard, { shard, afterMs, afterId: NIL_UUID })
   }
+}
+
+/** A parked delivery waits for its lane alone: in memory it is due at once. */
+function unparked(delivery: QueuedDelivery, nowMs: number): QueuedDelivery {
+  return delivery.nextAttemptAtMs === Number.POSITIVE_INFINITY
+    ? { ...delivery, nextAttemptAtMs: nowMs }
+    : delivery
 }

@@ -12,23 +12,25 @@ import { DueReader, type DueReaderLimits } from './due-reader.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { HealthCounter } from './health-counter.ts'
-import { Lanes, type Strand } from './lanes.ts'
-import { Payloads } from './payloads.ts'
+import { type Lane, Lanes, type LanesOptions, type Strand } from './lanes.ts'
+import { type Body, Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
 import { Shards } from './shards.ts'
 
 export interface EngineOptions {
   retry: RetryPolicy
   leases: LeasePolicy
-  patienceMs: number
-  inFlightMax: number
-  inFlightPerEndpointMax: number
-  payloadBytesMax: number
+  lanes: LanesOptions
+  payloads: { cacheBytesMax: number; fileBytesMax: number }
   recorder: RecorderLimits
   dueReader: DueReaderLimits
-  /** A strand that waits longer than this leaves memory. */
-  keepMsMax: number
   pollEveryMs: number
+  /** How often attempts under way are looked at: who takes long becomes slow. */
+  slowCheckEveryMs: number
+  /** How often parked work, its deadlines and endpoints that only fail are looked after. */
+  careEveryMs: number
+  /** Nothing but failures for this long disables an endpoint. */
+  disableAfterMs: number
   /** The clock is told what time the database has. */
   onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
 }
@@ -44,46 +46,42 @@ export class Engine {
   readonly #endpoints: EndpointCache
   readonly #health = new HealthCounter()
   readonly #callOff = new Set<() => void>()
-  #inFlight = 0
+  /** Attempts under way or not yet recorded. */
+  #unsettled = 0
   #isRunning = false
   #callOffWake: (() => void) | null = null
   #wakeAtMs = Number.POSITIVE_INFINITY
   #changesReadUntilMs = 0
   /** Changes seen at the last look, which overlaps with the next one. */
   #noticed = new Map<string, number>()
+  #parking: QueuedDelivery[] = []
   #onDrained: (() => void) | null = null
 
   constructor(environment: EngineEnvironment, options: EngineOptions) {
     this.#environment = environment
     this.#options = options
-    this.#lanes = new Lanes(
-      {
-        inFlightPerLaneMax: options.inFlightPerEndpointMax,
-        keepMsMax: options.keepMsMax,
-        patienceMs: options.patienceMs,
-      },
-      {
-        onPostponed: (deliveries, untilMs) => this.#postpone(deliveries, untilMs),
-        onDry: (strand) => this.#readAgain(strand),
-      },
-    )
+    this.#lanes = new Lanes(options.lanes, {
+      onPostponed: (deliveries, untilMs) => this.#postpone(deliveries, untilMs),
+      onParked: (deliveries) => this.#park(deliveries),
+      onDry: (strand) => this.#readAgain(strand),
+      onHungry: (lane, room) => this.#refill(lane, room),
+    })
     this.#shards = new Shards(environment, options.leases, {
-      onGained: (shards) => this.#reader.gain(shards),
+      onGained: (shards) => this.#gain(shards),
       onLost: (shards) => this.#lose(shards),
       onDatabaseTime: options.onDatabaseTime,
-      isIdle: (shard) =>
-        this.#lanes.inFlightOf(shard) === 0 && this.#recorder.unrecordedOf(shard) === 0,
+      isIdle: (shard) => this.#lanes.unsettledOf(shard) === 0,
     })
     this.#recorder = new Recorder(environment, options.recorder, (shard, epoch) =>
       this.#shards.isHeld(shard, epoch),
     )
     this.#reader = new DueReader(environment, this.#lanes, options.dueReader)
-    this.#payloads = new Payloads(environment.store, options.payloadBytesMax)
+    this.#payloads = new Payloads(environment.store, options.payloads)
     this.#endpoints = new EndpointCache(environment.store)
   }
 
   get inFlight(): number {
-    return this.#inFlight
+    return this.#lanes.inFlight
   }
 
   get inMemory(): number {
@@ -102,6 +100,8 @@ export class Engine {
     await this.#renew()
     this.#every(this.#options.leases.renewEveryMs, () => this.#renew())
     this.#every(this.#options.pollEveryMs, () => this.#poll())
+    this.#every(this.#options.slowCheckEveryMs, () => this.#noticeSlow())
+    this.#every(this.#options.careEveryMs, () => this.#care())
     void this.#poll()
   }
 
@@ -111,7 +111,7 @@ export class Engine {
     this.#isRunning = false
     for (const callOff of this.#callOff) callOff()
     this.#callOffWake?.()
-    if (this.#inFlight > 0) {
+    if (this.#unsettled > 0) {
       await new Promise<void>((resolve) => {
         this.#onDrained = resolve
       })
@@ -142,28 +142,26 @@ export class Engine {
     this.#pump()
   }
 
-  endpointChanged(_clientKey: number, endpointId: string, shard: number): void {
+  endpointChanged(clientKey: number, endpointId: string, shard: number): void {
     this.#endpoints.forget(endpointId)
     this.#lanes.removeEndpoint(endpointId)
-    // What was in memory, and what a resumption has released, is read anew.
-    this.#reader.gain(this.#shards.holds(shard) ? [shard] : [])
+    if (!this.#shards.holds(shard)) return
+    // What was in memory is read anew, and what was parked while it was not active.
+    this.#reader.gain([shard])
+    this.#lanes.noteParked({ clientKey, endpointId, shard })
     void this.#read()
   }
 
   #pump(): void {
-    while (
-      this.#isRunning &&
-      this.#inFlight < this.#options.inFlightMax &&
-      this.#recorder.hasRoom
-    ) {
+    while (this.#isRunning && this.#recorder.hasRoom) {
       const strand = this.#lanes.next(this.#environment.clock.nowMs(), (lane) =>
         this.#shards.maySend(lane.shard),
       )
       if (strand === null) break
-      this.#inFlight++
+      this.#unsettled++
       void this.#attempt(strand).finally(() => {
-        this.#inFlight--
-        if (this.#inFlight === 0) this.#onDrained?.()
+        this.#unsettled--
+        if (this.#unsettled === 0) this.#onDrained?.()
         this.#pump()
       })
     }
@@ -180,18 +178,26 @@ export class Engine {
         await this.#settleInactive(strand, delivery)
         return
       }
-      const body = await this.#payloads.bodyOf(delivery.clientKey, delivery.eventId)
-      // Reading took time: ask again, just before the first byte, whether the shard is still ours.
-      if (strand.isGone || !this.#shards.maySend(delivery.shard)) {
-        this.#lanes.putBack(strand, clock.nowMs())
+      if (delivery.deadlineAtMs !== null && delivery.deadlineAtMs <= clock.nowMs()) {
+        await this.#exhaust(strand, delivery)
         return
       }
-      await this.#send(strand, delivery, epoch, endpoint, body)
+      const body = await this.#payloads.bodyOf(delivery.clientKey, delivery.eventId)
+      try {
+        // Reading took time: ask again, just before the first byte, whether the shard is still ours.
+        if (strand.isGone || !this.#shards.maySend(delivery.shard)) {
+          this.#lanes.callOff(strand, delivery, clock.nowMs())
+          return
+        }
+        await this.#send(strand, delivery, epoch, endpoint, body)
+      } finally {
+        body?.release()
+      }
     } catch (error) {
       // Our own reads failed: nothing was sent, and the database will be asked again.
       log.warn({ deliveryId: delivery.id, error: String(error) }, 'delivery.not-attempted')
       const later = { ...delivery, nextAttemptAtMs: clock.nowMs() + this.#options.pollEveryMs }
-      this.#lanes.settle(strand, later, clock.nowMs())
+      this.#lanes.callOff(strand, later, clock.nowMs())
     }
   }
 
@@ -200,10 +206,22 @@ export class Engine {
     delivery: QueuedDelivery,
     epoch: number,
     endpoint: Parameters<typeof makeAttempt>[2],
-    body: readonly Uint8Array[] | null,
+    body: Body | null,
   ): Promise<void> {
     const { clock } = this.#environment
-    const made = await makeAttempt(this.#environment, delivery, endpoint, body)
+    const made = await makeAttempt(this.#environment, delivery, endpoint, body?.parts ?? null)
+    body?.release()
+    this.#lanes.answered(
+      strand,
+      {
+        isSuccess: isSuccess(made.outcome),
+        durationMs: made.durationMs,
+        bodyBytes: body?.bytes ?? 0,
+      },
+      clock.nowMs(),
+    )
+    // Its place is free: somebody else may have it while the outcome is being written.
+    this.#pump()
     const { record, after } = concludeAttempt(delivery, made, this.#options.retry, {
       epoch,
       endedAtMs: clock.nowMs(),
@@ -237,11 +255,19 @@ export class Engine {
   /** The endpoint is paused, disabled or deleted: everything of it leaves memory and the due index. */
   async #settleInactive(strand: Strand, delivery: QueuedDelivery): Promise<void> {
     const removed = this.#lanes.removeEndpoint(delivery.endpointId)
-    this.#lanes.settle(strand, null, this.#environment.clock.nowMs())
+    this.#lanes.callOff(strand, null, this.#environment.clock.nowMs())
     await this.#environment.store.settleInactive(
       this.#held([delivery, ...removed]),
       this.#environment.clock.nowMs(),
     )
+  }
+
+  /** No attempt starts after the 7 days, not even when the service slept through their end. */
+  async #exhaust(strand: Strand, delivery: QueuedDelivery): Promise<void> {
+    const { clock, store, log } = this.#environment
+    await store.exhaust(this.#held([delivery]), clock.nowMs())
+    this.#lanes.callOff(strand, null, clock.nowMs())
+    log.warn({ deliveryId: delivery.id, endpointId: delivery.endpointId }, 'delivery.exhausted')
   }
 
   #postpone(deliveries: readonly QueuedDelivery[], untilMs: number): void {
@@ -253,6 +279,42 @@ export class Engine {
     this.#environment.store.postpone(postponed).catch((error: unknown) => {
       this.#environment.log.warn({ error: String(error) }, 'deliveries.not-postponed')
     })
+  }
+
+  /** Parked rows leave the due index; once they have, their lane knows where to find them. */
+  #park(deliveries: readonly QueuedDelivery[]): void {
+    if (deliveries.length === 0) return
+    if (this.#parking.length === 0) queueMicrotask(() => void this.#writeParked())
+    this.#parking.push(...deliveries)
+  }
+
+  async #writeParked(): Promise<void> {
+    const parked = this.#parking
+    this.#parking = []
+    try {
+      await this.#environment.store.park(this.#held(parked))
+    } catch (error) {
+      // They are still due, and the due reader comes by them again.
+      this.#environment.log.warn({ error: String(error) }, 'deliveries.not-parked')
+      for (const { shard, nextAttemptAtMs } of parked) {
+        this.#reader.rewindTo(shard, nextAttemptAtMs)
+      }
+      return
+    }
+    const lanes = new Map(parked.map((delivery) => [delivery.endpointId, delivery]))
+    for (const lane of lanes.values()) {
+      if (this.#shards.holds(lane.shard)) this.#lanes.noteParked(lane)
+    }
+    this.#pump()
+  }
+
+  #refill(lane: Lane, room: number): void {
+    this.#reader
+      .refill(lane, room)
+      .catch((error: unknown) =>
+        this.#environment.log.warn({ error: String(error) }, 'lane.not-refilled'),
+      )
+      .finally(() => this.#pump())
   }
 
   #held(deliveries: readonly QueuedDelivery[]): HeldDelivery[] {
@@ -270,6 +332,20 @@ export class Engine {
     if (owed?.isReplay) this.#reader.rewindTo(owed.shard, owed.nextAttemptAtMs)
     else this.#reader.want({ ...strand.lane, paymentId: strand.paymentId })
     void this.#read()
+  }
+
+  #gain(shards: readonly number[]): void {
+    this.#reader.gain(shards)
+    void this.#findParked(shards)
+  }
+
+  async #findParked(shards: readonly number[]): Promise<void> {
+    try {
+      await this.#reader.findParked(shards)
+    } catch (error) {
+      this.#environment.log.warn({ error: String(error) }, 'parked-work.not-found')
+    }
+    this.#pump()
   }
 
   #lose(shards: readonly number[]): void {
@@ -295,6 +371,36 @@ export class Engine {
       this.#environment.log.warn({ error: String(error) }, 'engine.poll-failed')
     }
     await this.#read()
+  }
+
+  async #noticeSlow(): Promise<void> {
+    this.#lanes.noticeSlow(this.#environment.clock.nowMs())
+    this.#pump()
+  }
+
+  /** The slow rounds: parked work nobody knows of, deadlines behind open circuits, dead endpoints. */
+  async #care(): Promise<void> {
+    const { clock, store, log } = this.#environment
+    await this.#findParked(this.#shards.held)
+    try {
+      for (const lane of this.#lanes.broken) {
+        const epoch = this.#shards.epochOf(lane.shard)
+        if (epoch === undefined) continue
+        const exhausted = await store.exhaustParked({ ...laneKey(lane), epoch }, clock.nowMs())
+        if (exhausted > 0) log.warn({ ...laneKey(lane), exhausted }, 'deliveries.exhausted')
+      }
+      const shards = this.#shards.held.flatMap((shard) => {
+        const epoch = this.#shards.epochOf(shard)
+        return epoch === undefined ? [] : [{ shard, epoch }]
+      })
+      const sinceMs = clock.nowMs() - this.#options.disableAfterMs
+      for (const lane of await store.disableFailing(shards, sinceMs, clock.nowMs())) {
+        log.warn(lane, 'endpoint.disabled')
+        this.endpointChanged(lane.clientKey, lane.endpointId, lane.shard)
+      }
+    } catch (error) {
+      log.warn({ error: String(error) }, 'engine.care-failed')
+    }
   }
 
   async #read(): Promise<void> {
@@ -324,7 +430,7 @@ export class Engine {
   }
 
   async #flushHealth(): Promise<void> {
-    const deltas = this.#health.take()
+    const deltas = this.#health.take((endpointId) => this.#lanes.circuitOf(endpointId))
     if (deltas.length > 0) {
       await this.#environment.store.saveHealth(deltas, this.#environment.clock.nowMs())
     }
@@ -354,4 +460,8 @@ export class Engine {
     }
     schedule()
   }
+}
+
+function laneKey({ clientKey, endpointId, shard }: Lane) {
+  return { clientKey, endpointId, shard }
 }

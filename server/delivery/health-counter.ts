@@ -33,9 +33,10 @@ export class HealthCounter {
   }
 
   /** Everything counted since the last call. */
-  take(): readonly HealthDelta[] {
+  take(circuitOf: (endpointId: string) => HealthDelta['circuit']): readonly HealthDelta[] {
     const deltas = [...this.#counting.values()]
     this.#counting = new Map()
+    for (const delta of deltas) delta.circuit = circuitOf(delta.endpointId)
     return deltas
   }
 
@@ -52,6 +53,7 @@ export class HealthCounter {
         lastFailureAtMs: null,
         lastError: null,
         failingSinceMs: null,
+        circuit: 'CLOSED',
       }
       this.#counting.set(endpointId, counting)
     }

@@ -1,51 +1,43 @@
 // What this process holds in memory, by endpoint (a lane) and, within it, by payment (a strand). A
 // strand that is here holds every owed update up to its newest, so its order can be decided without
-// asking the database. Lanes that can move take turns; idle ones cost nothing.
+// asking the database.
 
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { nextTurn } from '../core/strand.ts'
+import { NIL_UUID } from '../core/uuid.ts'
 import { DueHeap } from './due-heap.ts'
+import { Lane, type LanePolicy, type Strand, type Verdict } from './lane.ts'
+import { Turns } from './turns.ts'
 
-export interface LaneLimits {
-  /** Attempts in flight at one endpoint. */
-  inFlightPerLaneMax: number
+export type { Lane, Strand } from './lane.ts'
+
+export interface LanesOptions {
+  policy: LanePolicy
+  /** Attempts in flight at proven endpoints; slow ones together get half as many. */
+  slots: number
+  /** Deliveries of one lane in memory; what is more is parked. Few while its circuit is not closed. */
+  perLaneMax: number
+  perBrokenLaneMax: number
+  /** Endpoints of which something is remembered. */
+  lanesMax: number
   /** A strand that waits longer than this leaves memory; the database knows when it is due. */
   keepMsMax: number
   patienceMs: number
-}
-
-export interface Lane {
-  readonly clientKey: number
-  readonly endpointId: string
-  readonly shard: number
-  readonly ready: Strand[]
-  readonly strands: Set<Strand>
-  inFlight: number
-  /** In the ring of lanes that can move. */
-  isTurning: boolean
-}
-
-export interface Strand {
-  readonly key: string
-  readonly paymentId: string
-  readonly lane: Lane
-  /** In sequence. */
-  owed: QueuedDelivery[]
-  /** Later updates exist that were not read: when these are done, the strand is read again. */
-  isComplete: boolean
-  inFlight: QueuedDelivery | null
-  isReady: boolean
-  /** Dropped from memory; what still comes back for it is ignored. */
-  isGone: boolean
 }
 
 /** What the lanes ask of their owner. */
 export interface LaneEvents {
   /** Rows that are due but blocked until a later time, and leave memory. */
   onPostponed(deliveries: readonly QueuedDelivery[], untilMs: number): void
+  /** Rows that are due but have no place in their lane, and wait in the database. */
+  onParked(deliveries: readonly QueuedDelivery[]): void
   /** A strand has to be read again: it has run dry, or is out of date. */
   onDry(strand: Strand): void
+  /** A lane that can move runs low, and has parked deliveries. */
+  onHungry(lane: Lane, room: number): void
 }
+
+const FORGOTTEN_AT_ONCE = 1_000
 
 export function strandKey(delivery: QueuedDelivery): string {
   // A replay keeps no order among other updates: it is a strand of its own.
@@ -55,20 +47,22 @@ export function strandKey(delivery: QueuedDelivery): string {
 }
 
 export class Lanes {
-  readonly #limits: LaneLimits
+  readonly #options: LanesOptions
   readonly #events: LaneEvents
   readonly #lanes = new Map<string, Lane>()
   readonly #strands = new Map<string, Strand>()
   readonly #ids = new Set<string>()
-  /** Strands with an attempt under way, also those that have left memory: one payment's updates are
-   *  in flight one at a time, even when its strand is dropped and read anew meanwhile. */
+  /** Strands with an attempt under way or not yet recorded, in the order in which they began; also
+   *  those that have left memory: one payment's updates are in flight one at a time, even when its
+   *  strand is dropped and read anew meanwhile. */
   readonly #flying = new Map<string, Strand>()
   readonly #waiting = new DueHeap<Strand>()
-  #ring: Lane[] = []
+  readonly #turns: Turns
 
-  constructor(limits: LaneLimits, events: LaneEvents) {
-    this.#limits = limits
+  constructor(options: LanesOptions, events: LaneEvents) {
+    this.#options = options
     this.#events = events
+    this.#turns = new Turns(options.slots)
   }
 
   /** Deliveries in memory. */
@@ -76,13 +70,22 @@ export class Lanes {
     return this.#ids.size
   }
 
-  /** When the next waiting strand may move. */
-  get nextDueAtMs(): number {
-    return this.#waiting.nextDueAtMs
+  get inFlight(): number {
+    return this.#turns.inFlight
   }
 
-  has(deliveryId: string): boolean {
-    return this.#ids.has(deliveryId)
+  /** When the next waiting strand or lane may move. */
+  get nextDueAtMs(): number {
+    return Math.min(this.#waiting.nextDueAtMs, this.#turns.nextDueAtMs)
+  }
+
+  circuitOf(endpointId: string): Lane['circuit']['state'] {
+    return this.#lanes.get(endpointId)?.circuit.state ?? 'CLOSED'
+  }
+
+  /** Lanes whose circuit is not closed. */
+  get broken(): readonly Lane[] {
+    return [...this.#lanes.values()].filter((lane) => lane.circuit.state !== 'CLOSED')
   }
 
   /**
@@ -95,80 +98,133 @@ export class Lanes {
     const strand = this.#strands.get(key)
     if (strand === undefined) {
       if (hasElders && !delivery.isReplay) return false
-      this.#evaluate(this.#open(delivery, key, [delivery], true), nowMs)
+      const lane = this.#laneOf(delivery)
+      if (this.#isFull(lane)) this.#events.onParked([delivery])
+      else this.#evaluate(this.#open(lane, key, [delivery], true), nowMs)
       return true
     }
-    const newest = strand.owed.at(-1)
     if (!strand.isComplete) return true // It will be read when the strand runs dry.
+    const newest = strand.owed.at(-1)
     if (newest !== undefined && delivery.sequence !== newest.sequence + 1) return false
+    if (this.#isFull(strand.lane)) {
+      strand.isComplete = false
+      this.#events.onParked([delivery])
+      return true
+    }
     this.#ids.add(delivery.id)
+    strand.lane.count++
     strand.owed.push(delivery)
     this.#evaluate(strand, nowMs)
     return true
   }
 
-  /** Puts a whole strand in place as it was read. Does nothing while one of it is in flight. */
+  /** Puts a whole strand in place as it was read. */
   putStrand(owed: readonly QueuedDelivery[], isComplete: boolean, nowMs: number): void {
     const [first] = owed
     if (first === undefined) return
     const key = strandKey(first)
     const known = this.#strands.get(key)
     if (known?.inFlight) {
-      // What is in flight will settle against what is in memory: read again when that is done.
+      // What is in flight settles against what is in memory: read again when that is done.
       known.isComplete = false
       return
     }
     if (known) this.#drop(known)
-    this.#evaluate(this.#open(first, key, [...owed], isComplete), nowMs)
+    const lane = this.#laneOf(first)
+    // Strands of broken lanes are let in all the same: their elders decide what a probe may be.
+    if (this.#isFull(lane) && lane.circuit.state === 'CLOSED') {
+      this.#events.onParked(owed.filter((delivery) => delivery.nextAttemptAtMs <= nowMs))
+    } else {
+      this.#evaluate(this.#open(lane, key, [...owed], isComplete), nowMs)
+    }
   }
 
   /** The next strand whose turn it is, marked as in flight; lanes that may not send are passed over. */
   next(nowMs: number, maySend: (lane: Lane) => boolean): Strand | null {
-    this.#wake(nowMs)
-    for (let left = this.#ring.length; left > 0; left--) {
-      const lane = this.#ring.shift() as Lane
-      if (lane.ready.length === 0 || lane.inFlight >= this.#limits.inFlightPerLaneMax) {
-        lane.isTurning = false
-        continue
-      }
-      this.#ring.push(lane)
-      if (!maySend(lane)) continue
+    for (let strand = this.#waiting.take(nowMs); strand; strand = this.#waiting.take(nowMs)) {
+      this.#evaluate(strand, nowMs)
+    }
+    for (;;) {
+      const lane = this.#turns.next(nowMs, maySend)
+      if (lane === null) return null
       const strand = this.#takeReady(lane, nowMs)
+      this.#feed(lane)
       if (strand) return strand
     }
-    return null
   }
 
-  /** The attempt is over and recorded: `after` is what is left of it, or null when it is final. */
+  /** The answer is in: its place is free. The strand moves on only when that is recorded. */
+  answered(strand: Strand, verdict: Verdict, nowMs: number): void {
+    const { lane } = strand
+    strand.isAnswered = true
+    this.#turns.ended(lane)
+    lane.answered(verdict, this.#options.policy, nowMs)
+    this.#turns.setSlow(lane, verdict.durationMs > this.#options.policy.slowMs)
+    if (lane.circuit.state !== 'CLOSED') this.#shed(lane, nowMs)
+    this.#turns.join(lane)
+  }
+
+  /** The attempt is recorded: `after` is what is left of the delivery, or null when it is final. */
   settle(strand: Strand, after: QueuedDelivery | null, nowMs: number): void {
     const sent = strand.inFlight
     if (sent === null) return
     strand.inFlight = null
-    strand.lane.inFlight--
     this.#flying.delete(strand.key)
     if (strand.isGone) {
       this.#readSuccessorAgain(strand)
-      this.#forgetIfIdle(strand.lane)
       return
     }
-    strand.owed = strand.owed.flatMap((owed) => {
-      if (owed.id !== sent.id) return [owed]
-      return after === null ? [] : [after]
-    })
-    if (after === null) this.#ids.delete(sent.id)
-    this.#turn(strand.lane)
+    if (after === null) {
+      this.#forget(strand.lane, sent)
+      strand.owed = strand.owed.filter((owed) => owed.id !== sent.id)
+    } else {
+      strand.owed = strand.owed.map((owed) => (owed.id === sent.id ? after : owed))
+    }
     this.#evaluate(strand, nowMs)
+    this.#feed(strand.lane)
+  }
+
+  /** Gives the turn back: the attempt was never made. */
+  callOff(strand: Strand, after: QueuedDelivery | null, nowMs: number): void {
+    this.#turns.ended(strand.lane)
+    strand.lane.calledOff()
+    this.settle(strand, after, nowMs)
+    this.#turns.join(strand.lane)
   }
 
   /** Older updates than `sequence` are superseded: they leave. */
   dropElders(strand: Strand, sequence: number): void {
-    for (const owed of strand.owed) if (owed.sequence < sequence) this.#ids.delete(owed.id)
+    for (const owed of strand.owed) {
+      if (owed.sequence < sequence && this.#ids.has(owed.id)) this.#forget(strand.lane, owed)
+    }
     strand.owed = strand.owed.filter((owed) => owed.sequence >= sequence)
   }
 
-  /** Gives the turn back: the attempt was never made. */
-  putBack(strand: Strand, nowMs: number): void {
-    this.settle(strand, strand.inFlight, nowMs)
+  /** Attempts that have been under way for long make their lane a slow one. */
+  noticeSlow(nowMs: number): void {
+    for (const strand of this.#flying.values()) {
+      if (nowMs - strand.startedAtMs < this.#options.policy.slowMs) return
+      if (!strand.isAnswered) this.#turns.setSlow(strand.lane, true)
+    }
+  }
+
+  /** The database holds parked deliveries of this lane. */
+  noteParked(of: { clientKey: number; endpointId: string; shard: number }): void {
+    const lane = this.#laneOf(of)
+    lane.hasParked = true
+    this.#feed(lane)
+  }
+
+  /** A refill has ended: `upTo` is the last id that was read, or null when there are no more. */
+  refilled(lane: Lane, upTo: string | null): void {
+    lane.isRefilling = false
+    if (upTo === null) {
+      lane.hasParked = false
+      lane.parkedUpTo = NIL_UUID
+    } else {
+      lane.parkedUpTo = upTo
+    }
+    this.#feed(lane)
   }
 
   /** Takes everything of an endpoint out of memory; returns what was not in flight. */
@@ -185,41 +241,62 @@ export class Lanes {
 
   removeShard(shard: number): void {
     for (const lane of [...this.#lanes.values()]) {
-      if (lane.shard === shard) this.removeEndpoint(lane.endpointId)
+      if (lane.shard !== shard) continue
+      lane.hasParked = false
+      this.removeEndpoint(lane.endpointId)
     }
   }
 
-  inFlightOf(shard: number): number {
+  /** Attempts of the shard that are under way or not yet recorded. */
+  unsettledOf(shard: number): number {
     let count = 0
-    for (const lane of this.#lanes.values()) if (lane.shard === shard) count += lane.inFlight
+    for (const strand of this.#flying.values()) if (strand.lane.shard === shard) count++
     return count
   }
 
-  #open(of: QueuedDelivery, key: string, owed: QueuedDelivery[], isComplete: boolean): Strand {
+  #laneOf(of: { clientKey: number; endpointId: string; shard: number }): Lane {
     let lane = this.#lanes.get(of.endpointId)
     if (!lane) {
-      lane = {
-        clientKey: of.clientKey,
-        endpointId: of.endpointId,
-        shard: of.shard,
-        ready: [],
-        strands: new Set(),
-        inFlight: 0,
-        isTurning: false,
-      }
+      if (this.#lanes.size >= this.#options.lanesMax) this.#forgetOldest()
+      lane = new Lane(of)
       this.#lanes.set(of.endpointId, lane)
     }
+    return lane
+  }
+
+  /** Idle lanes are kept for what is known of their endpoints, as long as there is room. */
+  #forgetOldest(): void {
+    let left = FORGOTTEN_AT_ONCE
+    for (const lane of this.#lanes.values()) {
+      if (left-- === 0) return
+      if (lane.isForgettable) this.#lanes.delete(lane.endpointId)
+    }
+  }
+
+  #isFull(lane: Lane): boolean {
+    return lane.count >= this.#roomOf(lane)
+  }
+
+  #roomOf(lane: Lane): number {
+    const { perLaneMax, perBrokenLaneMax } = this.#options
+    return lane.circuit.state === 'CLOSED' ? perLaneMax : perBrokenLaneMax
+  }
+
+  #open(lane: Lane, key: string, owed: QueuedDelivery[], isComplete: boolean): Strand {
     const strand: Strand = {
       key,
-      paymentId: of.paymentId,
+      paymentId: (owed[0] as QueuedDelivery).paymentId,
       lane,
       owed,
       isComplete,
       inFlight: null,
       isReady: false,
       isGone: false,
+      startedAtMs: 0,
+      isAnswered: false,
     }
     lane.strands.add(strand)
+    lane.count += owed.length
     this.#strands.set(key, strand)
     for (const delivery of owed) this.#ids.add(delivery.id)
     return strand
@@ -232,58 +309,71 @@ export class Lanes {
       if (!strand.isComplete) this.#events.onDry(strand)
       return
     }
-    const turn = nextTurn(strand.owed, this.#limits.patienceMs, nowMs)
+    const turn = nextTurn(strand.owed, this.#options.patienceMs, nowMs)
     if (turn.kind === 'send') {
       strand.isReady = true
       strand.lane.ready.push(strand)
-      this.#turn(strand.lane)
-    } else if (turn.untilMs - nowMs <= this.#limits.keepMsMax) {
+      this.#turns.join(strand.lane)
+    } else if (turn.untilMs - nowMs <= this.#options.keepMsMax) {
       this.#waiting.push(turn.untilMs, strand)
     } else {
       const blocked = strand.owed.filter((owed) => owed.nextAttemptAtMs < turn.untilMs)
       this.#drop(strand)
-      if (blocked.length > 0 && Number.isFinite(turn.untilMs)) {
-        this.#events.onPostponed(blocked, turn.untilMs)
-      }
+      if (blocked.length > 0) this.#events.onPostponed(blocked, turn.untilMs)
     }
   }
 
   #takeReady(lane: Lane, nowMs: number): Strand | null {
-    while (lane.ready.length > 0) {
-      const strand = lane.ready.shift() as Strand
+    for (let strand = lane.ready.shift(); strand; strand = lane.ready.shift()) {
       strand.isReady = false
       if (strand.isGone) continue
-      const turn = nextTurn(strand.owed, this.#limits.patienceMs, nowMs)
+      const turn = nextTurn(strand.owed, this.#options.patienceMs, nowMs)
       if (turn.kind === 'wait') {
         this.#evaluate(strand, nowMs)
         continue
       }
       strand.inFlight = turn.update
-      lane.inFlight++
+      strand.startedAtMs = nowMs
+      strand.isAnswered = false
       this.#flying.set(strand.key, strand)
+      this.#turns.started(lane)
+      lane.started(this.#options.policy, nowMs)
       return strand
     }
     return null
   }
 
-  #wake(nowMs: number): void {
-    for (let strand = this.#waiting.take(nowMs); strand; strand = this.#waiting.take(nowMs)) {
-      this.#evaluate(strand, nowMs)
-    }
+  /** Asks for more before the lane has nothing left to do. */
+  #feed(lane: Lane): void {
+    if (!lane.hasParked || lane.isRefilling) return
+    const max = this.#roomOf(lane)
+    if (lane.count > max / 4) return
+    lane.isRefilling = true
+    this.#events.onHungry(lane, max - lane.count)
   }
 
-  #turn(lane: Lane): void {
-    if (lane.isTurning || lane.ready.length === 0) return
-    lane.isTurning = true
-    this.#ring.push(lane)
+  /** A lane that cannot move keeps only a handful in memory: enough for its probes. */
+  #shed(lane: Lane, nowMs: number): void {
+    const parked: QueuedDelivery[] = []
+    for (const strand of lane.strands) {
+      if (lane.count <= this.#options.perBrokenLaneMax) break
+      if (strand.inFlight !== null) continue
+      parked.push(...strand.owed.filter((owed) => owed.nextAttemptAtMs <= nowMs))
+      this.#drop(strand)
+    }
+    if (parked.length > 0) this.#events.onParked(parked)
   }
 
   #drop(strand: Strand): void {
     strand.isGone = true
     strand.lane.strands.delete(strand)
     this.#strands.delete(strand.key)
-    for (const owed of strand.owed) this.#ids.delete(owed.id)
-    this.#forgetIfIdle(strand.lane)
+    for (const owed of strand.owed) if (this.#ids.has(owed.id)) this.#forget(strand.lane, owed)
+  }
+
+  #forget(lane: Lane, delivery: QueuedDelivery): void {
+    this.#ids.delete(delivery.id)
+    lane.count--
   }
 
   /** Read while the attempt was still under way, so it does not know of its outcome. */
@@ -292,9 +382,5 @@ export class Lanes {
     if (!successor) return
     this.#drop(successor)
     this.#events.onDry(successor)
-  }
-
-  #forgetIfIdle(lane: Lane): void {
-    if (lane.strands.size === 0 && lane.inFlight === 0) this.#lanes.delete(lane.endpointId)
   }
 }

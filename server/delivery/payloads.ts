@@ -1,43 +1,66 @@
 // Bodies ready to be sent. Fresh ones come with the hand-off, so a first attempt reads nothing; the
-// rest is read from the store. The cache is bounded by bytes, and files are never kept in it.
+// rest is read from the store. The cache is bounded by bytes and keeps no files: those are read for
+// each attempt, within a budget of their own.
 
 import { callbackBodyParts } from '../core/callback.ts'
+import type { Payload } from '../store/events.ts'
+import { ByteBudget } from './byte-budget.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 
-interface Payload {
-  text: string
-  documentHash: Uint8Array | null
+export interface Body {
+  parts: readonly Uint8Array[]
+  bytes: number
+  /** To be called once the body is no longer needed. */
+  release(): void
 }
+
+const NOTHING = () => {}
 
 export class Payloads {
   readonly #store: DeliveryStore
-  readonly #bytesMax: number
+  readonly #cacheBytesMax: number
+  readonly #files: ByteBudget
   /** In order of arrival: the oldest goes first. */
   readonly #cache = new Map<string, Payload>()
-  #bytes = 0
+  #cacheBytes = 0
 
-  constructor(store: DeliveryStore, bytesMax: number) {
+  constructor(store: DeliveryStore, limits: { cacheBytesMax: number; fileBytesMax: number }) {
     this.#store = store
-    this.#bytesMax = bytesMax
+    this.#cacheBytesMax = limits.cacheBytesMax
+    this.#files = new ByteBudget(limits.fileBytesMax)
   }
 
   remember(eventId: string, payload: Payload): void {
     if (this.#cache.has(eventId)) return
     this.#cache.set(eventId, payload)
-    this.#bytes += payload.text.length
+    this.#cacheBytes += payload.text.length
     for (const [oldest, { text }] of this.#cache) {
-      if (this.#bytes <= this.#bytesMax) break
+      if (this.#cacheBytes <= this.#cacheBytesMax) break
       this.#cache.delete(oldest)
-      this.#bytes -= text.length
+      this.#cacheBytes -= text.length
     }
   }
 
-  /** The body's parts, or null when the store no longer has them. */
-  async bodyOf(clientKey: number, eventId: string): Promise<readonly Uint8Array[] | null> {
+  /** The body, or null when the store no longer has it. */
+  async bodyOf(clientKey: number, eventId: string): Promise<Body | null> {
     const payload = this.#cache.get(eventId) ?? (await this.#store.readPayload(clientKey, eventId))
     if (payload === null) return null
-    if (payload.documentHash === null) return callbackBodyParts(payload.text, null)
-    const file = await this.#store.readFile(clientKey, payload.documentHash)
-    return file === null ? null : callbackBodyParts(payload.text, file)
+    if (payload.documentHash === null) return toBody(callbackBodyParts(payload.text, null), NOTHING)
+    const release = await this.#files.take(payload.documentBytes ?? 0)
+    try {
+      const file = await this.#store.readFile(clientKey, payload.documentHash)
+      if (file !== null) return toBody(callbackBodyParts(payload.text, file), release)
+    } catch (error) {
+      release()
+      throw error
+    }
+    release()
+    return null
   }
+}
+
+function toBody(parts: readonly Uint8Array[], release: () => void): Body {
+  let bytes = 0
+  for (const part of parts) bytes += part.length
+  return { parts, bytes, release }
 }

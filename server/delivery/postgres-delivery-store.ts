@@ -13,7 +13,19 @@ import {
   renewLeases,
   takeLeases,
 } from '../store/leases.ts'
-import { postponeDeliveries, recordOutcomes, settleInactive } from '../store/outcomes.ts'
+import {
+  exhaustDeliveries,
+  postponeDeliveries,
+  recordOutcomes,
+  settleInactive,
+} from '../store/outcomes.ts'
+import {
+  disableFailing,
+  exhaustParked,
+  parkDeliveries,
+  readParked,
+  readParkedLanes,
+} from '../store/parked.ts'
 import type { Sealer } from '../store/sealing.ts'
 import { readChangedEndpoints, readSendingEndpoints } from '../store/sending-endpoints.ts'
 import type { DeliveryStore } from './delivery-store.ts'
@@ -37,6 +49,13 @@ export function postgresDeliveryStore(
     readFile: (clientKey, hash) => readDocument(pool, clientKey, hash),
     recordOutcomes: (records, nowMs) => recordOutcomes(pool, records, new Date(nowMs)),
     postpone: (postponed) => postponeDeliveries(pool, postponed),
+    readParkedLanes: (shards) => readParkedLanes(pool, shards),
+    readParked: (lane, afterId, limit) => readParked(pool, lane, afterId, limit),
+    exhaust: (deliveries, nowMs) => exhaustDeliveries(pool, deliveries, new Date(nowMs)),
+    park: (deliveries) => parkDeliveries(pool, deliveries),
+    exhaustParked: (lane, nowMs) => exhaustParked(pool, lane, new Date(nowMs)),
+    disableFailing: (shards, sinceMs, nowMs) =>
+      disableFailing(pool, shards, new Date(sinceMs), new Date(nowMs)),
     settleInactive: (deliveries, nowMs) => settleInactive(pool, deliveries, new Date(nowMs)),
     saveHealth: (deltas, nowMs) => saveHealth(pool, deltas, new Date(nowMs)),
   }

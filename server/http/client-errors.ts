@@ -8,11 +8,18 @@ import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
 
+/** How long a peer may go on sending into a closed door before the socket is torn down. */
+const LINGER_MS = 1_000
+
+/** Sockets that have had their answer: what still comes in is dropped. */
+const answered = new WeakSet<Socket>()
+
 export function answerClientError(
   error: Error & { code?: string },
   socket: Socket,
   context: { baseUrl: string; logger: FastifyBaseLogger },
 ): void {
+  if (answered.has(socket)) return
   // The peer is gone, or an answer is already under way on this socket: nothing sensible fits in.
   if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) {
     socket.destroy(error)
@@ -29,11 +36,11 @@ export function answerClientError(
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   context.logger.info({ requestId, status, code: failure.code }, 'request.unreadable')
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
-    // A peer that goes on sending must not keep the socket: closing is not up to it.
-    () => socket.destroy(),
-  )
+  answered.add(socket)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+  // Torn down at once, with bytes still unread, the answer would get lost on its way (RFC 9112 §9.6).
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  socket.once('close', () => clearTimeout(timer))
 }
 
 function toFailure(code: string | undefined): ServiceError {

@@ -28,10 +28,16 @@ export function sendFailure(
 }
 
 function logFailure(request: FastifyRequest, failure: ServiceError): void {
-  const err = failure.cause ?? failure
-  const line = { code: failure.code, err }
+  const line = { code: failure.code, err: toLogged(failure.cause ?? failure) }
   if (failure.code === 'internal') request.log.error(line, 'request.failed')
   else request.log.warn(line, 'request.failed')
+}
+
+/** By allow-list: a database error's other fields quote the row that it refused. */
+function toLogged(error: unknown) {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const { code } = error as Error & { code?: unknown }
+  return { type: error.name, message: error.message, code, stack: error.stack }
 }
 
 // The framework's own words for what callers do wrong; whatever else it refuses with a 4xx is a

@@ -1,7 +1,7 @@
 // The one place where an error becomes an answer (RFC 9457). An ErrorCode without a row here does not
 // compile. `title` never varies for a code; `meaning` and `remedy` are its page at /problems/<code>.
 
-import { type ErrorCode, type FieldError, ServiceError } from '../core/errors.ts'
+import type { ErrorCode, FieldError, ServiceError } from '../core/errors.ts'
 
 export interface ProblemKind {
   status: number
@@ -37,7 +37,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 413,
     title: 'The request body is too large',
     meaning:
-      'The body has more bytes than this operation reads: 8 KiB for tokens, 64 KiB elsewhere.',
+      'The body has more bytes than this operation reads: 8 KiB for tokens, 14 MB for payments, 64 KiB for everything else.',
     remedy: 'Send less. Nothing of the request was taken.',
   },
   'malformed-json': {
@@ -257,5 +257,3 @@ export function problemHeaders(error: ServiceError, requestId: string): Record<s
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(PROBLEMS, text)
 }
-
-export { ServiceError }

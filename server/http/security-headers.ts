@@ -1,7 +1,8 @@
 // Headers that every answer carries, and the one header that every HTTP/1.1 request must.
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
+import { headerValues } from './authenticate.ts'
 
 export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -16,13 +17,15 @@ export const SECURITY_HEADERS = {
 export function setSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
-    if (request.raw.httpVersion === '1.1' && !isHost(request.headers.host)) {
-      throw new ServiceError('malformed-request', 'Send a Host header that names a host.')
+    if (request.raw.httpVersion === '1.1' && !hasHost(request)) {
+      throw new ServiceError('malformed-request', 'Send one Host header that names a host.')
     }
   })
 }
 
-/** RFC 9112 §3.2: a missing or invalid Host is refused with 400. An empty one is allowed. */
-function isHost(text: string | undefined): boolean {
-  return text === '' || (text !== undefined && URL.canParse(`http://${text}`))
+/** RFC 9112 §3.2: a missing, invalid or repeated Host is refused with 400. */
+function hasHost(request: FastifyRequest): boolean {
+  const [host, ...others] = headerValues(request, 'host')
+  if (host === undefined || others.length > 0) return false
+  return /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`)
 }

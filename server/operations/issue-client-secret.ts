@@ -3,13 +3,16 @@
 
 import { randomBytes } from 'node:crypto'
 import { ServiceError } from '../core/errors.ts'
-import { insertSecret, listSecrets, type SecretDigest } from '../store/client-secrets.ts'
+import {
+  insertSecret,
+  listSecrets,
+  SECRETS_MAX,
+  type SecretDigest,
+} from '../store/client-secrets.ts'
 import { findClient, lockClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
-
-export const SECRETS_MAX = 2
 
 export interface NewSecret {
   /** The prefix lets people and scanners recognise a secret that leaked. */

@@ -7,9 +7,8 @@ import type { Config } from '../config.ts'
 import { ServiceError } from '../core/errors.ts'
 import { TOKEN_ALGORITHM, TOKEN_TYPE, type TokenParty } from '../core/token.ts'
 import { isUuid, NIL_UUID } from '../core/uuid.ts'
-import { type Credentials, readCredentials, replaceDigest } from '../store/client-secrets.ts'
+import { readCredentials, replaceDigest } from '../store/client-secrets.ts'
 import type { Deps } from './deps.ts'
-import { SECRETS_MAX } from './issue-client-secret.ts'
 import type { Keyring } from './keyring.ts'
 import { RateBuckets } from './rate-buckets.ts'
 
@@ -63,21 +62,19 @@ export async function issueToken(
 }
 
 async function checkSecret(deps: Deps, clientId: string, secret: string): Promise<boolean> {
-  const credentials = await readCredentials(deps.pool, clientId)
-  const secrets = credentials?.secrets ?? []
-  // Always as many comparisons as a client can have secrets: the time does not tell how many.
-  const dummy = { id: '', digest: Buffer.alloc(32), masterKeyId: deps.sealer.writeKeyId }
-  let match: Credentials['secrets'][number] | null = null
-  for (let at = 0; at < Math.max(SECRETS_MAX, secrets.length); at++) {
-    const stored = secrets[at] ?? dummy
-    if (deps.sealer.matches(secret, stored.digest, stored.masterKeyId)) match = stored
-  }
-  if (match === null || credentials === null || credentials.status !== 'ACTIVE') return false
+  const dummy = { digest: Buffer.alloc(32), masterKeyId: deps.sealer.writeKeyId }
+  const { clientKey, status, secrets } = await readCredentials(deps.pool, clientId, dummy)
+  // All of them are compared, the right one too: the time does not tell which it was.
+  const matching = secrets.filter((stored) =>
+    deps.sealer.matches(secret, stored.digest, stored.masterKeyId),
+  )
+  const [match] = matching
+  if (match === undefined || status !== 'ACTIVE') return false
   if (match.masterKeyId !== deps.sealer.writeKeyId) {
     // The only moment at which the secret is known: from now on the old master key is not needed.
     const digest = deps.sealer.digest(secret)
     const masterKeyId = deps.sealer.writeKeyId
-    await replaceDigest(deps.pool, credentials.clientKey, { id: match.id, digest, masterKeyId })
+    await replaceDigest(deps.pool, clientKey, { id: match.id, digest, masterKeyId })
   }
   return true
 }

@@ -87,7 +87,12 @@ function applyChanges(
         continue
       }
       const event = { id: deps.newId(), ...applied.event }
-      plan.events.push({ ...payment, ...event, paymentId: write.id })
+      plan.events.push({
+        ...payment,
+        ...event,
+        paymentId: write.id,
+        documentBytes: write.document?.file.base64.length ?? null,
+      })
       if (write.document) plan.documents.push(toDocument(clientKey, write.document.file))
       plan.results.push({ outcome: applied.outcome, text: payment.text, event })
     } catch (error) {

@@ -30,9 +30,11 @@ export async function saveEventsAndFanOut(
     name: 'save-events-and-fan-out',
     text: `with happened as (
              insert into events
-               (client_key, id, payment_id, account_id, sequence, kind, text, document_hash, created_at)
-             select *, $9::timestamptz from unnest(
-               $1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::text[], $8::bytea[])
+               (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
+                document_bytes, created_at)
+             select *, $10::timestamptz from unnest(
+               $1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::text[],
+               $8::bytea[], $9::int[])
              returning client_key, id, payment_id, account_id, sequence, kind
            ), owed as (
              insert into pending_deliveries
@@ -40,7 +42,7 @@ export async function saveEventsAndFanOut(
                 created_at, next_attempt_at)
              select h.client_key,
                (left(h.id::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid,
-               h.id, e.id, h.payment_id, h.account_id, h.sequence, h.kind, e.shard, $9, $9
+               h.id, e.id, h.payment_id, h.account_id, h.sequence, h.kind, e.shard, $10, $10
              from happened h join endpoints e
                on e.client_key = h.client_key and e.deleted_at is null
               and e.scope in (h.account_id, '${NIL_UUID}')
@@ -61,6 +63,7 @@ export async function saveEventsAndFanOut(
       events.map((event) => event.kind),
       events.map((event) => event.text),
       events.map((event) => event.documentHash),
+      events.map((event) => event.documentBytes),
       now,
     ],
   })
@@ -83,7 +86,11 @@ export async function saveEventsAndFanOut(
       deadlineAtMs: null,
       isReplay: false,
       hasElders: row.has_elders,
-      payload: { text: event.text, documentHash: event.documentHash },
+      payload: {
+        text: event.text,
+        documentHash: event.documentHash,
+        documentBytes: event.documentBytes,
+      },
     })),
   )
 }

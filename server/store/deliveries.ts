@@ -11,7 +11,7 @@ export interface DueCursor {
   afterId: string
 }
 
-interface QueuedRow {
+export interface QueuedRow {
   client_key: number
   id: string
   event_id: string
@@ -29,7 +29,7 @@ interface QueuedRow {
   is_replay: boolean
 }
 
-const QUEUED_COLUMNS = `d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
+export const QUEUED_COLUMNS = `d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay`
 
@@ -94,7 +94,7 @@ export async function readStrands(
   return rows.map(toQueued)
 }
 
-function toQueued(row: QueuedRow): QueuedDelivery {
+export function toQueued(row: QueuedRow): QueuedDelivery {
   return {
     clientKey: row.client_key,
     id: row.id,
@@ -137,8 +137,8 @@ export async function cancelDeliveriesOf(
 }
 
 /**
- * The endpoint is active again: what was parked is due now, and the time that it was not active does
- * not count against the 7 days.
+ * The endpoint is active again: the time that it was not does not count against the 7 days. What was
+ * parked stays parked; its lane takes it up, in order and no faster than the endpoint can bear.
  */
 export async function releaseDeliveriesOf(
   db: Db,
@@ -150,9 +150,8 @@ export async function releaseDeliveriesOf(
   await db.query({
     name: 'release-deliveries-of-endpoint',
     text: `update pending_deliveries set
-             next_attempt_at = coalesce(next_attempt_at, $4),
              deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at))
-           where client_key = $1 and endpoint_id = $2`,
+           where client_key = $1 and endpoint_id = $2 and deadline_at is not null`,
     values: [clientKey, endpointId, inactiveSince, now],
   })
 }

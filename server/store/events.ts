@@ -12,12 +12,15 @@ export interface EventToSave {
   /** The payment's canonical text: the callback body, but for the file content. */
   text: string
   documentHash: Uint8Array | null
+  documentBytes: number | null
 }
 
 /** A body as it is sent: the text, and the file that is spliced into it. */
 export interface Payload {
   text: string
   documentHash: Uint8Array | null
+  /** Characters of base64. */
+  documentBytes: number | null
 }
 
 export async function readPayload(
@@ -25,13 +28,23 @@ export async function readPayload(
   clientKey: number,
   eventId: string,
 ): Promise<Payload | null> {
-  const { rows } = await db.query<{ text: string; document_hash: Buffer | null }>({
+  const { rows } = await db.query<{
+    text: string
+    document_hash: Buffer | null
+    document_bytes: number | null
+  }>({
     name: 'read-payload',
-    text: 'select text, document_hash from events where client_key = $1 and id = $2',
+    text: `select text, document_hash, document_bytes from events
+           where client_key = $1 and id = $2`,
     values: [clientKey, eventId],
   })
   const [row] = rows
-  return row ? { text: row.text, documentHash: row.document_hash } : null
+  if (row === undefined) return null
+  return {
+    text: row.text,
+    documentHash: row.document_hash,
+    documentBytes: row.document_bytes,
+  }
 }
 
 export interface EventView {

@@ -17,6 +17,7 @@ export interface HealthDelta {
   lastError: string | null
   /** The first failure after the last success among these attempts, if they end in failure. */
   failingSinceMs: number | null
+  circuit: EndpointHealth['circuit']
 }
 
 export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Date): Promise<void> {
@@ -25,9 +26,10 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
   await db.query({
     name: 'save-health',
     text: `insert into endpoint_health as h
-             (client_key, endpoint_id, failing_since, last_success_at, last_failure_at, last_error)
+             (client_key, endpoint_id, failing_since, last_success_at, last_failure_at, last_error,
+              circuit)
            select * from unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::timestamptz[],
-             $5::timestamptz[], $6::text[])
+             $5::timestamptz[], $6::text[], $7::text[])
            on conflict (client_key, endpoint_id) do update set
              -- A success in between starts the count anew; none keeps the older beginning.
              failing_since = case when excluded.failing_since is null then null
@@ -35,7 +37,8 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
                else coalesce(h.failing_since, excluded.failing_since) end,
              last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
              last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
-             last_error = coalesce(excluded.last_error, h.last_error)`,
+             last_error = coalesce(excluded.last_error, h.last_error),
+             circuit = excluded.circuit`,
     values: [
       deltas.map((delta) => delta.clientKey),
       deltas.map((delta) => delta.endpointId),
@@ -43,6 +46,7 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
       deltas.map((delta) => toDate(delta.lastSuccessAtMs)),
       deltas.map((delta) => toDate(delta.lastFailureAtMs)),
       deltas.map((delta) => delta.lastError),
+      deltas.map((delta) => delta.circuit),
     ],
   })
   await db.query({
@@ -79,13 +83,14 @@ export async function readHealth(
     failing_since: Date | null
     last_success_at: Date | null
     last_error: string | null
+    circuit: EndpointHealth['circuit'] | null
     pending: number
     attempts: number
     delivered: number
     durations: number[][] | null
   }>({
     name: 'read-health',
-    text: `select h.failing_since, h.last_success_at, h.last_error,
+    text: `select h.failing_since, h.last_success_at, h.last_error, h.circuit,
              (select count(*)::int from pending_deliveries
                where client_key = $1 and endpoint_id = $2) as pending,
              d.attempts, d.delivered, d.durations
@@ -105,7 +110,7 @@ export async function readHealth(
     lastSuccessAt: row.last_success_at,
     lastError: row.failing_since === null ? null : row.last_error,
     pending: row.pending,
-    circuit: 'CLOSED',
+    circuit: row.circuit ?? 'CLOSED',
     successRate24h: row.attempts === 0 ? null : row.delivered / row.attempts,
     p95Ms: percentileMs(durations, 0.95),
   }

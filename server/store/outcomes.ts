@@ -34,7 +34,8 @@ export interface AttemptRecord extends HeldDelivery {
   supersedes: boolean
 }
 
-const HELD = `held as (
+/** Those leases of `given` that are still ours. */
+export const HELD = `held as (
   select l.shard, l.epoch from leases l
   where (l.shard, l.epoch) in (select shard, epoch from given)
   order by l.shard for share of l)`
@@ -131,6 +132,30 @@ export async function recordOutcomes(
   return new Set(rows.map((row) => row.id))
 }
 
+/** Their 7 days ended while nobody could try: they end without a last attempt. */
+export async function exhaustDeliveries(
+  db: Db,
+  deliveries: readonly HeldDelivery[],
+  now: Date,
+): Promise<void> {
+  if (deliveries.length === 0) return
+  await db.query({
+    name: 'exhaust-deliveries',
+    text: `with given as (
+             select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bigint[])
+             as g (client_key, id, shard, epoch)
+           ), ${HELD}, ended as (
+             delete from pending_deliveries p using given g join held using (shard, epoch)
+             where p.client_key = g.client_key and p.id = g.id and p.deadline_at <= $5
+             returning p.*)
+           insert into final_deliveries (${FINAL_COLUMNS})
+           select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+             created_at, 'EXHAUSTED', attempts, deadline_at, $5, last_outcome, last_status
+           from ended`,
+    values: [...heldColumns(deliveries), now],
+  })
+}
+
 export interface Postponement extends HeldDelivery {
   nextAttemptAtMs: number
 }
@@ -198,7 +223,7 @@ export async function settleInactive(
   })
 }
 
-function heldColumns(rows: readonly HeldDelivery[]): unknown[][] {
+export function heldColumns(rows: readonly HeldDelivery[]): unknown[][] {
   return [
     rows.map((row) => row.clientKey),
     rows.map((row) => row.id),

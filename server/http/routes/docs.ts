@@ -3,6 +3,7 @@
 
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../core/errors.ts'
 import type { Routes } from '../typed.ts'
 
 const POLICY =
@@ -39,6 +40,10 @@ export function docsRoutes(): Routes {
 
 async function prepare(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if (request.routeOptions.url === '/docs') return reply.redirect('/docs/')
+  // The viewer builds a URL of the host, which HTTP/1.0 may leave out and a proxy may garble.
+  if (!URL.canParse(`http://${request.hostname}`)) {
+    throw new ServiceError('malformed-request', 'Send one Host header that names a host.')
+  }
   // The bundle of 4 MB never changes while the process runs.
   const isBundle = request.routeOptions.url?.endsWith('.js')
   reply.headers({

@@ -1,0 +1,124 @@
+// A lane: one endpoint's queue, and what its answers have taught us: how much it carries at once
+// (window), whether it is down (circuit), whether it is slow.
+
+import {
+  afterAttempt,
+  afterProbeStarted,
+  type Circuit,
+  type CircuitPolicy,
+  CLOSED_CIRCUIT,
+  mayPass,
+} from '../core/circuit.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import { NIL_UUID } from '../core/uuid.ts'
+import { narrow, rampUp, WINDOW_START, type Window, widen } from '../core/window.ts'
+import { Queue } from './queue.ts'
+
+export interface LanePolicy {
+  /** Attempts in flight at one endpoint. */
+  inFlightMax: number
+  circuit: CircuitPolicy
+  /** An endpoint whose answers take longer is slow. */
+  slowMs: number
+  /** Attempts per second at one endpoint; null for as many as it carries. */
+  ratePerSecond: number | null
+  /** Bodies count in such pieces when lanes take turns: a lane of large ones waits in between. */
+  bytesPerTurn: number
+}
+
+export interface Strand {
+  readonly key: string
+  readonly paymentId: string
+  readonly lane: Lane
+  /** In sequence. */
+  owed: QueuedDelivery[]
+  /** False: later updates exist that were not read. When these are done, the strand is read again. */
+  isComplete: boolean
+  inFlight: QueuedDelivery | null
+  isReady: boolean
+  /** Dropped from memory; what still comes back for it is ignored. */
+  isGone: boolean
+  startedAtMs: number
+  /** Its place is free; what came of it is not yet recorded. */
+  isAnswered: boolean
+}
+
+export interface Verdict {
+  isSuccess: boolean
+  durationMs: number
+  bodyBytes: number
+}
+
+export class Lane {
+  readonly clientKey: number
+  readonly endpointId: string
+  readonly shard: number
+  readonly ready = new Queue<Strand>()
+  readonly strands = new Set<Strand>()
+  circuit: Circuit = CLOSED_CIRCUIT
+  /** Slow until it has shown otherwise: a stranger that hangs must not take the place of the proven. */
+  isSlow = true
+  inFlight = 0
+  /** Deliveries in memory. */
+  count = 0
+  /** In the ring of lanes that can move. */
+  isTurning = false
+  /** Turns that it has used up in advance. */
+  debt = 0
+  /** Deliveries wait in the database without a due time; read up to this id. */
+  hasParked = false
+  parkedUpTo = NIL_UUID
+  isRefilling = false
+  #window: Window = WINDOW_START
+  #nextSendAtMs = 0
+
+  constructor(of: { clientKey: number; endpointId: string; shard: number }) {
+    this.clientKey = of.clientKey
+    this.endpointId = of.endpointId
+    this.shard = of.shard
+  }
+
+  /** True while it says nothing about its endpoint that would be missed. */
+  get isForgettable(): boolean {
+    return (
+      this.strands.size === 0 &&
+      this.inFlight === 0 &&
+      !this.hasParked &&
+      !this.isRefilling &&
+      this.circuit === CLOSED_CIRCUIT
+    )
+  }
+
+  /** When an attempt may start: now, at a later time, or (Infinity) when one in flight has ended. */
+  startsAtMs(nowMs: number): number {
+    if (!mayPass(this.circuit, this.inFlight, nowMs)) {
+      return this.inFlight > 0 ? Number.POSITIVE_INFINITY : this.circuit.probeAtMs
+    }
+    if (this.inFlight >= Math.floor(this.#window.size)) return Number.POSITIVE_INFINITY
+    return Math.max(nowMs, this.#nextSendAtMs)
+  }
+
+  started(policy: LanePolicy, nowMs: number): void {
+    this.inFlight++
+    this.circuit = afterProbeStarted(this.circuit)
+    if (policy.ratePerSecond !== null) {
+      this.#nextSendAtMs = Math.max(nowMs, this.#nextSendAtMs) + 1_000 / policy.ratePerSecond
+    }
+  }
+
+  /** The turn was given back: nothing was sent, so nothing was learnt. */
+  calledOff(): void {
+    this.inFlight--
+    if (this.circuit.state === 'HALF_OPEN') this.circuit = { ...this.circuit, state: 'OPEN' }
+  }
+
+  answered(verdict: Verdict, policy: LanePolicy, nowMs: number): void {
+    this.inFlight--
+    this.debt += Math.floor(verdict.bodyBytes / policy.bytesPerTurn)
+    const wasClosed = this.circuit.state === 'CLOSED'
+    this.circuit = afterAttempt(this.circuit, verdict.isSuccess, policy.circuit, nowMs)
+    if (!verdict.isSuccess) this.#window = narrow(this.#window, nowMs)
+    else if (wasClosed) this.#window = widen(this.#window, policy.inFlightMax)
+    else this.#window = rampUp(this.#window)
+  }
+}

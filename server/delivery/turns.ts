@@ -1,0 +1,126 @@
+// Whose turn it is among the lanes that can move. Proven lanes and slow ones (strangers included) have
+// places of their own: a slow lane's attempts leave the places of the proven as soon as it is known to
+// be slow, and all slow ones together get half as many. Idle and blocked lanes cost nothing.
+
+import { DueHeap } from './due-heap.ts'
+import type { Lane } from './lane.ts'
+import { Queue } from './queue.ts'
+
+export class Turns {
+  readonly #slots: number
+  readonly #fast = new Queue<Lane>()
+  readonly #slow = new Queue<Lane>()
+  readonly #waiting = new DueHeap<Lane>()
+  #fastInFlight = 0
+  #slowInFlight = 0
+  #startWithSlow = false
+
+  constructor(slots: number) {
+    this.#slots = slots
+  }
+
+  get inFlight(): number {
+    return this.#fastInFlight + this.#slowInFlight
+  }
+
+  get slowInFlight(): number {
+    return this.#slowInFlight
+  }
+
+  /** When a lane that has to wait may move again. */
+  get nextDueAtMs(): number {
+    return this.#waiting.nextDueAtMs
+  }
+
+  /** The lane has something to send: it takes part. */
+  join(lane: Lane): void {
+    if (lane.isTurning || lane.ready.length === 0) return
+    lane.isTurning = true
+    const ring = lane.isSlow ? this.#slow : this.#fast
+    ring.push(lane)
+  }
+
+  /** The next lane that may start an attempt now. */
+  next(nowMs: number, maySend: (lane: Lane) => boolean): Lane | null {
+    for (let lane = this.#waiting.take(nowMs); lane; lane = this.#waiting.take(nowMs)) {
+      this.join(lane)
+    }
+    // By turns, so that neither kind of lane starves the other while both have places.
+    this.#startWithSlow = !this.#startWithSlow
+    return this.#startWithSlow
+      ? (this.#nextSlow(nowMs, maySend) ?? this.#nextFast(nowMs, maySend))
+      : (this.#nextFast(nowMs, maySend) ?? this.#nextSlow(nowMs, maySend))
+  }
+
+  started(lane: Lane): void {
+    if (lane.isSlow) this.#slowInFlight++
+    else this.#fastInFlight++
+  }
+
+  ended(lane: Lane): void {
+    if (lane.isSlow) this.#slowInFlight--
+    else this.#fastInFlight--
+  }
+
+  /** Its attempts change places with it. */
+  setSlow(lane: Lane, isSlow: boolean): void {
+    if (lane.isSlow === isSlow) return
+    lane.isSlow = isSlow
+    const moved = isSlow ? lane.inFlight : -lane.inFlight
+    this.#slowInFlight += moved
+    this.#fastInFlight -= moved
+  }
+
+  #nextFast(nowMs: number, maySend: (lane: Lane) => boolean): Lane | null {
+    return this.#fastInFlight < this.#slots ? this.#pick(this.#fast, nowMs, maySend) : null
+  }
+
+  #nextSlow(nowMs: number, maySend: (lane: Lane) => boolean): Lane | null {
+    return this.#slowInFlight < this.#slots / 2 ? this.#pick(this.#slow, nowMs, maySend) : null
+  }
+
+  #pick(ring: Queue<Lane>, nowMs: number, maySend: (lane: Lane) => boolean): Lane | null {
+    let isPaying = true
+    while (isPaying) {
+      isPaying = false
+      const picked = this.#pass(ring, nowMs, maySend, () => {
+        isPaying = true
+      })
+      if (picked) return picked
+    }
+    return null
+  }
+
+  /** Once around; `onPaid` is called for each lane that paid off a turn instead of taking one. */
+  #pass(
+    ring: Queue<Lane>,
+    nowMs: number,
+    maySend: (lane: Lane) => boolean,
+    onPaid: () => void,
+  ): Lane | null {
+    for (let left = ring.length; left > 0; left--) {
+      const lane = ring.shift() as Lane
+      lane.isTurning = false
+      // In the ring of its former kind: it goes to the other one.
+      if (lane.isSlow !== (ring === this.#slow)) {
+        this.join(lane)
+        continue
+      }
+      if (lane.ready.length === 0) continue
+      const startsAtMs = lane.startsAtMs(nowMs)
+      if (startsAtMs > nowMs) {
+        // Infinity: whoever ends its attempt lets it join again.
+        if (Number.isFinite(startsAtMs)) this.#waiting.push(startsAtMs, lane)
+        continue
+      }
+      this.join(lane)
+      if (lane.debt > 0) {
+        lane.debt--
+        onPaid()
+        continue
+      }
+      if (maySend(lane)) return lane
+    }
+    return null
+  }
+}

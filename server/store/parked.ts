@@ -1,0 +1,134 @@
+// Parked deliveries: owed, but without a due time, because their lane cannot move or has enough in
+// memory. They cost nothing until the lane asks for them, in order, a page at a time.
+
+import type { ShardEpoch } from '../core/lease.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { Db } from './db.ts'
+import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
+import { HELD, type HeldDelivery, heldColumns } from './outcomes.ts'
+
+export interface LaneKey {
+  clientKey: number
+  endpointId: string
+  shard: number
+}
+
+interface LaneRow {
+  client_key: number
+  endpoint_id: string
+  shard: number
+}
+
+function toLaneKey(row: LaneRow): LaneKey {
+  return { clientKey: row.client_key, endpointId: row.endpoint_id, shard: row.shard }
+}
+
+export async function parkDeliveries(db: Db, deliveries: readonly HeldDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return
+  await db.query({
+    name: 'park-deliveries',
+    text: `with given as (
+             select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bigint[])
+             as g (client_key, id, shard, epoch)
+           ), ${HELD}
+           update pending_deliveries p set next_attempt_at = null
+           from given g join held using (shard, epoch)
+           where p.client_key = g.client_key and p.id = g.id`,
+    values: heldColumns(deliveries),
+  })
+}
+
+/** Which active endpoints have something parked: one descent into the index per lane, not per row. */
+export async function readParkedLanes(
+  db: Db,
+  shards: readonly number[],
+): Promise<readonly LaneKey[]> {
+  const { rows } = await db.query<LaneRow>({
+    name: 'read-parked-lanes',
+    text: `select s.shard, l.client_key, l.endpoint_id
+           from unnest($1::smallint[]) as s (shard) cross join lateral (
+             with recursive lane as (
+               (select p.client_key, p.endpoint_id from pending_deliveries p
+                where p.shard = s.shard and p.next_attempt_at is null
+                order by p.client_key, p.endpoint_id limit 1)
+               union all
+               select n.client_key, n.endpoint_id from lane cross join lateral (
+                 select p.client_key, p.endpoint_id from pending_deliveries p
+                 where p.shard = s.shard and p.next_attempt_at is null
+                   and (p.client_key, p.endpoint_id) > (lane.client_key, lane.endpoint_id)
+                 order by p.client_key, p.endpoint_id limit 1) as n)
+             select * from lane) as l
+           join endpoints e on e.client_key = l.client_key and e.id = l.endpoint_id
+           where e.status = 'ACTIVE' and e.deleted_at is null`,
+    values: [shards],
+  })
+  return rows.map(toLaneKey)
+}
+
+export async function readParked(
+  db: Db,
+  lane: LaneKey,
+  afterId: string,
+  limit: number,
+): Promise<readonly QueuedDelivery[]> {
+  const { rows } = await db.query<QueuedRow>({
+    name: 'read-parked',
+    text: `select ${QUEUED_COLUMNS} from pending_deliveries d
+           where d.shard = $1 and d.client_key = $2 and d.endpoint_id = $3
+             and d.next_attempt_at is null and d.id > $4
+           order by d.id limit $5`,
+    values: [lane.shard, lane.clientKey, lane.endpointId, afterId, limit],
+  })
+  return rows.map(toQueued)
+}
+
+/** What is parked behind an open circuit still ends when its 7 days are over. */
+export async function exhaustParked(
+  db: Db,
+  lane: LaneKey & { epoch: number },
+  now: Date,
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'exhaust-parked',
+    text: `with held as (
+             select from leases where shard = $1 and epoch = $4 for share
+           ), ended as (
+             delete from pending_deliveries p
+             where exists (select from held) and p.shard = $1 and p.client_key = $2
+               and p.endpoint_id = $3 and p.next_attempt_at is null and p.deadline_at <= $5
+             returning p.*)
+           insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id,
+             account_id, sequence, kind, created_at, state, attempts, deadline_at, finished_at,
+             last_outcome, last_status)
+           select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+             created_at, 'EXHAUSTED', attempts, deadline_at, $5, last_outcome, last_status
+           from ended`,
+    values: [lane.shard, lane.clientKey, lane.endpointId, lane.epoch, now],
+  })
+  return rowCount ?? 0
+}
+
+/**
+ * Nothing but failures for 7 days: the service disables the endpoint itself. It loses nothing; what
+ * it is owed waits until it is active again.
+ */
+export async function disableFailing(
+  db: Db,
+  shards: readonly ShardEpoch[],
+  since: Date,
+  now: Date,
+): Promise<readonly LaneKey[]> {
+  const { rows } = await db.query<LaneRow>({
+    name: 'disable-failing',
+    text: `with given as (
+             select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
+           ), ${HELD}
+           update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
+           from endpoint_health h, held
+           where h.client_key = e.client_key and h.endpoint_id = e.id and held.shard = e.shard
+             and h.failing_since < $3 and e.status = 'ACTIVE' and e.deleted_at is null
+           returning e.client_key, e.id as endpoint_id, e.shard`,
+    values: [shards.map((lease) => lease.shard), shards.map((lease) => lease.epoch), since, now],
+  })
+  return rows.map(toLaneKey)
+}
