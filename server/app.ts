@@ -23,13 +23,16 @@ import type { App } from './http/typed.ts'
 import { Metrics } from './metrics.ts'
 import { AccountDirectory } from './operations/account-directory.ts'
 import type { Deps } from './operations/deps.ts'
+import { rotateSigningKeyIfOld } from './operations/keyring.ts'
 import { PaymentGatherer } from './operations/payment-gatherer.ts'
 import { recordPayments } from './operations/record-payments.ts'
 import { Readiness } from './readiness.ts'
 import { createPool } from './store/db.ts'
 import { freeAllLeases } from './store/leases.ts'
 import { ensurePartitions } from './store/partitions.ts'
+import { dropOldHistory } from './store/retention.ts'
 import { Sealer } from './store/sealing.ts'
+import { WakeUps } from './store/wake-ups.ts'
 import { VERSION } from './version.ts'
 
 export interface AppOptions {
@@ -52,7 +55,8 @@ export interface PaybellApp {
 
 const SLOTS = 512
 const HOUR_MS = 3_600_000
-const PARTITIONS_EVERY_MS = 6 * 3_600_000
+const UPKEEP_EVERY_MS = HOUR_MS
+const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS
 
 export function createApp(options: AppOptions): PaybellApp {
   const { logger } = options
@@ -76,6 +80,14 @@ export function createApp(options: AppOptions): PaybellApp {
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
   const leases = options.leasePolicy ?? LEASE_POLICY
+  const processId = randomUUID()
+  const wakeUps = new WakeUps({
+    url: options.databaseUrl,
+    processId,
+    onWakeUp: (wakeUp) => engine.wake(wakeUp),
+    onGap: () => engine.wake({ shards: engine.shards, endpoints: [] }),
+    onError: (error) => logger.warn({ error: error.message }, 'wake-ups.connection-lost'),
+  })
   const metrics = new Metrics(VERSION, () => engine)
   const engine = new Engine(
     {
@@ -88,10 +100,11 @@ export function createApp(options: AppOptions): PaybellApp {
       store: postgresDeliveryStore(
         pool,
         sealer,
-        { id: randomUUID(), host: hostname(), version: VERSION },
+        { id: processId, host: hostname(), version: VERSION },
         leases,
       ),
       send: (request) => sender.send(request),
+      wakeUps,
       log: logger,
       onAttempt: (report) => {
         metrics.countAttempt(report)
@@ -131,7 +144,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const deps: Deps = { pool, clock, config, sealer, targets, newId: () => ids.next(), engine }
   const accounts = new AccountDirectory(pool)
   const gatherer = new PaymentGatherer((changes) => recordPayments(deps, accounts, changes))
-  const readiness = new Readiness(pool)
+  const readiness = new Readiness(pool, sealer)
 
   let baseUrl = config.baseUrl ?? ''
   const serverDeps: ServerDeps = {
@@ -145,7 +158,20 @@ export function createApp(options: AppOptions): PaybellApp {
     },
   }
   const servers: App[] = []
-  let partitionsTimer: NodeJS.Timeout | undefined
+  let upkeepTimer: NodeJS.Timeout | undefined
+
+  /** What has to happen now and then, in whichever process: partitions ahead, old ones gone,
+   *  fresh signing keys. */
+  async function upkeep(): Promise<void> {
+    try {
+      await ensurePartitions(pool, new Date(clock.nowMs()))
+      const dropped = await dropOldHistory(pool, new Date(clock.nowMs()), config.retentionDays)
+      if (dropped.partitions.length > 0) logger.info(dropped, 'history.dropped')
+      await rotateSigningKeyIfOld(deps, SIGNING_KEY_AGE_MS_MAX)
+    } catch (error) {
+      logger.error({ error: String(error) }, 'upkeep.failed')
+    }
+  }
 
   async function listen(surface: 'all' | 'public' | 'operator', port: number): Promise<string> {
     const server = await buildServer(serverDeps, surface)
@@ -160,23 +186,21 @@ export function createApp(options: AppOptions): PaybellApp {
     baseUrl: () => baseUrl,
     async start() {
       if (options.isAlone) await freeAllLeases(pool)
+      await wakeUps.start()
       await engine.start()
-      partitionsTimer = setInterval(() => {
-        ensurePartitions(pool, new Date(clock.nowMs())).catch((error: unknown) =>
-          logger.error({ error: String(error) }, 'partitions.not-made'),
-        )
-      }, PARTITIONS_EVERY_MS)
-      partitionsTimer.unref()
+      upkeepTimer = setInterval(() => void upkeep(), UPKEEP_EVERY_MS)
+      upkeepTimer.unref()
       const isSplit = config.operatorPort !== null
       const address = await listen(isSplit ? 'public' : 'all', config.port)
       if (config.baseUrl === null) baseUrl = address
       if (config.operatorPort !== null) await listen('operator', config.operatorPort)
     },
     async stop() {
-      clearInterval(partitionsTimer)
+      clearInterval(upkeepTimer)
       // First nobody is let in any more, then what is under way ends, then the store goes.
       await Promise.all(servers.map((server) => server.close()))
       await engine.stop()
+      await wakeUps.stop()
       await sender.close()
       await pool.end()
     },

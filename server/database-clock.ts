@@ -9,6 +9,7 @@ const ROUND_TRIP_MS_MAX = 2_000
 export class DatabaseClock implements Clock {
   readonly #monotonicMs: () => number
   #offsetMs: number
+  #isAnchored = false
 
   /** Until the database has been asked, the machine's own clock has to do. */
   constructor(
@@ -17,6 +18,11 @@ export class DatabaseClock implements Clock {
   ) {
     this.#monotonicMs = monotonicMs
     this.#offsetMs = wallMs() - monotonicMs()
+  }
+
+  /** False until the database has been asked: nothing may be accepted or sent by such a clock. */
+  get isAnchored(): boolean {
+    return this.#isAnchored
   }
 
   nowMs(): number {
@@ -29,7 +35,9 @@ export class DatabaseClock implements Clock {
 
   /** The database's time, read at some moment between the two given ones. */
   adjust(databaseMs: number, sentAtMs: number, receivedAtMs: number): void {
-    if (receivedAtMs - sentAtMs > ROUND_TRIP_MS_MAX) return
+    // Any reading is better than none: the machine's own clock may be wrong by days.
+    if (this.#isAnchored && receivedAtMs - sentAtMs > ROUND_TRIP_MS_MAX) return
+    this.#isAnchored = true
     this.#offsetMs = databaseMs - (sentAtMs + receivedAtMs) / 2
   }
 }

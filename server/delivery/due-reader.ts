@@ -5,6 +5,7 @@
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
+import type { DeliveryStore } from './delivery-store.ts'
 import type { EngineEnvironment } from './environment.ts'
 import type { Lane, Lanes } from './lanes.ts'
 
@@ -109,7 +110,9 @@ export class DueReader {
     let open = [...this.#cursors.values()]
     while (open.length > 0 && !this.isFull) {
       const limit = Math.max(10, Math.ceil(this.#limits.pageMax / open.length))
-      const rows = await this.#environment.store.readDue(open, untilMs, limit)
+      const { rows, isOutdated } = await this.#watched((store) =>
+        store.readDue(open, untilMs, limit),
+      )
       const byShard = Map.groupBy(rows, (row) => row.shard)
       const unread: DueCursor[] = []
       for (const cursor of open) {
@@ -127,7 +130,7 @@ export class DueReader {
         this.#cursors.set(cursor.shard, next)
         if (page.length >= limit) unread.push(next)
       }
-      await this.#take([...byShard.values()].flat())
+      await this.#take([...byShard.values()].flat().filter((row) => !isOutdated(row)))
       open = unread
     }
   }
@@ -145,12 +148,21 @@ export class DueReader {
     while (this.#dry.size > 0) {
       const keys = [...this.#dry.values()].slice(0, this.#limits.pageMax)
       for (const key of keys) this.#dry.delete(`${key.endpointId}/${key.paymentId}`)
-      const rows = await this.#environment.store.readStrands(keys, this.#limits.strandMax)
+      const { rows, isOutdated } = await this.#watched((store) =>
+        store.readStrands(keys, this.#limits.strandMax),
+      ).catch((error: unknown) => {
+        for (const key of keys) this.want(key)
+        throw error
+      })
       const nowMs = this.#environment.clock.nowMs()
       const strands = Map.groupBy(rows, (row) => `${row.endpointId}/${row.paymentId}`)
       for (const owed of strands.values()) {
         const [first] = owed
         if (first === undefined || !this.#cursors.has(first.shard)) continue
+        if (owed.some(isOutdated)) {
+          this.want(first)
+          continue
+        }
         const isComplete = owed.length < this.#limits.strandMax
         this.#lanes.putStrand(
           owed.map((delivery) => unparked(delivery, nowMs)),
@@ -164,16 +176,15 @@ export class DueReader {
   /** Takes up to `room` parked deliveries of a lane into memory. */
   async refill(lane: Lane, room: number): Promise<void> {
     const limit = Math.min(room, this.#limits.pageMax)
-    let upTo: string | null = lane.parkedUpTo
-    try {
-      const rows = await this.#environment.store.readParked(lane, lane.parkedUpTo, limit)
-      const nowMs = this.#environment.clock.nowMs()
-      if (!this.#cursors.has(lane.shard)) return
-      await this.#take(rows.map((row) => unparked(row, nowMs)))
-      upTo = rows.length < limit ? null : (rows.at(-1)?.id ?? null)
-    } finally {
-      this.#lanes.refilled(lane, upTo)
+    const { rows, isOutdated } = await this.#watched((store) =>
+      store.readParked(lane, lane.parkedUpTo, limit),
+    )
+    const nowMs = this.#environment.clock.nowMs()
+    if (this.#cursors.has(lane.shard)) {
+      const current = rows.filter((row) => !isOutdated(row))
+      await this.#take(current.map((row) => unparked(row, nowMs)))
     }
+    this.#lanes.refilled(lane, rows.length < limit ? null : (rows.at(-1)?.id ?? null))
   }
 
   /** Which lanes of these shards have something parked: asked after a take-over, and now and then. */
@@ -181,6 +192,16 @@ export class DueReader {
     if (shards.length === 0) return
     for (const lane of await this.#environment.store.readParkedLanes(shards)) {
       if (this.#cursors.has(lane.shard)) this.#lanes.noteParked(lane)
+    }
+  }
+
+  /** Rows as they were when the read began, and which of them have moved on since. */
+  async #watched(read: (store: DeliveryStore) => Promise<readonly QueuedDelivery[]>) {
+    const watch = this.#lanes.watch()
+    try {
+      return { rows: await read(this.#environment.store), isOutdated: watch.isOutdated }
+    } finally {
+      watch.end()
     }
   }
 

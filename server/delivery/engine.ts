@@ -7,6 +7,8 @@ import { isSuccess } from '../core/delivery.ts'
 import type { LeasePolicy } from '../core/lease.ts'
 import type { HandedOff, QueuedDelivery } from '../core/queued-delivery.ts'
 import type { HeldDelivery, Postponement } from '../store/outcomes.ts'
+import type { LaneKey } from '../store/parked.ts'
+import type { WakeUp } from '../store/wake-ups.ts'
 import { concludeAttempt, makeAttempt } from './attempt.ts'
 import { DueReader, type DueReaderLimits } from './due-reader.ts'
 import { EndpointCache } from './endpoint-cache.ts'
@@ -128,7 +130,10 @@ export class Engine {
   handOff(deliveries: readonly HandedOff[]): void {
     const nowMs = this.#environment.clock.nowMs()
     for (const { hasElders, payload, ...delivery } of deliveries) {
-      if (!this.#shards.holds(delivery.shard)) continue
+      if (!this.#shards.holds(delivery.shard)) {
+        this.#environment.wakeUps?.announceWork(delivery.shard)
+        continue
+      }
       if (this.#reader.isFull) {
         this.#reader.rewindTo(delivery.shard, delivery.nextAttemptAtMs)
         continue
@@ -142,7 +147,23 @@ export class Engine {
     this.#pump()
   }
 
+  /** Changed in this process: it holds here at once, and the others are told. */
   endpointChanged(clientKey: number, endpointId: string, shard: number): void {
+    this.#environment.wakeUps?.announceEndpoint({ clientKey, endpointId, shard })
+    this.#takeChange({ clientKey, endpointId, shard })
+  }
+
+  /** Another process has work for us, or has changed an endpoint. */
+  wake({ shards, endpoints }: WakeUp): void {
+    const nowMs = this.#environment.clock.nowMs()
+    for (const endpoint of endpoints) this.#takeChange(endpoint)
+    const held = shards.filter((shard) => this.#shards.holds(shard))
+    // Its rows are due since a moment ago, by another process's reading of the same clock.
+    for (const shard of held) this.#reader.rewindTo(shard, nowMs - this.#options.pollEveryMs)
+    if (held.length > 0) void this.#read()
+  }
+
+  #takeChange({ clientKey, endpointId, shard }: LaneKey): void {
     this.#endpoints.forget(endpointId)
     this.#lanes.removeEndpoint(endpointId)
     if (!this.#shards.holds(shard)) return
@@ -233,7 +254,8 @@ export class Engine {
     if (isSuccess(made.outcome) && record.supersedes) {
       this.#lanes.dropElders(strand, delivery.sequence)
     }
-    this.#lanes.settle(strand, isRecorded ? after : null, clock.nowMs())
+    if (isRecorded) this.#lanes.settle(strand, after, clock.nowMs())
+    else this.#lanes.settleUnknown(strand, clock.nowMs())
     this.#environment.onAttempt({
       deliveryId: delivery.id,
       eventId: delivery.eventId,
@@ -311,9 +333,13 @@ export class Engine {
   #refill(lane: Lane, room: number): void {
     this.#reader
       .refill(lane, room)
-      .catch((error: unknown) =>
-        this.#environment.log.warn({ error: String(error) }, 'lane.not-refilled'),
-      )
+      .catch((error: unknown) => {
+        this.#environment.log.warn({ error: String(error) }, 'lane.not-refilled')
+        // Not at once: a database that refuses everything would be asked without end.
+        this.#environment.setTimer(this.#options.pollEveryMs, () => {
+          this.#lanes.refilled(lane, lane.parkedUpTo)
+        })
+      })
       .finally(() => this.#pump())
   }
 
@@ -423,7 +449,7 @@ export class Engine {
     for (const { clientKey, endpointId, shard, changedAtMs } of changed) {
       noticed.set(endpointId, changedAtMs)
       if (this.#noticed.get(endpointId) !== changedAtMs) {
-        this.endpointChanged(clientKey, endpointId, shard)
+        this.#takeChange({ clientKey, endpointId, shard })
       }
     }
     this.#noticed = noticed

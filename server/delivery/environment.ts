@@ -3,6 +3,7 @@
 
 import type { Clock } from '../core/clock.ts'
 import type { Outcome } from '../core/delivery.ts'
+import type { LaneKey } from '../store/parked.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { AttemptResult, CallbackRequest } from './exchange.ts'
 
@@ -31,6 +32,8 @@ export interface EngineEnvironment {
   store: DeliveryStore
   /** Never throws, never hangs. */
   send(request: CallbackRequest): Promise<AttemptResult>
+  /** How other processes hear of work for them; without it they find it by polling. */
+  wakeUps?: { announceWork(shard: number): void; announceEndpoint(lane: LaneKey): void }
   log: EngineLog
   /** Told of each attempt once it is recorded. */
   onAttempt(report: AttemptReport): void

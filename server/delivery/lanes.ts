@@ -58,6 +58,8 @@ export class Lanes {
   readonly #flying = new Map<string, Strand>()
   readonly #waiting = new DueHeap<Strand>()
   readonly #turns: Turns
+  /** One for each read of the database that is under way. */
+  readonly #watches = new Set<Set<string>>()
 
   constructor(options: LanesOptions, events: LaneEvents) {
     this.#options = options
@@ -86,6 +88,19 @@ export class Lanes {
   /** Lanes whose circuit is not closed. */
   get broken(): readonly Lane[] {
     return [...this.#lanes.values()].filter((lane) => lane.circuit.state !== 'CLOSED')
+  }
+
+  /**
+   * A read of the database begins: gathers the deliveries that move on meanwhile, of which it may
+   * bring back what they were before. Without this a delivery could be sent again after its 200.
+   */
+  watch(): { isOutdated(delivery: QueuedDelivery): boolean; end(): void } {
+    const moved = new Set<string>()
+    this.#watches.add(moved)
+    return {
+      isOutdated: (delivery) => moved.has(delivery.id),
+      end: () => this.#watches.delete(moved),
+    }
   }
 
   /**
@@ -129,13 +144,16 @@ export class Lanes {
       known.isComplete = false
       return
     }
+    // One that was handed off while the strand was read is in memory, but not in what was read.
+    const newest = known?.owed.at(-1)?.sequence ?? 0
+    const isWhole = isComplete && newest <= (owed.at(-1)?.sequence ?? 0)
     if (known) this.#drop(known)
     const lane = this.#laneOf(first)
     // Strands of broken lanes are let in all the same: their elders decide what a probe may be.
     if (this.#isFull(lane) && lane.circuit.state === 'CLOSED') {
       this.#events.onParked(owed.filter((delivery) => delivery.nextAttemptAtMs <= nowMs))
     } else {
-      this.#evaluate(this.#open(lane, key, [...owed], isComplete), nowMs)
+      this.#evaluate(this.#open(lane, key, [...owed], isWhole), nowMs)
     }
   }
 
@@ -170,8 +188,9 @@ export class Lanes {
     if (sent === null) return
     strand.inFlight = null
     this.#flying.delete(strand.key)
+    this.#noteMoved(sent)
     if (strand.isGone) {
-      this.#readSuccessorAgain(strand)
+      this.#readSuccessor(strand)
       return
     }
     if (after === null) {
@@ -181,6 +200,13 @@ export class Lanes {
       strand.owed = strand.owed.map((owed) => (owed.id === sent.id ? after : owed))
     }
     this.#evaluate(strand, nowMs)
+    this.#feed(strand.lane)
+  }
+
+  /** The attempt could not be recorded: only the database knows what the delivery is now. */
+  settleUnknown(strand: Strand, nowMs: number): void {
+    if (!strand.isGone) this.#drop(strand)
+    this.settle(strand, null, nowMs)
     this.#feed(strand.lane)
   }
 
@@ -195,7 +221,9 @@ export class Lanes {
   /** Older updates than `sequence` are superseded: they leave. */
   dropElders(strand: Strand, sequence: number): void {
     for (const owed of strand.owed) {
-      if (owed.sequence < sequence && this.#ids.has(owed.id)) this.#forget(strand.lane, owed)
+      if (owed.sequence >= sequence) continue
+      this.#noteMoved(owed)
+      if (this.#ids.has(owed.id)) this.#forget(strand.lane, owed)
     }
     strand.owed = strand.owed.filter((owed) => owed.sequence >= sequence)
   }
@@ -376,11 +404,14 @@ export class Lanes {
     lane.count--
   }
 
-  /** Read while the attempt was still under way, so it does not know of its outcome. */
-  #readSuccessorAgain(strand: Strand): void {
+  #noteMoved(delivery: QueuedDelivery): void {
+    for (const moved of this.#watches) moved.add(delivery.id)
+  }
+
+  /** What was read of it, or is being read, while the attempt was under way knows nothing of it. */
+  #readSuccessor(strand: Strand): void {
     const successor = this.#strands.get(strand.key)
-    if (!successor) return
-    this.#drop(successor)
-    this.#events.onDry(successor)
+    if (successor) this.#drop(successor)
+    this.#events.onDry(successor ?? strand)
   }
 }

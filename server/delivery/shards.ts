@@ -1,7 +1,7 @@
 // Which shards are this process's to send for. Leases are renewed on the database's clock and counted
 // on our monotonic one from the moment the renewal was sent: whoever stalls falls silent by itself.
 
-import { fairShare, hasRoom, type Lease, type LeasePolicy } from '../core/lease.ts'
+import { fairShare, hasRoom, type Lease, type LeasePolicy, type ShardEpoch } from '../core/lease.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { EngineEnvironment } from './environment.ts'
 
@@ -71,6 +71,7 @@ export class Shards {
       else lease.endsAtMonotonicMs = sentAtMs + this.#policy.leaseMs
     }
     this.#lose(lost)
+    this.#adopt(renewal.held, sentAtMs)
     const share = fairShare(renewal.processes)
     if (this.#leases.size < share) await this.#take(share - this.#leases.size)
     await this.#giveAway(this.#leases.size - share)
@@ -94,12 +95,21 @@ export class Shards {
 
   async #take(wanted: number): Promise<void> {
     const sentAtMs = this.#clock.monotonicMs()
-    const taken = await this.#store.takeLeases(wanted)
-    for (const { shard, epoch } of taken) {
+    this.#adopt(await this.#store.takeLeases(wanted), sentAtMs)
+  }
+
+  /**
+   * Ours, by the database's word. A renewal can bring shards that we do not know of, because the
+   * answer to a take-over or a release got lost: left alone, they would be renewed for ever and
+   * served by nobody.
+   */
+  #adopt(leases: readonly ShardEpoch[], sentAtMs: number): void {
+    const gained = leases.filter(({ shard }) => !this.#leases.has(shard))
+    for (const { shard, epoch } of gained) {
       const endsAtMonotonicMs = sentAtMs + this.#policy.leaseMs
       this.#leases.set(shard, { shard, epoch, endsAtMonotonicMs })
     }
-    if (taken.length > 0) this.#events.onGained(taken.map((lease) => lease.shard))
+    if (gained.length > 0) this.#events.onGained(gained.map((lease) => lease.shard))
   }
 
   async #giveAway(surplus: number): Promise<void> {

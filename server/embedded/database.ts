@@ -6,10 +6,10 @@ import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { findDurabilityFaults } from '../store/durability.ts'
 import { findBinaries, reachableBinaries } from './binaries.ts'
 import { clusterDirOf, openCluster } from './cluster.ts'
 import { type DataDirLock, lockDataDir } from './data-dir-lock.ts'
-import { findDurabilityFaults } from '../store/durability.ts'
 import { endProcessesIn, removeStalePidFile } from './leftovers.ts'
 import {
   type LaunchPlan,

@@ -1,0 +1,145 @@
+// Wake-ups between processes: "shard 17 has work", "this endpoint has changed". A connection of its own
+// and at most one NOTIFY in 25 ms, because NOTIFY takes a global lock while it commits; never inside a
+// business transaction. A wake-up that is lost costs time only: everybody also polls.
+
+import pg from 'pg'
+import { connectionConfig } from './db.ts'
+import type { LaneKey } from './parked.ts'
+
+export interface WakeUp {
+  shards: readonly number[]
+  endpoints: readonly LaneKey[]
+}
+
+export interface WakeUpOptions {
+  url: string
+  processId: string
+  onWakeUp: (wakeUp: WakeUp) => void
+  /** Connected again after a loss: anything may have been missed. */
+  onGap: () => void
+  onError: (error: Error) => void
+}
+
+const CHANNEL = 'paybell'
+const NOTIFY_EVERY_MS = 25
+const RECONNECT_MS_MAX = 10_000
+/** A payload must stay below 8,000 bytes. */
+const ENDPOINTS_PER_MESSAGE = 50
+
+interface Message extends WakeUp {
+  from: string
+}
+
+export class WakeUps {
+  readonly #options: WakeUpOptions
+  #client: pg.Client | null = null
+  #shards = new Set<number>()
+  #endpoints = new Map<string, LaneKey>()
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+  #isReconnecting = false
+  #failures = 0
+
+  constructor(options: WakeUpOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    await this.#connect()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await this.#client?.end().catch(() => {})
+  }
+
+  announceWork(shard: number): void {
+    this.#shards.add(shard)
+    this.#schedule(NOTIFY_EVERY_MS)
+  }
+
+  announceEndpoint(lane: LaneKey): void {
+    this.#endpoints.set(lane.endpointId, lane)
+    this.#schedule(NOTIFY_EVERY_MS)
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isStopped || this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      void this.#send()
+    }, ms)
+    this.#timer.unref()
+  }
+
+  async #send(): Promise<void> {
+    if (this.#client === null) return
+    const endpoints = [...this.#endpoints.values()].slice(0, ENDPOINTS_PER_MESSAGE)
+    const message: Message = {
+      from: this.#options.processId,
+      shards: [...this.#shards],
+      endpoints: endpoints.map(({ clientKey, endpointId, shard }) => ({
+        clientKey,
+        endpointId,
+        shard,
+      })),
+    }
+    this.#shards.clear()
+    for (const { endpointId } of endpoints) this.#endpoints.delete(endpointId)
+    try {
+      await this.#client.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(message)])
+    } catch (error) {
+      this.#options.onError(error as Error)
+    }
+    if (this.#endpoints.size > 0) this.#schedule(NOTIFY_EVERY_MS)
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#isStopped) return
+    const client = new pg.Client(connectionConfig(this.#options.url, 'paybell wake-ups'))
+    client.on('notification', ({ payload }) => this.#receive(payload))
+    client.on('error', (error) => this.#options.onError(error))
+    client.on('end', () => this.#reconnect(client))
+    try {
+      await client.connect()
+      await client.query(`listen ${CHANNEL}`)
+      this.#client = client
+      if (this.#failures > 0) this.#options.onGap()
+      this.#failures = 0
+    } catch (error) {
+      this.#options.onError(error as Error)
+      await client.end().catch(() => {})
+      this.#reconnect(client)
+    }
+  }
+
+  #reconnect(lost: pg.Client): void {
+    if (this.#isStopped || (this.#client !== null && this.#client !== lost)) return
+    this.#client = null
+    if (this.#isReconnecting) return
+    this.#isReconnecting = true
+    const waitMs = Math.min(100 * 2 ** Math.min(this.#failures++, 10), RECONNECT_MS_MAX)
+    setTimeout(() => {
+      this.#isReconnecting = false
+      void this.#connect()
+    }, waitMs).unref()
+  }
+
+  #receive(payload: string | undefined): void {
+    const message = parseMessage(payload)
+    if (message !== null && message.from !== this.#options.processId) {
+      this.#options.onWakeUp(message)
+    }
+  }
+}
+
+/** Anybody who may connect may notify: what is not ours is passed over. */
+function parseMessage(payload: string | undefined): Message | null {
+  try {
+    const message = JSON.parse(payload ?? '') as Message
+    return Array.isArray(message.shards) && Array.isArray(message.endpoints) ? message : null
+  } catch {
+    return null
+  }
+}
