@@ -127,6 +127,7 @@ create table events (
   constraint document_is_whole CHECK (((document_hash IS NULL) = (document_bytes IS NULL)))
 ) partition by RANGE (id);
 CREATE INDEX events_of_payment ON events USING btree (client_key, payment_id, sequence);
+CREATE INDEX events_with_document ON events USING btree (client_key, document_hash) WHERE (document_hash IS NOT NULL);
 
 create table events_default partition of events DEFAULT;
 
@@ -178,6 +179,7 @@ create table payments (
   constraint payment_sequence_starts_at_one CHECK ((sequence >= 1))
 ) with (fillfactor=80);
 CREATE INDEX payments_newest ON payments USING btree (client_key, accepted_at, id);
+CREATE INDEX payments_with_document ON payments USING btree (client_key, document_hash) WHERE (document_hash IS NOT NULL);
 
 create table pending_deliveries (
   client_key integer not null,

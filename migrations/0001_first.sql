@@ -121,6 +121,9 @@ create table payments (
   constraint payment_sequence_starts_at_one check (sequence >= 1)
 ) with (fillfactor = 80);
 create index payments_newest on payments (client_key, accepted_at, id);
+-- Whether a file is still used. Most payments have none and take no room here.
+create index payments_with_document on payments (client_key, document_hash)
+  where document_hash is not null;
 
 -- File contents, once per client and hash, as the base64 characters that callbacks carry.
 create table documents (
@@ -152,6 +155,8 @@ create table events (
   constraint document_is_whole check ((document_hash is null) = (document_bytes is null))
 ) partition by range (id);
 create index events_of_payment on events (client_key, payment_id, sequence);
+create index events_with_document on events (client_key, document_hash)
+  where document_hash is not null;
 create table events_default partition of events default;
 
 -- What is owed. A delivery lives here while it is PENDING and leaves when it is final: this table

@@ -27,7 +27,8 @@ export const SETTINGS = [
   { name: 'PORT', fallback: '8080', about: 'Port to listen on; 0 takes any free one.' },
   {
     name: 'PAYBELL_BASE_URL',
-    about: 'Public address of the service, used in links and tokens; by default host and port.',
+    about:
+      'Public address of the service, used in links and as the issuer of tokens; by default host and port.',
   },
   {
     name: 'PAYBELL_OPERATOR_PORT',
@@ -91,6 +92,11 @@ export const SETTINGS = [
     about: 'Callbacks per second that one endpoint gets at most; without it, as many as it takes.',
   },
   {
+    name: 'PAYBELL_RETENTION_DAYS',
+    fallback: '30',
+    about: 'How long events, attempts and finished deliveries are kept, 8 to 3650 days.',
+  },
+  {
     name: 'PAYBELL_ALLOWED_NETWORKS',
     about:
       'Private networks that callbacks may reach all the same: a comma-separated list of CIDRs.',
@@ -135,6 +141,7 @@ export interface Config {
   orderPatienceMs: number
   requestsPerSecond: number
   endpointRatePerSecond: number | null
+  retentionDays: number
   allowedNetworks: readonly string[]
   extraCa: string | null
   trustedProxies: readonly string[]
@@ -192,8 +199,10 @@ export function loadConfig(
       parse('PAYBELL_MASTER_KEY', '32 random bytes in base64 (comma-separated)', parseMasterKeys) ??
       [],
     operatorKey:
-      parse('PAYBELL_OPERATOR_KEY', 'a random text of 32 to 512 printable characters', (text) =>
-        parseOperatorKey(text),
+      parse(
+        'PAYBELL_OPERATOR_KEY',
+        'a random text of 32 to 512 letters, digits and ._~+/-',
+        (text) => parseOperatorKey(text),
       ) ?? null,
     tokenTtlSeconds: integer('PAYBELL_TOKEN_TTL_SECONDS', 60, 86_400) ?? 3600,
     sharedKeyLengthMin: integer('PAYBELL_MIN_SHARED_KEY_LENGTH', 1, 256) ?? 16,
@@ -204,6 +213,7 @@ export function loadConfig(
       ) ?? 3_600_000,
     requestsPerSecond: integer('PAYBELL_REQUESTS_PER_SECOND', 1, 1_000_000) ?? 200,
     endpointRatePerSecond: integer('PAYBELL_ENDPOINT_RATE', 1, 100_000) ?? null,
+    retentionDays: integer('PAYBELL_RETENTION_DAYS', 8, 3650) ?? 30,
     allowedNetworks:
       parse('PAYBELL_ALLOWED_NETWORKS', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
     extraCa:
@@ -248,8 +258,9 @@ function readSetting(
     if (text !== undefined) {
       faults.push(`${setting.name} and ${setting.name}_FILE are both set: keep one`)
     }
-    text = tryRead(file, readFile)?.trim()
-    if (!text) faults.push(`${setting.name}_FILE must name a readable file that is not empty`)
+    text = given(tryRead(file, readFile)?.trim())
+    if (text === undefined)
+      faults.push(`${setting.name}_FILE must name a readable file that is not empty`)
   }
   if (setting.sandboxOnly && mode === 'production' && text !== undefined) {
     faults.push(`${setting.name} works only in the sandbox: remove it`)
@@ -303,7 +314,8 @@ function parseMasterKeys(text: string): readonly Buffer[] | undefined {
 }
 
 function parseOperatorKey(text: string): string | undefined {
-  if (!/^[\x21-\x7e]{32,512}$/.test(text)) return undefined
+  // What an Authorization header can carry (RFC 6750 §2.1).
+  if (!/^[\w.~+/-]{32,512}=*$/.test(text)) return undefined
   return new Set(text).size < 8 || /change-?me|password|example/i.test(text) ? undefined : text
 }
 

@@ -2,18 +2,30 @@
 
 import type { Pool } from 'pg'
 import { isDatabaseAway } from './store/db.ts'
+import { countSecretsByMasterKey } from './store/master-keys.ts'
+import type { Sealer } from './store/sealing.ts'
 
 const ANSWER_MS_MAX = 2_000
+/** Which keys the secrets need changes seldom, and asking reads whole tables. */
+const KEYS_CHECKED_EVERY_MS = 60_000
 
 export class Readiness {
   readonly #pool: Pool
+  readonly #sealer: Sealer
+  #missingKeys: readonly string[] = []
+  #keysCheckedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, sealer: Sealer) {
     this.#pool = pool
+    this.#sealer = sealer
   }
 
   async check(): Promise<{ ready: boolean; reasons: readonly string[] }> {
-    const reasons: string[] = []
+    const reasons = await this.#findReasons()
+    return { ready: reasons.length === 0, reasons }
+  }
+
+  async #findReasons(): Promise<readonly string[]> {
     try {
       const { rows } = await Promise.race([
         this.#pool.query<{ migrated: boolean }>(
@@ -21,13 +33,26 @@ export class Readiness {
         ),
         late(),
       ])
-      if (!rows[0]?.migrated) reasons.push('The database has not been migrated.')
+      if (!rows[0]?.migrated) return ['The database has not been migrated.']
+      return await this.#findMissingKeys()
     } catch (error) {
-      reasons.push(
+      return [
         isDatabaseAway(error) ? 'The database cannot be reached.' : 'The database does not answer.',
-      )
+      ]
     }
-    return { ready: reasons.length === 0, reasons }
+  }
+
+  /** A master key that stored secrets still need must not be missing: their callbacks would fail. */
+  async #findMissingKeys(): Promise<readonly string[]> {
+    const nowMs = performance.now()
+    if (nowMs - this.#keysCheckedAtMs > KEYS_CHECKED_EVERY_MS) {
+      const counts = await countSecretsByMasterKey(this.#pool)
+      this.#keysCheckedAtMs = nowMs
+      this.#missingKeys = [...counts]
+        .filter(([id]) => !this.#sealer.hasKey(id))
+        .map(([id, n]) => `Master key ${id} is not configured, but ${n} stored secrets need it.`)
+    }
+    return this.#missingKeys
   }
 }
 

@@ -16,7 +16,7 @@ function describe(error: unknown): string {
   return `paybell: ${error instanceof Error ? error.message : String(error)}`
 }
 
-/** Resolves with the first SIGINT or SIGTERM; a second one ends the process at once. */
+/** Resolves with the first SIGINT or SIGTERM. Later ones change nothing: Ctrl-C under npm sends two. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let isAsked = false

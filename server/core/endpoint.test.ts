@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
-import { hashHref, SHARD_COUNT, shardOf } from './endpoint.ts'
+import { hashHref, shardOf } from './endpoint.ts'
+import { SHARD_COUNT } from './lease.ts'
 
 test('an endpoint has the same shard in every process and every spelling of its id', () => {
   // Fixed: a change would send the endpoints of a running system to other owners.

@@ -5,6 +5,7 @@
 // A paused or disabled endpoint loses nothing: what it is owed waits.
 
 import { createHash } from 'node:crypto'
+import { SHARD_COUNT } from './lease.ts'
 
 export const ENDPOINT_STATUSES = ['ACTIVE', 'PAUSED', 'DISABLED'] as const
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number]
@@ -27,14 +28,11 @@ export interface Endpoint {
   createdAt: Date
 }
 
-/** The header that carries the signature, and the name that lists give its algorithm. */
-export const HMAC_HEADER_NAME = 'X-Paybell-Hmac'
+/** The name that lists give to the algorithm of the signature. */
 export const HMAC_ALGORITHM = 'SHA_256'
 
 /** For so long after a rotation the old key signs beside the new one (decisions, Callbacks §4). */
 export const KEY_OVERLAP_MS = 24 * 3_600_000
-
-export const SHARD_COUNT = 64
 
 /** Which share of the endpoints this one belongs to: the same in every process, for ever. */
 export function shardOf(endpointId: string): number {

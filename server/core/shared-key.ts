@@ -17,7 +17,7 @@ export function checkSharedKey(
     return { code: 'control-character', detail: 'Remove control characters from the key.' }
   }
   if (!isStorableText(text)) {
-    return { code: 'malformed-text', detail: 'Remove the unpaired surrogate from the key.' }
+    return { code: 'invalid-text', detail: 'Remove the unpaired surrogate from the key.' }
   }
   // A text of n units has at most n and at least n / 2 characters: the long ones need no counting.
   if (

@@ -15,17 +15,17 @@ const { pool } = await cloneDatabase()
 
 test('/livez is 200 while the process runs, ready or not', async (t) => {
   const server = await serveHttp(t, pool)
-  server.readiness = { ready: false, reasons: ['the database is away'] }
+  server.readiness = { ready: false, reasons: ['The database is away.'] }
   assert.equal((await server.app.inject('/livez')).statusCode, 200)
 })
 
 test('/readyz is 200, or 503 with the reasons', async (t) => {
   const server = await serveHttp(t, pool)
   assert.equal((await server.app.inject('/readyz')).statusCode, 200)
-  server.readiness = { ready: false, reasons: ['the database is away', 'migrations are missing'] }
+  server.readiness = { ready: false, reasons: ['The database is away.', 'Migrations are missing.'] }
   const answer = await server.app.inject('/readyz')
   const problem = assertProblem(answer, 503, 'not-ready')
-  assert.match(problem.detail, /the database is away; migrations are missing/)
+  assert.match(problem.detail, /The database is away. Migrations are missing./)
   assert.deepEqual(answer.json().reasons, server.readiness.reasons)
   assert.match(String(answer.headers['retry-after']), /^\d+$/)
 })

@@ -2,7 +2,7 @@
 // with, and with a `webhooks` section for what this service itself sends.
 
 import swagger from '@fastify/swagger'
-import { HMAC_HEADER_NAME } from '../core/endpoint.ts'
+import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
 import { CallbackSchema, callbackExamples } from './payment-schema.ts'
 import { ProblemSchema } from './schemas.ts'
@@ -25,6 +25,7 @@ export async function describeInterface(app: App, baseUrl: () => string): Promis
         { name: 'Tokens' },
         { name: 'Webhooks', description: 'Addresses that hear of one account’s payments.' },
         { name: 'Subscriptions', description: 'Addresses that hear of all your payments.' },
+        { name: 'Payments in', description: 'Where the operator writes payments.' },
         { name: 'Operator', description: 'For whoever runs the service.' },
         { name: 'Housekeeping' },
       ],
@@ -67,7 +68,7 @@ export async function describeInterface(app: App, baseUrl: () => string): Promis
 }
 
 const CALLBACK_HEADERS = [
-  [HMAC_HEADER_NAME, 'Lower-case hex HMAC-SHA-256 over the exact body, keyed with sharedKey.'],
+  [HMAC_HEADER, 'Lower-case hex HMAC-SHA-256 over the exact body, keyed with sharedKey.'],
   ['webhook-id', 'The id of the event, the same on every retry and replay: deduplicate by it.'],
   ['webhook-timestamp', 'Unix seconds of this attempt.'],
   ['webhook-signature', 'Standard Webhooks signature, v1; two of them after a key rotation.'],
@@ -98,7 +99,7 @@ function paymentCallback() {
     operationId: 'paymentCallback',
     summary: 'A payment has changed',
     description:
-      'Sent to every active endpoint, in order for each payment. Verify the signature over the raw body before anything else.',
+      'Sent to every endpoint that exists when the payment changes, in order for each payment. Verify the signature over the raw body before anything else.',
     security: [],
     parameters: [
       ...CALLBACK_HEADERS.map(toParameter(true)),

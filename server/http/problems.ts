@@ -31,14 +31,16 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 415,
     title: 'The content type is not supported',
     meaning: 'The body must be sent as the content type that the operation takes, in UTF-8.',
-    remedy: 'Send the header Content-Type: application/json.',
+    remedy:
+      'Send the header Content-Type: application/json; for a batch of payments, application/x-ndjson.',
   },
   'body-too-large': {
     status: 413,
     title: 'The request body is too large',
     meaning:
-      'The body has more bytes than this operation reads: 8 KiB for tokens, 14 MB for payments, 64 KiB for everything else.',
-    remedy: 'Send less. Nothing of the request was taken.',
+      'The body has more bytes than this operation reads: 8 KiB for tokens, 14 MB for a payment, 64 MiB or 50,000 lines for a batch of them, 64 KiB for everything else.',
+    remedy:
+      'Send less. Of a batch, some lines may have been taken already: sending them again is harmless.',
   },
   'malformed-json': {
     status: 400,
@@ -181,7 +183,8 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 503,
     title: 'The service cannot reach its database',
     meaning: 'The request was not carried out, or its answer got lost. It says nothing about you.',
-    remedy: 'Send it again after the seconds in Retry-After: every operation may be repeated.',
+    remedy:
+      'Send it again after the seconds in Retry-After. Writes of payments, subscriptions and webhooks may be repeated without harm.',
   },
   'not-ready': {
     status: 503,

@@ -1,13 +1,9 @@
 // The shapes that several operations share, as callers see them.
 
 import Type from 'typebox'
+import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
-import {
-  ENDPOINT_STATUSES,
-  type Endpoint,
-  HMAC_ALGORITHM,
-  HMAC_HEADER_NAME,
-} from '../core/endpoint.ts'
+import { ENDPOINT_STATUSES, type Endpoint, HMAC_ALGORITHM } from '../core/endpoint.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { EndpointHealth } from '../core/health.ts'
 import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
@@ -106,7 +102,7 @@ export const OptionalAccountHeader = Type.Object({ AccountId: Type.Optional(Acco
 const ITEM_EXAMPLE = {
   id: '019cade2-1350-7af3-913d-2f16aae956b4',
   endpointUrl: 'https://example.com/paybell',
-  hmacHeaderName: HMAC_HEADER_NAME,
+  hmacHeaderName: HMAC_HEADER,
   algorithm: HMAC_ALGORITHM,
   status: 'ACTIVE',
 }
@@ -142,7 +138,7 @@ export function toEndpointItem(endpoint: Endpoint) {
   return {
     id: endpoint.id,
     endpointUrl: endpoint.url,
-    hmacHeaderName: HMAC_HEADER_NAME,
+    hmacHeaderName: HMAC_HEADER,
     algorithm: HMAC_ALGORITHM,
     status: endpoint.status,
   }

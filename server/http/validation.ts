@@ -85,7 +85,7 @@ function createFormats(policy: ValidationPolicy): Record<string, Check> {
     'date-time': (text) =>
       isInstant(text)
         ? null
-        : { code: 'not-an-instant', detail: 'Must be a date and time as in RFC 3339.' },
+        : { code: 'not-a-date-time', detail: 'Must be a date and time as in RFC 3339.' },
   }
 }
 

@@ -8,6 +8,7 @@ import { inTransaction } from '../store/db.ts'
 import type { SealedPlace } from '../store/sealing.ts'
 import {
   insertSigningKey,
+  isSigningKeyOlder,
   lockSigningKeys,
   readSigningKeys,
   retireSigningKeys,
@@ -88,6 +89,14 @@ export class Keyring {
       })
     return this.#reading
   }
+}
+
+/** A new key once the one that signs is older than `ageMsMax`; several processes agree on one. */
+export async function rotateSigningKeyIfOld(deps: KeyringDeps, ageMsMax: number): Promise<boolean> {
+  const before = new Date(deps.clock.nowMs() - ageMsMax)
+  if (!(await isSigningKeyOlder(deps.pool, before))) return false
+  await rotateSigningKey(deps)
+  return true
 }
 
 /** Makes a new signing key and retires the others; returns its id. */

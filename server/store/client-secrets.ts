@@ -113,11 +113,3 @@ export async function replaceDigest(
     values: [clientKey, secret.id, secret.digest, secret.masterKeyId],
   })
 }
-
-/** How many secrets each master key still carries: a key may go when its count is gone. */
-export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await db.query<{ master_key_id: string; count: number }>(
-    'select master_key_id, count(*) as count from client_secrets group by master_key_id',
-  )
-  return new Map(rows.map((row) => [row.master_key_id, row.count]))
-}

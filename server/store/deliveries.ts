@@ -149,8 +149,11 @@ export async function releaseDeliveriesOf(
 ): Promise<void> {
   await db.query({
     name: 'release-deliveries-of-endpoint',
+    // Patience too: an update that failed before the pause must not be given up on because of it.
     text: `update pending_deliveries set
-             deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at))
+             deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
+             first_failed_at =
+               first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
            where client_key = $1 and endpoint_id = $2 and deadline_at is not null`,
     values: [clientKey, endpointId, inactiveSince, now],
   })

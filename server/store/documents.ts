@@ -19,7 +19,9 @@ export async function saveDocuments(
     await db.query({
       name: 'save-document',
       text: `insert into documents (client_key, hash, content, created_at)
-             values ($1, $2, $3, $4) on conflict do nothing`,
+             values ($1, $2, $3, $4)
+             -- Used again: renewed, so that retention does not take it away meanwhile.
+             on conflict (client_key, hash) do update set created_at = excluded.created_at`,
       values: [document.clientKey, document.hash, document.content, now],
     })
   }

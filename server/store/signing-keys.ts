@@ -61,3 +61,12 @@ export async function retireSigningKeys(db: Db, until: Date): Promise<void> {
     until,
   ])
 }
+
+/** True when the key that signs was made before the given instant. */
+export async function isSigningKeyOlder(db: Db, before: Date): Promise<boolean> {
+  const { rows } = await db.query<{ is_older: boolean | null }>(
+    'select max(created_at) < $1 as is_older from signing_keys where verifies_until is null',
+    [before],
+  )
+  return rows[0]?.is_older === true
+}

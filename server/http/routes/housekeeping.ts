@@ -44,7 +44,7 @@ export function housekeepingRoutes(deps: ServerDeps, surface: Surface): Routes {
       handler: async (request, reply) => {
         const { ready, reasons } = await deps.readiness()
         if (ready) return { status: 'ready' }
-        const failure = new ServiceError('not-ready', `Not ready: ${reasons.join('; ')}.`, {
+        const failure = new ServiceError('not-ready', `Not ready. ${reasons.join(' ')}`, {
           retryAfterSeconds: 2,
         })
         return sendFailure(failure, request, asReply(reply), deps.baseUrl(), { reasons })

@@ -1,0 +1,22 @@
+// Which master keys the stored secrets still need. A key may be taken out of the settings only when
+// nothing is left under it: what it seals cannot be opened without it.
+
+import type { Db } from './db.ts'
+
+/** How many stored secrets each master key carries, by the key's id. */
+export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<string, number>> {
+  // A sealed text names its key in the bytes behind the version (store/sealing).
+  const { rows } = await db.query<{ id: string; count: number }>({
+    name: 'count-secrets-by-master-key',
+    text: `select id, count(*) as count from (
+             select master_key_id as id from client_secrets
+             union all
+             select encode(substring(private_key from 2 for 4), 'hex') from signing_keys
+             union all
+             select encode(substring(sealed from 2 for 4), 'hex')
+             from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed
+             where sealed is not null and deleted_at is null
+           ) as secret group by id order by id`,
+  })
+  return new Map(rows.map((row) => [row.id, row.count]))
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import type { Pool } from 'pg'
+import { cloneDatabase } from '../../test/support/database.ts'
+import { DAY_MS } from '../core/backoff.ts'
+import { uuidFloor } from '../core/uuid.ts'
+import { ensurePartitions } from './partitions.ts'
+import { dropOldHistory } from './retention.ts'
+
+const NOW = new Date()
+const OLD = new Date(NOW.getTime() - 40 * DAY_MS)
+
+async function insertEvent(pool: Pool, at: Date, hash: Buffer | null = null): Promise<string> {
+  const id = uuidFloor(at.getTime()).slice(0, 24) + randomBytes(6).toString('hex')
+  await pool.query(
+    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
+       document_bytes, created_at)
+     values (1, $1, $2, $2, 1, 'payment.created', '{}', $3, $4, $5)`,
+    [id, randomUUID(), hash, hash === null ? null : 4, at],
+  )
+  return id
+}
+
+async function partitionsOf(pool: Pool, table: string): Promise<number> {
+  const { rowCount } = await pool.query(
+    'select from pg_inherits where inhparent = $1::regclass and inhrelid::regclass::text not like $2',
+    [table, '%default'],
+  )
+  return rowCount ?? 0
+}
+
+test('days beyond retention are dropped whole, newer ones stay', async () => {
+  const { pool } = await cloneDatabase()
+  await ensurePartitions(pool, OLD)
+  const old = await insertEvent(pool, OLD)
+  const recent = await insertEvent(pool, NOW)
+  const before = await partitionsOf(pool, 'events')
+  const { partitions } = await dropOldHistory(pool, NOW, 30)
+  assert.ok(partitions.some((name) => name.startsWith('events_')))
+  assert.ok(partitions.some((name) => name.startsWith('attempts_')))
+  assert.ok(partitions.some((name) => name.startsWith('final_deliveries_')))
+  assert.ok((await partitionsOf(pool, 'events')) < before)
+  const { rows } = await pool.query('select id from events where id in ($1, $2)', [old, recent])
+  assert.deepEqual(rows, [{ id: recent }])
+})
+
+test('D4: a day that still holds an event owed to somebody is never dropped', async () => {
+  const { pool } = await cloneDatabase()
+  await ensurePartitions(pool, OLD)
+  const id = await insertEvent(pool, OLD)
+  await pool.query(
+    `insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
+       sequence, kind, shard, created_at)
+     values (1, $1, $2, $3, $3, $3, 1, 'payment.created', 1, $4)`,
+    [randomUUID(), id, randomUUID(), OLD],
+  )
+  await dropOldHistory(pool, NOW, 30)
+  assert.equal((await pool.query('select from events where id = $1', [id])).rowCount, 1)
+  await pool.query('delete from pending_deliveries')
+  await dropOldHistory(pool, NOW, 30)
+  assert.equal((await pool.query('select from events where id = $1', [id])).rowCount, 0)
+})
+
+test('a file goes when neither an event nor a payment names it, and not before', async () => {
+  const { pool } = await cloneDatabase()
+  await ensurePartitions(pool, OLD)
+  const [unused, inEvent, inPayment, fresh] = [1, 2, 3, 4].map((n) => Buffer.alloc(32, n))
+  for (const hash of [unused, inEvent, inPayment]) {
+    await pool.query('insert into documents values (1, $1, $2, $3)', [hash, 'AAAA', OLD])
+  }
+  await pool.query('insert into documents values (1, $1, $2, $3)', [fresh, 'AAAA', NOW])
+  await insertEvent(pool, NOW, inEvent)
+  await pool.query(
+    `insert into payments (client_key, id, account_id, sequence, text, document_hash, accepted_at, changed_at)
+     values (1, $1, $1, 1, '{}', $2, $3, $3)`,
+    [randomUUID(), inPayment, OLD],
+  )
+  const { documents } = await dropOldHistory(pool, NOW, 30)
+  assert.equal(documents, 1)
+  const { rows } = await pool.query<{ hash: Buffer }>('select hash from documents order by hash')
+  assert.deepEqual(
+    rows.map(({ hash }) => hash[0]),
+    [2, 3, 4],
+  )
+})
+
+test('a partition that is being read is left for the next round, and nobody waits for long', async () => {
+  const { pool } = await cloneDatabase()
+  await ensurePartitions(pool, OLD)
+  const reader = await pool.connect()
+  await reader.query('begin')
+  await reader.query('select * from attempts')
+  const startedAt = performance.now()
+  const { partitions } = await dropOldHistory(pool, NOW, 30)
+  assert.ok(performance.now() - startedAt < 8_000)
+  assert.ok(!partitions.some((name) => name.startsWith('attempts_')))
+  await reader.query('commit')
+  reader.release()
+  const again = await dropOldHistory(pool, NOW, 30)
+  assert.ok(again.partitions.some((name) => name.startsWith('attempts_')))
+})

@@ -1,0 +1,95 @@
+// What is kept, and for how long. History goes by whole days: dropping a partition costs the same
+// whether it holds ten rows or ten million. A day whose events are still owed to somebody stays.
+
+import { DAY_MS } from '../core/backoff.ts'
+import { uuidFloor } from '../core/uuid.ts'
+import type { Db } from './db.ts'
+
+export interface Dropped {
+  partitions: readonly string[]
+  documents: number
+}
+
+interface Partition {
+  table: string
+  name: string
+  /** The first instant of its day. */
+  startMs: number
+}
+
+/** Longer than the 24 hours that health looks back. */
+const HOURS_KEPT_MS = 8 * DAY_MS
+const DOCUMENTS_AT_ONCE = 1_000
+
+export async function dropOldHistory(db: Db, now: Date, keptDays: number): Promise<Dropped> {
+  const before = now.getTime() - keptDays * DAY_MS
+  const partitions: string[] = []
+  for (const partition of await readPartitions(db)) {
+    if (partition.startMs + DAY_MS > before) continue
+    if (partition.table === 'events' && (await isStillOwed(db, partition))) continue
+    // A list that is being read would block the drop, and the drop all who come after it: give up
+    // quickly and try again at the next round. One string is one transaction.
+    const isDropped = await db
+      .query(`set local lock_timeout = '200ms'; drop table ${partition.name}`)
+      .then(() => true)
+      .catch(isLockTimeout)
+    if (isDropped) partitions.push(partition.name)
+  }
+  await db.query('delete from endpoint_hours where hour < $1', [
+    new Date(now.getTime() - HOURS_KEPT_MS),
+  ])
+  return { partitions, documents: await deleteUnusedDocuments(db, new Date(before)) }
+}
+
+async function readPartitions(db: Db): Promise<readonly Partition[]> {
+  const { rows } = await db.query<{ parent: string; name: string }>(
+    `select p.relname as parent, c.relname as name from pg_inherits i
+       join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+     where p.relnamespace = current_schema()::regnamespace
+       and p.relname in ('events', 'final_deliveries', 'attempts') and c.relkind = 'r'`,
+  )
+  return rows.flatMap(({ parent, name }) => {
+    const day = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name)
+    if (day === null) return []
+    return [
+      {
+        table: parent,
+        name,
+        startMs: Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3])),
+      },
+    ]
+  })
+}
+
+async function isStillOwed(db: Db, partition: Partition): Promise<boolean> {
+  const { rows } = await db.query<{ owed: boolean }>(
+    `select exists (select from pending_deliveries
+       where event_id >= $1::uuid and event_id < $2::uuid) as owed`,
+    [uuidFloor(partition.startMs), uuidFloor(partition.startMs + DAY_MS)],
+  )
+  return rows[0]?.owed === true
+}
+
+function isLockTimeout(error: Error & { code?: string }): false {
+  if (error.code === '55P03') return false
+  throw error
+}
+
+/**
+ * Files that neither a payment nor an event names any more. A write that uses an old file again
+ * renews its created_at and so locks it: either it is renewed before we look, or inserted again.
+ */
+async function deleteUnusedDocuments(db: Db, before: Date): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from documents d where d.created_at < $1 and (d.client_key, d.hash) in (
+       select u.client_key, u.hash from documents u
+       where u.created_at < $1
+         and not exists (select from payments p
+           where p.client_key = u.client_key and p.document_hash = u.hash)
+         and not exists (select from events e
+           where e.client_key = u.client_key and e.document_hash = u.hash)
+       limit $2)`,
+    [before, DOCUMENTS_AT_ONCE],
+  )
+  return rowCount ?? 0
+}
