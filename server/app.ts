@@ -108,7 +108,8 @@ export function createApp(options: AppOptions): PaybellApp {
       log: logger,
       onAttempt: (report) => {
         metrics.countAttempt(report)
-        logger.info(attemptLine(report), 'delivery.attempted')
+        // Ten thousand a second: the line is not even made when nobody wants it.
+        if (logger.isLevelEnabled('info')) logger.info(attemptLine(report), 'delivery.attempted')
       },
     },
     {

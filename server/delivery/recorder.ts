@@ -84,9 +84,11 @@ export class Recorder {
   async #write(batch: readonly Entry[]): Promise<void> {
     let left = batch
     for (let tries = 1; left.length > 0; tries++) {
-      const held = left.filter(({ record }) => this.#isHeld(record.shard, record.epoch))
-      for (const entry of left) if (!held.includes(entry)) this.#finish(entry, false)
-      left = held
+      left = left.filter((entry) => {
+        const isHeld = this.#isHeld(entry.record.shard, entry.record.epoch)
+        if (!isHeld) this.#finish(entry, false)
+        return isHeld
+      })
       if (left.length === 0) return
       try {
         const recorded = await this.#environment.store.recordOutcomes(

@@ -4,6 +4,7 @@
 
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
+import { bytesColumn, plainColumn, textColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import type { EventToSave } from './events.ts'
 
@@ -32,9 +33,10 @@ export async function saveEventsAndFanOut(
              insert into events
                (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
                 document_bytes, created_at)
-             select *, $10::timestamptz from unnest(
-               $1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::text[],
-               $8::bytea[], $9::int[])
+             select *, $10::timestamptz from rows from (
+               unnest($1::int[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::uuid[]),
+               unnest($5::int[]), unnest($6::text[]), json_array_elements_text($7::json),
+               unnest($8::bytea[]), unnest($9::int[]))
              returning client_key, id, payment_id, account_id, sequence, kind
            ), owed as (
              insert into pending_deliveries
@@ -55,15 +57,15 @@ export async function saveEventsAndFanOut(
                  and p.payment_id = o.payment_id) as has_elders
            from owed o`,
     values: [
-      events.map((event) => event.clientKey),
-      events.map((event) => event.id),
-      events.map((event) => event.paymentId),
-      events.map((event) => event.accountId),
-      events.map((event) => event.sequence),
-      events.map((event) => event.kind),
-      events.map((event) => event.text),
-      events.map((event) => event.documentHash),
-      events.map((event) => event.documentBytes),
+      plainColumn(events, (event) => event.clientKey),
+      plainColumn(events, (event) => event.id),
+      plainColumn(events, (event) => event.paymentId),
+      plainColumn(events, (event) => event.accountId),
+      plainColumn(events, (event) => event.sequence),
+      plainColumn(events, (event) => event.kind),
+      textColumn(events, (event) => event.text),
+      bytesColumn(events, (event) => event.documentHash),
+      plainColumn(events, (event) => event.documentBytes),
       now,
     ],
   })

@@ -3,6 +3,7 @@
 // reads what we wrote, and nobody deadlocks.
 
 import type { FinalState } from '../core/delivery.ts'
+import { bytesColumn, instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** A delivery under the lease that the engine holds it by. */
@@ -106,26 +107,26 @@ export async function recordOutcomes(
            )
            select id from kept union all select id from ended`,
     values: [
-      records.map((record) => record.clientKey),
-      records.map((record) => record.id),
-      records.map((record) => record.shard),
-      records.map((record) => record.epoch),
-      records.map((record) => record.endpointId),
-      records.map((record) => record.paymentId),
-      records.map((record) => record.sequence),
-      records.map((record) => record.attempt),
-      records.map((record) => record.runAttempt),
-      records.map((record) => new Date(record.atMs)),
-      records.map((record) => Math.round(record.durationMs)),
-      records.map((record) => record.outcome),
-      records.map((record) => record.status),
-      records.map((record) => record.excerpt),
-      records.map((record) => record.state),
-      records.map((record) => toDate(record.nextAttemptAtMs)),
-      records.map((record) => new Date(record.firstAttemptAtMs)),
-      records.map((record) => toDate(record.firstFailedAtMs)),
-      records.map((record) => new Date(record.deadlineAtMs)),
-      records.map((record) => record.supersedes),
+      plainColumn(records, (record) => record.clientKey),
+      plainColumn(records, (record) => record.id),
+      plainColumn(records, (record) => record.shard),
+      plainColumn(records, (record) => record.epoch),
+      plainColumn(records, (record) => record.endpointId),
+      plainColumn(records, (record) => record.paymentId),
+      plainColumn(records, (record) => record.sequence),
+      plainColumn(records, (record) => record.attempt),
+      plainColumn(records, (record) => record.runAttempt),
+      instantColumn(records, (record) => record.atMs),
+      plainColumn(records, (record) => Math.round(record.durationMs)),
+      plainColumn(records, (record) => record.outcome),
+      plainColumn(records, (record) => record.status),
+      bytesColumn(records, (record) => record.excerpt),
+      plainColumn(records, (record) => record.state),
+      instantColumn(records, (record) => record.nextAttemptAtMs),
+      instantColumn(records, (record) => record.firstAttemptAtMs),
+      instantColumn(records, (record) => record.firstFailedAtMs),
+      instantColumn(records, (record) => record.deadlineAtMs),
+      plainColumn(records, (record) => record.supersedes),
       now,
     ],
   })
@@ -175,7 +176,7 @@ export async function postponeDeliveries(
            update pending_deliveries p set next_attempt_at = g.next_attempt_at
            from given g join held using (shard, epoch)
            where p.client_key = g.client_key and p.id = g.id and p.next_attempt_at is not null`,
-    values: [...heldColumns(postponed), postponed.map((row) => new Date(row.nextAttemptAtMs))],
+    values: [...heldColumns(postponed), instantColumn(postponed, (row) => row.nextAttemptAtMs)],
   })
 }
 
@@ -223,15 +224,11 @@ export async function settleInactive(
   })
 }
 
-export function heldColumns(rows: readonly HeldDelivery[]): unknown[][] {
+export function heldColumns(rows: readonly HeldDelivery[]): string[] {
   return [
-    rows.map((row) => row.clientKey),
-    rows.map((row) => row.id),
-    rows.map((row) => row.shard),
-    rows.map((row) => row.epoch),
+    plainColumn(rows, (row) => row.clientKey),
+    plainColumn(rows, (row) => row.id),
+    plainColumn(rows, (row) => row.shard),
+    plainColumn(rows, (row) => row.epoch),
   ]
-}
-
-function toDate(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms)
 }

@@ -2,6 +2,7 @@
 // its id that lasts to the end of the transaction, so sequence numbers never fork.
 
 import type { StoredPayment } from '../core/payment-change.ts'
+import { bytesColumn, plainColumn, textColumn } from './columns.ts'
 import type { Db } from './db.ts'
 
 export interface LockedPayment extends StoredPayment {
@@ -28,18 +29,19 @@ export async function lockPayments(
   db: Db,
   paymentIds: readonly string[],
 ): Promise<Map<string, LockedPayment>> {
+  const ids = plainColumn(paymentIds, (id) => id)
   await db.query({
     name: 'lock-payments',
     text: `select pg_advisory_xact_lock(hash) from (
              select distinct uuid_hash_extended(id, 0) as hash
              from unnest($1::uuid[]) as id order by 1) as ordered`,
-    values: [paymentIds],
+    values: [ids],
   })
   const { rows } = await db.query<PaymentRow>({
     name: 'read-locked-payments',
     text: `select client_key, id, account_id, sequence, version, text, document_hash
            from payments where id = any($1::uuid[])`,
-    values: [paymentIds],
+    values: [ids],
   })
   return new Map(rows.map((row) => [row.id, toLocked(row)]))
 }
@@ -72,18 +74,20 @@ export async function savePayments(
     text: `insert into payments
              (client_key, id, account_id, sequence, version, text, document_hash, accepted_at, changed_at)
            select *, $8::timestamptz, $8::timestamptz
-           from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $6::text[], $7::bytea[])
+           from rows from (
+             unnest($1::int[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::int[]),
+             unnest($5::bigint[]), json_array_elements_text($6::json), unnest($7::bytea[]))
            on conflict (id, client_key) do update set
              sequence = excluded.sequence, version = excluded.version, text = excluded.text,
              document_hash = excluded.document_hash, changed_at = excluded.changed_at`,
     values: [
-      payments.map((payment) => payment.clientKey),
-      payments.map((payment) => payment.id),
-      payments.map((payment) => payment.accountId),
-      payments.map((payment) => payment.sequence),
-      payments.map((payment) => payment.version),
-      payments.map((payment) => payment.text),
-      payments.map((payment) => payment.documentHash),
+      plainColumn(payments, (payment) => payment.clientKey),
+      plainColumn(payments, (payment) => payment.id),
+      plainColumn(payments, (payment) => payment.accountId),
+      plainColumn(payments, (payment) => payment.sequence),
+      plainColumn(payments, (payment) => payment.version),
+      textColumn(payments, (payment) => payment.text),
+      bytesColumn(payments, (payment) => payment.documentHash),
       now,
     ],
   })
