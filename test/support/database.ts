@@ -36,9 +36,9 @@ export function testServerUrl(): Promise<string> {
 }
 
 export async function cloneDatabase(
-  options: { connectionsMax?: number } = {},
+  options: { connectionsMax?: number; server?: string } = {},
 ): Promise<TestDatabase> {
-  const server = await testServerUrl()
+  const server = options.server ?? (await testServerUrl())
   const name = `test_${randomBytes(8).toString('hex')}`
   await cloneTemplate(server, name)
   const url = databaseUrl(server, name)

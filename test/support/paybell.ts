@@ -18,6 +18,8 @@ export interface PaybellOptions {
   /** Settings, as environment variables. */
   env?: Readonly<Record<string, string>>
   leasePolicy?: LeasePolicy
+  /** Instead of a clone on the tests' own server. */
+  database?: TestDatabase
   /** Another process on the same database, with the same keys, shares that one's clients. */
   beside?: Paybell
 }
@@ -47,7 +49,7 @@ export async function startPaybell(
   options: PaybellOptions = {},
 ): Promise<Paybell> {
   const { beside } = options
-  const database = beside?.database ?? (await cloneDatabase())
+  const database = beside?.database ?? options.database ?? (await cloneDatabase())
   const masterKey = beside?.masterKey ?? randomBytes(32)
   const operatorKey = beside?.operatorKey ?? randomBytes(32).toString('base64url')
   const app = createApp({

@@ -1,0 +1,58 @@
+// The oldest PostgreSQL that Paybell promises to run on: the whole way of a change, on a real 15.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkDatabase } from '../../server/store/check-database.ts'
+import { dropOldHistory } from '../../server/store/retention.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { startInstalledPostgres } from '../support/installed-postgres.ts'
+import { startPaybell } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { makeTemplate } from '../support/test-server.ts'
+
+// Where Debian and its kin put it.
+const BIN = '/usr/lib/postgresql/15/bin'
+const isInstalled = existsSync(join(BIN, 'initdb')) && existsSync(join(BIN, 'postgres'))
+
+test('on PostgreSQL 15: migrated, fed, delivered, retried, paused, resumed and deleted', {
+  skip: isInstalled ? false : 'PostgreSQL 15 is not installed here',
+}, async (t) => {
+  const server = await startInstalledPostgres(BIN)
+  assert.deepEqual(await checkDatabase(server.url), [])
+  await makeTemplate(server.url)
+
+  const receiver = await startReceiver(t)
+  const database = await cloneDatabase({ server: server.url })
+  t.after(async () => {
+    await database.drop()
+    await server.stop()
+  })
+  const paybell = await startPaybell(t, { database })
+  await paybell.caller.register(receiver.url(), 'key')
+  receiver.answer = 500
+  const id = randomUUID()
+  const write = (changes: object) =>
+    paybell.caller.putPayment(id, sampleBody({ id, version: undefined, ...changes }))
+  assert.equal((await write({})).status, 201)
+  await receiver.hasSeen(({ received }) => received.length >= 1)
+  receiver.answer = 200
+  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+
+  const { content } = (await (await paybell.caller.get('/v1/webhooks/list')).json()) as {
+    content: { id: string }[]
+  }
+  const path = `/v1/webhooks/${content[0]?.id}`
+  assert.equal((await paybell.caller.call('PATCH', path, { status: 'PAUSED' })).status, 200)
+  assert.equal((await write({ reference: 'second' })).status, 200)
+  assert.equal((await write({ reference: 'third' })).status, 200)
+  assert.equal((await paybell.caller.call('PATCH', path, { status: 'ACTIVE' })).status, 200)
+  await receiver.hasSeen(({ accepted }) => accepted.length === 3)
+  assert.deepEqual(receiver.sequences(), [1, 2, 3])
+  assert.equal((await paybell.caller.call('DELETE', path)).status, 204)
+  assert.equal((await write({ reference: 'fourth' })).status, 200)
+  await dropOldHistory(paybell.pool, new Date(), 30)
+})

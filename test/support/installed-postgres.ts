@@ -1,0 +1,57 @@
+// A throw-away cluster of a PostgreSQL that the machine has installed, for tests on older versions. Runs
+// as `nobody` when the tests run as root, since PostgreSQL refuses root.
+
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { onServer, type TestServer } from './test-server.ts'
+
+const NOBODY = 65_534
+
+export async function startInstalledPostgres(binDir: string): Promise<TestServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'paybell-pg-'))
+  const asUser = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  if (asUser.uid !== undefined) chownSync(dir, NOBODY, NOBODY)
+  const data = join(dir, 'data')
+  execFileSync(
+    join(binDir, 'initdb'),
+    ['-D', data, '-U', 'paybell', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...asUser, cwd: dir, stdio: 'ignore' },
+  )
+  const settings = { listen_addresses: '', unix_socket_directories: dir, max_connections: '50' }
+  const server = spawn(
+    join(binDir, 'postgres'),
+    [
+      '-D',
+      data,
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    { ...asUser, cwd: dir, stdio: 'ignore' },
+  )
+  const exit = once(server, 'exit')
+  const url = `postgres://paybell@localhost:5432/postgres?host=${encodeURIComponent(dir)}`
+  await untilAnswers(url)
+  return {
+    url,
+    async stop() {
+      server.kill('SIGINT')
+      await exit
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await onServer(url, (client) => client.query('select 1'))
+      return
+    } catch (error) {
+      if (tries > 200) throw error
+      await delay(50)
+    }
+  }
+}
