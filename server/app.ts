@@ -5,8 +5,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { DAY_MS, retryPolicy } from './core/backoff.ts'
-import { circuitPolicy } from './core/circuit.ts'
+import { DAY_MS, type RetryPolicy, retryPolicy } from './core/backoff.ts'
+import { type CircuitPolicy, circuitPolicy } from './core/circuit.ts'
 import { outcomeCode } from './core/delivery.ts'
 import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
 import { UuidMaker } from './core/uuid.ts'
@@ -44,6 +44,19 @@ export interface AppOptions {
   /** Nobody else can be on this database: shards of a predecessor that died need not run out. */
   isAlone?: boolean
   leasePolicy?: LeasePolicy
+  spans?: Partial<Spans>
+}
+
+/** Spans that are fixed in operation, and compressed where real processes are tested to the end. */
+export interface Spans {
+  retry: RetryPolicy
+  circuit: CircuitPolicy
+  patienceMs: number
+  disableAfterMs: number
+  attempt: { deadlineMs: number; connectTimeoutMs: number; tickMs: number }
+  pollEveryMs: number
+  careEveryMs: number
+  statementTimeoutMs: number
 }
 
 export interface PaybellApp {
@@ -59,7 +72,7 @@ const UPKEEP_EVERY_MS = HOUR_MS
 const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS
 
 export function createApp(options: AppOptions): PaybellApp {
-  const { logger } = options
+  const { logger, spans = {} } = options
   const config = { ...options.config, operatorKey: options.operatorKey }
   const clock = new DatabaseClock()
   const pool = createPool({
@@ -67,6 +80,7 @@ export function createApp(options: AppOptions): PaybellApp {
     connectionsMax: 16,
     onIdleError: (error) => logger.warn({ error: error.message }, 'database.connection-lost'),
     applicationName: 'paybell',
+    ...(spans.statementTimeoutMs ? { statementTimeoutMs: spans.statementTimeoutMs } : {}),
   })
   const ids = new UuidMaker(() => clock.nowMs(), randomBytes)
   const targets = {
@@ -77,6 +91,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const sender = new CallbackClient({
     policy: targets,
     monotonicMs: () => clock.monotonicMs(),
+    ...spans.attempt,
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
   const leases = options.leasePolicy ?? LEASE_POLICY
@@ -113,12 +128,12 @@ export function createApp(options: AppOptions): PaybellApp {
       },
     },
     {
-      retry: retryPolicy(config.timeScale),
+      retry: spans.retry ?? retryPolicy(config.timeScale),
       leases,
       lanes: {
         policy: {
           inFlightMax: SLOTS / 8,
-          circuit: circuitPolicy(config.timeScale),
+          circuit: spans.circuit ?? circuitPolicy(config.timeScale),
           slowMs: 1_000,
           ratePerSecond: config.endpointRatePerSecond,
           bytesPerTurn: 64 * 1024,
@@ -129,16 +144,16 @@ export function createApp(options: AppOptions): PaybellApp {
         lanesMax: 20_000,
         keepMsMax: 30_000,
         // "7d" is for never giving way: no update fails for longer than its 7 days.
-        patienceMs: config.orderPatienceMs / config.timeScale,
+        patienceMs: spans.patienceMs ?? config.orderPatienceMs / config.timeScale,
       },
       payloads: { cacheBytesMax: 64 * 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
       recorder: RECORDER_LIMITS,
       dueReader: DUE_READER_LIMITS,
-      pollEveryMs: 1_000,
+      pollEveryMs: spans.pollEveryMs ?? 1_000,
       slowCheckEveryMs: 250,
-      careEveryMs: Math.max(1_000, 60_000 / config.timeScale),
+      careEveryMs: spans.careEveryMs ?? Math.max(1_000, 60_000 / config.timeScale),
       // A little more than the 7 days: what waited behind an exhausted update gets its chance first.
-      disableAfterMs: (7 * DAY_MS + HOUR_MS) / config.timeScale + 2_000,
+      disableAfterMs: spans.disableAfterMs ?? (7 * DAY_MS + HOUR_MS) / config.timeScale + 2_000,
       onDatabaseTime: (...reading) => clock.adjust(...reading),
     },
   )

@@ -77,19 +77,22 @@ export class DueReader {
   /** Reads until nothing is due or memory is full; calls made meanwhile make it look once more. */
   read(): Promise<void> {
     this.#again = true
-    this.#reading ??= this.#readAll().finally(() => {
-      this.#reading = null
-    })
+    this.#reading ??= this.#readAll()
     return this.#reading
   }
 
   async #readAll(): Promise<void> {
-    while (this.#again) {
-      this.#again = false
-      await this.#readDry()
-      const nowMs = this.#environment.clock.nowMs()
-      this.#lookBack(nowMs)
-      await this.#readForward(nowMs + this.#limits.aheadMs)
+    try {
+      while (this.#again) {
+        this.#again = false
+        await this.#readDry()
+        const nowMs = this.#environment.clock.nowMs()
+        this.#lookBack(nowMs)
+        await this.#readForward(nowMs + this.#limits.aheadMs)
+      }
+    } finally {
+      // In the same breath as the last look: a call in between would be promised and not done.
+      this.#reading = null
     }
   }
 

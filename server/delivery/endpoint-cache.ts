@@ -24,10 +24,13 @@ export class EndpointCache {
     if (!reading) {
       if (this.#wanted.length === 0) this.#batch = Promise.resolve().then(() => this.#readWanted())
       this.#wanted.push({ clientKey, endpointId })
-      reading = this.#batch.then((found) => found.get(endpointId) ?? null)
-      this.#reading.set(endpointId, reading)
-      const forget = () => this.#reading.delete(endpointId)
-      reading.then(forget, forget)
+      const mine = this.#batch.then((found) => found.get(endpointId) ?? null)
+      this.#reading.set(endpointId, mine)
+      const forget = () => {
+        if (this.#reading.get(endpointId) === mine) this.#reading.delete(endpointId)
+      }
+      mine.then(forget, forget)
+      reading = mine
     }
     return reading
   }
@@ -50,7 +53,8 @@ export class EndpointCache {
     if (this.#known.size > ENDPOINTS_MAX) this.#known.clear()
     for (const endpoint of found) {
       // Kept only if nobody has said meanwhile that it changed.
-      if (this.#reading.get(endpoint.id) === current.get(endpoint.id)) {
+      const reading = this.#reading.get(endpoint.id)
+      if (reading !== undefined && reading === current.get(endpoint.id)) {
         this.#known.set(endpoint.id, endpoint)
       }
     }

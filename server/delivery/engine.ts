@@ -196,7 +196,7 @@ export class Engine {
     try {
       const endpoint = await this.#endpoints.get(delivery.clientKey, delivery.endpointId)
       if (epoch === undefined || endpoint === null || !endpoint.isActive) {
-        await this.#settleInactive(strand, delivery)
+        await this.#settleInactive(strand)
         return
       }
       if (delivery.deadlineAtMs !== null && delivery.deadlineAtMs <= clock.nowMs()) {
@@ -275,13 +275,15 @@ export class Engine {
   }
 
   /** The endpoint is paused, disabled or deleted: everything of it leaves memory and the due index. */
-  async #settleInactive(strand: Strand, delivery: QueuedDelivery): Promise<void> {
-    const removed = this.#lanes.removeEndpoint(delivery.endpointId)
-    this.#lanes.callOff(strand, null, this.#environment.clock.nowMs())
-    await this.#environment.store.settleInactive(
-      this.#held([delivery, ...removed]),
-      this.#environment.clock.nowMs(),
-    )
+  async #settleInactive(strand: Strand): Promise<void> {
+    const { clock, store } = this.#environment
+    const owed = this.#lanes.abandon(strand)
+    try {
+      await store.settleInactive(this.#held(owed), clock.nowMs())
+    } finally {
+      // Active again by now, or not written: they are still due, and the next round reads them.
+      for (const { shard, nextAttemptAtMs } of owed) this.#reader.rewindTo(shard, nextAttemptAtMs)
+    }
   }
 
   /** No attempt starts after the 7 days, not even when the service slept through their end. */

@@ -69,6 +69,8 @@ export class Lane {
   hasParked = false
   parkedUpTo = NIL_UUID
   isRefilling = false
+  /** Some were parked while a refill was reading: they may lie behind what it has read. */
+  isParkedAnew = false
   #window: Window = WINDOW_START
   #nextSendAtMs = 0
 

@@ -212,10 +212,28 @@ export class Lanes {
 
   /** Gives the turn back: the attempt was never made. */
   callOff(strand: Strand, after: QueuedDelivery | null, nowMs: number): void {
+    if (strand.inFlight === null) return
     this.#turns.ended(strand.lane)
     strand.lane.calledOff()
     this.settle(strand, after, nowMs)
     this.#turns.join(strand.lane)
+  }
+
+  /**
+   * The endpoint of an attempt turns out not to be active: everything of it leaves memory, and the
+   * turn is given back. Returns what was owed. Nothing is read again: the strand would come straight
+   * back, and go round for as long as the endpoint is paused.
+   */
+  abandon(strand: Strand): readonly QueuedDelivery[] {
+    const sent = strand.inFlight
+    if (sent === null) return []
+    const removed = this.removeEndpoint(sent.endpointId)
+    this.#turns.ended(strand.lane)
+    strand.lane.calledOff()
+    strand.inFlight = null
+    this.#flying.delete(strand.key)
+    this.#noteMoved(sent)
+    return [sent, ...removed]
   }
 
   /** Older updates than `sequence` are superseded: they leave. */
@@ -240,6 +258,7 @@ export class Lanes {
   noteParked(of: { clientKey: number; endpointId: string; shard: number }): void {
     const lane = this.#laneOf(of)
     lane.hasParked = true
+    lane.isParkedAnew = true
     this.#feed(lane)
   }
 
@@ -247,7 +266,7 @@ export class Lanes {
   refilled(lane: Lane, upTo: string | null): void {
     lane.isRefilling = false
     if (upTo === null) {
-      lane.hasParked = false
+      lane.hasParked = lane.isParkedAnew
       lane.parkedUpTo = NIL_UUID
     } else {
       lane.parkedUpTo = upTo
@@ -271,6 +290,7 @@ export class Lanes {
     for (const lane of [...this.#lanes.values()]) {
       if (lane.shard !== shard) continue
       lane.hasParked = false
+      lane.isParkedAnew = false
       this.removeEndpoint(lane.endpointId)
     }
   }
@@ -297,7 +317,9 @@ export class Lanes {
     let left = FORGOTTEN_AT_ONCE
     for (const lane of this.#lanes.values()) {
       if (left-- === 0) return
-      if (lane.isForgettable) this.#lanes.delete(lane.endpointId)
+      this.#lanes.delete(lane.endpointId)
+      // Those that have to stay go to the end: the next look finds others.
+      if (!lane.isForgettable) this.#lanes.set(lane.endpointId, lane)
     }
   }
 
@@ -377,6 +399,7 @@ export class Lanes {
     const max = this.#roomOf(lane)
     if (lane.count > max / 4) return
     lane.isRefilling = true
+    if (lane.parkedUpTo === NIL_UUID) lane.isParkedAnew = false
     this.#events.onHungry(lane, max - lane.count)
   }
 

@@ -41,25 +41,32 @@ export class Payloads {
     }
   }
 
-  /** The body, or null when the store no longer has it. */
+  /** The body, or null when the store no longer has it, or has only parts that do not fit. */
   async bodyOf(clientKey: number, eventId: string): Promise<Body | null> {
     const payload = this.#cache.get(eventId) ?? (await this.#store.readPayload(clientKey, eventId))
     if (payload === null) return null
-    if (payload.documentHash === null) return toBody(callbackBodyParts(payload.text, null), NOTHING)
+    if (payload.documentHash === null) return toBody(payload.text, null, NOTHING)
     const release = await this.#files.take(payload.documentBytes ?? 0)
     try {
       const file = await this.#store.readFile(clientKey, payload.documentHash)
-      if (file !== null) return toBody(callbackBodyParts(payload.text, file), release)
+      const body = file === null ? null : toBody(payload.text, file, release)
+      if (body === null) release()
+      return body
     } catch (error) {
       release()
       throw error
     }
-    release()
-    return null
   }
 }
 
-function toBody(parts: readonly Uint8Array[], release: () => void): Body {
+/** Null for a damaged row: an attempt that fails on schedule, instead of one that is never made. */
+function toBody(text: string, file: Uint8Array | null, release: () => void): Body | null {
+  let parts: readonly Uint8Array[]
+  try {
+    parts = callbackBodyParts(text, file)
+  } catch {
+    return null
+  }
   let bytes = 0
   for (const part of parts) bytes += part.length
   return { parts, bytes, release }

@@ -22,6 +22,8 @@ export class Shards {
   readonly #leases = new Map<number, Lease>()
   /** Too many for our share: no new attempt starts, and they go when they are idle. */
   readonly #leaving = new Set<number>()
+  #renewing: Promise<void> = Promise.resolve()
+  #isReleasing = false
 
   constructor(
     environment: Pick<EngineEnvironment, 'store' | 'clock'>,
@@ -60,7 +62,13 @@ export class Shards {
   }
 
   /** One renewal: keeps what is ours, notices what is lost, takes or gives up to a fair share. */
-  async renew(): Promise<void> {
+  renew(): Promise<void> {
+    const renewing = this.#renew()
+    this.#renewing = renewing.catch(() => {})
+    return renewing
+  }
+
+  async #renew(): Promise<void> {
     const sentAtMs = this.#clock.monotonicMs()
     const renewal = await this.#store.renewLeases()
     this.#events.onDatabaseTime(renewal.nowMs, sentAtMs, this.#clock.monotonicMs())
@@ -72,6 +80,7 @@ export class Shards {
     }
     this.#lose(lost)
     this.#adopt(renewal.held, sentAtMs)
+    if (this.#isReleasing) return
     const share = fairShare(renewal.processes)
     if (this.#leases.size < share) await this.#take(share - this.#leases.size)
     await this.#giveAway(this.#leases.size - share)
@@ -87,6 +96,10 @@ export class Shards {
 
   /** Hands everything over at once, so that others need not wait for the leases to run out. */
   async releaseAll(): Promise<void> {
+    // A renewal under way would take shards, and count us among the living, behind our back.
+    this.#isReleasing = true
+    await this.#renewing
+    this.#isReleasing = false
     const shards = this.held
     this.#lose(shards)
     await this.#store.releaseLeases(shards)

@@ -47,9 +47,10 @@ export class Turns {
     }
     // By turns, so that neither kind of lane starves the other while both have places.
     this.#startWithSlow = !this.#startWithSlow
-    return this.#startWithSlow
-      ? (this.#nextSlow(nowMs, maySend) ?? this.#nextFast(nowMs, maySend))
-      : (this.#nextFast(nowMs, maySend) ?? this.#nextSlow(nowMs, maySend))
+    const slow = () => this.#nextSlow(nowMs, maySend)
+    const fast = () => this.#nextFast(nowMs, maySend)
+    // The first once more: looking at the second moves lanes over that have changed their kind.
+    return this.#startWithSlow ? (slow() ?? fast() ?? slow()) : (fast() ?? slow() ?? fast())
   }
 
   started(lane: Lane): void {

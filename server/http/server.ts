@@ -50,6 +50,7 @@ export type Surface = 'all' | 'public' | 'operator'
 
 const HEADER_BYTES_MAX = 16 * 1_024
 const BODY_BYTES_MAX = 64 * 1_024
+const REAP_EVERY_MS = 50
 
 export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): Promise<App> {
   const app = createApp(deps)
@@ -115,10 +116,29 @@ function createApp(deps: ServerDeps): App {
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response)
   })
+  closeSocketsBehindAnswers(app)
   app.decorateRequest('caller', null)
   app.decorateRequest('accountId', null)
   app.decorateRequest('problemCode', null)
   return app
+}
+
+/**
+ * A request that is under way when the server closes would leave its socket to the keep-alive time-out,
+ * and the whole stop to wait for it: 72 s, where 16 are promised.
+ */
+function closeSocketsBehindAnswers(app: App): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+    // Also those whose header was out already.
+    const reaper = setInterval(() => app.server.closeIdleConnections(), REAP_EVERY_MS)
+    reaper.unref()
+    app.server.once('close', () => clearInterval(reaper))
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close')
+  })
 }
 
 async function addClientInterface(app: App, deps: ServerDeps): Promise<void> {

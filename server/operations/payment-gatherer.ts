@@ -37,6 +37,8 @@ export class PaymentGatherer {
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #flushes = 0
+  /** Payments that a transaction under way changes: their next change waits for it to end. */
+  readonly #underWay = new Set<string>()
 
   constructor(record: Record, limits: GathererLimits = GATHERER_LIMITS) {
     this.#record = record
@@ -69,24 +71,34 @@ export class PaymentGatherer {
     // A second transaction only when a whole one is waiting: half-empty ones cost an fsync each.
     if (this.#flushes > 0 && this.#waiting.length < this.#limits.changesPerFlushMax) return
     const batch = this.#take()
+    if (batch.length === 0) return
+    const paymentIds = batch.map(({ change }) => change.write.id)
+    for (const id of paymentIds) this.#underWay.add(id)
     this.#flushes++
     void this.#write(batch).finally(() => {
+      for (const id of paymentIds) this.#underWay.delete(id)
       this.#flushes--
       this.#flush()
     })
   }
 
   #take(): readonly Waiting[] {
-    let count = 0
+    const { changesPerFlushMax, bytesPerFlushMax } = this.#limits
+    const batch: Waiting[] = []
+    const left: Waiting[] = []
     let bytes = 0
-    for (const { bytes: more } of this.#waiting) {
-      if (count >= this.#limits.changesPerFlushMax) break
-      if (count > 0 && bytes + more > this.#limits.bytesPerFlushMax) break
-      count++
-      bytes += more
+    let isFull = false
+    for (const waiting of this.#waiting) {
+      isFull ||= batch.length >= changesPerFlushMax
+      isFull ||= batch.length > 0 && bytes + waiting.bytes > bytesPerFlushMax
+      if (isFull || this.#underWay.has(waiting.change.write.id)) {
+        left.push(waiting)
+        continue
+      }
+      batch.push(waiting)
+      bytes += waiting.bytes
     }
-    const batch = this.#waiting.slice(0, count)
-    this.#waiting = this.#waiting.slice(count)
+    this.#waiting = left
     this.#waitingBytes -= bytes
     return batch
   }

@@ -145,9 +145,18 @@ export async function exhaustDeliveries(
     text: `with given as (
              select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bigint[])
              as g (client_key, id, shard, epoch)
-           ), ${HELD}, ended as (
-             delete from pending_deliveries p using given g join held using (shard, epoch)
+           ), ${HELD}, active as (
+             -- A pause stops the 7 days, also one that the caller has not heard of yet.
+             select e.client_key, e.id from endpoints e
+             where e.status = 'ACTIVE' and (e.client_key, e.id) in (
+                 select p.client_key, p.endpoint_id from pending_deliveries p
+                 join given g on g.client_key = p.client_key and g.id = p.id)
+             order by e.client_key, e.id for share of e
+           ), ended as (
+             delete from pending_deliveries p
+             using given g join held using (shard, epoch), active a
              where p.client_key = g.client_key and p.id = g.id and p.deadline_at <= $5
+               and a.client_key = p.client_key and a.id = p.endpoint_id
              returning p.*)
            insert into final_deliveries (${FINAL_COLUMNS})
            select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,

@@ -82,7 +82,10 @@ export async function readParked(
   return rows.map(toQueued)
 }
 
-/** What is parked behind an open circuit still ends when its 7 days are over. */
+/**
+ * What is parked behind an open circuit still ends when its 7 days are over; not while its endpoint
+ * is paused or disabled, because that time does not count.
+ */
 export async function exhaustParked(
   db: Db,
   lane: LaneKey & { epoch: number },
@@ -92,9 +95,12 @@ export async function exhaustParked(
     name: 'exhaust-parked',
     text: `with held as (
              select from leases where shard = $1 and epoch = $4 for share
+           ), active as (
+             select from endpoints where client_key = $2 and id = $3 and status = 'ACTIVE' for share
            ), ended as (
              delete from pending_deliveries p
-             where exists (select from held) and p.shard = $1 and p.client_key = $2
+             where exists (select from held) and exists (select from active)
+               and p.shard = $1 and p.client_key = $2
                and p.endpoint_id = $3 and p.next_attempt_at is null and p.deadline_at <= $5
              returning p.*)
            insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id,
@@ -126,7 +132,8 @@ export async function disableFailing(
            update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
            from endpoint_health h, held
            where h.client_key = e.client_key and h.endpoint_id = e.id and held.shard = e.shard
-             and h.failing_since < $3 and e.status = 'ACTIVE' and e.deleted_at is null
+             -- Resumed, or given another key, a moment ago: it gets its 7 days anew.
+             and h.failing_since < $3 and e.changed_at < $3 and e.status = 'ACTIVE' and e.deleted_at is null
            returning e.client_key, e.id as endpoint_id, e.shard`,
     values: [shards.map((lease) => lease.shard), shards.map((lease) => lease.epoch), since, now],
   })

@@ -3,6 +3,7 @@
 // business transaction. A wake-up that is lost costs time only: everybody also polls.
 
 import pg from 'pg'
+import { isUuid } from '../core/uuid.ts'
 import { connectionConfig } from './db.ts'
 import type { LaneKey } from './parked.ts'
 
@@ -104,9 +105,13 @@ export class WakeUps {
     try {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
+      // Stopped meanwhile: a connection that nobody ends would keep the process alive.
+      if (this.#isStopped) return await client.end()
       this.#client = client
       if (this.#failures > 0) this.#options.onGap()
       this.#failures = 0
+      // What could not be told while nobody was connected.
+      if (this.#shards.size + this.#endpoints.size > 0) this.#schedule(NOTIFY_EVERY_MS)
     } catch (error) {
       this.#options.onError(error as Error)
       await client.end().catch(() => {})
@@ -137,9 +142,15 @@ export class WakeUps {
 /** Anybody who may connect may notify: what is not ours is passed over. */
 function parseMessage(payload: string | undefined): Message | null {
   try {
-    const message = JSON.parse(payload ?? '') as Message
-    return Array.isArray(message.shards) && Array.isArray(message.endpoints) ? message : null
+    const { from, shards, endpoints } = JSON.parse(payload ?? '') as Message
+    return shards.every(Number.isInteger) && endpoints.every(isLaneKey)
+      ? { from, shards, endpoints }
+      : null
   } catch {
     return null
   }
+}
+
+function isLaneKey({ clientKey, endpointId, shard }: LaneKey): boolean {
+  return Number.isInteger(clientKey) && isUuid(endpointId) && Number.isInteger(shard)
 }

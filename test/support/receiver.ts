@@ -16,15 +16,14 @@ export interface Received {
 }
 
 /** A status, or what to do with the request instead. */
-export type Answer =
-  | number
-  | 'hang'
-  | 'reset'
-  | ((received: Received, response: ServerResponse) => void)
+export type Answer = number | 'hang' | 'reset'
+
+/** Looks at the request and says what to answer, or answers by itself and returns nothing. */
+export type Decide = (received: Received, response: ServerResponse) => Answer | undefined
 
 export class Receiver {
   /** Asked for each request; a test may replace it at any moment. */
-  answer: Answer | ((received: Omit<Received, 'status'>) => Answer) = 200
+  answer: Answer | Decide = 200
   readonly received: Received[] = []
   readonly #server: Server
   readonly #waiters = new Set<() => void>()
@@ -95,22 +94,14 @@ export class Receiver {
   }
 
   #respond(received: Received, response: ServerResponse): void {
-    let answer = this.answer
-    if (typeof answer === 'function' && answer.length === 1) {
-      answer = (answer as (received: Received) => Answer)(received)
+    const { answer } = this
+    const decided = typeof answer === 'function' ? answer(received, response) : answer
+    if (decided === undefined) received.status = response.statusCode
+    else if (decided === 'reset') response.socket?.resetAndDestroy()
+    else if (decided !== 'hang') {
+      received.status = decided
+      response.writeHead(decided).end()
     }
-    if (answer === 'hang') return
-    if (answer === 'reset') {
-      response.socket?.resetAndDestroy()
-      return
-    }
-    if (typeof answer === 'number') {
-      received.status = answer
-      response.writeHead(answer).end()
-      return
-    }
-    ;(answer as (received: Received, response: ServerResponse) => void)(received, response)
-    received.status = response.statusCode
   }
 }
 

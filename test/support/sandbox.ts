@@ -10,6 +10,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 
 export interface SandboxFacts {
@@ -20,13 +21,16 @@ export interface SandboxFacts {
   accountId: string
 }
 
-export interface Sandbox extends SandboxFacts {
+export interface Spawned {
   process: ChildProcess
-  dataDir: string
   output(): string
   /** Resolves with the exit code (or the signal that ended it). */
   exit: Promise<number | NodeJS.Signals | null>
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>
+}
+
+export interface Sandbox extends SandboxFacts, Spawned {
+  dataDir: string
 }
 
 export async function makeDataDir(t: Pick<TestContext, 'after'>): Promise<string> {
@@ -35,14 +39,23 @@ export async function makeDataDir(t: Pick<TestContext, 'after'>): Promise<string
   return dir
 }
 
-export async function startSandbox(
+export interface SandboxOptions {
+  dataDir?: string
+  env?: Record<string, string>
+  /** Instead of Node running the command itself. */
+  command?: readonly [file: string, ...args: string[]]
+}
+
+/** Starts the process and waits for nothing; ends it, if it still runs, after the test. */
+export function spawnSandbox(
   t: Pick<TestContext, 'after'>,
-  options: { dataDir?: string; env?: Record<string, string> } = {},
-): Promise<Sandbox> {
-  const dataDir = options.dataDir ?? (await makeDataDir(t))
+  options: SandboxOptions & { dataDir: string },
+): Spawned {
+  const [file, ...args] = options.command ?? [process.execPath, MAIN, 'sandbox']
   let output = ''
-  const child = spawn(process.execPath, [MAIN, 'sandbox'], {
-    env: { ...inherited(), PORT: '0', PAYBELL_DATA_DIR: dataDir, ...options.env },
+  const child = spawn(file, args, {
+    cwd: ROOT,
+    env: { ...inherited(), PORT: '0', PAYBELL_DATA_DIR: options.dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   child.stdout?.on('data', (chunk) => {
@@ -56,23 +69,26 @@ export async function startSandbox(
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
     await exit
   })
+  const kill = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return exit
+  }
+  return { process: child, output: () => output, exit, kill }
+}
+
+export async function startSandbox(
+  t: Pick<TestContext, 'after'>,
+  options: SandboxOptions = {},
+): Promise<Sandbox> {
+  const dataDir = options.dataDir ?? (await makeDataDir(t))
+  const spawned = spawnSandbox(t, { ...options, dataDir })
   const facts = await Promise.race([
     untilReady(dataDir),
-    exit.then((code) => {
-      throw new Error(`the sandbox ended with ${code} before it was ready:\n${output}`)
+    spawned.exit.then((code) => {
+      throw new Error(`the sandbox ended with ${code} before it was ready:\n${spawned.output()}`)
     }),
   ])
-  return {
-    ...facts,
-    process: child,
-    dataDir,
-    output: () => output,
-    exit,
-    kill(signal) {
-      child.kill(signal)
-      return exit
-    },
-  }
+  return { ...facts, ...spawned, dataDir }
 }
 
 /** Without settings that the machine of the tests happens to have. */

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { narrow, rampUp, WINDOW_START, type Window, widen } from './window.ts'
+
+/** One round: every attempt that the window allows succeeds. */
+function round(window: Window, sizeMax = 1_000): Window {
+  let next = window
+  for (let n = Math.floor(window.size); n > 0; n--) next = widen(next, sizeMax)
+  return next
+}
+
+function rounds(window: Window, count: number): readonly number[] {
+  const sizes = [Math.floor(window.size)]
+  for (let next = window; sizes.length <= count; ) {
+    next = round(next)
+    sizes.push(Math.floor(next.size))
+  }
+  return sizes
+}
+
+test('it starts with two and doubles with each round of successes, up to the limit', () => {
+  assert.deepEqual(rounds(WINDOW_START, 5), [2, 4, 8, 16, 32, 64])
+  assert.equal(round({ ...WINDOW_START, size: 60 }, 64).size, 64)
+})
+
+test('it halves when the endpoint fails, but at most once a second: many fail together', () => {
+  const wide = { ...WINDOW_START, size: 64 }
+  const once = narrow(wide, 5_000)
+  assert.equal(once.size, 32)
+  assert.equal(narrow(once, 5_999), once)
+  assert.equal(narrow(once, 6_000).size, 16)
+})
+
+test('above what was safe before it grows by about one a round', () => {
+  const halved = narrow({ ...WINDOW_START, size: 16 }, 0)
+  assert.deepEqual(rounds(halved, 3), [8, 8, 9, 10])
+})
+
+test('after a circuit has closed: one, two, four, up to where it was safe', () => {
+  const before = narrow({ ...WINDOW_START, size: 16 }, 0)
+  assert.deepEqual(rounds(rampUp(before), 5), [1, 2, 4, 8, 8, 9])
+})
+
+test('law: it stays between one and the limit, and always lets one go', () => {
+  const steps = fc.array(fc.tuple(fc.nat(3_000), fc.constantFrom(widen, narrow, rampUp)))
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 2, max: 100 }), (happened, sizeMax) => {
+      let nowMs = 0
+      let window: Window = WINDOW_START
+      for (const [waitMs, step] of happened) {
+        nowMs += waitMs
+        window = step(window, step === widen ? sizeMax : nowMs)
+        assert.ok(window.size >= 1 && window.size <= sizeMax)
+      }
+    }),
+  )
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
+import { test } from 'node:test'
+import { queued, testEnvironment } from '../../test/support/engine-parts.ts'
+import { retryPolicy } from '../core/backoff.ts'
+import type { Outcome } from '../core/delivery.ts'
+import type { SendingEndpoint } from '../store/sending-endpoints.ts'
+import { concludeAttempt, type MadeAttempt, makeAttempt } from './attempt.ts'
+import type { CallbackRequest } from './exchange.ts'
+
+const POLICY = retryPolicy()
+const BODY = [Buffer.from('{"id":"1"}')]
+const OK: Outcome = { kind: 'answered', status: 200 }
+const KEY = createSecretKey(Buffer.from('key'))
+
+function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
+  return {
+    clientKey: 7,
+    id: queued().endpointId,
+    shard: 1,
+    url: 'https://receiver.test/hook',
+    isActive: true,
+    secrets: { keys: { current: KEY, previous: null }, extraHeader: ['Authorization', 'Basic x'] },
+    ...changes,
+  }
+}
+
+function sending(outcome: Outcome = OK) {
+  const requests: CallbackRequest[] = []
+  const environment = testEnvironment({})
+  environment.send = async (request) => {
+    requests.push(request)
+    return { outcome, durationMs: 12 }
+  }
+  return { environment, requests }
+}
+
+function headersOf(request: CallbackRequest | undefined): Map<string, string> {
+  const flat = request?.headers ?? []
+  return new Map(
+    flat.flatMap((name, at) => (at % 2 ? [] : [[name.toLowerCase(), flat[at + 1] ?? '']])),
+  )
+}
+
+test('the request carries the event, its number, and a trace that joins its attempts', async () => {
+  const { environment, requests } = sending()
+  const delivery = queued({ clientKey: 7, sequence: 3, attempts: 4, kind: 'payment.paid' })
+  const made = await makeAttempt(environment, delivery, endpoint(), BODY)
+  assert.deepEqual(made, { atMs: environment.clock.nowMs(), durationMs: 12, outcome: OK })
+  const headers = headersOf(requests[0])
+  assert.equal(requests[0]?.tenant, '7')
+  assert.equal(requests[0]?.url, 'https://receiver.test/hook')
+  assert.equal(headers.get('webhook-id'), delivery.eventId)
+  assert.equal(headers.get('x-paybell-event'), 'payment.paid')
+  assert.equal(headers.get('x-paybell-sequence'), '3')
+  assert.equal(headers.get('x-paybell-attempt'), '5')
+  assert.equal(headers.get('authorization'), 'Basic x')
+  assert.equal(headers.get('x-paybell-replay'), undefined)
+  assert.match(headers.get('traceparent') ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
+  assert.ok(headers.get('traceparent')?.includes(delivery.eventId.replaceAll('-', '')))
+})
+
+test('a replay says so', async () => {
+  const { environment, requests } = sending()
+  await makeAttempt(environment, queued({ isReplay: true }), endpoint(), BODY)
+  assert.equal(headersOf(requests[0]).get('x-paybell-replay'), 'true')
+})
+
+test('F17: a key that does not open and a body that is gone are outcomes, and nothing is sent', async () => {
+  const { environment, requests } = sending()
+  const locked = await makeAttempt(environment, queued(), endpoint({ secrets: null }), BODY)
+  assert.deepEqual(locked.outcome, { kind: 'unsendable', reason: 'undecryptable-key' })
+  const gone = await makeAttempt(environment, queued(), endpoint(), null)
+  assert.deepEqual(gone.outcome, { kind: 'unsendable', reason: 'payload-missing' })
+  assert.deepEqual(requests, [])
+})
+
+function conclude(outcome: Outcome, delivery = queued(), hasElders = false) {
+  const made: MadeAttempt = { atMs: 1_000, durationMs: 12, outcome }
+  return concludeAttempt(delivery, made, POLICY, {
+    epoch: 5,
+    endedAtMs: 1_012,
+    random: () => 0.5,
+    hasElders,
+  })
+}
+
+test('a 200 ends it; an excerpt of it is not kept', () => {
+  const { record, after } = conclude({ ...OK, excerpt: Buffer.from('ok') })
+  assert.equal(after, null)
+  assert.equal(record.state, 'DELIVERED')
+  assert.equal(record.status, 200)
+  assert.equal(record.excerpt, null)
+  assert.equal(record.nextAttemptAtMs, null)
+  assert.equal(record.firstFailedAtMs, null)
+  assert.equal(record.epoch, 5)
+})
+
+test('a first failure begins the 7 days and the patience, both at the start of the attempt', () => {
+  const { record, after } = conclude({ kind: 'answered', status: 500, excerpt: Buffer.from('no') })
+  assert.equal(record.state, 'PENDING')
+  assert.equal(record.attempt, 1)
+  assert.equal(record.firstAttemptAtMs, 1_000)
+  assert.equal(record.firstFailedAtMs, 1_000)
+  assert.equal(record.deadlineAtMs, 1_000 + POLICY.windowMs)
+  assert.equal(record.nextAttemptAtMs, 1_012 + 5_000)
+  assert.deepEqual(record.excerpt, Buffer.from('no'))
+  assert.equal(after?.nextAttemptAtMs, record.nextAttemptAtMs)
+  assert.equal(after?.attempts, 1)
+  assert.equal(after?.runAttempts, 1)
+})
+
+test('later failures move neither beginning, and a replay counts its run apart', () => {
+  const delivery = queued({
+    attempts: 40,
+    runAttempts: 2,
+    firstAttemptAtMs: 10,
+    firstFailedAtMs: 20,
+    deadlineAtMs: 10 + POLICY.windowMs,
+    isReplay: true,
+  })
+  const { record, after } = conclude({ kind: 'unreachable', reason: 'timeout' }, delivery)
+  assert.equal(record.attempt, 41)
+  assert.equal(record.runAttempt, 3)
+  assert.equal(record.firstAttemptAtMs, 10)
+  assert.equal(record.firstFailedAtMs, 20)
+  assert.equal(record.outcome, 'timeout')
+  assert.equal(record.status, null)
+  assert.equal(after?.nextAttemptAtMs, 1_012 + 20_000)
+})
+
+test('a failure at the end of the 7 days exhausts it', () => {
+  const delivery = queued({ attempts: 40, runAttempts: 40, firstAttemptAtMs: 0, deadlineAtMs: 900 })
+  const { record, after } = conclude({ kind: 'answered', status: 500 }, delivery)
+  assert.equal(record.state, 'EXHAUSTED')
+  assert.equal(record.nextAttemptAtMs, null)
+  assert.equal(after, null)
+})
+
+test('only an accepted update that is no replay supersedes its elders', () => {
+  assert.equal(conclude(OK, queued({ sequence: 2 }), true).record.supersedes, true)
+  assert.equal(conclude(OK, queued({ sequence: 2 }), false).record.supersedes, false)
+  assert.equal(conclude(OK, queued({ isReplay: true }), true).record.supersedes, false)
+  const failed = conclude({ kind: 'answered', status: 204 }, queued({ sequence: 2 }), true)
+  assert.equal(failed.record.supersedes, false)
+})

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idOf } from '../../test/support/engine-parts.ts'
+import type { Outcome } from '../core/delivery.ts'
+import { durationBucket } from '../core/health.ts'
+import { HealthCounter } from './health-counter.ts'
+
+const A = { clientKey: 1, endpointId: idOf(1) }
+const B = { clientKey: 2, endpointId: idOf(2) }
+const OK: Outcome = { kind: 'answered', status: 200 }
+const BUSY: Outcome = { kind: 'answered', status: 503 }
+const GONE: Outcome = { kind: 'unreachable', reason: 'connect-error' }
+
+test('it adds up for each endpoint, and starts anew when it is taken', () => {
+  const counter = new HealthCounter()
+  counter.count(A, OK, 3, 1_000)
+  counter.count(A, BUSY, 300, 2_000)
+  counter.count(B, OK, 3, 1_500)
+  const [a, b] = counter.take(() => 'CLOSED')
+  assert.equal(a?.attempts, 2)
+  assert.equal(a?.delivered, 1)
+  assert.equal(a?.durations[durationBucket(3)], 1)
+  assert.equal(a?.durations[durationBucket(300)], 1)
+  assert.equal(b?.clientKey, 2)
+  assert.equal(b?.attempts, 1)
+  assert.deepEqual(
+    counter.take(() => 'CLOSED'),
+    [],
+  )
+})
+
+test('failing begins with the first failure after the last success', () => {
+  const counter = new HealthCounter()
+  counter.count(A, BUSY, 1, 1_000)
+  counter.count(A, OK, 1, 2_000)
+  counter.count(A, BUSY, 1, 3_000)
+  counter.count(A, GONE, 1, 4_000)
+  const [delta] = counter.take(() => 'OPEN')
+  assert.equal(delta?.failingSinceMs, 3_000)
+  assert.equal(delta?.lastSuccessAtMs, 2_000)
+  assert.equal(delta?.lastFailureAtMs, 4_000)
+  assert.equal(delta?.lastError, 'connect-error')
+  assert.equal(delta?.circuit, 'OPEN')
+})
+
+test('a success at the end means that it does not fail; the error says what was answered', () => {
+  const counter = new HealthCounter()
+  counter.count(A, BUSY, 1, 1_000)
+  counter.count(A, OK, 1, 2_000)
+  const [delta] = counter.take(() => 'CLOSED')
+  assert.equal(delta?.failingSinceMs, null)
+  assert.equal(delta?.lastError, 'answered 503')
+})

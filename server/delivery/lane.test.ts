@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idOf } from '../../test/support/engine-parts.ts'
+import { circuitPolicy } from '../core/circuit.ts'
+import { Lane, type LanePolicy } from './lane.ts'
+
+const POLICY: LanePolicy = {
+  inFlightMax: 8,
+  circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
+  slowMs: 1_000,
+  ratePerSecond: null,
+  bytesPerTurn: 100,
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+
+function makeLane(): Lane {
+  return new Lane({ clientKey: 1, endpointId: idOf(1), shard: 1 })
+}
+
+function attempt(lane: Lane, isSuccess: boolean, nowMs: number, policy = POLICY): void {
+  lane.started(policy, nowMs)
+  lane.answered({ isSuccess, durationMs: 1, bodyBytes: 10 }, policy, nowMs)
+}
+
+/** A lane whose circuit has opened at time 0: its probe may go at 5 s. */
+function brokenLane(): Lane {
+  const lane = makeLane()
+  for (let n = 0; n < 2; n++) attempt(lane, false, 0)
+  assert.equal(lane.circuit.state, 'OPEN')
+  return lane
+}
+
+test('a stranger gets two places; each success makes room for one more, up to the limit', () => {
+  const lane = makeLane()
+  const begin = () => {
+    let begun = 0
+    for (; lane.startsAtMs(0) === 0; begun++) lane.started(POLICY, 0)
+    return begun
+  }
+  assert.equal(begin(), 2)
+  assert.equal(lane.startsAtMs(0), NEVER, 'only one that ends makes room')
+  for (let n = 0; n < 20; n++) {
+    lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 0 }, POLICY, 0)
+    begin()
+  }
+  assert.equal(lane.inFlight, 8)
+})
+
+test('while its circuit is open it waits for the probe, and for the probe alone', () => {
+  const lane = brokenLane()
+  assert.equal(lane.startsAtMs(1_000), 5_000)
+  assert.equal(lane.startsAtMs(5_000), 5_000)
+  lane.started(POLICY, 5_000)
+  assert.equal(lane.circuit.state, 'HALF_OPEN')
+  assert.equal(lane.startsAtMs(6_000), NEVER)
+})
+
+test('a probe that was called off may go again at once: nothing was learnt', () => {
+  const lane = brokenLane()
+  lane.started(POLICY, 5_000)
+  lane.calledOff()
+  assert.equal(lane.circuit.state, 'OPEN')
+  assert.equal(lane.startsAtMs(5_001), 5_001)
+  assert.equal(lane.circuit.pauseMs, 5_000)
+})
+
+test('an endpoint that comes back is met by one, then two, then more', () => {
+  const lane = brokenLane()
+  attempt(lane, true, 5_000)
+  assert.equal(lane.circuit.state, 'CLOSED')
+  lane.started(POLICY, 5_000)
+  assert.equal(lane.startsAtMs(5_000), NEVER)
+  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 0 }, POLICY, 5_000)
+  lane.started(POLICY, 5_000)
+  assert.equal(lane.startsAtMs(5_000), 5_000)
+})
+
+test('a rate limit spaces attempts out, and does not save up what was not used', () => {
+  const policy = { ...POLICY, ratePerSecond: 10 }
+  const lane = makeLane()
+  attempt(lane, true, 1_000, policy)
+  assert.equal(lane.startsAtMs(1_000), 1_100)
+  attempt(lane, true, 9_000, policy)
+  assert.equal(lane.startsAtMs(9_000), 9_100)
+})
+
+test('large bodies are paid for with turns', () => {
+  const lane = makeLane()
+  lane.started(POLICY, 0)
+  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 350 }, POLICY, 0)
+  assert.equal(lane.debt, 3)
+})
+
+test('it may be forgotten only when nothing about it would be missed', () => {
+  const lane = makeLane()
+  assert.ok(lane.isForgettable)
+  lane.started(POLICY, 0)
+  assert.ok(!lane.isForgettable)
+  lane.answered({ isSuccess: false, durationMs: 1, bodyBytes: 0 }, POLICY, 0)
+  assert.ok(!lane.isForgettable, 'it counts failures')
+  attempt(lane, true, 0)
+  assert.ok(lane.isForgettable)
+  lane.hasParked = true
+  assert.ok(!lane.isForgettable)
+})

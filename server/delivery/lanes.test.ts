@@ -1,0 +1,612 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { idOf, queued } from '../../test/support/engine-parts.ts'
+import { circuitPolicy } from '../core/circuit.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import { Lanes, type LanesOptions, type Strand } from './lanes.ts'
+
+const HOUR_MS = 3_600_000
+const OPTIONS: LanesOptions = {
+  policy: {
+    inFlightMax: 4,
+    circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
+    slowMs: 1_000,
+    ratePerSecond: null,
+    bytesPerTurn: 64 * 1024,
+  },
+  slots: 20,
+  perLaneMax: 8,
+  perBrokenLaneMax: 2,
+  lanesMax: 100,
+  keepMsMax: 30_000,
+  patienceMs: HOUR_MS,
+}
+const ANY = () => true
+const SUCCESS = { isSuccess: true, durationMs: 5, bodyBytes: 100 }
+const FAILURE = { isSuccess: false, durationMs: 5, bodyBytes: 100 }
+
+function lanesWith(changes: Partial<LanesOptions> = {}) {
+  const told = {
+    postponed: [] as { id: string; untilMs: number }[],
+    parked: [] as string[],
+    dry: [] as string[],
+    hungry: [] as { endpointId: string; room: number }[],
+  }
+  const lanes = new Lanes(
+    { ...OPTIONS, ...changes },
+    {
+      onPostponed: (deliveries, untilMs) => {
+        told.postponed.push(...deliveries.map(({ id }) => ({ id, untilMs })))
+      },
+      onParked: (deliveries) => void told.parked.push(...deliveries.map(({ id }) => id)),
+      onDry: (strand) => void told.dry.push(strand.key),
+      onHungry: (lane, room) => void told.hungry.push({ endpointId: lane.endpointId, room }),
+    },
+  )
+  return { lanes, told }
+}
+
+/** The updates 1 … count of one payment. */
+function updates(count: number, changes: Partial<QueuedDelivery> = {}): QueuedDelivery[] {
+  const { paymentId } = queued()
+  return Array.from({ length: count }, (_, n) => queued({ paymentId, sequence: n + 1, ...changes }))
+}
+
+function sentBy(strand: Strand | null): QueuedDelivery {
+  return strand?.inFlight ?? assert.fail('nothing was sent')
+}
+
+function next(lanes: Lanes, nowMs = 0): Strand {
+  return lanes.next(nowMs, ANY) ?? assert.fail('nothing to send')
+}
+
+function deliver(lanes: Lanes, strand: Strand, nowMs = 0): void {
+  lanes.answered(strand, SUCCESS, nowMs)
+  lanes.settle(strand, null, nowMs)
+}
+
+/** The attempt failed and is recorded, to be repeated at this time. */
+function fail(lanes: Lanes, strand: Strand, nextAttemptAtMs: number, nowMs = 0): void {
+  const sent = sentBy(strand)
+  lanes.answered(strand, FAILURE, nowMs)
+  lanes.settle(strand, { ...sent, nextAttemptAtMs, firstFailedAtMs: nowMs }, nowMs)
+}
+
+test('I6: updates of one payment go one at a time, in sequence, each when the last is recorded', () => {
+  const { lanes } = lanesWith()
+  for (const update of updates(3)) assert.ok(lanes.add(update, false, 0))
+  for (const sequence of [1, 2, 3]) {
+    const strand = next(lanes)
+    assert.equal(sentBy(strand).sequence, sequence)
+    assert.equal(lanes.next(0, ANY), null)
+    lanes.answered(strand, SUCCESS, 0)
+    assert.equal(lanes.next(0, ANY), null, 'answered, but not on disk yet')
+    lanes.settle(strand, null, 0)
+  }
+  assert.equal(lanes.size, 0)
+})
+
+test('different payments do not wait for each other', () => {
+  const { lanes } = lanesWith()
+  for (const delivery of [queued(), queued()]) lanes.add(delivery, false, 0)
+  assert.notEqual(sentBy(next(lanes)).paymentId, sentBy(next(lanes)).paymentId)
+})
+
+test('a delivery whose elders are unknown is not taken: the database has to be asked first', () => {
+  const { lanes } = lanesWith()
+  const [first, second, third] = updates(3) as [QueuedDelivery, QueuedDelivery, QueuedDelivery]
+  assert.equal(lanes.add(second, true, 0), false)
+  assert.equal(lanes.add(first, false, 0), true)
+  assert.equal(lanes.add(third, true, 0), false, 'the second lies between')
+  assert.equal(lanes.add(second, true, 0), true)
+  assert.equal(lanes.add(third, true, 0), true)
+  assert.equal(lanes.size, 3)
+})
+
+test('adding twice is adding once', () => {
+  const { lanes } = lanesWith()
+  const delivery = queued()
+  for (let n = 0; n < 3; n++) assert.ok(lanes.add(delivery, false, 0))
+  assert.equal(lanes.size, 1)
+  deliver(lanes, next(lanes))
+  assert.equal(lanes.next(0, ANY), null)
+})
+
+test('a replay waits for nobody, and nobody for it', () => {
+  const { lanes } = lanesWith()
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.add(first, false, 0)
+  assert.ok(lanes.add({ ...second, isReplay: true }, true, 0))
+  next(lanes)
+  assert.equal(sentBy(next(lanes)).isReplay, true)
+})
+
+test('a failing update holds the later ones back, until patience ends', () => {
+  const { lanes } = lanesWith({ keepMsMax: 10 * HOUR_MS })
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.putStrand([first, second], true, 0)
+  fail(lanes, next(lanes), 2 * HOUR_MS)
+  assert.equal(lanes.next(HOUR_MS - 1, ANY), null)
+  assert.equal(lanes.nextDueAtMs, HOUR_MS)
+  const ahead = next(lanes, HOUR_MS)
+  assert.equal(sentBy(ahead).sequence, 2)
+  lanes.answered(ahead, SUCCESS, HOUR_MS)
+  lanes.dropElders(ahead, 2)
+  lanes.settle(ahead, null, HOUR_MS)
+  assert.equal(lanes.size, 0)
+  assert.equal(lanes.next(3 * HOUR_MS, ANY), null, 'the superseded one never goes')
+})
+
+test('what waits for long leaves memory, and the database learns when it may move', () => {
+  const { lanes, told } = lanesWith()
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.putStrand([first, second], true, 0)
+  fail(lanes, next(lanes), 2 * HOUR_MS)
+  assert.equal(lanes.size, 0)
+  assert.deepEqual(told.postponed, [{ id: second.id, untilMs: HOUR_MS }])
+})
+
+test('a strand that was read in part is read again when it has run dry', () => {
+  const { lanes, told } = lanesWith()
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.putStrand([first], false, 0)
+  assert.ok(lanes.add(second, true, 0), 'it will be read with the others')
+  assert.equal(lanes.size, 1)
+  const strand = next(lanes)
+  deliver(lanes, strand)
+  assert.deepEqual(told.dry, [strand.key])
+})
+
+test('one handed off while its strand was read is not lost: the strand counts as read in part', () => {
+  const { lanes, told } = lanesWith()
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.putStrand([first, second], true, 0)
+  lanes.putStrand([first], true, 0)
+  const strand = next(lanes)
+  deliver(lanes, strand)
+  assert.deepEqual(told.dry, [strand.key])
+})
+
+test('a strand read while its attempt is under way keeps its place, and is read again after it', () => {
+  const { lanes, told } = lanesWith()
+  const owed = updates(2)
+  lanes.putStrand(owed, true, 0)
+  const strand = next(lanes)
+  lanes.putStrand(owed, true, 0)
+  assert.equal(lanes.next(0, ANY), null)
+  assert.equal(lanes.size, 2)
+  deliver(lanes, strand)
+  deliver(lanes, next(lanes))
+  assert.deepEqual(told.dry, [strand.key])
+  assert.equal(lanes.size, 0)
+})
+
+test('I6: dropped and read anew while an attempt is under way, a payment still has one in flight', () => {
+  const { lanes, told } = lanesWith()
+  const owed = updates(2)
+  lanes.putStrand(owed, true, 0)
+  const strand = next(lanes)
+  lanes.removeEndpoint(strand.lane.endpointId)
+  assert.equal(lanes.size, 0)
+  lanes.putStrand(owed, true, 0)
+  assert.equal(lanes.next(0, ANY), null)
+  lanes.answered(strand, SUCCESS, 0)
+  assert.equal(lanes.next(0, ANY), null)
+  lanes.settle(strand, null, 0)
+  assert.equal(lanes.next(0, ANY), null, 'what was read knows nothing of the 200')
+  assert.deepEqual(told.dry, [strand.key])
+  assert.equal(lanes.size, 0)
+  lanes.putStrand(owed.slice(1), true, 0)
+  assert.equal(sentBy(next(lanes)).sequence, 2)
+})
+
+test('an outcome that could not be recorded makes the strand be read again', () => {
+  const { lanes, told } = lanesWith()
+  lanes.putStrand(updates(2), true, 0)
+  const strand = next(lanes)
+  lanes.answered(strand, SUCCESS, 0)
+  lanes.settleUnknown(strand, 0)
+  assert.deepEqual(told.dry, [strand.key])
+  assert.equal(lanes.size, 0)
+  assert.equal(lanes.inFlight, 0)
+})
+
+test('a read that was under way when a delivery moved on is out of date for it, and for it alone', () => {
+  const { lanes } = lanesWith()
+  const [one, other] = [queued(), queued()]
+  lanes.add(one, false, 0)
+  lanes.add(other, false, 0)
+  const strand = next(lanes)
+  const watch = lanes.watch()
+  deliver(lanes, strand)
+  const moved = strand.paymentId === one.paymentId ? one : other
+  assert.ok(watch.isOutdated(moved))
+  assert.ok(!watch.isOutdated(moved === one ? other : one))
+  watch.end()
+  assert.ok(!lanes.watch().isOutdated(moved))
+})
+
+test('a lane that is full parks what is due; others are let in', () => {
+  const { lanes, told } = lanesWith()
+  const deliveries = Array.from({ length: 10 }, () => queued())
+  for (const delivery of deliveries) assert.ok(lanes.add(delivery, false, 0))
+  assert.equal(lanes.size, 8)
+  assert.deepEqual(
+    told.parked,
+    deliveries.slice(8).map(({ id }) => id),
+  )
+  lanes.add(queued({ endpointId: idOf(7) }), false, 0)
+  assert.equal(lanes.size, 9)
+})
+
+test('the next update of a full lane is parked, and its strand knows that it is not whole', () => {
+  const { lanes, told } = lanesWith({ perLaneMax: 1 })
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.add(first, false, 0)
+  lanes.add(second, true, 0)
+  assert.deepEqual(told.parked, [second.id])
+  deliver(lanes, next(lanes))
+  assert.equal(told.dry.length, 1)
+})
+
+/** A lane whose circuit has opened at time 0, with what was left of it in memory. */
+function broken(count: number) {
+  const { lanes, told } = lanesWith()
+  for (let n = 0; n < count; n++) lanes.add(queued(), false, 0)
+  for (let n = 0; n < 2; n++) fail(lanes, next(lanes), 5_000)
+  assert.equal(lanes.circuitOf(idOf(2_000_000)), 'OPEN')
+  return { lanes, told }
+}
+
+test('a broken lane keeps a handful in memory and parks what is due of the rest', () => {
+  const { lanes, told } = broken(8)
+  assert.equal(lanes.size, 2)
+  assert.ok(told.parked.length >= 5)
+  assert.equal(lanes.broken.length, 1)
+})
+
+test('behind an open circuit one probe goes when its pause is over, and its 200 opens the way', () => {
+  const { lanes } = broken(4)
+  assert.equal(lanes.next(4_999, ANY), null)
+  const probe = next(lanes, 5_000)
+  assert.equal(lanes.next(5_000, ANY), null)
+  deliver(lanes, probe, 5_000)
+  assert.equal(lanes.circuitOf(idOf(2_000_000)), 'CLOSED')
+  assert.ok(lanes.next(5_000, ANY))
+})
+
+test('a lane that runs low asks for what is parked, once at a time', () => {
+  const { lanes, told } = lanesWith()
+  const lane = { clientKey: 1, endpointId: idOf(5), shard: 1 }
+  lanes.noteParked(lane)
+  lanes.noteParked(lane)
+  assert.deepEqual(told.hungry, [{ endpointId: idOf(5), room: 8 }])
+})
+
+/** A lane that has asked for parked work, and the lane itself. */
+function hungry() {
+  const { lanes, told } = lanesWith()
+  const delivery = queued()
+  lanes.add(delivery, false, 0)
+  const strand = next(lanes)
+  lanes.noteParked(strand.lane)
+  assert.equal(told.hungry.length, 1)
+  return { lanes, told, lane: strand.lane, strand }
+}
+
+test('a refill goes on behind what it has read, until there is no more', () => {
+  const { lanes, told, lane } = hungry()
+  lanes.refilled(lane, idOf(50))
+  assert.equal(lane.parkedUpTo, idOf(50))
+  assert.equal(told.hungry.length, 2)
+  lanes.refilled(lane, null)
+  assert.equal(told.hungry.length, 2)
+  assert.equal(lane.hasParked, false)
+})
+
+test('regression: what was parked while the last refill was reading is asked for at once', () => {
+  const { lanes, told, lane } = hungry()
+  lanes.noteParked(lane)
+  lanes.refilled(lane, null)
+  assert.equal(told.hungry.length, 2)
+  lanes.refilled(lane, null)
+  assert.equal(told.hungry.length, 2, 'and then there is no more')
+})
+
+test('a probe or turn that is called off is given back, and goes again', () => {
+  const { lanes } = lanesWith()
+  const delivery = queued()
+  lanes.add(delivery, false, 0)
+  const strand = next(lanes)
+  assert.equal(lanes.inFlight, 1)
+  lanes.callOff(strand, delivery, 0)
+  assert.equal(lanes.inFlight, 0)
+  assert.equal(sentBy(next(lanes)).id, delivery.id)
+})
+
+test('regression: calling off twice gives one turn back, not two', () => {
+  const { lanes } = lanesWith()
+  const delivery = queued()
+  lanes.add(delivery, false, 0)
+  const strand = next(lanes)
+  lanes.callOff(strand, null, 0)
+  lanes.callOff(strand, delivery, 0)
+  assert.equal(lanes.inFlight, 0)
+  assert.equal(strand.lane.inFlight, 0)
+})
+
+test('regression: an endpoint that is not active leaves memory and is not read straight back', () => {
+  const { lanes, told } = lanesWith()
+  const owed = updates(2)
+  const other = queued()
+  lanes.putStrand(owed, true, 0)
+  lanes.add(other, false, 0)
+  const strand = next(lanes)
+  assert.deepEqual(
+    new Set(lanes.abandon(strand).map(({ id }) => id)),
+    new Set([...owed, other].map(({ id }) => id)),
+  )
+  assert.deepEqual(told.dry, [])
+  assert.equal(lanes.size, 0)
+  assert.equal(lanes.inFlight, 0)
+  assert.equal(lanes.unsettledOf(1), 0)
+  assert.deepEqual(lanes.abandon(strand), [])
+  lanes.putStrand(owed, true, 0)
+  assert.ok(lanes.next(0, ANY), 'active again')
+})
+
+test('attempts that take long make their lane a slow one while they are under way', () => {
+  const { lanes } = lanesWith({ slots: 2 })
+  const proven = queued({ endpointId: idOf(11) })
+  lanes.add(proven, false, 0)
+  deliver(lanes, next(lanes))
+  for (let n = 0; n < 2; n++) lanes.add(queued({ endpointId: idOf(11) }), false, 0)
+  const hanging = [next(lanes), next(lanes)]
+  assert.ok(hanging.every(({ lane }) => !lane.isSlow))
+  lanes.noticeSlow(999)
+  assert.ok(!hanging[0]?.lane.isSlow)
+  lanes.noticeSlow(1_000)
+  assert.ok(hanging[0]?.lane.isSlow)
+})
+
+test('a shard that is lost leaves memory; what is under way still counts as its', () => {
+  const { lanes } = lanesWith()
+  lanes.add(queued({ shard: 3, endpointId: idOf(3) }), false, 0)
+  lanes.add(queued({ shard: 3, endpointId: idOf(3) }), false, 0)
+  lanes.add(queued({ shard: 4, endpointId: idOf(4) }), false, 0)
+  const strand = [next(lanes), next(lanes)].find(({ lane }) => lane.shard === 3)
+  lanes.removeShard(3)
+  assert.equal(lanes.size, 1)
+  assert.equal(lanes.unsettledOf(3), 1)
+  lanes.settleUnknown(strand ?? assert.fail(), 0)
+  assert.equal(lanes.unsettledOf(3), 0)
+})
+
+test('lanes are forgotten when there are too many, but not those that would be missed', () => {
+  const { lanes } = lanesWith({ lanesMax: 2 })
+  for (let n = 0; n < 2; n++) {
+    lanes.add(queued({ endpointId: idOf(900) }), false, 0)
+    fail(lanes, next(lanes), 5_000)
+  }
+  for (let n = 901; n < 910; n++) {
+    lanes.add(queued({ endpointId: idOf(n) }), false, 0)
+    deliver(lanes, next(lanes))
+  }
+  assert.equal(lanes.circuitOf(idOf(900)), 'OPEN')
+})
+
+// A hundred thousand histories of a small world: three endpoints in two shards, four payments each, of
+// which the database knows all and the lanes some.
+
+type Step =
+  | { do: 'handOff' | 'put'; endpoint: number; payment: number }
+  | { do: 'answer'; at: number; isSuccess: boolean }
+  | { do: 'settle' | 'settleUnknown' | 'callOff' | 'abandon'; at: number }
+  | { do: 'removeEndpoint'; endpoint: number }
+  | { do: 'removeShard'; shard: number }
+  | { do: 'refill'; endpoint: number }
+  | { do: 'send' }
+  | { do: 'wait'; ms: number }
+
+const place = { endpoint: fc.nat(2), payment: fc.nat(3) }
+const at = fc.nat(50)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('handOff' as const), ...place }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('put' as const), ...place }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('send' as const) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('answer' as const), at, isSuccess: fc.boolean() }),
+  },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('settle' as const), at }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('settleUnknown' as const, 'callOff' as const, 'abandon' as const),
+      at,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('removeEndpoint' as const), endpoint: fc.nat(2) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('removeShard' as const), shard: fc.nat(1) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('refill' as const), endpoint: fc.nat(2) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(HOUR_MS / 2) }),
+  },
+)
+
+class SmallWorld {
+  readonly told = lanesWith()
+  readonly lanes = this.told.lanes
+  readonly owed = new Map<string, QueuedDelivery[]>()
+  readonly flying: { strand: Strand; isAnswered: boolean; isSuccess: boolean }[] = []
+  readonly accepted = new Map<string, number>()
+  readonly sequences = new Map<string, number>()
+  nowMs = 0
+
+  run(step: Step): void {
+    if (step.do === 'wait') this.nowMs += step.ms
+    else if (step.do === 'send') this.#send()
+    else if (step.do === 'handOff') this.#handOff(step.endpoint, step.payment)
+    else if (step.do === 'put') this.#put(`${step.endpoint}/${step.payment}`)
+    else if (step.do === 'removeEndpoint') this.lanes.removeEndpoint(idOf(step.endpoint + 1))
+    else if (step.do === 'removeShard') this.lanes.removeShard(step.shard)
+    else if (step.do === 'refill') this.#refill(step.endpoint)
+    else this.#end(step)
+  }
+
+  #handOff(endpoint: number, payment: number): void {
+    const key = `${endpoint}/${payment}`
+    const sequence = (this.sequences.get(key) ?? 0) + 1
+    this.sequences.set(key, sequence)
+    const owed = this.owed.get(key) ?? []
+    const delivery = queued({
+      endpointId: idOf(endpoint + 1),
+      paymentId: idOf(100 + endpoint * 10 + payment),
+      shard: endpoint % 2,
+      sequence,
+      nextAttemptAtMs: this.nowMs,
+    })
+    const hasElders = owed.length > 0
+    this.owed.set(key, [...owed, delivery])
+    if (!this.lanes.add(delivery, hasElders, this.nowMs)) this.#put(key)
+  }
+
+  #put(key: string): void {
+    this.lanes.putStrand(this.owed.get(key) ?? [], true, this.nowMs)
+  }
+
+  #refill(endpoint: number): void {
+    const key = { clientKey: 1, endpointId: idOf(endpoint + 1), shard: endpoint % 2 }
+    this.lanes.noteParked(key)
+    for (const payment of [0, 1, 2, 3]) this.#put(`${endpoint}/${payment}`)
+  }
+
+  #keyOf(delivery: QueuedDelivery): string {
+    const payment = Number.parseInt(delivery.paymentId.slice(-4), 16) - 100
+    return `${Math.floor(payment / 10)}/${payment % 10}`
+  }
+
+  #send(): void {
+    const strand = this.lanes.next(this.nowMs, ANY)
+    if (strand === null) return
+    const sent = sentBy(strand)
+    const key = this.#keyOf(sent)
+    assert.ok(
+      this.flying.every((other) => this.#keyOf(sentBy(other.strand)) !== key),
+      'one in flight for each payment and endpoint',
+    )
+    assert.ok(sent.sequence > (this.accepted.get(key) ?? 0), 'nothing older after a 200')
+    assert.ok(sent.nextAttemptAtMs <= this.nowMs, 'nothing goes before its time')
+    this.flying.push({ strand, isAnswered: false, isSuccess: false })
+  }
+
+  #end(step: Extract<Step, { at: number }>): void {
+    const flying = this.flying[step.at % Math.max(1, this.flying.length)]
+    if (flying === undefined) return
+    const { strand } = flying
+    if (step.do === 'answer') {
+      if (flying.isAnswered) return
+      const durationMs = step.at * 100
+      flying.isAnswered = true
+      flying.isSuccess = step.isSuccess
+      this.lanes.answered(strand, { ...SUCCESS, isSuccess: step.isSuccess, durationMs }, this.nowMs)
+      return
+    }
+    const isSettling = step.do === 'settle' || step.do === 'settleUnknown'
+    if (isSettling !== flying.isAnswered) return
+    const sent = sentBy(strand)
+    this.flying.splice(this.flying.indexOf(flying), 1)
+    if (step.do === 'callOff') this.lanes.callOff(strand, sent, this.nowMs)
+    else if (step.do === 'abandon') this.lanes.abandon(strand)
+    else if (step.do === 'settleUnknown') this.lanes.settleUnknown(strand, this.nowMs)
+    else this.#settle(strand, sent, flying.isSuccess)
+  }
+
+  #settle(strand: Strand, sent: QueuedDelivery, isSuccess: boolean): void {
+    const key = this.#keyOf(sent)
+    const owed = this.owed.get(key) ?? []
+    const after = {
+      ...sent,
+      nextAttemptAtMs: this.nowMs + 20_000,
+      firstFailedAtMs: sent.firstFailedAtMs ?? this.nowMs,
+    }
+    if (isSuccess) {
+      this.accepted.set(key, sent.sequence)
+      this.owed.set(
+        key,
+        owed.filter(({ sequence }) => sequence > sent.sequence),
+      )
+      this.lanes.dropElders(strand, sent.sequence)
+    } else {
+      this.owed.set(
+        key,
+        owed.map((other) => (other.id === sent.id ? after : other)),
+      )
+    }
+    this.lanes.settle(strand, isSuccess ? null : after, this.nowMs)
+  }
+
+  check(): void {
+    const underWay = this.flying.filter(({ isAnswered }) => !isAnswered).length
+    assert.equal(this.lanes.inFlight, underWay)
+    assert.ok(this.lanes.size >= 0)
+    for (const { strand } of this.flying) {
+      assert.ok(strand.lane.count >= 0)
+      assert.ok(strand.lane.inFlight >= 0)
+    }
+    const unsettled = this.lanes.unsettledOf(0) + this.lanes.unsettledOf(1)
+    assert.equal(unsettled, this.flying.length)
+  }
+
+  /** Everything that is under way ends; then all of it leaves. */
+  empty(): void {
+    while (this.flying.length > 0) {
+      if (!this.flying[0]?.isAnswered) this.#end({ do: 'answer', at: 0, isSuccess: true })
+      this.#end({ do: 'settle', at: 0 })
+    }
+    const lanes = [0, 1, 2].map((n) => this.lanes.removeEndpoint(idOf(n + 1)))
+    assert.equal(lanes.length, 3)
+    assert.equal(this.lanes.size, 0)
+    assert.equal(this.lanes.inFlight, 0)
+    assert.equal(this.lanes.next(Number.MAX_SAFE_INTEGER, ANY), null)
+  }
+
+  /** Read from the database anew, everything that is owed gets its turn in the end. */
+  drain(): void {
+    this.nowMs += 10 * HOUR_MS
+    for (let round = 0; round < 500 && [...this.owed.values()].flat().length > 0; round++) {
+      for (const key of this.owed.keys()) this.#put(key)
+      this.#send()
+      if (this.flying.length > 0) {
+        this.#end({ do: 'answer', at: 0, isSuccess: true })
+        this.#end({ do: 'settle', at: 0 })
+      }
+      this.nowMs += 300_000
+    }
+    assert.deepEqual([...this.owed.values()].flat(), [])
+  }
+}
+
+test('law: whatever happens, order holds, counts neither leak nor go below zero, and all drains', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
+      const world = new SmallWorld()
+      for (const what of steps) {
+        world.run(what)
+        world.check()
+      }
+      world.empty()
+      world.drain()
+      world.empty()
+    }),
+    { numRuns: 400 },
+  )
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idOf, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import type { Payload } from '../store/events.ts'
+import { Payloads } from './payloads.ts'
+
+const HASH = Buffer.alloc(32, 7)
+const WITH_DOCUMENT = '{"id":"1","document":{"name":"a"}}'
+const WHOLE = '{"id":"1","document":{"name":"a","base64EncodedFile":"AAAA"}}'
+
+function payload(text: string, documentBytes: number | null = null): Payload {
+  return { text, documentHash: documentBytes === null ? null : HASH, documentBytes }
+}
+
+function payloadsOver(
+  stored: Record<string, Payload>,
+  file: () => Promise<Buffer | null> = async () => Buffer.from('AAAA'),
+  limits = { cacheBytesMax: 100, fileBytesMax: 10 },
+) {
+  const reads: string[] = []
+  const { store } = testEnvironment({
+    readPayload: async (_clientKey, eventId) => {
+      reads.push(eventId)
+      return stored[eventId] ?? null
+    },
+    readFile: file,
+  })
+  return { payloads: new Payloads(store, limits), reads }
+}
+
+async function textOf(payloads: Payloads, eventId: string): Promise<string | null> {
+  const body = await payloads.bodyOf(1, eventId)
+  body?.release()
+  return body && Buffer.concat(body.parts).toString()
+}
+
+test('what came with the hand-off is not read again', async () => {
+  const { payloads, reads } = payloadsOver({})
+  payloads.remember(idOf(1), payload('{"id":"1"}'))
+  assert.equal(await textOf(payloads, idOf(1)), '{"id":"1"}')
+  assert.deepEqual(reads, [])
+})
+
+test('the cache is bounded by bytes: the oldest go, and are read when they are needed', async () => {
+  const texts = [1, 2, 3].map((n) => `{"id":"${String(n).repeat(40)}"}`)
+  const stored = Object.fromEntries(texts.map((text, n) => [idOf(n), payload(text)]))
+  const { payloads, reads } = payloadsOver(stored)
+  for (const [n, text] of texts.entries()) payloads.remember(idOf(n), payload(text))
+  for (const [n, text] of texts.entries()) assert.equal(await textOf(payloads, idOf(n)), text)
+  assert.deepEqual(reads, [idOf(0)])
+})
+
+test('one that is larger than the whole cache is not kept, and leaves the cache usable', async () => {
+  const { payloads, reads } = payloadsOver({})
+  payloads.remember(idOf(1), payload('x'.repeat(200)))
+  payloads.remember(idOf(2), payload('{"id":"2"}'))
+  assert.equal(await textOf(payloads, idOf(1)), null)
+  assert.equal(await textOf(payloads, idOf(2)), '{"id":"2"}')
+  assert.deepEqual(reads, [idOf(1)])
+})
+
+test('remembering an event twice counts it once', async () => {
+  const { payloads, reads } = payloadsOver({})
+  for (let n = 0; n < 50; n++) payloads.remember(idOf(1), payload('{"id":"1"}'))
+  payloads.remember(idOf(2), payload('{"id":"2"}'))
+  assert.ok((await textOf(payloads, idOf(1))) && (await textOf(payloads, idOf(2))))
+  assert.deepEqual(reads, [])
+})
+
+test('the file is put in its place, and its bytes are held until the body is released', async () => {
+  const stored = { [idOf(1)]: payload(WITH_DOCUMENT, 8) }
+  const { payloads } = payloadsOver(stored)
+  const first = await payloads.bodyOf(1, idOf(1))
+  assert.equal(Buffer.concat(first?.parts ?? []).toString(), WHOLE)
+  assert.equal(first?.bytes, WHOLE.length)
+  let isIn = false
+  const second = payloads.bodyOf(1, idOf(1)).then((body) => {
+    isIn = true
+    return body
+  })
+  await turnOver()
+  assert.equal(isIn, false)
+  first?.release()
+  assert.ok(await second)
+})
+
+test('a file that is gone, and a read that fails, give their place back', async () => {
+  const answers = [
+    async () => null,
+    () => Promise.reject(new Error('away')),
+    async () => Buffer.from('AAAA'),
+  ]
+  const { payloads } = payloadsOver({ [idOf(1)]: payload(WITH_DOCUMENT, 10) }, () =>
+    (answers.shift() ?? assert.fail())(),
+  )
+  assert.equal(await payloads.bodyOf(1, idOf(1)), null)
+  await assert.rejects(payloads.bodyOf(1, idOf(1)), /away/)
+  assert.equal(await textOf(payloads, idOf(1)), WHOLE)
+})
+
+test('an event that is gone has no body', async () => {
+  const { payloads } = payloadsOver({})
+  assert.equal(await payloads.bodyOf(1, idOf(9)), null)
+})
+
+test('regression: F17, a damaged row is a body that is missing, not an attempt never made', async () => {
+  const { payloads } = payloadsOver({
+    [idOf(1)]: payload(WITH_DOCUMENT),
+    [idOf(2)]: payload('{"id":"2"}', 10),
+    [idOf(3)]: payload(WITH_DOCUMENT, 10),
+  })
+  assert.equal(await payloads.bodyOf(1, idOf(1)), null)
+  assert.equal(await payloads.bodyOf(1, idOf(2)), null)
+  assert.equal(await textOf(payloads, idOf(3)), WHOLE)
+})

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idOf, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import type { AttemptRecord } from '../store/outcomes.ts'
+import { RECORDER_LIMITS, Recorder, type RecorderLimits } from './recorder.ts'
+
+function record(number: number, shard = 1): AttemptRecord {
+  return {
+    clientKey: 1,
+    id: idOf(number),
+    shard,
+    epoch: 1,
+    endpointId: idOf(100),
+    paymentId: idOf(200),
+    sequence: 1,
+    attempt: 1,
+    runAttempt: 1,
+    atMs: 0,
+    durationMs: 1,
+    outcome: 'answered',
+    status: 200,
+    excerpt: null,
+    state: 'DELIVERED',
+    nextAttemptAtMs: null,
+    firstAttemptAtMs: 0,
+    firstFailedAtMs: null,
+    deadlineAtMs: 1,
+    supersedes: false,
+  }
+}
+
+interface Write {
+  ids: readonly string[]
+  succeed(except?: string): void
+  fail(): void
+}
+
+/** A recorder over writes that end when the test says so. */
+function recorderOverWrites(limits: Partial<RecorderLimits> = {}) {
+  const writes: Write[] = []
+  const lost = new Set<number>()
+  const environment = testEnvironment({
+    recordOutcomes: (records) =>
+      new Promise((resolve, reject) => {
+        const ids = records.map(({ id }) => id)
+        writes.push({
+          ids,
+          succeed: (except) => resolve(new Set(ids.filter((id) => id !== except))),
+          fail: () => reject(new Error('away')),
+        })
+      }),
+  })
+  const recorder = new Recorder(
+    environment,
+    { ...RECORDER_LIMITS, batchMax: 3, ...limits },
+    (shard) => !lost.has(shard),
+  )
+  return { recorder, writes, lost, environment }
+}
+
+test('an outcome is written at once; those that come meanwhile travel together', async () => {
+  const { recorder, writes } = recorderOverWrites()
+  const first = recorder.record(record(1))
+  const others = [2, 3].map((n) => recorder.record(record(n)))
+  assert.equal(writes.length, 1)
+  assert.deepEqual(writes[0]?.ids, [idOf(1)])
+  writes[0]?.succeed()
+  assert.equal(await first, true)
+  await turnOver()
+  assert.deepEqual(writes[1]?.ids, [idOf(2), idOf(3)])
+  writes[1]?.succeed()
+  assert.deepEqual(await Promise.all(others), [true, true])
+})
+
+test('a second write goes beside the first only when a whole batch waits, and never a third', async () => {
+  const { recorder, writes } = recorderOverWrites()
+  for (let n = 1; n <= 10; n++) void recorder.record(record(n))
+  assert.deepEqual(
+    writes.map(({ ids }) => ids),
+    [[idOf(1)], [2, 3, 4].map(idOf)],
+  )
+  writes[1]?.succeed()
+  await turnOver()
+  assert.deepEqual(writes[2]?.ids, [5, 6, 7].map(idOf))
+  assert.equal(writes.length, 3)
+})
+
+test('what the database did not change is told apart from what it did', async () => {
+  const { recorder, writes } = recorderOverWrites()
+  void recorder.record(record(1))
+  const both = Promise.all([recorder.record(record(2)), recorder.record(record(3))])
+  writes[0]?.succeed()
+  await turnOver()
+  writes[1]?.succeed(idOf(2))
+  assert.deepEqual(await both, [false, true])
+})
+
+test('F4: a database that is away is asked again, less and less often, while the lease is held', async () => {
+  const { recorder, writes, environment } = recorderOverWrites()
+  const recorded = recorder.record(record(1))
+  const waitsMs: number[] = []
+  for (let tries = 0; tries < 12; tries++) {
+    writes.at(-1)?.fail()
+    await turnOver()
+    waitsMs.push(...environment.timers.waitingMs)
+    environment.timers.ring()
+    await turnOver()
+  }
+  assert.deepEqual(waitsMs.slice(0, 3), [200, 400, 600])
+  assert.equal(Math.max(...waitsMs), 2_000)
+  assert.equal(writes.length, 13)
+  writes.at(-1)?.succeed()
+  assert.equal(await recorded, true)
+  assert.equal(environment.warnings.length, 12)
+})
+
+test('when the lease is lost meanwhile it gives up on that shard, and goes on with the others', async () => {
+  const { recorder, writes, lost, environment } = recorderOverWrites()
+  void recorder.record(record(1))
+  const ours = recorder.record(record(2, 5))
+  const theirs = recorder.record(record(3, 9))
+  writes[0]?.succeed()
+  await turnOver()
+  writes[1]?.fail()
+  await turnOver()
+  lost.add(9)
+  environment.timers.ring()
+  assert.equal(await theirs, false)
+  assert.deepEqual(writes[2]?.ids, [idOf(2)])
+  writes[2]?.succeed()
+  assert.equal(await ours, true)
+})
+
+test('nothing is written for a shard that is no longer ours', async () => {
+  const { recorder, writes, lost } = recorderOverWrites()
+  lost.add(1)
+  assert.equal(await recorder.record(record(1)), false)
+  assert.equal(writes.length, 0)
+  assert.equal(recorder.unrecordedOf(1), 0)
+})
+
+test('it has room until too much is unrecorded, and counts by shard', async () => {
+  const { recorder, writes } = recorderOverWrites({ unrecordedMax: 2 })
+  assert.ok(recorder.hasRoom)
+  const both = [recorder.record(record(1, 4)), recorder.record(record(2, 5))]
+  assert.ok(!recorder.hasRoom)
+  assert.equal(recorder.unrecordedOf(4), 1)
+  assert.equal(recorder.unrecordedOf(6), 0)
+  writes[0]?.succeed()
+  await both[0]
+  assert.ok(recorder.hasRoom)
+  assert.equal(recorder.unrecordedOf(4), 0)
+})
+
+test('it is idle when nothing is left to write, also for those who asked meanwhile', async () => {
+  const { recorder, writes } = recorderOverWrites()
+  await recorder.idle()
+  void recorder.record(record(1))
+  void recorder.record(record(2))
+  let isIdle = false
+  const idle = recorder.idle().then(() => {
+    isIdle = true
+  })
+  writes[0]?.succeed()
+  await turnOver()
+  assert.equal(isIdle, false)
+  writes[1]?.succeed()
+  await idle
+})

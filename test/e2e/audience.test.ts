@@ -1,0 +1,123 @@
+// Who hears of what (decisions §1, §4, §5.4): a subscription of every account of its client, a webhook
+// of its own account, nobody of another client's payments.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { addAccount, addClient, readDeliveries, startPaybell, until } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
+
+function idsAt(receiver: Receiver, path: string): string[] {
+  return receiver.received
+    .filter((callback) => callback.path === path)
+    .map(({ body }) => JSON.parse(body.toString()).id)
+    .sort()
+}
+
+async function put(caller: Caller, changes: Record<string, unknown> = {}): Promise<string> {
+  const id = randomUUID()
+  const answer = await caller.putPayment(id, sampleBody({ id, ...changes }))
+  assert.equal(answer.status, 201)
+  return id
+}
+
+test('a subscription hears of all accounts of its client, a webhook of its own, and no client of another', async (t) => {
+  const receiver = await startReceiver(t)
+  const paybell = await startPaybell(t)
+  const { caller } = paybell
+  const second = new Caller(await addAccount(paybell, paybell))
+  const stranger = new Caller(await addClient(paybell, 'Stranger'))
+  await caller.register(receiver.url('/webhook-1'), 'key')
+  await second.register(receiver.url('/webhook-2'), 'key')
+  await caller.subscribe({ callbackUrl: receiver.url('/subscription'), sharedKey: 'key' })
+  await stranger.register(receiver.url('/stranger-webhook'), 'key')
+  await stranger.subscribe({
+    callbackUrl: receiver.url('/stranger-subscription'),
+    sharedKey: 'key',
+  })
+
+  const one = await put(caller)
+  const two = await put(second)
+  const three = await put(stranger)
+  await receiver.hasSeen(({ received }) => received.length === 6)
+  assert.deepEqual(idsAt(receiver, '/webhook-1'), [one])
+  assert.deepEqual(idsAt(receiver, '/webhook-2'), [two])
+  assert.deepEqual(idsAt(receiver, '/subscription'), [one, two].sort())
+  assert.deepEqual(idsAt(receiver, '/stranger-webhook'), [three])
+  assert.deepEqual(idsAt(receiver, '/stranger-subscription'), [three])
+  assert.equal((await readDeliveries(paybell.pool)).length, 6)
+})
+
+test('two clients with one callback address hear each of their own payments only, under their own key', async (t) => {
+  const receiver = await startReceiver(t)
+  const paybell = await startPaybell(t)
+  const other = new Caller(await addClient(paybell, 'Other'))
+  await paybell.caller.register(receiver.url(), 'first key')
+  await other.register(receiver.url(), 'second key')
+  await put(paybell.caller)
+  await put(other)
+  await receiver.hasSeen(({ received }) => received.length === 2)
+  assert.equal((await readDeliveries(paybell.pool)).length, 2)
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers['x-paybell-hmac'])).size, 2)
+})
+
+test('an endpoint that is registered later gets later events only', async (t) => {
+  const receiver = await startReceiver(t)
+  const paybell = await startPaybell(t)
+  await paybell.caller.register(receiver.url('/early'), 'key')
+  const before = await put(paybell.caller)
+  await receiver.hasSeen(({ received }) => received.length === 1)
+  await paybell.caller.register(receiver.url('/late'), 'key')
+  const after = await put(paybell.caller)
+  await paybell.caller.putPayment(before, sampleBody({ id: before, version: 18, reference: 'new' }))
+  await receiver.hasSeen(({ received }) => received.length === 5)
+  assert.deepEqual(idsAt(receiver, '/late'), [before, after].sort())
+  const late = receiver.received.filter(({ path }) => path === '/late')
+  assert.deepEqual([...receiver.sequences(late)].sort(), [1, 2])
+})
+
+test('the same address registered again is one endpoint: one callback for one event', async (t) => {
+  const receiver = await startReceiver(t)
+  const paybell = await startPaybell(t)
+  for (let n = 0; n < 3; n++) await paybell.caller.register(receiver.url(), 'key')
+  await put(paybell.caller)
+  await receiver.hasSeen(({ received }) => received.length === 1)
+  assert.equal((await readDeliveries(paybell.pool)).length, 1)
+})
+
+test('deleting a webhook cancels what it is owed at once, in flight or waiting, and keeps the history', async (t) => {
+  const receiver = await startReceiver(t)
+  const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '50' } })
+  receiver.answer = 500
+  await paybell.caller.register(receiver.url(), 'key')
+  const id = await put(paybell.caller, { version: undefined })
+  await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, reference: 'second' }))
+  await put(paybell.caller)
+  await receiver.hasSeen(({ received }) => received.length >= 4)
+  const list = await (await paybell.caller.get('/v1/webhooks/list')).json()
+  const { content } = list as { content: { id: string }[] }
+  const answer = await paybell.caller.call('DELETE', `/v1/webhooks/${content[0]?.id}`)
+  assert.equal(answer.status, 204)
+  const deliveries = await readDeliveries(paybell.pool)
+  assert.deepEqual(
+    deliveries.map(({ state }) => state),
+    ['CANCELLED', 'CANCELLED', 'CANCELLED'],
+  )
+  // Those in flight at the time of the answer may still be under way; none starts afterwards.
+  await until('nothing in flight', () => engineOf(paybell).inFlight === 0)
+  const seen = receiver.received.length
+  receiver.answer = 200
+  const later = await put(paybell.caller)
+  await paybell.caller.register(receiver.url('/new'), 'key')
+  await paybell.caller.putPayment(later, sampleBody({ id: later, version: 18, reference: 'x' }))
+  await receiver.hasSeen(({ received }) => received.some(({ path }) => path === '/new'))
+  assert.equal(receiver.received.length, seen + 1)
+  const { rows } = await paybell.pool.query('select count(*)::int as count from attempts')
+  assert.ok(rows[0].count >= 4, 'attempts stay readable')
+})
+
+function engineOf(paybell: { app: { deps: { engine: unknown } } }): { inFlight: number } {
+  return paybell.app.deps.engine as { inFlight: number }
+}

@@ -1,0 +1,175 @@
+// kill -9, of the service and of its database (F1, F2, F4, F27): what was acknowledged arrives, in order,
+// and what arrives twice says so by its webhook-id.
+
+import assert from 'node:assert/strict'
+import { createHash, randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { until } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { isRunning, readPostmasterPid } from '../support/postmaster.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { Caller, startSandbox } from '../support/sandbox.ts'
+
+/** Writes until told to stop; repeats a write until it is acknowledged, and notes which were. */
+class Writer {
+  readonly #caller: Caller
+  /** By payment: its highest acknowledged sequence. */
+  readonly acknowledged = new Map<string, number>()
+  readonly refusals: { status: number; retryAfter: string | null }[] = []
+  isStopped = false
+
+  constructor(t: TestContext, caller: Caller) {
+    this.#caller = caller
+    t.after(() => {
+      this.isStopped = true
+    })
+  }
+
+  get count(): number {
+    return [...this.acknowledged.values()].reduce((sum, sequence) => sum + sequence, 0)
+  }
+
+  async write(ids: readonly string[], updates: number): Promise<void> {
+    for (let n = 1; n <= updates && !this.isStopped; n++) {
+      await Promise.all(ids.map((id) => this.#put(id, n)))
+    }
+  }
+
+  async #put(id: string, n: number): Promise<void> {
+    const body = sampleBody({ id, version: n, document: undefined, reference: `${n}` })
+    while (!this.isStopped) {
+      const answer = await this.#caller.putPayment(id, body).catch(() => null)
+      if (answer?.ok) {
+        this.acknowledged.set(id, n)
+        return
+      }
+      if (answer) {
+        const retryAfter = answer.headers.get('retry-after')
+        this.refusals.push({ status: answer.status, retryAfter })
+      }
+      // The service is away: ask again in a moment.
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+/** I3, I5, I6, I7: everything acknowledged was accepted, first 200s rise, one body per webhook-id. */
+function assertAllArrived(receiver: Receiver, acknowledged: ReadonlyMap<string, number>): number {
+  const firsts = new Map<string, number[]>()
+  const bodies = new Map<string, string>()
+  let duplicates = 0
+  for (const { headers, body } of receiver.accepted) {
+    const { id } = JSON.parse(body.toString()) as { id: string }
+    const sequence = Number(headers['x-paybell-sequence'])
+    const webhookId = String(headers['webhook-id'])
+    const hash = createHash('sha256').update(body).digest('hex')
+    if (bodies.has(webhookId)) {
+      duplicates++
+      assert.equal(bodies.get(webhookId), hash)
+      continue
+    }
+    bodies.set(webhookId, hash)
+    const sequences = firsts.get(id) ?? []
+    sequences.push(sequence)
+    firsts.set(id, sequences)
+  }
+  for (const [id, last] of acknowledged) {
+    const expected = Array.from({ length: last }, (_, index) => index + 1)
+    assert.deepEqual(firsts.get(id)?.slice(0, last), expected)
+  }
+  return duplicates
+}
+
+function acceptedCount(receiver: Receiver): number {
+  return new Set(receiver.accepted.map(({ headers }) => headers['webhook-id'])).size
+}
+
+test('F1, F2: killed in the middle of deliveries and started again, nothing is lost, order holds, duplicates have the same id', async (t) => {
+  const receiver = await startReceiver(t)
+  const first = await startSandbox(t)
+  const { dataDir } = first
+  const caller = new Caller(first)
+  await caller.register(receiver.url('/one'), 'key')
+  // Answers are late: at the time of the kill many attempts are in flight, or answered and unrecorded.
+  receiver.answer = (_received, response) => {
+    setTimeout(() => response.end(), 20)
+  }
+  const writer = new Writer(t, caller)
+  const ids = Array.from({ length: 30 }, () => randomUUID() as string)
+  const writing = writer.write(ids, 20)
+  await receiver.hasSeen(({ received }) => received.length >= 60)
+  assert.equal(await first.kill('SIGKILL'), 'SIGKILL')
+  writer.isStopped = true
+  await writing
+  const seen = receiver.received.length
+
+  const startedAt = performance.now()
+  const second = await startSandbox(t, { dataDir })
+  await receiver.hasSeen(({ received }) => received.length > seen)
+  assert.ok(performance.now() - startedAt < 15_000, 'no lease of the dead one is waited for')
+  await receiver.hasSeen(() => acceptedCount(receiver) >= writer.count)
+  const duplicates = assertAllArrived(receiver, writer.acknowledged)
+  assert.ok(duplicates <= ids.length, `at most one per payment in flight: ${duplicates}`)
+  assert.equal(await second.kill('SIGTERM'), 0)
+})
+
+test('F4: the database is killed: 503 with Retry-After, /readyz says why, and all goes on without a restart', async (t) => {
+  const receiver = await startReceiver(t)
+  const sandbox = await startSandbox(t)
+  const caller = new Caller(sandbox)
+  await caller.register(receiver.url(), 'key')
+  const writer = new Writer(t, caller)
+  const ids = Array.from({ length: 10 }, () => randomUUID() as string)
+  const writing = writer.write(ids, 10_000)
+  await receiver.hasSeen(({ received }) => received.length >= 30)
+
+  const postmaster = (await readPostmasterPid(sandbox.dataDir)) ?? assert.fail()
+  process.kill(postmaster, 'SIGKILL')
+  const notReady = await until('not ready', async () => {
+    const answer = await fetch(`${sandbox.baseUrl}/readyz`)
+    return answer.status === 503 && ((await answer.json()) as Record<string, unknown>)
+  })
+  assert.equal(notReady.code, 'not-ready')
+  assert.match(String(notReady.reasons), /database/)
+  assert.equal((await fetch(`${sandbox.baseUrl}/livez`)).status, 200)
+
+  await until('ready again', async () => (await fetch(`${sandbox.baseUrl}/readyz`)).status === 200)
+  const backAt = receiver.received.length
+  await receiver.hasSeen(({ received }) => received.length >= backAt + 30)
+  writer.isStopped = true
+  await writing
+  await receiver.hasSeen(() => acceptedCount(receiver) >= writer.count)
+  assertAllArrived(receiver, writer.acknowledged)
+
+  assert.ok(writer.refusals.length > 0)
+  for (const { status, retryAfter } of writer.refusals) {
+    assert.equal(status, 503)
+    assert.match(String(retryAfter), /^\d+$/)
+  }
+  const next = (await readPostmasterPid(sandbox.dataDir)) ?? assert.fail()
+  assert.notEqual(next, postmaster)
+  assert.equal(await sandbox.kill('SIGINT'), 0)
+  assert.ok(!isRunning(next))
+})
+
+test('F27: killed, the sandbox takes its database along, and two that start at once do not share it', async (t) => {
+  const first = await startSandbox(t)
+  const { dataDir } = first
+  const postmaster = (await readPostmasterPid(dataDir)) ?? assert.fail()
+  await first.kill('SIGKILL')
+  const both = await Promise.allSettled([
+    startSandbox(t, { dataDir }),
+    startSandbox(t, { dataDir }),
+  ])
+  const processes = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const alive = processes.filter(({ process }) => process.exitCode === null)
+  assert.ok(alive.length >= 1, 'one of them runs')
+  await until('one has refused', () => {
+    const ended = processes.filter(({ process }) => process.exitCode !== null).length
+    return ended + both.filter(({ status }) => status === 'rejected').length === 1
+  })
+  assert.ok(!isRunning(postmaster) || (await readPostmasterPid(dataDir)) === postmaster)
+  const [survivor] = processes.filter(({ process }) => process.exitCode === null)
+  assert.equal(survivor?.clientSecret, first.clientSecret)
+  assert.equal(await survivor?.kill('SIGINT'), 0)
+})

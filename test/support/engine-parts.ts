@@ -1,0 +1,93 @@
+// What the parts of the delivery engine need to be tested alone: deliveries that exist nowhere, a store
+// that answers only what a test has put in, and timers that ring when they are told to.
+
+import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
+import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
+import type { EngineEnvironment } from '../../server/delivery/environment.ts'
+import { HandClock } from './injected-server.ts'
+
+/** Numbers as UUIDs, in the same order. */
+export function idOf(number: number): string {
+  return `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
+}
+
+let made = 0
+
+/** The first update of a payment of its own, due since ever, unless a test says otherwise. */
+export function queued(changes: Partial<QueuedDelivery> = {}): QueuedDelivery {
+  const number = ++made
+  return {
+    clientKey: 1,
+    id: idOf(number),
+    eventId: idOf(1_000_000 + number),
+    endpointId: idOf(2_000_000),
+    paymentId: idOf(3_000_000 + number),
+    sequence: 1,
+    kind: 'payment.created',
+    shard: 1,
+    nextAttemptAtMs: 0,
+    attempts: 0,
+    runAttempts: 0,
+    firstAttemptAtMs: null,
+    firstFailedAtMs: null,
+    deadlineAtMs: null,
+    isReplay: false,
+    ...changes,
+  }
+}
+
+/** Timers that ring by hand. */
+export class HandTimers {
+  #waiting = new Set<{ ms: number; run: () => void }>()
+
+  /** How long those that are set were to wait. */
+  get waitingMs(): readonly number[] {
+    return [...this.#waiting].map(({ ms }) => ms)
+  }
+
+  set(ms: number, run: () => void): () => void {
+    const timer = { ms, run }
+    this.#waiting.add(timer)
+    return () => this.#waiting.delete(timer)
+  }
+
+  ring(): void {
+    const due = this.#waiting
+    this.#waiting = new Set()
+    for (const { run } of due) run()
+  }
+}
+
+export interface TestEnvironment extends EngineEnvironment {
+  clock: HandClock
+  timers: HandTimers
+  warnings: string[]
+}
+
+/** A method of the store that the test did not expect is a failure. */
+export function testEnvironment(store: Partial<DeliveryStore>): TestEnvironment {
+  const timers = new HandTimers()
+  const warnings: string[] = []
+  return {
+    clock: new HandClock(),
+    timers,
+    warnings,
+    random: () => 0.5,
+    setTimer: (ms, run) => timers.set(ms, run),
+    store: new Proxy(store as DeliveryStore, {
+      get(target, name) {
+        const method = Reflect.get(target, name)
+        if (method === undefined) throw new Error(`the store was asked to ${String(name)}`)
+        return method
+      },
+    }),
+    send: () => Promise.reject(new Error('nothing is sent here')),
+    log: { info() {}, warn: (_fields, message) => warnings.push(message) },
+    onAttempt() {},
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export function turnOver(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
