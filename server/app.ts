@@ -91,6 +91,9 @@ export function createApp(options: AppOptions): PaybellApp {
   const sender = new CallbackClient({
     policy: targets,
     monotonicMs: () => clock.monotonicMs(),
+    // Lanes bound what is in flight. A limit per origin would let endpoints that hang hold up the
+    // others of the same host.
+    connectionsPerOrigin: 2 * SLOTS,
     ...spans.attempt,
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })

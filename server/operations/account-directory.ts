@@ -16,12 +16,20 @@ export class AccountDirectory {
 
   /** Those of the accounts that exist, with their clients' keys. */
   async find(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const unknown = accountIds.filter((id) => !this.#clientKeys.has(id))
-    if (unknown.length > 0) {
-      const found = await findClientsOfAccounts(this.#db, unknown)
-      if (this.#clientKeys.size + found.size > ACCOUNTS_MAX) this.#clientKeys.clear()
-      for (const [id, clientKey] of found) this.#clientKeys.set(id, clientKey)
+    const found = new Map<string, number>()
+    const unknown: string[] = []
+    for (const id of accountIds) {
+      const clientKey = this.#clientKeys.get(id)
+      if (clientKey === undefined) unknown.push(id)
+      else found.set(id, clientKey)
     }
-    return this.#clientKeys
+    if (unknown.length === 0) return found
+    const read = await findClientsOfAccounts(this.#db, unknown)
+    if (this.#clientKeys.size + read.size > ACCOUNTS_MAX) this.#clientKeys.clear()
+    for (const [id, clientKey] of read) {
+      this.#clientKeys.set(id, clientKey)
+      found.set(id, clientKey)
+    }
+    return found
   }
 }

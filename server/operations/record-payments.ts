@@ -44,9 +44,12 @@ export async function recordPayments(
       changes.map((change) => change.write.id),
     )
     const plan = applyChanges(deps, stored, clientKeys, changes, now.getTime())
-    await saveDocuments(db, plan.documents, now)
-    await savePayments(db, plan.payments, now)
-    return { results: plan.results, deliveries: await saveEventsAndFanOut(db, plan.events, now) }
+    const [, , deliveries] = await Promise.all([
+      saveDocuments(db, plan.documents, now),
+      savePayments(db, plan.payments, now),
+      saveEventsAndFanOut(db, plan.events, now),
+    ])
+    return { results: plan.results, deliveries }
   })
   deps.engine.handOff(deliveries) // Only now: the engine never sees what could still be rolled back.
   return results

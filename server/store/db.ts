@@ -45,8 +45,13 @@ export function createPool(options: PoolOptions): pg.Pool {
     statement_timeout: options.statementTimeoutMs ?? 10_000,
     query_timeout: (options.statementTimeoutMs ?? 10_000) + 1_000,
     idle_in_transaction_session_timeout: 30_000,
+    // Statements that do not wait for each other's results travel together.
+    pipeline: true,
   })
   pool.on('error', options.onIdleError)
+  // The pool listens to idle connections only. One that breaks inside a transaction tells its query,
+  // and then everybody who listens: without a listener that would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
@@ -55,8 +60,7 @@ export async function inTransaction<T>(pool: pg.Pool, run: (db: Db) => Promise<T
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('begin')
-    const result = await run(client)
+    const [, result] = await Promise.all([client.query('begin'), run(client)])
     await client.query('commit')
     return result
   } catch (error) {

@@ -30,19 +30,21 @@ export async function lockPayments(
   paymentIds: readonly string[],
 ): Promise<Map<string, LockedPayment>> {
   const ids = plainColumn(paymentIds, (id) => id)
-  await db.query({
+  const locking = db.query({
     name: 'lock-payments',
     text: `select pg_advisory_xact_lock(hash) from (
              select distinct uuid_hash_extended(id, 0) as hash
              from unnest($1::uuid[]) as id order by 1) as ordered`,
     values: [ids],
   })
-  const { rows } = await db.query<PaymentRow>({
+  // Sent along with the locks, and run behind them: its snapshot is taken when they are ours.
+  const reading = db.query<PaymentRow>({
     name: 'read-locked-payments',
     text: `select client_key, id, account_id, sequence, version, text, document_hash
            from payments where id = any($1::uuid[])`,
     values: [ids],
   })
+  const [, { rows }] = await Promise.all([locking, reading])
   return new Map(rows.map((row) => [row.id, toLocked(row)]))
 }
 

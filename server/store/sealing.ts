@@ -7,6 +7,8 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  createSecretKey,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
@@ -21,13 +23,13 @@ export interface SealedPlace {
 }
 
 export class Sealer {
-  readonly #keys = new Map<string, Buffer>()
+  readonly #keys = new Map<string, KeyObject>()
   readonly #writeKeyId: string
 
   constructor(masterKeys: readonly Buffer[]) {
     const [first] = masterKeys
     if (first === undefined) throw new Error('a sealer needs a master key')
-    for (const key of masterKeys) this.#keys.set(keyId(key), key)
+    for (const key of masterKeys) this.#keys.set(keyId(key), createSecretKey(key))
     this.#writeKeyId = keyId(first)
   }
 
@@ -73,7 +75,7 @@ export class Sealer {
     return timingSafeEqual(this.digest(secret, masterKeyId), digest)
   }
 
-  #key(id: string): Buffer {
+  #key(id: string): KeyObject {
     const key = this.#keys.get(id)
     if (key === undefined) throw new Error(`master key ${id} is not configured`)
     return key

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { idOf, turnOver } from '../../test/support/engine-parts.ts'
+import { sampleWrite } from '../../test/support/payment-sample.ts'
+import { ServiceError } from '../core/errors.ts'
+import { GATHERER_LIMITS, type GathererLimits, PaymentGatherer } from './payment-gatherer.ts'
+import type { PaymentChange, RecordResult } from './record-payments.ts'
+
+const ACCOUNT = randomUUID()
+const WRITE = sampleWrite({ document: undefined })
+
+/** A change of payment `number`, told apart by its reference. */
+function change(number: number, reference = ''): PaymentChange {
+  return { accountId: ACCOUNT, write: { ...WRITE, id: idOf(number), reference } }
+}
+
+function withFile(number: number, bytes: number): PaymentChange {
+  const file = { base64: Buffer.alloc(bytes), hash: Buffer.alloc(32), sizeBytes: bytes }
+  const { accountId, write } = change(number)
+  return { accountId, write: { ...write, document: { mediaType: 'text/plain', name: 'a', file } } }
+}
+
+function recorded({ write }: PaymentChange): RecordResult {
+  return { outcome: 'created', text: write.reference, event: null }
+}
+
+interface Transaction {
+  changes: readonly PaymentChange[]
+  commit(results?: readonly RecordResult[]): void
+  fail(error: Error): void
+}
+
+/** A gatherer over transactions that end when the test says so. */
+function gathererOver(limits: Partial<GathererLimits> = {}) {
+  const transactions: Transaction[] = []
+  const gatherer = new PaymentGatherer(
+    (changes) =>
+      new Promise((resolve, reject) => {
+        transactions.push({
+          changes,
+          commit: (results) => resolve(results ?? changes.map(recorded)),
+          fail: reject,
+        })
+      }),
+    { ...GATHERER_LIMITS, ...limits },
+  )
+  return { gatherer, transactions }
+}
+
+const away = () => Object.assign(new Error('gone'), { code: '57P01' })
+
+test('what arrives in one turn travels in one transaction; what comes meanwhile waits for it', async () => {
+  const { gatherer, transactions } = gathererOver()
+  const first = [1, 2, 3].map((n) => gatherer.submit(change(n)))
+  await turnOver()
+  const later = [4, 5].map((n) => gatherer.submit(change(n)))
+  await turnOver()
+  assert.deepEqual(
+    transactions.map(({ changes }) => changes.length),
+    [3],
+  )
+  transactions[0]?.commit()
+  await Promise.all(first)
+  await turnOver()
+  assert.equal(transactions[1]?.changes.length, 2)
+  transactions[1]?.commit()
+  await Promise.all(later)
+})
+
+test('a second transaction goes beside the first only when a whole one waits, and never a third', async () => {
+  const { gatherer, transactions } = gathererOver({ changesPerFlushMax: 3 })
+  for (let n = 0; n < 20; n++) void gatherer.submit(change(n))
+  await turnOver()
+  assert.deepEqual(
+    transactions.map(({ changes }) => changes.length),
+    [3, 3],
+  )
+})
+
+test('large files travel in transactions of their own size', async () => {
+  const { gatherer, transactions } = gathererOver({ bytesPerFlushMax: 100, flushesMax: 1 })
+  for (const bytes of [60, 30, 30, 500, 10]) void gatherer.submit(withFile(bytes, bytes))
+  for (let n = 0; n < 4; n++) {
+    await turnOver()
+    transactions[n]?.commit()
+  }
+  assert.deepEqual(
+    transactions.map(({ changes }) => changes.map(({ write }) => write.document?.file.sizeBytes)),
+    [[60, 30], [30], [500], [10]],
+  )
+})
+
+test('each caller gets its own result, a refusal its own error', async () => {
+  const { gatherer, transactions } = gathererOver()
+  const both = [1, 2].map((n) => gatherer.submit(change(n, `r${n}`)))
+  await turnOver()
+  const refusal = new ServiceError('forbidden-move', 'No.')
+  transactions[0]?.commit([recorded(change(1, 'r1')), refusal])
+  assert.equal((await both[0])?.text, 'r1')
+  await assert.rejects(both[1] ?? assert.fail(), refusal)
+})
+
+test('regression: changes of one payment keep their order, also across transactions', async () => {
+  const { gatherer, transactions } = gathererOver({ changesPerFlushMax: 2 })
+  void gatherer.submit(change(1, 'a'))
+  void gatherer.submit(change(2))
+  for (const n of [1, 3, 4, 1]) void gatherer.submit(change(n, 'b'))
+  await turnOver()
+  const ids = () => transactions.map(({ changes }) => changes.map(({ write }) => write.id))
+  assert.deepEqual(ids(), [
+    [idOf(1), idOf(2)],
+    [idOf(3), idOf(4)],
+  ])
+  transactions[1]?.commit()
+  await turnOver()
+  assert.equal(transactions.length, 2, 'the first one still has it')
+  transactions[0]?.commit()
+  await turnOver()
+  assert.deepEqual(ids()[2], [idOf(1), idOf(1)])
+})
+
+test('law: a payment is in one transaction at a time, in order, and everybody gets an answer', async () => {
+  const payments = fc.array(fc.nat(4), { maxLength: 40 })
+  await fc.assert(
+    fc.asyncProperty(payments, fc.infiniteStream(fc.nat()), async (numbers, dice) => {
+      const { gatherer, transactions } = gathererOver({ changesPerFlushMax: 3 })
+      const answers = numbers.map((n, at) => gatherer.submit(change(n, String(at))))
+      const open = new Set<Transaction>()
+      const seen = new Map<string, number>()
+      for (let known = 0; ; ) {
+        await turnOver()
+        for (const transaction of transactions.slice(known)) {
+          const others = [...open].flatMap(({ changes }) => changes.map(({ write }) => write.id))
+          for (const { write } of transaction.changes) {
+            assert.ok(!others.includes(write.id))
+            assert.ok(Number(write.reference) > (seen.get(write.id) ?? -1))
+            seen.set(write.id, Number(write.reference))
+          }
+          open.add(transaction)
+        }
+        known = transactions.length
+        const ended = [...open][dice.next().value % Math.max(1, open.size)]
+        if (ended === undefined) break
+        open.delete(ended)
+        ended.commit()
+      }
+      assert.equal((await Promise.all(answers)).length, numbers.length)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('one poisonous member fails alone: its neighbours get transactions of their own', async () => {
+  const poison = new Error('value too long')
+  const gatherer = new PaymentGatherer(async (changes) => {
+    if (changes.some(({ write }) => write.reference === 'poison')) throw poison
+    return changes.map(recorded)
+  })
+  const results = await Promise.allSettled(
+    ['a', 'poison', 'b'].map((reference, n) => gatherer.submit(change(n, reference))),
+  )
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.equal((results[1] as PromiseRejectedResult).reason, poison)
+})
+
+test('A10: a database that is away is told to all as such, and nothing is tried one by one', async () => {
+  const { gatherer, transactions } = gathererOver()
+  const both = [1, 2].map((n) => gatherer.submit(change(n)))
+  await turnOver()
+  transactions[0]?.fail(away())
+  for (const one of both) {
+    await assert.rejects(one, { code: 'database-away', retryAfterSeconds: 2 })
+  }
+  await turnOver()
+  assert.equal(transactions.length, 1)
+  const again = gatherer.submit(change(1))
+  await turnOver()
+  transactions[1]?.commit()
+  await again
+})
+
+test('I11: beyond its limit it asks callers to come back, and takes them when there is room', async () => {
+  const { gatherer, transactions } = gathererOver({ waitingMax: 2, changesPerFlushMax: 1 })
+  const waiting = [1, 2].map((n) => gatherer.submit(change(n)))
+  await assert.rejects(gatherer.submit(change(3)), { code: 'overloaded', retryAfterSeconds: 1 })
+  await turnOver()
+  const taken = gatherer.submit(change(4))
+  for (let n = 0; n < 3; n++) {
+    await turnOver()
+    for (const transaction of transactions) transaction.commit()
+  }
+  await Promise.all([...waiting, taken])
+})
+
+test('I11: waiting bytes are bounded too, but a file larger than the bound is let in alone', async () => {
+  const { gatherer } = gathererOver({ waitingBytesMax: 100 })
+  void gatherer.submit(withFile(1, 500))
+  await assert.rejects(gatherer.submit(withFile(2, 1)), { code: 'overloaded' })
+  await turnOver()
+  void gatherer.submit(withFile(3, 100))
+  await assert.rejects(gatherer.submit(withFile(4, 1)), { code: 'overloaded' })
+})
