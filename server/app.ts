@@ -12,7 +12,7 @@ import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
 import { UuidMaker } from './core/uuid.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { CallbackClient } from './delivery/callback-client.ts'
-import { DUE_READER_LIMITS } from './delivery/due-reader.ts'
+import { DUE_READER_LIMITS, type DueReaderLimits } from './delivery/due-reader.ts'
 import { Engine } from './delivery/engine.ts'
 import type { AttemptReport } from './delivery/environment.ts'
 import { postgresDeliveryStore } from './delivery/postgres-delivery-store.ts'
@@ -28,7 +28,7 @@ import { PaymentGatherer } from './operations/payment-gatherer.ts'
 import { recordPayments } from './operations/record-payments.ts'
 import { Readiness } from './readiness.ts'
 import { createPool } from './store/db.ts'
-import { freeAllLeases } from './store/leases.ts'
+import { freeAllLeases, readDatabaseTimeMs } from './store/leases.ts'
 import { ensurePartitions } from './store/partitions.ts'
 import { dropOldHistory } from './store/retention.ts'
 import { Sealer } from './store/sealing.ts'
@@ -56,6 +56,7 @@ export interface Spans {
   attempt: { deadlineMs: number; connectTimeoutMs: number; tickMs: number }
   pollEveryMs: number
   careEveryMs: number
+  dueReader: DueReaderLimits
   statementTimeoutMs: number
 }
 
@@ -151,7 +152,7 @@ export function createApp(options: AppOptions): PaybellApp {
       },
       payloads: { cacheBytesMax: 64 * 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
       recorder: RECORDER_LIMITS,
-      dueReader: DUE_READER_LIMITS,
+      dueReader: spans.dueReader ?? DUE_READER_LIMITS,
       pollEveryMs: spans.pollEveryMs ?? 1_000,
       slowCheckEveryMs: 250,
       careEveryMs: spans.careEveryMs ?? Math.max(1_000, 60_000 / config.timeScale),
@@ -204,6 +205,9 @@ export function createApp(options: AppOptions): PaybellApp {
     deps,
     baseUrl: () => baseUrl,
     async start() {
+      // Nothing is accepted or sent by the machine's own clock, which may be wrong by days.
+      const askedAtMs = clock.monotonicMs()
+      clock.adjust(await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
       if (options.isAlone) await freeAllLeases(pool)
       await wakeUps.start()
       await engine.start()

@@ -141,8 +141,9 @@ export class DueReader {
   async #take(rows: readonly QueuedDelivery[]): Promise<void> {
     const nowMs = this.#environment.clock.nowMs()
     for (const row of rows) {
-      // Nothing can come before a payment's first update.
-      if (!this.#lanes.add(row, row.sequence > 1, nowMs)) this.want(row)
+      // Nothing can come before a payment's first update. But once it was tried, a later one may
+      // have gone ahead of it, and has to be known of before it is tried again.
+      if (!this.#lanes.add(row, row.sequence > 1 || row.attempts > 0, nowMs)) this.want(row)
     }
     await this.#readDry()
   }

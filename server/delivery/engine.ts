@@ -37,6 +37,9 @@ export interface EngineOptions {
   onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
 }
 
+/** A change carries the time at which its transaction began, and is seen when that has committed. */
+const CHANGES_OVERLAP_POLLS = 30
+
 export class Engine {
   readonly #environment: EngineEnvironment
   readonly #options: EngineOptions
@@ -65,6 +68,7 @@ export class Engine {
     this.#lanes = new Lanes(options.lanes, {
       onPostponed: (deliveries, untilMs) => this.#postpone(deliveries, untilMs),
       onParked: (deliveries) => this.#park(deliveries),
+      onTooEarly: ({ shard, nextAttemptAtMs }) => this.#reader.rewindTo(shard, nextAttemptAtMs),
       onDry: (strand) => this.#readAgain(strand),
       onHungry: (lane, room) => this.#refill(lane, room),
     })
@@ -127,7 +131,19 @@ export class Engine {
     }
   }
 
-  handOff(deliveries: readonly HandedOff[]): void {
+  /**
+   * A transaction begins that may make new deliveries; what is returned takes them, once. Between the
+   * commit and its reply the due reader may find one, deliver and forget it: such a one is left out.
+   */
+  beginAccept(): (deliveries: readonly HandedOff[]) => void {
+    const watch = this.#lanes.watch()
+    return (deliveries) => {
+      watch.end()
+      this.#handOff(deliveries.filter((delivery) => !watch.isOutdated(delivery)))
+    }
+  }
+
+  #handOff(deliveries: readonly HandedOff[]): void {
     const nowMs = this.#environment.clock.nowMs()
     for (const { hasElders, payload, ...delivery } of deliveries) {
       if (!this.#shards.holds(delivery.shard)) {
@@ -444,7 +460,7 @@ export class Engine {
   async #noticeChanges(): Promise<void> {
     const nowMs = this.#environment.clock.nowMs()
     const changed = await this.#environment.store.readChangedEndpoints(
-      this.#changesReadUntilMs - 2 * this.#options.pollEveryMs,
+      this.#changesReadUntilMs - CHANGES_OVERLAP_POLLS * this.#options.pollEveryMs,
     )
     this.#changesReadUntilMs = nowMs
     const noticed = new Map<string, number>()

@@ -31,6 +31,8 @@ export interface LaneEvents {
   onPostponed(deliveries: readonly QueuedDelivery[], untilMs: number): void
   /** Rows that are due but have no place in their lane, and wait in the database. */
   onParked(deliveries: readonly QueuedDelivery[]): void
+  /** A row that was read ahead has no place: to be read again when it is due. */
+  onTooEarly(delivery: QueuedDelivery): void
   /** A strand has to be read again: it has run dry, or is out of date. */
   onDry(strand: Strand): void
   /** A lane that can move runs low, and has parked deliveries. */
@@ -114,7 +116,7 @@ export class Lanes {
     if (strand === undefined) {
       if (hasElders && !delivery.isReplay) return false
       const lane = this.#laneOf(delivery)
-      if (this.#isFull(lane)) this.#events.onParked([delivery])
+      if (this.#isFull(lane)) this.#turnAway(delivery, nowMs)
       else this.#evaluate(this.#open(lane, key, [delivery], true), nowMs)
       return true
     }
@@ -123,7 +125,7 @@ export class Lanes {
     if (newest !== undefined && delivery.sequence !== newest.sequence + 1) return false
     if (this.#isFull(strand.lane)) {
       strand.isComplete = false
-      this.#events.onParked([delivery])
+      this.#turnAway(delivery, nowMs)
       return true
     }
     this.#ids.add(delivery.id)
@@ -401,6 +403,12 @@ export class Lanes {
     lane.isRefilling = true
     if (lane.parkedUpTo === NIL_UUID) lane.isParkedAnew = false
     this.#events.onHungry(lane, max - lane.count)
+  }
+
+  /** Parked ones count as due as soon as they are taken up again, so only due ones are parked. */
+  #turnAway(delivery: QueuedDelivery, nowMs: number): void {
+    if (delivery.nextAttemptAtMs <= nowMs) this.#events.onParked([delivery])
+    else this.#events.onTooEarly(delivery)
   }
 
   /** A lane that cannot move keeps only a handful in memory: enough for its probes. */

@@ -21,8 +21,11 @@ export interface Deps {
 
 /** What operations tell the delivery engine, always after their commit. */
 export interface EngineNotices {
-  /** New deliveries that are committed. */
-  handOff(deliveries: readonly HandedOff[]): void
+  /**
+   * A transaction begins that may make new deliveries. What is returned takes them once they are
+   * committed, or none: by then the engine may have found, and even delivered, some by itself.
+   */
+  beginAccept(): (deliveries: readonly HandedOff[]) => void
   /** The endpoint was paused, resumed, deleted, or has another key, header or address. */
   endpointChanged(clientKey: number, endpointId: string, shard: number): void
 }

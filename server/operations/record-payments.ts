@@ -4,6 +4,7 @@
 import { ServiceError } from '../core/errors.ts'
 import type { DocumentFile, EventKind, PaymentWrite } from '../core/payment.ts'
 import { type Applied, applyChange } from '../core/payment-change.ts'
+import type { HandedOff } from '../core/queued-delivery.ts'
 import { saveEventsAndFanOut } from '../store/accept.ts'
 import { inTransaction } from '../store/db.ts'
 import { type DocumentToSave, saveDocuments } from '../store/documents.ts'
@@ -38,21 +39,27 @@ export async function recordPayments(
 ): Promise<readonly RecordResult[]> {
   const now = new Date(deps.clock.nowMs())
   const clientKeys = await accounts.find(changes.map((change) => change.accountId))
-  const { results, deliveries } = await inTransaction(deps.pool, async (db) => {
-    const stored = await lockPayments(
-      db,
-      changes.map((change) => change.write.id),
-    )
-    const plan = applyChanges(deps, stored, clientKeys, changes, now.getTime())
-    const [, , deliveries] = await Promise.all([
-      saveDocuments(db, plan.documents, now),
-      savePayments(db, plan.payments, now),
-      saveEventsAndFanOut(db, plan.events, now),
-    ])
-    return { results: plan.results, deliveries }
-  })
-  deps.engine.handOff(deliveries) // Only now: the engine never sees what could still be rolled back.
-  return results
+  const handOff = deps.engine.beginAccept()
+  let committed: readonly HandedOff[] = []
+  try {
+    const { results, deliveries } = await inTransaction(deps.pool, async (db) => {
+      const stored = await lockPayments(
+        db,
+        changes.map((change) => change.write.id),
+      )
+      const plan = applyChanges(deps, stored, clientKeys, changes, now.getTime())
+      const [, , deliveries] = await Promise.all([
+        saveDocuments(db, plan.documents, now),
+        savePayments(db, plan.payments, now),
+        saveEventsAndFanOut(db, plan.events, now),
+      ])
+      return { results: plan.results, deliveries }
+    })
+    committed = deliveries
+    return results
+  } finally {
+    handOff(committed) // Only now: the engine never sees what could still be rolled back.
+  }
 }
 
 interface Plan {

@@ -93,3 +93,11 @@ export async function freeAllLeases(db: Db): Promise<void> {
   await db.query(`update leases set owner = null, expires_at = '-infinity' where owner is not null`)
   await db.query('delete from processes')
 }
+
+/** What time it is by the database, in milliseconds. */
+export async function readDatabaseTimeMs(db: Db): Promise<number> {
+  const { rows } = await db.query<{ now_ms: number }>(
+    'select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms',
+  )
+  return rows[0]?.now_ms as number
+}

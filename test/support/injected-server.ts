@@ -86,7 +86,7 @@ export async function serveHttp(
       targets: { loopbackAllowed: mode === 'sandbox', allowedNetworks: config.allowedNetworks },
       newId: () => ids.next(),
       engine: {
-        handOff() {},
+        beginAccept: () => () => {},
         endpointChanged: (...notice) => notices.push(notice.join(' ')),
       },
       logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),

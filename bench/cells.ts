@@ -1,0 +1,123 @@
+// The cells of the main table: which systems, fed how, and in which order. Rounds go forward and back
+// (ABBA), so that a machine that warms up or slows down favours nobody.
+
+import { measureRawPost, type RawRound } from './floors/floors.ts'
+import { type Feed, measureRound, type Round } from './harness/measure.ts'
+import { Stage } from './harness/stage.ts'
+import type { System } from './harness/system.ts'
+
+export interface Timing {
+  rounds: number
+  seconds: number
+  warmUpSeconds: number
+  endpoints: number
+  seed: string
+  /** Receiver and generator share this core. */
+  core?: number | undefined
+}
+
+export interface DeliveryCell {
+  kind: 'delivery'
+  name: string
+  feed: Feed
+  system: System
+  endpoints: number
+}
+
+export interface RawCell {
+  kind: 'raw'
+  name: string
+  through: 'rawDispatch' | 'rawClient'
+}
+
+export type Cell = DeliveryCell | RawCell
+
+export interface CellResult {
+  cell: Cell
+  rounds: (Round | RawRound)[]
+  /** Left out because the hypervisor took more than 2 % of the time, or because ids were missing. */
+  discarded: { stolen: number; missing: number }
+  failure: string | null
+}
+
+export const RAW_CELLS: readonly RawCell[] = [
+  { kind: 'raw', name: 'raw POST, undici dispatch', through: 'rawDispatch' },
+  { kind: 'raw', name: 'raw POST, Paybell’s client', through: 'rawClient' },
+]
+
+const STEAL_SHARE_MAX = 0.02
+
+export function deliveryCell(system: System, feed: Feed, endpoints: number): DeliveryCell {
+  return { kind: 'delivery', name: system.name, feed, system, endpoints }
+}
+
+export async function runCells(cells: readonly Cell[], timing: Timing): Promise<CellResult[]> {
+  const results = cells.map(
+    (cell): CellResult => ({
+      cell,
+      rounds: [],
+      discarded: { stolen: 0, missing: 0 },
+      failure: null,
+    }),
+  )
+  for (let round = 0; round < timing.rounds; round++) {
+    const order = round % 2 === 0 ? results : results.toReversed()
+    for (const result of order) {
+      const before = result.rounds.length
+      await runOnce(result, round, timing)
+      // A round that was stolen is tried once more.
+      const isStolen = result.rounds.length === before && result.failure === null
+      if (isStolen && result.discarded.missing === 0) await runOnce(result, round, timing)
+    }
+  }
+  return results
+}
+
+async function runOnce(result: CellResult, round: number, timing: Timing): Promise<void> {
+  const stage = await Stage.open(timing.core)
+  try {
+    const measured = await measureCell(stage, result.cell, round, timing)
+    const label = `${result.cell.name}${result.cell.kind === 'delivery' ? `, ${result.cell.feed}` : ''}`
+    console.log(
+      `  round ${round + 1}  ${label.padEnd(42)} ${measured.perSecond.toFixed(0).padStart(7)}/s` +
+        (measured.missing > 0 ? `  MISSING ${measured.missing}` : '') +
+        (measured.stealShare > STEAL_SHARE_MAX ? '  (stolen time: left out)' : ''),
+    )
+    if (measured.missing > 0) result.discarded.missing++
+    else if (measured.stealShare > STEAL_SHARE_MAX) result.discarded.stolen++
+    else result.rounds.push(measured)
+  } catch (error) {
+    result.failure = String(error).split('\n')[0] as string
+    console.log(`  round ${round + 1}  ${result.cell.name}: ${result.failure}`)
+  } finally {
+    await stage.close()
+  }
+}
+
+async function measureCell(
+  stage: Stage,
+  cell: Cell,
+  round: number,
+  timing: Timing,
+): Promise<Round | RawRound> {
+  if (cell.kind === 'raw') return measureRawPost(stage, cell.through, timing.seconds)
+  const running = await cell.system.start({
+    receiverUrl: cell.system.isOverTls ? await stage.openTlsOrigin() : stage.receiverUrl,
+    endpoints: cell.endpoints,
+  })
+  try {
+    const measured = await measureRound(stage, running, {
+      feed: cell.feed,
+      seconds: timing.seconds,
+      warmUpSeconds: timing.warmUpSeconds,
+      seed: `${timing.seed}-${round}`,
+      ...(cell.system.windowMax === undefined ? {} : { windowMax: cell.system.windowMax }),
+    })
+    if (measured.refused > 0) {
+      throw new Error(`${measured.refused} payments were refused: ${measured.firstRefusal}`)
+    }
+    return measured
+  } finally {
+    await running.stop()
+  }
+}

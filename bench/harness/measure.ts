@@ -1,0 +1,145 @@
+// One round of one cell: warm up, checkpoint, feed for so many seconds, wait until the last delivery
+// is recorded. The clock runs from the first request to that last record; nothing lies outside.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { cpuSeconds, machineTimes } from './cpu.ts'
+import type { Limits } from './generator.ts'
+import { monotonicMs } from './monotonic.ts'
+import type { Stage } from './stage.ts'
+import { type Percentiles, percentiles } from './statistics.ts'
+import type { RunningSystem } from './system.ts'
+
+export type Feed = 'batch' | 'put'
+
+export interface Round {
+  deliveries: number
+  seconds: number
+  perSecond: number
+  missing: number
+  duplicates: number
+  refused: number
+  /** CPU-seconds per 1,000 deliveries. */
+  cpu: { service: number; store: number; receiver: number; generator: number }
+  walBytesEach: number
+  walFsyncsEach: number
+  transactionsEach: number
+  /** From the request to the receiver, in a closed loop: shown, never compared. */
+  latency: Percentiles
+  stealShare: number
+  firstRefusal: string
+}
+
+export const WINDOW_MAX = 4_000
+const SETTLE_LIMIT_MS = 60_000
+
+export function limitsOf(feed: Feed, seconds: number, windowMax = WINDOW_MAX): Limits {
+  return feed === 'batch'
+    ? { seconds, concurrent: 4, linesPerBatch: Math.min(500, Math.ceil(windowMax / 4)), windowMax }
+    : { seconds, concurrent: 256, windowMax }
+}
+
+export async function measureRound(
+  stage: Stage,
+  system: RunningSystem,
+  options: { feed: Feed; seconds: number; warmUpSeconds: number; seed: string; windowMax?: number },
+): Promise<Round> {
+  await aimAt(stage, system, options.seed)
+  await stage.feed(limitsOf(options.feed, options.warmUpSeconds, options.windowMax))
+  await untilSettled(stage, system)
+  await delay(1_100) // PostgreSQL's own counters are late by up to a second.
+  await system.database?.checkpoint()
+  return measureFeed(stage, system, () =>
+    stage.feed(limitsOf(options.feed, options.seconds, options.windowMax)),
+  )
+}
+
+export function aimAt(
+  stage: Stage,
+  system: RunningSystem,
+  seed: string,
+  documentBytes = 0,
+): Promise<void> {
+  const { baseUrl, operatorKey, accountIds } = system
+  return stage.aim({ baseUrl, operatorKey, accountIds, seed, documentBytes })
+}
+
+export async function measureFeed(
+  stage: Stage,
+  system: RunningSystem,
+  feed: () => ReturnType<Stage['feed']>,
+): Promise<Round> {
+  const arrivedBefore = stage.unique
+  const writesBefore = await system.database?.writeCounts()
+  const duplicatesBefore = (await stage.arrivals(0)).duplicates
+  const machineBefore = machineTimes()
+  const before = usage(stage, system)
+  const fed = await feed()
+  const endedAtMs = await untilSettled(stage, system, arrivedBefore + fed.accepted)
+  const after = usage(stage, system)
+  const machineAfter = machineTimes()
+  await delay(1_100)
+  const writesAfter = await system.database?.writeCounts()
+  const last = fed.firstNumber + fed.sentAtMs.length
+  const { atMs, duplicates } = await stage.arrivals(last)
+  const latencies: number[] = []
+  let arrived = 0
+  for (let number = fed.firstNumber; number < last; number++) {
+    const at = atMs[number] as number
+    if (at === 0) continue
+    arrived++
+    latencies.push(at - (fed.sentAtMs[number - fed.firstNumber] as number))
+  }
+  const seconds = (endedAtMs - fed.startedAtMs) / 1_000
+  const each = (key: keyof NonNullable<typeof writesAfter>) =>
+    writesAfter && writesBefore ? (writesAfter[key] - writesBefore[key]) / arrived : Number.NaN
+  const per1000 = (key: keyof typeof after) => ((after[key] - before[key]) / arrived) * 1_000
+  return {
+    deliveries: arrived,
+    seconds,
+    perSecond: arrived / seconds,
+    missing: Math.max(0, fed.accepted - arrived),
+    duplicates: duplicates - duplicatesBefore,
+    refused: fed.refused,
+    cpu: {
+      service: per1000('service'),
+      store: per1000('store'),
+      receiver: per1000('receiver'),
+      generator: per1000('generator'),
+    },
+    walBytesEach: each('walBytes'),
+    walFsyncsEach: each('walFsyncs'),
+    transactionsEach: each('transactions'),
+    latency: percentiles(latencies),
+    stealShare:
+      (machineAfter.steal - machineBefore.steal) / (machineAfter.total - machineBefore.total),
+    firstRefusal: fed.firstRefusal,
+  }
+}
+
+function usage(stage: Stage, system: RunningSystem) {
+  return {
+    ...system.cpuSeconds(),
+    receiver: cpuSeconds(stage.receiver.pid),
+    generator: cpuSeconds(stage.generator.pid),
+  }
+}
+
+/** The moment when all is delivered and recorded, or when patience with what is missing ended. */
+export async function untilSettled(
+  stage: Stage,
+  system: RunningSystem,
+  wanted = 0,
+  limitMs = SETTLE_LIMIT_MS,
+): Promise<number> {
+  let progressAtMs = monotonicMs()
+  for (let seen = stage.unique; ; await delay(5)) {
+    const askedAtMs = monotonicMs()
+    // The database is asked only when the receiver has everything: the question costs something.
+    if (stage.unique >= wanted && (await system.isSettled())) return askedAtMs
+    if (stage.unique > seen) {
+      seen = stage.unique
+      progressAtMs = askedAtMs
+    }
+    if (askedAtMs - progressAtMs > limitMs) return askedAtMs
+  }
+}

@@ -1,0 +1,48 @@
+// Medians and percentiles. A cell is told by its median with the least and the greatest round.
+
+export interface Spread {
+  median: number
+  min: number
+  max: number
+  rounds: number
+}
+
+export function spread(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b)
+  return {
+    median: quantile(sorted, 0.5),
+    min: sorted[0] ?? Number.NaN,
+    max: sorted.at(-1) ?? Number.NaN,
+    rounds: sorted.length,
+  }
+}
+
+/** Of values in rising order, between its neighbours. */
+function quantile(sorted: readonly number[], share: number): number {
+  if (sorted.length === 0) return Number.NaN
+  const at = share * (sorted.length - 1)
+  const low = sorted[Math.floor(at)] as number
+  const high = sorted[Math.ceil(at)] as number
+  return low + (high - low) * (at - Math.floor(at))
+}
+
+export interface Percentiles {
+  count: number
+  p50: number
+  p90: number
+  p99: number
+  p999: number
+  max: number
+}
+
+export function percentiles(values: readonly number[]): Percentiles {
+  const sorted = [...values].sort((a, b) => a - b)
+  return {
+    count: sorted.length,
+    p50: quantile(sorted, 0.5),
+    p90: quantile(sorted, 0.9),
+    p99: quantile(sorted, 0.99),
+    p999: quantile(sorted, 0.999),
+    max: sorted.at(-1) ?? Number.NaN,
+  }
+}

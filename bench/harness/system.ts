@@ -1,0 +1,42 @@
+// What a system under test has to offer so that a cell can measure it, Paybell and peers alike.
+
+import type { BenchDatabase } from './database.ts'
+
+export type Durability = 'fsync before 2xx' | 'fsync each second' | 'none'
+
+export interface RunningSystem {
+  baseUrl: string
+  operatorKey: string
+  accountIds: readonly string[]
+  /** Of all processes that belong to it, database included. */
+  cpuSeconds(): { service: number; store: number }
+  /** True when everything accepted so far is delivered and recorded. */
+  isSettled(): Promise<boolean>
+  /** Deliveries whose record says delivered; counted outside the measured time. */
+  recorded(): Promise<number>
+  /** The processes of the service itself. */
+  pids: readonly number[]
+  database: BenchDatabase | null
+  stop(): Promise<void>
+}
+
+export interface SystemOptions {
+  receiverUrl: string
+  /** Endpoints, one account each. */
+  endpoints: number
+}
+
+export interface System {
+  name: string
+  durability: Durability
+  /** Callbacks go over https, as in production. */
+  isOverTls?: boolean
+  /** What may be under way, when less than usual: a slow system would take for ever to drain. */
+  windowMax?: number
+  start(options: SystemOptions): Promise<RunningSystem>
+}
+
+/** The path of the n-th endpoint at the receiver. */
+export function endpointPath(number: number): string {
+  return `/e/${number}`
+}

@@ -1,0 +1,116 @@
+// Paybell as a system under test: a fresh PostgreSQL, one process or several.
+
+import { randomBytes } from 'node:crypto'
+import { cpuSeconds } from '../harness/cpu.ts'
+import { BenchDatabase } from '../harness/database.ts'
+import { TLS } from '../harness/stage.ts'
+import type { RunningSystem, System, SystemOptions } from '../harness/system.ts'
+import { type Prepared, preparePaybell } from './prepare.ts'
+import { PaybellService } from './service.ts'
+
+export interface PaybellOptions extends SystemOptions {
+  processes?: number
+  apart?: { url: string; count: number } | undefined
+  nodeArguments?: readonly string[]
+  env?: Readonly<Record<string, string>>
+  /** Counts PostgreSQL's time by statement. */
+  isCounting?: boolean
+  /** Between the preparation and the start of the service. */
+  beforeStart?: (database: BenchDatabase, prepared: Prepared) => Promise<void>
+}
+
+export interface RunningPaybell extends RunningSystem {
+  database: BenchDatabase
+  prepared: Prepared
+  services: readonly PaybellService[]
+  /** One more process on the same database. */
+  addProcess(): Promise<PaybellService>
+}
+
+export async function startPaybell(options: PaybellOptions): Promise<RunningPaybell> {
+  const database = await BenchDatabase.start(options.isCounting)
+  const services: PaybellService[] = []
+  const stop = async () => {
+    await Promise.all(services.map((service) => service.stop().catch(() => {})))
+    await database.stop()
+  }
+  try {
+    const masterKey = randomBytes(32)
+    const operatorKey = randomBytes(32).toString('hex')
+    const prepared = await preparePaybell({ ...options, databaseUrl: database.url, masterKey })
+    await options.beforeStart?.(database, prepared)
+    const addProcess = async () => {
+      const { nodeArguments = [], env = {} } = options
+      const keys = { databaseUrl: database.url, masterKey, operatorKey }
+      const service = await PaybellService.start({ ...keys, nodeArguments, env })
+      services.push(service)
+      return service
+    }
+    const first = await addProcess()
+    for (let count = 1; count < (options.processes ?? 1); count++) await addProcess()
+    return {
+      baseUrl: first.baseUrl,
+      operatorKey,
+      accountIds: prepared.accountIds,
+      prepared,
+      services,
+      addProcess,
+      database,
+      get pids() {
+        return services.map((service) => service.pid)
+      },
+      cpuSeconds: () => ({
+        service: services.reduce((sum, service) => sum + cpuSeconds(service.pid), 0),
+        store: database.cpuSeconds(),
+      }),
+      isSettled: () => isSettled(database),
+      recorded: () => countDelivered(database),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Nothing is owed now, nor parked; what waits for a later day does not count, nor what `except` are
+ *  owed. */
+export async function isSettled(
+  database: BenchDatabase,
+  except: readonly string[] = [],
+): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 from paybell.pending_deliveries
+     where (next_attempt_at is null or next_attempt_at < now() + interval '1 hour')
+       and endpoint_id <> all($1::uuid[]) limit 1`,
+    [except],
+  )
+  return rows.length === 0
+}
+
+async function countDelivered(database: BenchDatabase): Promise<number> {
+  const [row] = await database.query<{ count: string }>(
+    `select count(*) from paybell.final_deliveries where state = 'DELIVERED'`,
+  )
+  return Number(row?.count)
+}
+
+export const PAYBELL: System = {
+  name: 'Paybell',
+  durability: 'fsync before 2xx',
+  start: (options) => startPaybell(options),
+}
+
+/** As production logs: a line for each request and for each attempt. */
+export const PAYBELL_LOGGING: System = {
+  ...PAYBELL,
+  name: 'Paybell, log level info',
+  start: (options) => startPaybell({ ...options, env: { PAYBELL_LOG_LEVEL: 'info' } }),
+}
+
+export const PAYBELL_TLS: System = {
+  ...PAYBELL,
+  name: 'Paybell, callbacks over TLS',
+  isOverTls: true,
+  start: (options) => startPaybell({ ...options, env: { PAYBELL_EXTRA_CA_FILE: TLS.authority } }),
+}

@@ -1,0 +1,139 @@
+// bench/RESULTS.md: the tables of one run, with what they were measured on.
+
+import type { StoreFloors } from '../floors/floors.ts'
+import type { Machine } from '../harness/machine.ts'
+import type { ScenarioResult } from '../scenarios/scenario.ts'
+import type { Ratios, Row } from './summary.ts'
+import { markdownTable, number, ratio } from './text.ts'
+
+export interface RunReport {
+  date: string
+  mode: string
+  machine: Machine
+  versions: Readonly<Record<string, string>>
+  timing: {
+    rounds: number
+    seconds: number
+    warmUpSeconds: number
+    endpoints: number
+    seed: string
+  }
+  rows: readonly Row[]
+  ratios: { batch: Ratios | null; put: Ratios | null }
+  floors: StoreFloors | null
+  scenarios: readonly ScenarioResult[]
+  notes: readonly string[]
+}
+
+export function deliveryTable(rows: readonly Row[]): string {
+  return markdownTable(
+    [
+      'system',
+      'fed by',
+      'deliveries/s (min–max)',
+      '× floor',
+      'CPU-s per 1,000',
+      'service + store',
+      'receiver, generator',
+      'durable',
+      'missing',
+      'twice',
+    ],
+    rows.map((row) => [
+      row.name,
+      row.feed ?? '–',
+      row.failure !== null && row.perSecond.rounds === 0
+        ? 'failed'
+        : `${number(row.perSecond.median)} (${number(row.perSecond.min)}–${number(row.perSecond.max)})`,
+      ratio(row.toFloor),
+      number(row.cpu.system, 3),
+      `${number(row.cpu.service, 3)} + ${number(row.cpu.store, 3)}`,
+      `${number(row.cpu.receiver, 3)}, ${number(row.cpu.generator, 3)}`,
+      row.durability,
+      row.missing === 0 ? '0' : `in ${row.missing} rounds`,
+      String(row.duplicates),
+    ]),
+  )
+}
+
+export function scenarioTable(scenarios: readonly ScenarioResult[]): string {
+  return markdownTable(
+    ['scenario', 'measured', 'against', 'ratio', 'wanted', 'met'],
+    scenarios.map((scenario) => [
+      `${scenario.target === null ? '' : `${scenario.target}. `}${scenario.name}`,
+      scenario.measured,
+      scenario.against,
+      scenario.ratio === null ? '–' : ratio(scenario.ratio),
+      scenario.wanted,
+      scenario.isMet === null ? '–' : scenario.isMet ? 'yes' : 'NO',
+    ]),
+  )
+}
+
+export function ratioLines(ratios: RunReport['ratios']): string[] {
+  return (['batch', 'put'] as const).flatMap((feed) => {
+    const found = ratios[feed]
+    if (found === null) return []
+    return [
+      `Fed by ${feed}: ${ratio(found.toFloor)} × the raw floor; ${ratio(found.toBestPeer)} × the best durable peer (${found.bestPeer}), which needs ${ratio(found.cpuToBestPeer)} × the CPU per delivery.`,
+    ]
+  })
+}
+
+export function floorTable(floors: StoreFloors): string {
+  const rows = [
+    [
+      'write + fdatasync',
+      `${number(floors.flush.perSecond)}/s`,
+      `${number(floors.flush.medianMs, 3)} ms`,
+    ],
+    [
+      'commit of one row, one connection',
+      `${number(floors.commit.perSecond)}/s`,
+      `${number(floors.commit.medianMs, 3)} ms`,
+    ],
+    ['one POST after the other', '', `${number(floors.postMedianMs, 3)} ms`],
+    ...floors.batches.map((batch) => [
+      `accept, then record, ${batch.size} at a time`,
+      `${number(batch.acceptRowsPerSecond)} and ${number(batch.recordRowsPerSecond)} rows/s`,
+      `${number(batch.acceptWalBytesEach)} and ${number(batch.recordWalBytesEach)} WAL bytes a row`,
+    ]),
+    [
+      'PostgreSQL only: the SQL of a delivery',
+      `${number(floors.statementsOnly.perSecond)}/s`,
+      `${number(floors.statementsOnly.cpuPer1000.store, 3)} CPU-s per 1,000 (and ${number(floors.statementsOnly.cpuPer1000.service, 3)} in Node)`,
+    ],
+    ['bare Fastify route', `${number(floors.hello.perSecond)}/s`, ''],
+    ['receiver alone, under the generator', `${number(floors.receiverAlone.perSecond)}/s`, ''],
+    ...floors.loops.map((loop) => [loop.name, '', `${number(loop.microseconds, 1)} µs`]),
+  ]
+  return markdownTable(['floor', 'rate', 'each'], rows)
+}
+
+export function resultsMarkdown(report: RunReport): string {
+  const { machine, timing } = report
+  const versions = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`)
+  const parts = [
+    '# Results',
+    `Written by \`npm run bench\`; do not edit. How to read it: [README.md](README.md).`,
+    `${report.date}, ${report.mode} run, ${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB, Linux ${machine.kernel}, Node ${machine.node}. ${versions.join(', ')}.`,
+    `${timing.rounds} rounds of ${timing.seconds} s after ${timing.warmUpSeconds} s of warm-up, forward and back; ${timing.endpoints} endpoints; seed \`${timing.seed}\`. Median with the least and greatest round. Database, service, receiver and load generator share the cores.`,
+    '## Durable deliveries, end to end',
+    ...ratioLines(report.ratios).map((line) => `- ${line}`),
+    deliveryTable(report.rows),
+    '![Throughput](plots/throughput.svg)',
+  ]
+  if (report.scenarios.length > 0) {
+    parts.push('## Bad days and targets', scenarioTable(report.scenarios))
+    const details = report.scenarios.filter((scenario) => scenario.detail !== '')
+    parts.push(details.map((scenario) => `- **${scenario.name}**: ${scenario.detail}`).join('\n'))
+    if (report.scenarios.some((scenario) => scenario.latencies.length > 0)) {
+      parts.push('![Latency](plots/latency.svg)')
+    }
+  }
+  if (report.floors !== null)
+    parts.push('## Floors, measured in the same run', floorTable(report.floors))
+  if (report.notes.length > 0)
+    parts.push('## Notes', report.notes.map((note) => `- ${note}`).join('\n'))
+  return `${parts.join('\n\n').replaceAll(/(- [^\n]*)\n\n(?=- )/g, '$1\n')}\n`
+}

@@ -1,0 +1,34 @@
+// Where a run leaves its traces: RESULTS.md, the plots, and all rounds as JSON. A trial or a part of a
+// run leaves only the JSON, so that the published table is always a whole one.
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import type { CellResult } from '../cells.ts'
+import { latencyPlot, throughputPlot } from './plots.ts'
+import { type RunReport, resultsMarkdown } from './results-file.ts'
+
+const HERE = new URL('../', import.meta.url)
+
+export async function writeReport(
+  report: RunReport,
+  results: readonly CellResult[],
+  isWhole: boolean,
+): Promise<void> {
+  const raw = new URL('results/', HERE)
+  await mkdir(raw, { recursive: true })
+  const stamp = report.date.replaceAll(/[^\d]/g, '')
+  const rounds = results.map(({ cell, ...result }) => ({
+    name: cell.name,
+    feed: cell.kind === 'delivery' ? cell.feed : null,
+    ...result,
+  }))
+  const json = JSON.stringify({ ...report, rounds }, null, 1)
+  await writeFile(new URL(`${report.mode}-${stamp}.json`, raw), `${json}\n`)
+  if (!isWhole) return
+  await writeFile(new URL('latest.json', raw), `${json}\n`)
+  const plots = new URL('plots/', HERE)
+  await mkdir(plots, { recursive: true })
+  await writeFile(new URL('throughput.svg', plots), throughputPlot(report.rows))
+  const latencies = report.scenarios.flatMap((scenario) => scenario.latencies)
+  if (latencies.length > 0) await writeFile(new URL('latency.svg', plots), latencyPlot(latencies))
+  await writeFile(new URL('RESULTS.md', HERE), resultsMarkdown(report))
+}

@@ -1,0 +1,30 @@
+// A scenario: one thing that happens on a bad day, measured against the same thing on a good one.
+
+import type { LatencySeries } from '../report/plots.ts'
+
+export interface ScenarioResult {
+  /** Its number among the targets; null for what is only shown. */
+  target: number | null
+  name: string
+  measured: string
+  against: string
+  ratio: number | null
+  wanted: string
+  isMet: boolean | null
+  detail: string
+  latencies: readonly LatencySeries[]
+}
+
+export interface ScenarioOptions {
+  seconds: number
+  warmUpSeconds: number
+  endpoints: number
+  seed: string
+  /** A small copy of the real thing, to try the benchmark itself. */
+  isTrial: boolean
+}
+
+export interface Scenario {
+  name: string
+  run(options: ScenarioOptions): Promise<ScenarioResult[]>
+}

@@ -1,0 +1,40 @@
+// The same work by one process and by two that share a database: on two cores nothing gets faster, but
+// nothing may get dearer either.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { measureRound } from '../harness/measure.ts'
+import { number } from '../report/text.ts'
+import type { Scenario, ScenarioOptions } from './scenario.ts'
+import { withPaybell } from './with-paybell.ts'
+
+async function measure(options: ScenarioOptions, processes: number) {
+  return withPaybell({ endpoints: options.endpoints, processes }, async (stage, paybell) => {
+    // Shards are shared out within a few renewals.
+    if (processes > 1) await delay(10_000)
+    const round = await measureRound(stage, paybell, { ...options, feed: 'batch' })
+    return { ...round, cpuSum: round.cpu.service + round.cpu.store }
+  })
+}
+
+export const twoProcesses: Scenario = {
+  name: 'two-processes',
+  async run(options) {
+    const one = await measure(options, 1)
+    const two = await measure(options, 2)
+    const ratio = two.cpuSum / one.cpuSum
+    const missing = one.missing + two.missing
+    return [
+      {
+        target: 12,
+        name: 'CPU per delivery, two processes on one database',
+        measured: `${number(two.cpuSum, 3)} CPU-s per 1,000`,
+        against: `${number(one.cpuSum, 3)} with one`,
+        ratio,
+        wanted: '≤ 1.15',
+        isMet: missing === 0 && ratio <= 1.15,
+        detail: `${number(two.perSecond)}/s against ${number(one.perSecond)}/s; all fed to the first process; missing ${missing}, twice ${two.duplicates}.`,
+        latencies: [],
+      },
+    ]
+  },
+}

@@ -1,0 +1,199 @@
+// The twin and PostgreSQL side by side: each operation is done to both, their answers and their states
+// are compared. What differs by nature (ids drawn by the database, its clock) is taken over from it.
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Config } from '../../server/config.ts'
+import { shardOf } from '../../server/core/endpoint.ts'
+import { LEASE_POLICY } from '../../server/core/lease.ts'
+import type { PaymentWrite } from '../../server/core/payment.ts'
+import { applyChange } from '../../server/core/payment-change.ts'
+import type { HandedOff } from '../../server/core/queued-delivery.ts'
+import { UuidMaker } from '../../server/core/uuid.ts'
+import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
+import { postgresDeliveryStore } from '../../server/delivery/postgres-delivery-store.ts'
+import { AccountDirectory } from '../../server/operations/account-directory.ts'
+import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
+import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
+import type { Deps } from '../../server/operations/deps.ts'
+import { recordPayments } from '../../server/operations/record-payments.ts'
+import { saveEndpoint } from '../../server/operations/save-endpoint.ts'
+import { insertClient } from '../../server/store/clients.ts'
+import { Sealer } from '../../server/store/sealing.ts'
+import { keyOf } from '../simulator/key-ring.ts'
+import { Twin } from '../simulator/twin.ts'
+import * as writes from '../simulator/twin-writes.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { readState, type State, twinState } from './states.ts'
+
+/** Leases of an hour, so that only `expire` ends them. */
+const POLICY = { ...LEASE_POLICY, leaseMs: 3_600_000, processGoneAfterMs: 3_600_000 }
+
+export class BothStores {
+  readonly twin = new Twin(Array.from({ length: 64 }, (_, shard) => shard))
+  readonly processes = [randomUUID(), randomUUID()] as const
+  readonly accountId = randomUUID()
+  readonly endpointIds: string[] = []
+  nowMs = 1_800_000_000_000
+  clientKey = 0
+  readonly #database: TestDatabase
+  readonly #stores: readonly DeliveryStore[]
+  readonly #deps: Deps
+  readonly #accounts: AccountDirectory
+  #handedOff: readonly HandedOff[] = []
+  #eventIds: string[] = []
+
+  constructor(database: TestDatabase) {
+    this.#database = database
+    const { pool } = database
+    const sealer = new Sealer([randomBytes(32)])
+    const ids = new UuidMaker(() => this.nowMs, randomBytes)
+    this.#stores = this.processes.map((id) =>
+      postgresDeliveryStore(pool, sealer, { id, host: 'test', version: '0' }, POLICY),
+    )
+    this.#accounts = new AccountDirectory(pool)
+    this.#deps = {
+      pool,
+      clock: { nowMs: () => this.nowMs, monotonicMs: () => 0 },
+      config: { endpointsMax: 50, timeScale: 1 } as Config,
+      sealer,
+      targets: { loopbackAllowed: false, allowedNetworks: [] },
+      newId: () => {
+        const id = ids.next()
+        this.#eventIds.push(id)
+        return id
+      },
+      engine: {
+        beginAccept: () => (deliveries) => {
+          this.#handedOff = deliveries
+        },
+        endpointChanged() {},
+      },
+    }
+  }
+
+  async prepare(): Promise<void> {
+    const { pool } = this.#database
+    const client = await insertClient(pool, { id: randomUUID(), name: 'c' }, new Date(this.nowMs))
+    this.clientKey = client.clientKey
+    await pool.query(
+      'insert into accounts (client_key, id, name, created_at) values ($1, $2, $3, $4)',
+      [this.clientKey, this.accountId, 'a', new Date(this.nowMs)],
+    )
+  }
+
+  /** PostgreSQL's store and the twin's word for the same process. */
+  store(process: 0 | 1): DeliveryStore {
+    return this.#stores[process] as DeliveryStore
+  }
+
+  async sameState(what: string): Promise<void> {
+    const found: State = await readState(this.#database.pool)
+    assert.deepEqual(twinState(this.twin), found, `states differ after ${what}`)
+  }
+
+  async register(number: number, isSubscription: boolean): Promise<void> {
+    const url = `https://e${number}.example/`
+    const accountId = isSubscription ? null : this.accountId
+    const id = await saveEndpoint(this.#deps, this.#request(url, accountId, `e${number}k0`))
+    this.endpointIds.push(id)
+    const { clientKey } = this
+    const key = keyOf(`e${number}k0`)
+    const endpoint = { clientKey, id, accountId, shard: shardOf(id), url, key }
+    writes.registerEndpoint(this.twin, endpoint, this.nowMs)
+  }
+
+  async rotate(endpointId: string, keyName: string): Promise<void> {
+    const endpoint = this.twin.tables.endpoints.get(endpointId)
+    if (!endpoint || endpoint.deletedAtMs !== null) return
+    await saveEndpoint(this.#deps, this.#request(endpoint.url, endpoint.accountId, keyName))
+    writes.rotateKey(this.twin, endpointId, keyOf(keyName), this.nowMs)
+  }
+
+  async change(endpointId: string, status: 'ACTIVE' | 'PAUSED'): Promise<void> {
+    const isThere = writes.changeStatus(this.twin, endpointId, status, this.nowMs)
+    const asked = changeEndpoint(this.#deps, this.#scope(endpointId), endpointId, status)
+    if (isThere) await asked
+    else await assert.rejects(asked)
+  }
+
+  async remove(endpointId: string): Promise<void> {
+    const isThere = writes.deleteEndpoint(this.twin, endpointId, this.nowMs)
+    const asked = deleteEndpoint(this.#deps, this.#scope(endpointId), endpointId)
+    if (isThere) await asked
+    else await assert.rejects(asked)
+  }
+
+  async accept(changes: readonly PaymentWrite[]): Promise<void> {
+    this.#eventIds = []
+    const { accountId, clientKey, nowMs, twin } = this
+    const results = await recordPayments(
+      this.#deps,
+      this.#accounts,
+      changes.map((write) => ({ accountId, write })),
+    )
+    const eventIds = [...this.#eventIds]
+    const drawn = new Map(
+      this.#handedOff.map((row) => [`${row.eventId}/${row.endpointId}`, row.id]),
+    )
+    const tools: writes.WriteTools = {
+      applyChange,
+      newId: () => eventIds.shift() as string,
+      newDeliveryId: (eventId, endpointId) => drawn.get(`${eventId}/${endpointId}`) ?? 'none',
+    }
+    const given = changes.map((write) => ({ clientKey, accountId, write }))
+    const plan = writes.planChanges(twin, given, nowMs, tools)
+    writes.applyEvents(twin, plan)
+    const handedOff = writes.fanOut(twin, plan, tools)
+    const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1)
+    assert.deepEqual(handedOff.toSorted(byId), this.#handedOff.toSorted(byId))
+    assert.deepEqual(
+      plan.results.map(({ outcome, event }) => [outcome, event?.id ?? null]),
+      results.map((result) =>
+        result instanceof Error ? ['refused', null] : [result.outcome, result.event?.id ?? null],
+      ),
+    )
+  }
+
+  /** A lease runs out; the database's clock is not ours to move. */
+  async expire(shards: readonly number[]): Promise<void> {
+    await this.#database.pool.query(
+      `update leases set expires_at = '-infinity' where shard = any($1::smallint[])`,
+      [shards],
+    )
+    for (const shard of shards) {
+      const lease = this.twin.tables.leases.get(shard)
+      if (lease) lease.expiresAtMs = Number.NEGATIVE_INFINITY
+    }
+  }
+
+  /** As a replay would leave it: pending, outside the order. */
+  async markReplay(deliveryId: string): Promise<void> {
+    await this.#database.pool.query(
+      'update pending_deliveries set is_replay = true where id = $1',
+      [deliveryId],
+    )
+    const row = this.twin.tables.pending.get(deliveryId)
+    if (row) row.isReplay = true
+  }
+
+  #scope(endpointId: string) {
+    const accountId = this.twin.tables.endpoints.get(endpointId)?.accountId ?? null
+    const kind = accountId === null ? ('subscription' as const) : ('webhook' as const)
+    return { clientKey: this.clientKey, kind, accountId }
+  }
+
+  #request(url: string, accountId: string | null, keyName: string) {
+    return {
+      clientKey: this.clientKey,
+      kind: accountId === null ? ('subscription' as const) : ('webhook' as const),
+      accountId,
+      url,
+      href: url,
+      sharedKey: `shared key ${keyName}`,
+      header: null,
+    }
+  }
+}
+
+export { POLICY }

@@ -1,0 +1,342 @@
+// Random operations for both stores: plausible ones, and those that come too late: an old epoch, an
+// attempt that was recorded before, an endpoint that is gone.
+
+import assert from 'node:assert/strict'
+import type { PaymentWrite } from '../../server/core/payment.ts'
+import { NIL_UUID } from '../../server/core/uuid.ts'
+import type { AttemptRecord, HeldDelivery } from '../../server/store/outcomes.ts'
+import type { SendingEndpoint } from '../../server/store/sending-endpoints.ts'
+import { Dice } from '../simulator/dice.ts'
+import type { PendingRow } from '../simulator/twin-tables.ts'
+import { sampleWrite } from '../support/payment-sample.ts'
+import { type BothStores, POLICY } from './both-stores.ts'
+
+const HOUR_MS = 3_600_000
+
+export class Operations {
+  readonly #both: BothStores
+  readonly #dice: Dice
+  #keys = 0
+  #endpoints = 0
+
+  constructor(both: BothStores, seed: number) {
+    this.#both = both
+    this.#dice = new Dice(seed)
+  }
+
+  /** Does one of them, and returns its name. */
+  async next(): Promise<string> {
+    const { twin } = this.#both
+    // Fractions of a millisecond: a Date drops them, and so must the twin.
+    this.#both.nowMs += this.#dice.pick([0, 0.4, 7, 1_000.7, HOUR_MS])
+    if (twin.tables.endpoints.size === 0) return this.#do('register')
+    if (this.#dice.chance(0.1)) return this.#do('take')
+    if (twin.tables.pending.size < 4 && this.#dice.chance(0.5)) return this.#do('accept')
+    return this.#do(this.#dice.pick(Object.keys(this.#all)))
+  }
+
+  async #do(name: string): Promise<string> {
+    await this.#all[name]?.()
+    return name
+  }
+
+  readonly #all: Readonly<Record<string, () => Promise<void>>> = {
+    register: () => {
+      if (this.#endpoints >= 8) return Promise.resolve()
+      return this.#both.register(this.#endpoints++, this.#dice.chance(0.5))
+    },
+    rotate: () => {
+      const isSame = this.#dice.chance(0.3)
+      return this.#both.rotate(this.#endpoint(), `k${isSame ? this.#keys : ++this.#keys}`)
+    },
+    pause: () => this.#both.change(this.#endpoint(), 'PAUSED'),
+    resume: () => this.#both.change(this.#endpoint(), 'ACTIVE'),
+    remove: () =>
+      this.#dice.chance(0.2) ? this.#both.remove(this.#endpoint()) : Promise.resolve(),
+    accept: () => this.#both.accept(this.#writes()),
+    acceptMore: () => this.#both.accept(this.#writes()),
+    renew: () => this.#renew(),
+    take: () => this.#take(),
+    takeMore: () => this.#take(),
+    release: async () => {
+      const process = this.#process()
+      const shards = this.#shards()
+      await this.#both.store(process).releaseLeases(shards)
+      this.#both.twin.releaseLeases(this.#both.processes[process], shards)
+    },
+    expire: () => this.#both.expire(this.#shards()),
+    markReplay: async () => {
+      const [row] = this.#rows()
+      if (row) await this.#both.markReplay(row.id)
+    },
+    readDue: () => this.#readDue(),
+    readStrands: () => this.#readStrands(),
+    readEndpoints: () => this.#readEndpoints(),
+    readChanged: async () => {
+      const sinceMs = this.#both.nowMs - this.#dice.between(0, 2 * HOUR_MS)
+      const found = await this.#both.store(0).readChangedEndpoints(sinceMs)
+      assert.deepEqual(byEndpoint(this.#both.twin.readChangedEndpoints(sinceMs)), byEndpoint(found))
+    },
+    record: () => this.#record(),
+    recordMore: () => this.#record(),
+    recordAgain: () => this.#record(),
+    postpone: async () => {
+      const nextAttemptAtMs = this.#both.nowMs + this.#dice.between(0, HOUR_MS)
+      const given = this.#held().map((held) => ({ ...held, nextAttemptAtMs }))
+      await this.#both.store(0).postpone(given)
+      this.#both.twin.postpone(given)
+    },
+    park: async () => {
+      const given = this.#held()
+      await this.#both.store(0).park(given)
+      this.#both.twin.park(given)
+    },
+    readParked: () => this.#readParked(),
+    exhaust: async () => {
+      const given = this.#held()
+      const nowMs = this.#both.nowMs + this.#dice.pick([0, 8 * 24 * HOUR_MS])
+      await this.#both.store(0).exhaust(given, nowMs)
+      this.#both.twin.exhaust(given, nowMs)
+    },
+    exhaustParked: () => this.#exhaustParked(),
+    settleInactive: async () => {
+      const given = this.#held()
+      await this.#both.store(0).settleInactive(given, this.#both.nowMs)
+      this.#both.twin.settleInactive(given, this.#both.nowMs)
+    },
+    saveHealth: () => this.#saveHealth(),
+    disableFailing: () => this.#disableFailing(),
+  }
+
+  #endpoint(): string {
+    return this.#dice.pick(this.#both.endpointIds)
+  }
+
+  #process(): 0 | 1 {
+    return this.#dice.chance(0.5) ? 0 : 1
+  }
+
+  #shards(): number[] {
+    const shards = [...this.#both.twin.tables.endpoints.values()].map(({ shard }) => shard)
+    return [...new Set(shards.filter(() => this.#dice.chance(0.4)))]
+  }
+
+  #rows(): PendingRow[] {
+    return [...this.#both.twin.tables.pending.values()].toSorted((one, other) =>
+      one.id < other.id ? -1 : 1,
+    )
+  }
+
+  /** Some deliveries under the epoch of now, or under an old one. */
+  #held(): HeldDelivery[] {
+    return this.#rows()
+      .filter(() => this.#dice.chance(0.3))
+      .map(({ clientKey, id, shard }) => ({ clientKey, id, shard, epoch: this.#epoch(shard) }))
+  }
+
+  #epoch(shard: number): number {
+    const epoch = this.#both.twin.tables.leases.get(shard)?.epoch ?? 0
+    return this.#dice.chance(0.85) ? epoch : epoch - 1
+  }
+
+  #writes(): PaymentWrite[] {
+    return Array.from({ length: this.#dice.whole(1, 3) }, () =>
+      sampleWrite({
+        id: `5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a0${this.#dice.whole(0, 3)}`,
+        status: this.#dice.chance(0.9) ? { state: 'DUE' } : { state: 'DRAFT' },
+        reference: `r${this.#dice.whole(0, 9)}`,
+        version: this.#dice.chance(0.3) ? this.#dice.whole(1, 30) : undefined,
+        document: undefined,
+      }),
+    )
+  }
+
+  async #renew(): Promise<void> {
+    const process = this.#process()
+    const found = await this.#both.store(process).renewLeases()
+    const { held, processes } = this.#both.twin.renewLeases(
+      this.#both.processes[process],
+      POLICY,
+      found.nowMs,
+    )
+    assert.equal(processes, found.processes)
+    assert.deepEqual(byShard(held), byShard(found.held))
+  }
+
+  async #take(): Promise<void> {
+    const process = this.#process()
+    const wanted = this.#dice.pick([0, 5, 40, 64])
+    const found = await this.#both.store(process).takeLeases(wanted)
+    const { twin, processes } = this.#both
+    const taken = twin.takeLeases(processes[process], wanted, POLICY.leaseMs, Date.now())
+    assert.deepEqual(byShard(taken), byShard(found))
+  }
+
+  async #readDue(): Promise<void> {
+    const { twin, nowMs } = this.#both
+    const cursors = this.#shards().map((shard) => {
+      const [row] = this.#rows().filter(() => this.#dice.chance(0.5))
+      return {
+        shard,
+        afterMs: row ? (row.nextAttemptAtMs ?? 0) : nowMs - this.#dice.between(0, HOUR_MS),
+        afterId: row?.id ?? NIL_UUID,
+      }
+    })
+    const untilMs = nowMs + this.#dice.between(-HOUR_MS, HOUR_MS)
+    const limit = this.#dice.whole(1, 5)
+    const found = await this.#both.store(0).readDue(cursors, untilMs, limit)
+    const due = twin.readDue(cursors, untilMs, limit)
+    for (const shard of cursors.map((cursor) => cursor.shard)) {
+      assert.deepEqual(
+        due.filter((row) => row.shard === shard),
+        found.filter((row) => row.shard === shard),
+      )
+    }
+  }
+
+  async #readStrands(): Promise<void> {
+    const keys = new Map(
+      this.#rows()
+        .filter(() => this.#dice.chance(0.5))
+        .map((row) => [`${row.endpointId}/${row.paymentId}`, row]),
+    )
+    const limit = this.#dice.whole(1, 4)
+    const found = await this.#both.store(0).readStrands([...keys.values()], limit)
+    const read = this.#both.twin.readStrands([...keys.values()], limit)
+    for (const { endpointId, paymentId } of keys.values()) {
+      const ofStrand = (row: { endpointId: string; paymentId: string }) =>
+        row.endpointId === endpointId && row.paymentId === paymentId
+      assert.deepEqual(read.filter(ofStrand), found.filter(ofStrand))
+    }
+    const [some] = this.#rows()
+    if (some) {
+      const payload = await this.#both.store(0).readPayload(some.clientKey, some.eventId)
+      assert.deepEqual(this.#both.twin.readPayload(some.eventId), payload)
+    }
+  }
+
+  async #readEndpoints(): Promise<void> {
+    const { clientKey, endpointIds, twin } = this.#both
+    const keys = endpointIds.map((endpointId) => ({ clientKey, endpointId }))
+    const found = await this.#both.store(0).readEndpoints(keys)
+    const plain = ({ secrets, ...rest }: SendingEndpoint) => ({
+      ...rest,
+      endpointId: rest.id,
+      current: secrets?.keys.current.export().toString(),
+      previous: secrets?.keys.previous?.key.export().toString(),
+      untilMs: secrets?.keys.previous?.untilMs,
+    })
+    assert.deepEqual(byEndpoint(twin.readEndpoints(keys).map(plain)), byEndpoint(found.map(plain)))
+  }
+
+  async #record(): Promise<void> {
+    const strands = new Set<string>()
+    const records = this.#rows().flatMap((row) => {
+      const strand = `${row.endpointId}/${row.paymentId}`
+      // One update of a payment is in flight at a time.
+      if (!this.#dice.chance(0.4) || strands.has(strand)) return []
+      strands.add(strand)
+      return [this.#recordOf(row)]
+    })
+    const found = await this.#both.store(0).recordOutcomes(records, this.#both.nowMs)
+    const recorded = this.#both.twin.recordOutcomes(records, this.#both.nowMs)
+    assert.deepEqual([...recorded].toSorted(), [...found].toSorted())
+    if (this.#dice.chance(0.5)) return
+    // The answer was lost, and the same is recorded again.
+    const again = await this.#both.store(0).recordOutcomes(records, this.#both.nowMs)
+    const repeated = this.#both.twin.recordOutcomes(records, this.#both.nowMs)
+    assert.deepEqual([...repeated].toSorted(), [...again].toSorted())
+  }
+
+  #recordOf(row: PendingRow): AttemptRecord {
+    const { nowMs } = this.#both
+    const state = this.#dice.pick(['PENDING', 'PENDING', 'DELIVERED', 'EXHAUSTED'] as const)
+    const isLate = this.#dice.chance(0.15)
+    const firstAttemptAtMs = row.firstAttemptAtMs ?? nowMs
+    return {
+      clientKey: row.clientKey,
+      id: row.id,
+      shard: row.shard,
+      epoch: this.#epoch(row.shard),
+      endpointId: row.endpointId,
+      paymentId: row.paymentId,
+      sequence: row.sequence,
+      attempt: row.attempts + (isLate ? 2 : 1),
+      runAttempt: row.runAttempts + 1,
+      atMs: nowMs - this.#dice.between(0, 5_000),
+      durationMs: this.#dice.between(0, 15_000),
+      outcome: state === 'DELIVERED' ? 'answered' : this.#dice.pick(['answered', 'timeout']),
+      status: state === 'DELIVERED' ? 200 : null,
+      excerpt: null,
+      state,
+      nextAttemptAtMs: state === 'PENDING' ? nowMs + this.#dice.between(0, HOUR_MS) : null,
+      firstAttemptAtMs,
+      firstFailedAtMs: state === 'DELIVERED' ? row.firstFailedAtMs : nowMs,
+      deadlineAtMs: row.deadlineAtMs ?? firstAttemptAtMs + 7 * 24 * HOUR_MS,
+      supersedes: state === 'DELIVERED' && !row.isReplay && this.#dice.chance(0.7),
+    }
+  }
+
+  async #readParked(): Promise<void> {
+    const { twin } = this.#both
+    const shards = this.#shards()
+    const found = await this.#both.store(0).readParkedLanes(shards)
+    assert.deepEqual(byEndpoint(twin.readParkedLanes(shards)), byEndpoint(found))
+    for (const lane of found) {
+      const afterId = this.#dice.chance(0.5) ? NIL_UUID : this.#dice.pick(this.#rows()).id
+      const limit = this.#dice.whole(1, 4)
+      const rows = await this.#both.store(0).readParked(lane, afterId, limit)
+      assert.deepEqual(twin.readParked(lane, afterId, limit), rows)
+    }
+  }
+
+  async #exhaustParked(): Promise<void> {
+    const { twin, clientKey } = this.#both
+    const endpointId = this.#endpoint()
+    const shard = twin.tables.endpoints.get(endpointId)?.shard ?? 0
+    const lane = { clientKey, endpointId, shard, epoch: this.#epoch(shard) }
+    const nowMs = this.#both.nowMs + this.#dice.pick([0, 8 * 24 * HOUR_MS])
+    const found = await this.#both.store(0).exhaustParked(lane, nowMs)
+    assert.equal(twin.exhaustParked(lane, nowMs), found)
+  }
+
+  async #saveHealth(): Promise<void> {
+    const { clientKey, nowMs } = this.#both
+    const orNull = () => (this.#dice.chance(0.5) ? nowMs - this.#dice.between(0, HOUR_MS) : null)
+    const deltas = [
+      {
+        clientKey,
+        endpointId: this.#endpoint(),
+        attempts: 2,
+        delivered: 1,
+        durations: new Array<number>(30).fill(0),
+        lastSuccessAtMs: orNull(),
+        lastFailureAtMs: orNull(),
+        lastError: this.#dice.chance(0.5) ? 'timeout' : null,
+        failingSinceMs: orNull(),
+        circuit: this.#dice.pick(['CLOSED', 'OPEN', 'HALF_OPEN'] as const),
+      },
+    ]
+    await this.#both.store(0).saveHealth(deltas, nowMs)
+    this.#both.twin.saveHealth(deltas)
+  }
+
+  async #disableFailing(): Promise<void> {
+    if (!this.#dice.chance(0.4)) return
+    const shards = this.#shards().map((shard) => ({ shard, epoch: this.#epoch(shard) }))
+    const { nowMs } = this.#both
+    const found = await this.#both.store(0).disableFailing(shards, nowMs, nowMs)
+    assert.deepEqual(
+      byEndpoint(this.#both.twin.disableFailing(shards, nowMs, nowMs)),
+      byEndpoint(found),
+    )
+  }
+}
+
+function byShard<T extends { shard: number }>(rows: readonly T[]): T[] {
+  return rows.toSorted((one, other) => one.shard - other.shard)
+}
+
+function byEndpoint<T extends { endpointId: string }>(rows: readonly T[]): T[] {
+  return rows.toSorted((one, other) => (one.endpointId < other.endpointId ? -1 : 1))
+}

@@ -1,0 +1,45 @@
+// What must happen sometimes: a simulation in which none of a kind ever comes up is dead, however
+// green it is.
+
+export const SOMETIMES = [
+  'shard taken over',
+  'stale record refused',
+  'commit unknown',
+  'exhausted at 7 d',
+  'order wait',
+  'superseded after patience',
+  'breaker open',
+  'rotation overlap',
+  'paused and resumed',
+  'duplicate after crash',
+  'send declined for want of lease',
+  'parked and refilled',
+  'replay',
+  'endpoint deleted while in flight',
+] as const
+
+export class Counters {
+  readonly counts = new Map<string, number>()
+
+  count(what: string, by = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + by)
+  }
+
+  add(others: Counters): void {
+    for (const [what, by] of others.counts) this.count(what, by)
+  }
+
+  /** Those that never came up. */
+  get missing(): string[] {
+    return SOMETIMES.filter((what) => !this.counts.get(what))
+  }
+
+  table(): string {
+    const others = [...this.counts.keys()]
+      .filter((what) => !(SOMETIMES as readonly string[]).includes(what))
+      .sort()
+    return [...SOMETIMES, ...others]
+      .map((what) => `  ${what.padEnd(40)} ${String(this.counts.get(what) ?? 0).padStart(9)}`)
+      .join('\n')
+  }
+}

@@ -1,0 +1,95 @@
+// Every crash point: one delivery's life is cut at each event that reaches its process, and then at
+// each pair of events with two processes. Whatever was cut, the delivery must end as it should.
+
+import type { Plan } from './plan.ts'
+import { drawPlan, SECOND } from './plan.ts'
+import { simulate, type Verdict } from './simulate.ts'
+import type { Subject } from './subject.ts'
+
+/** A calm world with one endpoint and two updates of one payment; the first one fails once. */
+export function calmPlan(subject: Subject, nodes: number): Plan {
+  const plan = drawPlan(1, subject)
+  const { lanes } = plan.options
+  return {
+    ...plan,
+    cadence: 'seconds',
+    nodes: Array.from({ length: nodes }, () => ({ wallOffsetMs: 0, startAfterMs: 0 })),
+    shards: [0],
+    shares: 64,
+    accounts: 1,
+    endpoints: [
+      {
+        account: null,
+        shard: 0,
+        keyName: 'e0k0',
+        registeredAfterMs: 0,
+        spells: [
+          { fromMs: 0, mood: 'failing' },
+          { fromMs: 2.5 * SECOND, mood: 'ok' },
+        ],
+        finalMood: 'ok',
+      },
+    ],
+    writes: [
+      { afterMs: 2 * SECOND, payment: 0, version: 1, content: 1, copies: 1 },
+      { afterMs: 3 * SECOND, payment: 0, version: 2, content: 2, copies: 1 },
+    ],
+    acts: [],
+    faults: [],
+    weather: { delayMsMax: 4, unapplied: 0, answerLost: 0, hang: 0 },
+    wakeUpsLost: 0,
+    phaseMs: 15 * SECOND,
+    options: { ...plan.options, lanes: { ...lanes, patienceMs: 3_600 * SECOND } },
+    limits: { ...plan.limits, patienceMs: 3_600 * SECOND },
+  }
+}
+
+/** Runs the calm world and crashes the processes at the given events, counted per life of it. */
+export async function crashAt(
+  subject: Subject,
+  plan: Plan,
+  cuts: readonly { step: number; node: number }[],
+): Promise<Verdict & { stepsInLife: number }> {
+  let steps = 0
+  const verdict = await simulate(plan.seed, subject, {
+    plan,
+    onStep: (world) => {
+      // The life of the deliveries: from the first write until both have ended.
+      const { nowMs } = world.scheduler
+      if (nowMs < world.startMs + 2 * SECOND || world.finals.length >= 2) return
+      steps++
+      for (const cut of cuts) if (cut.step === steps) world.crash(cut.node, 500)
+    },
+  })
+  return { ...verdict, stepsInLife: steps }
+}
+
+/** All single cuts, then pairs with two processes; returns what broke. */
+export async function cutEverywhere(
+  subject: Subject,
+  pairsEvery: number,
+): Promise<{ points: number; pairs: number; broken: string[] }> {
+  const broken: string[] = []
+  const one = calmPlan(subject, 1)
+  const { stepsInLife: points } = await crashAt(subject, one, [])
+  for (let step = 1; step <= points; step++) {
+    const { violations } = await crashAt(subject, one, [{ step, node: 0 }])
+    if (violations[0]) broken.push(`cut ${step}: ${violations[0].detail}`)
+  }
+  const two = calmPlan(subject, 2)
+  const { stepsInLife } = await crashAt(subject, two, [])
+  let pairs = 0
+  for (let first = 1; first <= stepsInLife; first++) {
+    for (let second = first + 1; second <= stepsInLife; second++) {
+      if ((first * 31 + second) % pairsEvery !== 0) continue
+      pairs++
+      const cuts = [
+        { step: first, node: 0 },
+        { step: second, node: 1 },
+      ]
+      const { violations } = await crashAt(subject, two, cuts)
+      if (violations[0]) broken.push(`cuts ${first} and ${second}: ${violations[0].detail}`)
+    }
+  }
+  return { points, pairs, broken }
+}

@@ -1,0 +1,171 @@
+// The deliberate faults. Each breaks one promise in the way that a hurried change would.
+
+import type { Patch } from './patched-copy.ts'
+import type { Flaw } from './subject.ts'
+
+export interface Mutant {
+  name: string
+  flaw?: Flaw
+  patches?: readonly Patch[]
+}
+
+const patch = (file: string, find: string, replace: string): Patch => ({ file, find, replace })
+
+export const MUTANTS: readonly Mutant[] = [
+  { name: 'answer before commit', flaw: 'answer-before-commit' },
+  { name: 'fan-out in a second transaction', flaw: 'fan-out-in-a-second-transaction' },
+  { name: 'fan-out skips paused endpoints', flaw: 'fan-out-skips-paused' },
+  { name: 'record without epoch check', flaw: 'record-without-epoch-check' },
+  {
+    name: 'lease shorter than the attempt',
+    patches: [
+      patch('core/lease.ts', 'leaseMs: 25_000', 'leaseMs: 8_000'),
+      patch(
+        'core/lease.ts',
+        'monotonicMs > policy.attemptMsMax + policy.recordingMsMax',
+        'monotonicMs > policy.recordingMsMax',
+      ),
+    ],
+  },
+  {
+    name: 'lease counted from the reply',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'else lease.endsAtMonotonicMs = sentAtMs +',
+        'else lease.endsAtMonotonicMs = this.#clock.monotonicMs() +',
+      ),
+      patch(
+        'delivery/shards.ts',
+        'const endsAtMonotonicMs = sentAtMs +',
+        'const endsAtMonotonicMs = this.#clock.monotonicMs() +',
+      ),
+    ],
+  },
+  {
+    name: 'no check before sending',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'return hasRoom(lease, this.#policy, this.#clock.monotonicMs())',
+        'return hasRoom !== null',
+      ),
+    ],
+  },
+  { name: 'sequence without the payment’s lock', flaw: 'sequence-without-lock' },
+  {
+    name: 'k+1 while k waits for its retry',
+    patches: [patch('core/strand.ts', 'if (givesWayAtMs > nowMs) {', 'if (givesWayAtMs < 0) {')],
+  },
+  {
+    name: 'patience without SUPERSEDED',
+    patches: [
+      patch(
+        'delivery/attempt.ts',
+        "supersedes: decision.state === 'DELIVERED' &&",
+        'supersedes: attemptsNever() &&',
+      ),
+      patch(
+        'delivery/attempt.ts',
+        'export interface MadeAttempt {',
+        'const attemptsNever = () => false\n\nexport interface MadeAttempt {',
+      ),
+    ],
+  },
+  {
+    name: 'older update sent after a newer 200',
+    patches: [
+      patch(
+        'core/strand.ts',
+        'if (update.nextAttemptAtMs <= nowMs) turn = update',
+        'if (update.nextAttemptAtMs <= nowMs) turn ??= update',
+      ),
+    ],
+  },
+  {
+    name: 'exhaustion by a process’s clock',
+    patches: [
+      patch(
+        'database-clock.ts',
+        'this.#offsetMs = databaseMs - (sentAtMs + receivedAtMs) / 2',
+        'void databaseMs',
+      ),
+    ],
+  },
+  { name: 'leases by a process’s clock', flaw: 'leases-by-the-process-clock' },
+  {
+    name: 'window from creation',
+    patches: [
+      patch(
+        'delivery/attempt.ts',
+        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs',
+        "delivery.deadlineAtMs ?? Number.parseInt(delivery.eventId.replace('-', '').slice(0, 12), 16) + policy.windowMs",
+      ),
+    ],
+  },
+  {
+    name: 'window reset at each retry',
+    patches: [
+      patch(
+        'delivery/attempt.ts',
+        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs',
+        'made.atMs + policy.windowMs',
+      ),
+    ],
+  },
+  {
+    name: 'backoff uncapped',
+    patches: [
+      patch('core/backoff.ts', 'return Math.min(doubled, policy.capMs) *', 'return doubled *'),
+    ],
+  },
+  {
+    name: 'jitter negative',
+    patches: [
+      patch(
+        'core/backoff.ts',
+        '1 + policy.jitter * (2 * random() - 1)',
+        '1 - 4 * policy.jitter * random()',
+      ),
+    ],
+  },
+  {
+    name: 'Retry-After unclamped',
+    patches: [
+      patch(
+        'core/backoff.ts',
+        'return Math.min(Math.max(askedMs / policy.timeScale, delayMs), 2 * delayMs)',
+        'return Math.max(askedMs / policy.timeScale, delayMs)',
+      ),
+    ],
+  },
+  {
+    name: 'any 2xx succeeds',
+    patches: [
+      patch(
+        'core/delivery.ts',
+        "outcome.kind === 'answered' && outcome.status === 200",
+        "outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300",
+      ),
+    ],
+  },
+  {
+    name: 'stop without hand-over',
+    patches: [
+      patch('delivery/engine.ts', 'await this.#shards.releaseAll()', 'await Promise.resolve()'),
+    ],
+  },
+  {
+    name: 'store error swallowed and marked delivered',
+    patches: [
+      patch(
+        'delivery/recorder.ts',
+        'await this.#pause(Math.min(this.#limits.retryMs * tries, 2_000))',
+        'for (const entry of left) this.#finish(entry, true)\n        return',
+      ),
+    ],
+  },
+  { name: 'check-then-insert', flaw: 'check-then-insert' },
+  { name: 'replay while an attempt is in flight', flaw: 'replay-in-flight' },
+  { name: 'pause counts against the window', flaw: 'pause-counts' },
+]

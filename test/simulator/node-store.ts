@@ -1,0 +1,139 @@
+// The delivery store as one process sees it: the twin behind a network. A call travels, is applied
+// (atomically) or not, and its answer travels back, or is lost: the caller cannot tell "not applied"
+// from "applied, answer lost". Nothing hangs for longer than the pool's own time-out.
+
+import type { LeasePolicy } from '../../server/core/lease.ts'
+import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
+import type { Dice } from './dice.ts'
+import type { Twin } from './twin.ts'
+
+/** createPool in server/store/db.ts: the server gives up after 10 s, the client after 11 s. */
+const QUERY_MS_MAX = 11_000
+
+export interface StoreWeather {
+  /** One way, at most; small values are as likely as large ones are rare. */
+  delayMsMax: number
+  /** Shares of calls that fail without effect, and whose answer is lost after they were applied. */
+  unapplied: number
+  answerLost: number
+  hang: number
+}
+
+export const FAIR_WEATHER: StoreWeather = { delayMsMax: 4, unapplied: 0, answerLost: 0, hang: 0 }
+
+/** What the store needs of its process and of the world. */
+export interface StoreLink {
+  dice: Dice
+  weather(): StoreWeather
+  isPartitioned(): boolean
+  /** Locks are held on the leases: renewals fail or are answered late, recordings are slow. */
+  isStarved(): boolean
+  /** Runs in the world, whatever becomes of the process. */
+  travel(ms: number, label: string, run: () => void): void
+  /** Runs in the process, if it is still alive and when it is awake. */
+  arrive(ms: number, label: string, run: () => void): void
+  databaseMs(): number
+  onStoreFault(kind: 'unapplied' | 'answer-lost' | 'hang' | 'partition', label: string): void
+}
+
+export function call<T>(link: StoreLink, label: string, apply: () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const { dice } = link
+    const weather = link.weather()
+    const fail = (ms: number, why: string) =>
+      link.arrive(ms, `${label}: ${why}`, () => reject(new Error(`store: ${why}`)))
+    const delay = () => dice.skewed(0.2, weather.delayMsMax)
+    if (link.isPartitioned()) {
+      link.onStoreFault('partition', label)
+      if (dice.chance(0.5)) fail(dice.between(1, 100), 'connection refused')
+      else fail(dice.between(5_000, QUERY_MS_MAX), 'connection timed out')
+      return
+    }
+    const isLeaseCall = label === 'renewLeases' || label === 'takeLeases'
+    const isStarved = link.isStarved()
+    if (isStarved && isLeaseCall && dice.chance(0.85)) {
+      fail(dice.between(10, 2_000), 'lock not available')
+      return
+    }
+    const draw = dice.next()
+    if (draw < weather.unapplied) {
+      link.onStoreFault('unapplied', label)
+      fail(delay(), 'connection terminated before')
+      return
+    }
+    const isLost = draw < weather.unapplied + weather.answerLost
+    const isHanging = !isLost && draw < weather.unapplied + weather.answerLost + weather.hang
+    if (isHanging) link.onStoreFault('hang', label)
+    // A call that hangs may still be applied, long after its caller has given up on it.
+    const isSlow = isHanging || (isStarved && label === 'recordOutcomes' && dice.chance(0.5))
+    const applyAfterMs = isSlow ? dice.between(1_000, 10_000) : delay()
+    const answerAfterMs = isStarved && isLeaseCall ? dice.between(1_000, 10_500) : delay()
+    const isCertain = !isHanging || dice.chance(0.5)
+    if (isHanging) fail(QUERY_MS_MAX, 'query read timeout')
+    if (!isCertain) return
+    link.travel(applyAfterMs, label, () => {
+      let answer: T
+      try {
+        answer = apply()
+      } catch (error) {
+        if (!isHanging) link.arrive(delay(), label, () => reject(error))
+        return
+      }
+      if (isHanging) return
+      if (isLost || link.isPartitioned()) {
+        link.onStoreFault('answer-lost', label)
+        fail(isLost ? delay() : QUERY_MS_MAX, 'connection terminated')
+      } else link.arrive(dice.chance(0.3) ? 0 : answerAfterMs, label, () => resolve(answer))
+    })
+  })
+}
+
+/** `shares` is how often 64 shards are the world's: a small world reports that many times the processes. */
+export function nodeStore(
+  link: StoreLink,
+  twin: Twin,
+  processId: string,
+  policy: LeasePolicy,
+  shares: number,
+): DeliveryStore {
+  const ask = <T>(label: string, apply: () => T) => call(link, label, apply)
+  return {
+    renewLeases: () =>
+      ask('renewLeases', () => {
+        const renewal = twin.renewLeases(processId, policy, link.databaseMs())
+        return { ...renewal, processes: renewal.processes * shares }
+      }),
+    takeLeases: (wanted) =>
+      ask('takeLeases', () =>
+        twin.takeLeases(processId, wanted, policy.leaseMs, link.databaseMs()),
+      ),
+    releaseLeases: (shards) => ask('releaseLeases', () => twin.releaseLeases(processId, shards)),
+    leave: () => ask('leave', () => twin.leave(processId)),
+    readDue: (cursors, untilMs, limit) => {
+      const given = [...cursors]
+      return ask('readDue', () => twin.readDue(given, untilMs, limit))
+    },
+    readStrands: (keys, limit) => ask('readStrands', () => twin.readStrands(keys, limit)),
+    readEndpoints: (keys) => ask('readEndpoints', () => twin.readEndpoints(keys)),
+    readChangedEndpoints: (sinceMs) =>
+      ask('readChangedEndpoints', () => twin.readChangedEndpoints(sinceMs)),
+    readPayload: (_, eventId) => ask('readPayload', () => twin.readPayload(eventId)),
+    readFile: () => ask('readFile', () => null),
+    readParkedLanes: (shards) => ask('readParkedLanes', () => twin.readParkedLanes(shards)),
+    readParked: (lane, afterId, limit) => {
+      const key = { clientKey: lane.clientKey, endpointId: lane.endpointId, shard: lane.shard }
+      return ask('readParked', () => twin.readParked(key, afterId, limit))
+    },
+    recordOutcomes: (records, nowMs) =>
+      ask('recordOutcomes', () => twin.recordOutcomes(records, nowMs)),
+    postpone: (postponed) => ask('postpone', () => twin.postpone(postponed)),
+    park: (deliveries) => ask('park', () => twin.park(deliveries)),
+    exhaustParked: (lane, nowMs) => ask('exhaustParked', () => twin.exhaustParked(lane, nowMs)),
+    exhaust: (deliveries, nowMs) => ask('exhaust', () => twin.exhaust(deliveries, nowMs)),
+    disableFailing: (shards, sinceMs, nowMs) =>
+      ask('disableFailing', () => twin.disableFailing(shards, sinceMs, nowMs)),
+    settleInactive: (deliveries, nowMs) =>
+      ask('settleInactive', () => twin.settleInactive(deliveries, nowMs)),
+    saveHealth: (deltas) => ask('saveHealth', () => twin.saveHealth(deltas)),
+  }
+}

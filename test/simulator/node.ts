@@ -1,0 +1,267 @@
+// One process of the service. Everything that reaches it passes one door: a dead incarnation never
+// hears of anything again, a stalled one hears late, while all clocks run on.
+
+import type { Outcome } from '../../server/core/delivery.ts'
+import type { Engine, EngineOptions } from '../../server/delivery/engine.ts'
+import type { AttemptResult, CallbackRequest } from '../../server/delivery/exchange.ts'
+import type { WakeUp } from '../../server/store/wake-ups.ts'
+import { Dice } from './dice.ts'
+import { call, nodeStore, type StoreLink, type StoreWeather } from './node-store.ts'
+import type { Receiver } from './receivers.ts'
+import type { FaultAct } from './records.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { Subject } from './subject.ts'
+import type { Twin } from './twin.ts'
+
+/** What a process needs of the world it runs in. */
+export interface NodeWorld {
+  seed: number
+  subject: Subject
+  scheduler: Scheduler
+  twin: Twin
+  options: Omit<EngineOptions, 'onDatabaseTime'>
+  shares: number
+  startMs: number
+  weather(): StoreWeather
+  databaseMs(): number
+  receiverAt(url: string): Receiver | undefined
+  /** A notification from one process to all others; it may be lost. */
+  announce(from: string, wakeUp: WakeUp): void
+  onFault(fault: FaultAct): void
+  onCommitUnknown(): void
+  log(node: string, message: string, fields: object): void
+}
+
+type Door = (ms: number, label: string, run: () => void) => () => void
+
+export class SimulatedNode {
+  readonly name: string
+  readonly #world: NodeWorld
+  #incarnation = 0
+  #dice: Dice
+  #stalledUntilMs = 0
+  #partitionedUntilMs = 0
+  #starvedUntilMs = 0
+  #wallOffsetMs: number
+  #engine: Engine | null = null
+  #link: StoreLink | null = null
+  #nowMs: () => number = () => 0
+  #isAnchored: () => boolean = () => false
+  #isStopping = false
+  #isReady = false
+
+  constructor(world: NodeWorld, number: number, wallOffsetMs: number) {
+    this.#world = world
+    this.name = `n${number}`
+    this.#wallOffsetMs = wallOffsetMs
+    this.#dice = new Dice(world.seed, 1_000 + number)
+  }
+
+  get isUp(): boolean {
+    return this.#engine !== null
+  }
+
+  /** Takes calls of its API: up, past its start, and knowing what time it is. */
+  get isReady(): boolean {
+    if (!this.#isReady || !this.#isAnchored()) return false
+    return this.#world.scheduler.nowMs >= this.#stalledUntilMs
+  }
+
+  get engine(): Engine | null {
+    return this.#engine
+  }
+
+  get link(): StoreLink | null {
+    return this.#link
+  }
+
+  /** The process's own idea of the time, which it hands to SQL. */
+  nowMs(): number {
+    return this.#nowMs()
+  }
+
+  start(): void {
+    if (this.isUp) return
+    const { subject, twin, options, scheduler, shares } = this.#world
+    const incarnation = ++this.#incarnation
+    const bootedAtMs = scheduler.nowMs - this.#dice.between(0, 1e6)
+    const clock = new subject.DatabaseClock(
+      () => scheduler.nowMs + this.#wallOffsetMs,
+      () => scheduler.nowMs - bootedAtMs,
+    )
+    this.#nowMs = () => clock.nowMs()
+    this.#isAnchored = () => clock.isAnchored
+    this.#isStopping = false
+    const door = this.#doorOf(incarnation)
+    const link = this.#linkThrough(door)
+    this.#link = link
+    const processId = `${this.name}#${incarnation}`
+    const engine = new subject.Engine(
+      {
+        clock,
+        random: () => this.#dice.next(),
+        setTimer: (ms, run) => door(ms, 'timer', run),
+        store: nodeStore(link, twin, processId, options.leases, shares),
+        send: (request) => this.#send(door, clock.monotonicMs.bind(clock), request),
+        wakeUps: {
+          announceWork: (shard) =>
+            this.#world.announce(this.name, { shards: [shard], endpoints: [] }),
+          announceEndpoint: (lane) =>
+            this.#world.announce(this.name, { shards: [], endpoints: [lane] }),
+        },
+        log: {
+          info: (fields, message) => this.#world.log(this.name, message, fields),
+          warn: (fields, message) => this.#world.log(this.name, message, fields),
+        },
+        onAttempt: () => {},
+      },
+      { ...options, onDatabaseTime: (...reading) => clock.adjust(...reading) },
+    )
+    this.#engine = engine
+    void engine.start().then(() => {
+      if (incarnation === this.#incarnation && this.isUp) this.#isReady = true
+    })
+  }
+
+  /** Hears a notification, if it is up. */
+  wake(ms: number, wakeUp: WakeUp): void {
+    const engine = this.#engine
+    if (engine) this.#doorOf(this.#incarnation)(ms, `${this.name} wakes`, () => engine.wake(wakeUp))
+  }
+
+  crash(): void {
+    this.#incarnation++
+    this.#engine = null
+    this.#link = null
+    this.#isReady = false
+    this.#stalledUntilMs = 0
+  }
+
+  /** SIGTERM: what is under way ends, shards are handed over, then the process is gone. */
+  stop(onGone: () => void): void {
+    const engine = this.#engine
+    const incarnation = this.#incarnation
+    if (!engine || this.#isStopping) return
+    this.#isReady = false
+    this.#isStopping = true
+    void engine.stop().then(() => {
+      if (incarnation !== this.#incarnation) return
+      this.crash()
+      onGone()
+    })
+  }
+
+  stall(ms: number): void {
+    this.#stalledUntilMs = this.#world.scheduler.nowMs + ms
+  }
+
+  partition(ms: number): void {
+    this.#partitionedUntilMs = this.#world.scheduler.nowMs + ms
+  }
+
+  starve(ms: number): void {
+    this.#starvedUntilMs = this.#world.scheduler.nowMs + ms
+  }
+
+  /** Whatever it suffers ends now. */
+  heal(): void {
+    this.#starvedUntilMs = 0
+    this.#partitionedUntilMs = 0
+  }
+
+  /** A transaction on behalf of a caller of the API. */
+  transact<T>(label: string, apply: () => T): Promise<T> {
+    if (!this.#link) return new Promise(() => {})
+    return call(this.#link, label, apply)
+  }
+
+  #doorOf(incarnation: number): Door {
+    const { scheduler } = this.#world
+    return (ms, label, run) => {
+      let callOff = () => {}
+      const enter = () => {
+        if (incarnation !== this.#incarnation) return
+        if (scheduler.nowMs < this.#stalledUntilMs) {
+          callOff = scheduler.at(this.#stalledUntilMs + this.#dice.between(0, 5), label, enter)
+        } else run()
+      }
+      callOff = scheduler.after(ms, label, enter)
+      return () => callOff()
+    }
+  }
+
+  #linkThrough(door: Door): StoreLink {
+    const { scheduler } = this.#world
+    return {
+      dice: this.#dice,
+      weather: () => this.#world.weather(),
+      isPartitioned: () => scheduler.nowMs < this.#partitionedUntilMs,
+      isStarved: () => scheduler.nowMs < this.#starvedUntilMs,
+      travel: (ms, label, run) => scheduler.after(ms, `${this.name} ${label}`, run),
+      arrive: (ms, label, run) => door(ms, `${this.name} ${label}`, run),
+      databaseMs: () =>
+        this.#world.subject.flaws.has('leases-by-the-process-clock')
+          ? scheduler.nowMs + this.#wallOffsetMs
+          : this.#world.databaseMs(),
+      onStoreFault: (kind, label) => {
+        const untilMs = scheduler.nowMs + 12_000
+        this.#world.log(this.name, `store fault: ${kind}`, { label })
+        this.#world.onFault({ kind: 'store', node: this.name, fromMs: scheduler.nowMs, untilMs })
+        if (kind === 'answer-lost' && label === 'recordOutcomes') this.#world.onCommitUnknown()
+      },
+    }
+  }
+
+  /** Connecting takes time and needs the process; once the request is out, nothing calls it back. */
+  #send(door: Door, monotonicMs: () => number, request: CallbackRequest): Promise<AttemptResult> {
+    return new Promise((resolve) => {
+      const { scheduler, options, startMs } = this.#world
+      const dice = this.#dice
+      const { attemptMsMax } = options.leases
+      const calledAtMs = scheduler.nowMs
+      const startedAtMonotonicMs = monotonicMs()
+      const finish = (outcome: Outcome): Outcome => {
+        const durationMs = monotonicMs() - startedAtMonotonicMs
+        // The process may have slept: an answer that it reads after the deadline is late.
+        const heard: Outcome =
+          durationMs > attemptMsMax ? { kind: 'unreachable', reason: 'timeout' } : outcome
+        resolve({ outcome: heard, durationMs })
+        return heard
+      }
+      const timeOut = () =>
+        door(calledAtMs + attemptMsMax - scheduler.nowMs, `${this.name} deadline`, () =>
+          finish({ kind: 'unreachable', reason: 'timeout' }),
+        )
+      const go = () => {
+        const receiver = this.#world.receiverAt(request.url)
+        if (monotonicMs() - startedAtMonotonicMs >= attemptMsMax || receiver === undefined) {
+          finish({ kind: 'unreachable', reason: 'connect-error' })
+          return
+        }
+        const transitMs = dice.chance(0.05) ? dice.between(50, 3_000) : dice.skewed(0.5, 50)
+        const room = calledAtMs + attemptMsMax - scheduler.nowMs
+        scheduler.after(Math.min(transitMs, room), `${this.name} request`, () => {
+          const nowMs = scheduler.nowMs
+          const from = {
+            node: this.name,
+            sentAtMs: calledAtMs,
+            nowMs,
+            sinceStartMs: nowMs - startMs,
+          }
+          const { received, afterMs, outcome } = receiver.receive(request, from)
+          scheduler.note(`${received.webhookId}/${received.attempt}`)
+          const backMs = afterMs + dice.skewed(0.5, 50)
+          if (outcome === null || nowMs + backMs - calledAtMs > attemptMsMax) {
+            timeOut()
+            return
+          }
+          door(backMs, `${this.name} answer`, () => {
+            received.wasAnswerHeard = finish(outcome) === outcome && outcome.kind === 'answered'
+          })
+        })
+      }
+      if (dice.chance(0.1)) door(dice.skewed(1, 4_900), `${this.name} connected`, go)
+      else go()
+    })
+  }
+}

@@ -1,0 +1,37 @@
+// A copy of the service's own modules with some text replaced: how a deliberate fault gets into code
+// that is otherwise the real one. A replacement that does not match exactly once is an error, so that
+// a mutant cannot quietly become the original.
+
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SERVER } from './subject.ts'
+
+export interface Patch {
+  file: string
+  find: string
+  replace: string
+}
+
+export interface PatchedCopy {
+  root: string
+  remove(): Promise<void>
+}
+
+export async function copyWith(patches: readonly Patch[]): Promise<PatchedCopy> {
+  const root = await mkdtemp(join(tmpdir(), 'paybell-mutant-'))
+  for (const part of ['core', 'delivery', 'database-clock.ts', 'package.json']) {
+    await cp(join(SERVER, part), join(root, part), { recursive: true })
+  }
+  for (const { file, find, replace } of patches) {
+    const path = join(root, file)
+    const text = await readFile(path, 'utf8')
+    const matches = text.split(find).length - 1
+    if (matches !== 1) throw new Error(`${file}: ${matches} matches of ${JSON.stringify(find)}`)
+    await writeFile(
+      path,
+      text.replace(find, () => replace),
+    )
+  }
+  return { root, remove: () => rm(root, { recursive: true, force: true }) }
+}

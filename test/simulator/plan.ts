@@ -1,0 +1,274 @@
+// What a seed stands for: the size of its world, the moods of its receivers, what callers do, which
+// faults strike when. Most worlds live for a minute or two with the service's own spans; some live for
+// weeks, with polling and leases as many times slower as the world is longer.
+
+import type { EngineOptions } from '../../server/delivery/engine.ts'
+import { Dice } from './dice.ts'
+import { FAIR_WEATHER, type StoreWeather } from './node-store.ts'
+import { MOODS, type Mood, type Spell } from './receivers.ts'
+import type { Limits } from './records.ts'
+import type { Subject } from './subject.ts'
+
+export const SECOND = 1_000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+export interface EndpointPlan {
+  account: number | null
+  shard: number
+  keyName: string
+  registeredAfterMs: number
+  spells: readonly Spell[]
+  finalMood: Mood
+}
+
+export interface WritePlan {
+  afterMs: number
+  payment: number
+  version: number
+  /** What it says; two versions that say the same make one event. */
+  content: number
+  copies: number
+}
+
+export interface ActPlan {
+  afterMs: number
+  kind: 'rotate' | 'pause' | 'resume' | 'delete' | 'replay'
+  endpoint: number
+}
+
+export interface FaultPlan {
+  afterMs: number
+  kind: 'crash' | 'stall' | 'partition' | 'starve' | 'stop' | 'database-clock'
+  node: number
+  lengthMs: number
+}
+
+export interface Plan {
+  seed: number
+  cadence: 'seconds' | 'week'
+  nodes: readonly { wallOffsetMs: number; startAfterMs: number }[]
+  shards: readonly number[]
+  shares: number
+  accounts: number
+  endpoints: readonly EndpointPlan[]
+  writes: readonly WritePlan[]
+  acts: readonly ActPlan[]
+  faults: readonly FaultPlan[]
+  weather: StoreWeather
+  /** The share of notifications between processes that never arrive. */
+  wakeUpsLost: number
+  /** How long faults go on, and how long it may take until all is drained. */
+  phaseMs: number
+  drainMs: number
+  /** Paused endpoints are resumed when the faults end. */
+  resumesAll: boolean
+  options: Omit<EngineOptions, 'onDatabaseTime'>
+  limits: Limits
+}
+
+export function drawPlan(seed: number, subject: Subject): Plan {
+  const dice = new Dice(seed)
+  const isWeek = dice.chance(0.03)
+  const phaseMs = isWeek ? dice.between(1, 9) * DAY : dice.between(8, 60) * SECOND
+  const hasFaults = dice.chance(0.8)
+  const draws = (share: number) => hasFaults && dice.chance(share)
+  const nodes = isWeek ? dice.pick([1, 1, 2]) : dice.pick([1, 1, 1, 2, 2, 2, 3, 4])
+  const shardCount = dice.pick(isWeek ? [1, 2] : [1, 2, 4, 4, 64])
+  const shards = Array.from({ length: shardCount }, (_, shard) => shard)
+  const accounts = dice.whole(1, 2)
+  const endpoints = drawEndpoints(dice, { isWeek, phaseMs, shardCount, accounts })
+  const weather: StoreWeather = {
+    delayMsMax: draws(0.3) ? dice.pick([100, 1_000, 10_000]) : FAIR_WEATHER.delayMsMax,
+    unapplied: draws(0.3) ? 0.05 : 0,
+    answerLost: draws(0.4) ? dice.pick([0.05, 0.3]) : 0,
+    hang: draws(0.15) ? 0.03 : 0,
+  }
+  const options = drawOptions(dice, subject, isWeek)
+  return {
+    seed,
+    cadence: isWeek ? 'week' : 'seconds',
+    nodes: Array.from({ length: nodes }, () => ({
+      wallOffsetMs: draws(0.3) ? dice.pick([-8 * DAY, -HOUR, HOUR, 8 * DAY]) : 0,
+      startAfterMs: dice.between(0, isWeek ? HOUR : 2 * SECOND),
+    })),
+    shards,
+    shares: 64 / shardCount,
+    accounts,
+    endpoints,
+    writes: drawWrites(dice, phaseMs, isWeek),
+    acts: drawActs(dice, endpoints.length, phaseMs),
+    faults: hasFaults ? drawFaults(dice, nodes, phaseMs, isWeek) : [],
+    weather,
+    wakeUpsLost: draws(0.3) ? dice.pick([0.3, 1]) : 0,
+    phaseMs,
+    drainMs: isWeek ? 20 * DAY : 40 * MINUTE,
+    resumesAll: dice.chance(0.8),
+    options,
+    limits: toLimits(options),
+  }
+}
+
+function drawEndpoints(
+  dice: Dice,
+  world: { isWeek: boolean; phaseMs: number; shardCount: number; accounts: number },
+): EndpointPlan[] {
+  return Array.from({ length: dice.whole(1, world.isWeek ? 3 : 5) }, (_, number) => ({
+    account: dice.chance(0.4) ? null : dice.whole(0, world.accounts - 1),
+    shard: dice.whole(0, world.shardCount - 1),
+    keyName: `e${number}k0`,
+    registeredAfterMs: dice.chance(0.8) ? 0 : dice.between(0, world.phaseMs / 2),
+    spells: drawSpells(dice, world.phaseMs),
+    finalMood: world.isWeek && dice.chance(0.5) ? dice.pick(['failing', 'hanging']) : 'ok',
+  }))
+}
+
+function drawSpells(dice: Dice, phaseMs: number): Spell[] {
+  const count = dice.pick([1, 1, 2, 3, 5])
+  const spells = Array.from({ length: count }, (_, index) => ({
+    fromMs: index === 0 ? 0 : dice.between(0, phaseMs),
+    mood: dice.chance(0.35) ? ('ok' as const) : dice.pick(MOODS),
+  }))
+  return spells.sort((one, other) => one.fromMs - other.fromMs)
+}
+
+function drawWrites(dice: Dice, phaseMs: number, isWeek: boolean): WritePlan[] {
+  const writes: WritePlan[] = []
+  // A burst makes lanes overflow, and circuits open.
+  const payments = dice.pick(isWeek ? [1, 2] : [1, 1, 2, 2, 3, 8])
+  for (let payment = 0; payment < payments; payment++) {
+    const versions = dice.pick(isWeek ? [1, 2, 3] : [1, 1, 2, 3, 4])
+    let afterMs = dice.between(0, phaseMs * 0.7)
+    for (let version = 1; version <= versions; version++) {
+      const content = dice.chance(0.1) ? version - 1 : version
+      const copies = dice.chance(0.1) ? dice.whole(2, 4) : 1
+      writes.push({ afterMs, payment, version, content, copies })
+      // Now and then two come at once, or the older one after the newer.
+      afterMs = Math.max(0, afterMs + dice.pick([0, -50, 20, 500, phaseMs / 10, phaseMs / 4]))
+    }
+  }
+  return writes
+}
+
+function drawActs(dice: Dice, endpoints: number, phaseMs: number): ActPlan[] {
+  const acts: ActPlan[] = []
+  const draw = (kind: ActPlan['kind'], share: number) => {
+    if (dice.chance(share)) {
+      const endpoint = dice.whole(0, endpoints - 1)
+      acts.push({ afterMs: dice.between(0, phaseMs), kind, endpoint })
+    }
+  }
+  draw('rotate', 0.25)
+  draw('rotate', 0.1)
+  draw('delete', 0.1)
+  draw('replay', 0.25)
+  draw('replay', 0.15)
+  if (dice.chance(0.3)) {
+    const endpoint = dice.whole(0, endpoints - 1)
+    const afterMs = dice.between(0, phaseMs * 0.8)
+    acts.push({ afterMs, kind: 'pause', endpoint })
+    if (dice.chance(0.7)) {
+      acts.push({ afterMs: dice.between(afterMs, phaseMs), kind: 'resume', endpoint })
+    }
+  }
+  return acts
+}
+
+function drawFaults(dice: Dice, nodes: number, phaseMs: number, isWeek: boolean): FaultPlan[] {
+  const kinds = (
+    ['crash', 'stall', 'partition', 'starve', 'stop', 'database-clock'] as const
+  ).filter(() => dice.chance(0.4))
+  if (kinds.length === 0) return []
+  return Array.from({ length: dice.whole(1, 5) }, () => {
+    const kind = dice.pick(kinds)
+    // A jump of the database's clock eats from the margin between attempt and lease: it is small.
+    // Leases that cannot be renewed matter only once they run out.
+    const lengthMs =
+      kind === 'database-clock'
+        ? dice.between(-400, 400)
+        : kind === 'starve' && !isWeek
+          ? dice.between(15 * SECOND, 50 * SECOND)
+          : isWeek
+            ? dice.skewed(MINUTE, 6 * HOUR)
+            : dice.skewed(200, 45 * SECOND)
+    return { afterMs: dice.between(0, phaseMs), kind, node: dice.whole(0, nodes - 1), lengthMs }
+  })
+}
+
+/** Leases, polls and looks of a week's world are this many times slower. */
+const WEEK_SLOWER = 900
+
+function drawOptions(
+  dice: Dice,
+  subject: Subject,
+  isWeek: boolean,
+): Omit<EngineOptions, 'onDatabaseTime'> {
+  const slower = isWeek ? WEEK_SLOWER : 1
+  const { attemptMsMax, recordingMsMax, ...spans } = subject.LEASE_POLICY
+  const reader = subject.DUE_READER_LIMITS
+  const isCramped = dice.chance(0.4)
+  const circuit = subject.circuitPolicy()
+  return {
+    retry: subject.retryPolicy(),
+    leases: {
+      attemptMsMax,
+      recordingMsMax,
+      leaseMs: spans.leaseMs * slower,
+      renewEveryMs: spans.renewEveryMs * slower,
+      processGoneAfterMs: spans.processGoneAfterMs * slower,
+    },
+    lanes: {
+      policy: {
+        inFlightMax: 64,
+        circuit: isCramped ? { ...circuit, failuresToOpen: 3, failingMsToOpen: SECOND } : circuit,
+        slowMs: SECOND,
+        ratePerSecond: null,
+        bytesPerTurn: 64 * 1_024,
+      },
+      slots: isCramped ? dice.pick([2, 8]) : 512,
+      perLaneMax: isCramped ? dice.pick([1, 2, 4]) : 6_250,
+      perBrokenLaneMax: isCramped ? dice.pick([1, 2]) : 100,
+      lanesMax: isCramped ? 2 : 20_000,
+      // Longer than what is read ahead; much longer, and waiting ones would crowd out due ones.
+      keepMsMax: isWeek ? 2 * reader.aheadMs * slower : 30 * SECOND,
+      patienceMs: isWeek ? dice.pick([HOUR, 7 * DAY]) : dice.pick([8 * SECOND, 30 * SECOND, HOUR]),
+    },
+    payloads: { cacheBytesMax: isCramped ? 500 : 1e6, fileBytesMax: 1e6 },
+    recorder: subject.RECORDER_LIMITS,
+    dueReader: {
+      ...reader,
+      strandMax: isCramped ? 2 : reader.strandMax,
+      inMemoryMax: isCramped ? dice.pick([3, 50_000]) : reader.inMemoryMax,
+      aheadMs: reader.aheadMs * slower,
+      overlapMs: reader.overlapMs * slower,
+      overlapEveryMs: reader.overlapEveryMs * slower,
+      sweepEveryMs: reader.sweepEveryMs * slower,
+    },
+    pollEveryMs: SECOND * slower,
+    slowCheckEveryMs: 5 * SECOND * slower,
+    careEveryMs: isWeek ? 15 * MINUTE : 10 * SECOND,
+    disableAfterMs: 7 * DAY,
+  }
+}
+
+function toLimits(options: Omit<EngineOptions, 'onDatabaseTime'>): Limits {
+  const { leases, lanes, pollEveryMs, dueReader, retry } = options
+  return {
+    patienceMs: lanes.patienceMs,
+    windowMs: retry.windowMs,
+    closingMs: 5 * MINUTE,
+    attemptMsMax: leases.attemptMsMax,
+    leaseMs: leases.leaseMs,
+    pollMs: pollEveryMs,
+    controlMsMax: 5 * pollEveryMs,
+    rescueMsMax: leases.leaseMs + dueReader.sweepEveryMs + 5 * pollEveryMs,
+    handOverMsMax: 2 * leases.renewEveryMs + pollEveryMs,
+    keyOverlapMs: DAY,
+    retryBaseMs: retry.baseMs,
+    retryCapMs: retry.capMs,
+    jitter: 0.2,
+    breakerMsMax: 5 * MINUTE,
+    clockErrorMs: 2 * SECOND,
+  }
+}

@@ -1,0 +1,173 @@
+// Plain records of one run, from a simulation or from real processes: what was acknowledged, what
+// receivers saw, what the database holds, which faults there were. The checker reads nothing else.
+// All instants are on one true clock, but for those that the database holds (…AtMs of rows).
+
+import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
+
+/** What the checker must know of the settings. */
+export interface Limits {
+  patienceMs: number
+  windowMs: number
+  /** The last attempt of a run lies in this last part of its window. */
+  closingMs: number
+  attemptMsMax: number
+  leaseMs: number
+  pollMs: number
+  /** Control served by one process holds in every other after this. */
+  controlMsMax: number
+  /** All due work is tried within this, once the faults have ended. */
+  rescueMsMax: number
+  /** After a graceful stop its shards have another owner within this. */
+  handOverMsMax: number
+  keyOverlapMs: number
+  /** Delay after the n-th attempt of a run, before jitter; jitter's share; the longest breaker pause. */
+  retryBaseMs: number
+  retryCapMs: number
+  jitter: number
+  breakerMsMax: number
+  /** How far rows' instants and the true clock may be apart. */
+  clockErrorMs: number
+}
+
+export interface EndpointAct {
+  kind: 'register' | 'rotate' | 'pause' | 'resume' | 'disable' | 'delete'
+  /** When the caller began, when it was committed, and when it was told so (null: never). */
+  askedAtMs: number
+  appliedAtMs: number
+  acknowledgedAtMs: number | null
+  /** The process that served it, where that is known. */
+  node: string | null
+  keyName: string | null
+}
+
+export interface EndpointHistory {
+  id: string
+  accountId: string | null
+  acts: EndpointAct[]
+}
+
+export interface AcknowledgedWrite {
+  paymentId: string
+  accountId: string
+  version: number
+  outcome: 'created' | 'changed' | 'unchanged' | 'stale'
+  event: { id: string; sequence: number } | null
+  askedAtMs: number
+  acknowledgedAtMs: number
+}
+
+export interface StoredEvent {
+  id: string
+  paymentId: string
+  accountId: string
+  sequence: number
+  text: string
+  createdAtMs: number
+}
+
+export interface StoredDelivery {
+  id: string
+  eventId: string
+  endpointId: string
+  paymentId: string
+  sequence: number
+  state: DeliveryState
+  attempts: number
+  nextAttemptAtMs: number | null
+  deadlineAtMs: number | null
+  isReplay: boolean
+}
+
+export interface StoredAttempt {
+  deliveryId: string
+  attempt: number
+  atMs: number
+  outcome: string
+  status: number | null
+}
+
+/** Every time that a delivery became final; a replayed one does so more than once. */
+export interface FinalAct {
+  deliveryId: string
+  state: FinalState
+  atMs: number
+}
+
+export interface ReplayAct {
+  deliveryId: string
+  atMs: number
+  /** How many attempts it had by then: they belong to earlier runs. */
+  attemptsBefore: number
+}
+
+export interface ReceivedRequest {
+  endpointId: string
+  webhookId: string
+  paymentId: string
+  sequence: number
+  attempt: number
+  isReplay: boolean
+  bodyHash: string
+  /** Names of the keys whose signatures it carried and that verified; null: one did not. */
+  signedBy: readonly string[] | null
+  /** Who sent it, where that is known. */
+  node: string | null
+  sentAtMs: number
+  startedAtMs: number
+  /** What the receiver answered; null when it did not. */
+  status: number | null
+  /** When it had answered or hung up; null when it did neither. */
+  answeredAtMs: number | null
+  /** False when the answer was lost or came too late: the sender cannot know of it. */
+  wasAnswerHeard: boolean
+}
+
+export interface FaultAct {
+  kind:
+    | 'crash'
+    | 'stall'
+    | 'partition'
+    | 'starve'
+    | 'store'
+    | 'stop'
+    | 'wall-clock'
+    | 'database-clock'
+  /** Null: anybody. */
+  node: string | null
+  fromMs: number
+  untilMs: number
+}
+
+export interface LeaseAct {
+  shard: number
+  epoch: number
+  owner: string
+  atMs: number
+}
+
+export interface RunRecord {
+  limits: Limits
+  endpoints: readonly EndpointHistory[]
+  writes: readonly AcknowledgedWrite[]
+  events: readonly StoredEvent[]
+  deliveries: readonly StoredDelivery[]
+  attempts: readonly StoredAttempt[]
+  finals: readonly FinalAct[]
+  replays: readonly ReplayAct[]
+  requests: readonly ReceivedRequest[]
+  faults: readonly FaultAct[]
+  leases: readonly LeaseAct[]
+  /** Deliveries that were due, with nothing in their way, when the faults ended. */
+  dueAtFaultsEnd: readonly string[]
+  faultsEndedAtMs: number
+  endedAtMs: number
+}
+
+export interface Violation {
+  invariant: string
+  detail: string
+  /** To narrow the timeline down. */
+  endpointId: string | null
+  paymentId: string | null
+  atMs: number | null
+}

@@ -1,0 +1,191 @@
+// The tables of migrations/0001_first.sql that the engine lives on, in memory. Instants are whole
+// milliseconds, as they are once a Date has carried them to PostgreSQL and back.
+
+import type { KeyObject } from 'node:crypto'
+import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
+import type { EndpointStatus } from '../../server/core/endpoint.ts'
+import type { EndpointHealth } from '../../server/core/health.ts'
+import type { StoredPayment } from '../../server/core/payment-change.ts'
+
+export interface PendingRow {
+  clientKey: number
+  id: string
+  eventId: string
+  endpointId: string
+  paymentId: string
+  accountId: string
+  sequence: number
+  kind: string
+  shard: number
+  createdAtMs: number
+  nextAttemptAtMs: number | null
+  attempts: number
+  runAttempts: number
+  firstAttemptAtMs: number | null
+  firstFailedAtMs: number | null
+  deadlineAtMs: number | null
+  isReplay: boolean
+  lastOutcome: string | null
+  lastStatus: number | null
+}
+
+export interface FinalRow {
+  clientKey: number
+  id: string
+  eventId: string
+  endpointId: string
+  paymentId: string
+  accountId: string
+  sequence: number
+  kind: string
+  createdAtMs: number
+  state: FinalState
+  attempts: number
+  deadlineAtMs: number | null
+  finishedAtMs: number
+  lastOutcome: string | null
+  lastStatus: number | null
+}
+
+export interface AttemptRow {
+  clientKey: number
+  deliveryId: string
+  attempt: number
+  atMs: number
+  durationMs: number
+  outcome: string
+  status: number | null
+}
+
+export interface EventRow {
+  clientKey: number
+  id: string
+  paymentId: string
+  accountId: string
+  sequence: number
+  kind: string
+  text: string
+}
+
+export interface EndpointRow {
+  clientKey: number
+  id: string
+  /** Null for a subscription: every account of the client. */
+  accountId: string | null
+  shard: number
+  url: string
+  status: EndpointStatus
+  inactiveSinceMs: number | null
+  key: KeyObject
+  previousKey: KeyObject | null
+  previousKeyUntilMs: number | null
+  createdAtMs: number
+  changedAtMs: number
+  deletedAtMs: number | null
+}
+
+export interface HealthRow {
+  failingSinceMs: number | null
+  lastSuccessAtMs: number | null
+  lastFailureAtMs: number | null
+  lastError: string | null
+  circuit: EndpointHealth['circuit']
+}
+
+export interface LeaseRow {
+  shard: number
+  epoch: number
+  owner: string | null
+  expiresAtMs: number
+}
+
+export interface Tables {
+  payments: Map<string, StoredPayment & { clientKey: number }>
+  events: Map<string, EventRow>
+  endpoints: Map<string, EndpointRow>
+  pending: Map<string, PendingRow>
+  /** The latest end of each delivery that is not pending. */
+  final: Map<string, FinalRow>
+  attempts: Map<string, AttemptRow>
+  health: Map<string, HealthRow>
+  leases: Map<number, LeaseRow>
+  processes: Map<string, number>
+}
+
+export function emptyTables(shards: readonly number[]): Tables {
+  return {
+    payments: new Map(),
+    events: new Map(),
+    endpoints: new Map(),
+    pending: new Map(),
+    final: new Map(),
+    attempts: new Map(),
+    health: new Map(),
+    leases: new Map(
+      shards.map((shard) => [
+        shard,
+        { shard, epoch: 0, owner: null, expiresAtMs: Number.NEGATIVE_INFINITY },
+      ]),
+    ),
+    processes: new Map(),
+  }
+}
+
+/** What the twin tells of as it happens, for the record that is checked afterwards. */
+export interface TwinEvents {
+  onLeaseTaken(lease: LeaseRow, previousOwner: string | null): void
+  onFinal(row: FinalRow): void
+  onRefused(reason: 'stale-epoch' | 'not-pending', deliveryId: string): void
+  onParked(count: number): void
+  onRefilled(count: number): void
+  onReleased(count: number): void
+  onCircuit(circuit: EndpointHealth['circuit'], endpointId: string): void
+  onStatus(endpoint: EndpointRow): void
+}
+
+export const NO_TWIN_EVENTS: TwinEvents = {
+  onLeaseTaken() {},
+  onFinal() {},
+  onRefused() {},
+  onParked() {},
+  onRefilled() {},
+  onReleased() {},
+  onCircuit() {},
+  onStatus() {},
+}
+
+/** A Date keeps whole milliseconds. */
+export function whole(ms: number): number {
+  return Math.trunc(ms)
+}
+
+export function wholeOrNull(ms: number | null): number | null {
+  return ms === null ? null : Math.trunc(ms)
+}
+
+export function toFinal(row: PendingRow, state: FinalState, finishedAtMs: number): FinalRow {
+  const { clientKey, id, eventId, endpointId, paymentId, accountId, sequence, kind } = row
+  const { createdAtMs, attempts, deadlineAtMs, lastOutcome, lastStatus } = row
+  return {
+    clientKey,
+    id,
+    eventId,
+    endpointId,
+    paymentId,
+    accountId,
+    sequence,
+    kind,
+    createdAtMs,
+    state,
+    attempts,
+    deadlineAtMs,
+    finishedAtMs: whole(finishedAtMs),
+    lastOutcome,
+    lastStatus,
+  }
+}
+
+export function stateOf(tables: Tables, deliveryId: string): DeliveryState | null {
+  if (tables.pending.has(deliveryId)) return 'PENDING'
+  return tables.final.get(deliveryId)?.state ?? null
+}

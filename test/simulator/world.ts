@@ -1,0 +1,342 @@
+// One seed, lived through: nodes over one twin, receivers, callers who repeat themselves until they
+// are answered, and faults; first with faults, then without until everything has drained.
+
+import { uuidTimeMs } from '../../server/core/uuid.ts'
+import type { EngineOptions } from '../../server/delivery/engine.ts'
+import type { WakeUp } from '../../server/store/wake-ups.ts'
+import { Callers } from './callers.ts'
+import type { Counters } from './counters.ts'
+import { Dice } from './dice.ts'
+import { SimulatedNode } from './node.ts'
+import { FAIR_WEATHER } from './node-store.ts'
+import type { FaultPlan, Plan } from './plan.ts'
+import { SECOND } from './plan.ts'
+import { Receiver } from './receivers.ts'
+import type { FaultAct, FinalAct, LeaseAct, ReceivedRequest, RunRecord } from './records.ts'
+import { Scheduler } from './scheduler.ts'
+import type { Subject } from './subject.ts'
+import { Twin } from './twin.ts'
+import { stateOf, type TwinEvents } from './twin-tables.ts'
+
+const START_MS = 1_767_225_600_000
+
+/** A quiet node takes about ten steps a poll; a busy one a few dozen. */
+const STEPS_OF_A_START = 5_000
+const STEPS_PER_POLL = 100
+
+export interface TimelineEntry {
+  atMs: number
+  who: string
+  what: string
+}
+
+export interface WorldHooks {
+  /** Called for each entry of the timeline; costs time, hence only when somebody reads it. */
+  onTimeline?: (entry: TimelineEntry) => void
+  /** Called before each event that reaches a node, to crash it at a chosen one. */
+  onStep?: (world: World, label: string) => void
+}
+
+export class World {
+  readonly plan: Plan
+  readonly subject: Subject
+  readonly scheduler: Scheduler
+  readonly twin: Twin
+  readonly nodes: SimulatedNode[]
+  readonly receivers = new Map<string, Receiver>()
+  readonly counters: Counters
+  readonly dice: Dice
+  readonly callers: Callers
+  readonly requests: ReceivedRequest[] = []
+  readonly faults: FaultAct[] = []
+  readonly finals: FinalAct[] = []
+  readonly leases: LeaseAct[] = []
+  readonly #hooks: WorldHooks
+  #isFaulty = true
+  #databaseOffsetMs = 0
+  #faultsEndedAtMs = 0
+  #dueAtFaultsEnd: string[] = []
+
+  constructor(plan: Plan, subject: Subject, counters: Counters, hooks: WorldHooks = {}) {
+    this.plan = plan
+    this.subject = subject
+    this.counters = counters
+    this.#hooks = hooks
+    this.dice = new Dice(plan.seed, 1)
+    const onEvent =
+      hooks.onStep || hooks.onTimeline
+        ? (atMs: number, label: string) => {
+            if (label !== 'timer') hooks.onTimeline?.({ atMs, who: 'event', what: label })
+            hooks.onStep?.(this, label)
+          }
+        : undefined
+    this.scheduler = new Scheduler(new Dice(plan.seed, 2), START_MS, onEvent)
+    const checksEpochs = !subject.flaws.has('record-without-epoch-check')
+    this.twin = new Twin(plan.shards, this.#twinEvents(), checksEpochs)
+    const world = {
+      seed: plan.seed,
+      subject,
+      scheduler: this.scheduler,
+      twin: this.twin,
+      options: plan.options as Omit<EngineOptions, 'onDatabaseTime'>,
+      shares: plan.shares,
+      startMs: START_MS,
+      weather: () => (this.#isFaulty ? plan.weather : FAIR_WEATHER),
+      databaseMs: () => this.scheduler.nowMs + this.#databaseOffsetMs,
+      receiverAt: (url: string) => this.receivers.get(url),
+      announce: (from: string, wakeUp: WakeUp) => this.#announce(from, wakeUp),
+      onFault: (fault: FaultAct) => this.faults.push(fault),
+      onCommitUnknown: () => this.counters.count('commit unknown'),
+      log: (node: string, message: string, fields: object) =>
+        hooks.onTimeline?.({
+          atMs: this.scheduler.nowMs,
+          who: node,
+          what: `${message} ${JSON.stringify(fields)}`,
+        }),
+    }
+    this.nodes = plan.nodes.map(
+      ({ wallOffsetMs }, number) => new SimulatedNode(world, number, wallOffsetMs),
+    )
+    this.callers = new Callers(this)
+  }
+
+  /** Far more happens than time passes: somebody asks again and again without waiting. */
+  get isSpinning(): boolean {
+    const { nodes, options } = this.plan
+    const polls = (this.scheduler.nowMs - START_MS) / options.pollEveryMs
+    return this.scheduler.steps > STEPS_OF_A_START + STEPS_PER_POLL * polls * nodes.length
+  }
+
+  get startMs(): number {
+    return START_MS
+  }
+
+  addReceiver(url: string, endpointId: string, number: number): Receiver {
+    const { keyName, spells } = this.plan.endpoints[number] as Plan['endpoints'][number]
+    const dice = new Dice(this.plan.seed, 2_000 + number)
+    const receiver = new Receiver(endpointId, keyName, spells, this.requests, dice)
+    if (!this.#isFaulty) receiver.settle(this.plan.endpoints[number]?.finalMood ?? 'ok')
+    this.receivers.set(url, receiver)
+    return receiver
+  }
+
+  async run(): Promise<RunRecord> {
+    const { plan, scheduler } = this
+    for (const [number, { startAfterMs }] of plan.nodes.entries()) {
+      scheduler.after(startAfterMs, 'node starts', () => this.nodes[number]?.start())
+    }
+    for (const fault of plan.faults) {
+      scheduler.after(fault.afterMs, `fault ${fault.kind} n${fault.node}`, () =>
+        this.#strike(fault),
+      )
+    }
+    if (plan.weather.delayMsMax > SECOND) {
+      const untilMs = START_MS + plan.phaseMs + 30 * SECOND
+      this.faults.push({ kind: 'store', node: null, fromMs: START_MS, untilMs })
+    }
+    this.callers.begin()
+    await scheduler.run(START_MS + plan.phaseMs, () => this.isSpinning)
+    this.#endFaults()
+    const untilMs = scheduler.nowMs + plan.drainMs
+    await scheduler.run(untilMs, () => this.isSpinning || this.#isDrained())
+    // A little longer: what comes too often comes late.
+    await scheduler.run(scheduler.nowMs + 3 * plan.options.pollEveryMs, () => this.isSpinning)
+    return this.record()
+  }
+
+  /** Brings a node down now, and up again later. */
+  crash(number: number, downMs: number): void {
+    const node = this.nodes[number]
+    if (!node?.isUp) return
+    const { nowMs } = this.scheduler
+    this.#fault('crash', node.name, downMs)
+    if (this.requests.some((request) => isInFlight(request, node.name, nowMs))) {
+      this.counters.count('crash with an attempt in flight')
+    }
+    node.crash()
+    this.scheduler.after(downMs, `${node.name} starts again`, () => node.start())
+  }
+
+  record(): RunRecord {
+    const { tables } = this.twin
+    const deliveries = [...tables.pending.values(), ...tables.final.values()].map((row) => ({
+      id: row.id,
+      eventId: row.eventId,
+      endpointId: row.endpointId,
+      paymentId: row.paymentId,
+      sequence: row.sequence,
+      state: stateOf(tables, row.id) ?? 'PENDING',
+      attempts: row.attempts,
+      nextAttemptAtMs: 'nextAttemptAtMs' in row ? row.nextAttemptAtMs : null,
+      deadlineAtMs: row.deadlineAtMs,
+      isReplay: 'isReplay' in row && row.isReplay,
+    }))
+    return {
+      limits: this.plan.limits,
+      endpoints: this.callers.endpoints,
+      writes: this.callers.writes,
+      events: [...tables.events.values()].map((event) => ({
+        ...event,
+        createdAtMs: uuidTimeMs(event.id),
+      })),
+      deliveries,
+      attempts: [...tables.attempts.values()],
+      finals: this.finals,
+      replays: this.callers.replays,
+      requests: this.requests,
+      faults: this.faults,
+      leases: this.leases,
+      dueAtFaultsEnd: this.#dueAtFaultsEnd,
+      faultsEndedAtMs: this.#faultsEndedAtMs,
+      endedAtMs: this.scheduler.nowMs,
+    }
+  }
+
+  /** Gathered for 20 ms and more, and lost where the plan has it so. */
+  #announce(from: string, wakeUp: WakeUp): void {
+    for (const node of this.nodes) {
+      if (node.name === from) continue
+      if (this.#isFaulty && this.dice.chance(this.plan.wakeUpsLost)) continue
+      node.wake(this.dice.between(20, 60), wakeUp)
+    }
+  }
+
+  #strike(fault: FaultPlan): void {
+    const node = this.nodes[fault.node]
+    if (!node || !this.#isFaulty) return
+    switch (fault.kind) {
+      case 'crash':
+        this.crash(fault.node, fault.lengthMs)
+        break
+      case 'stall':
+        this.#fault('stall', node.name, fault.lengthMs)
+        node.stall(fault.lengthMs)
+        break
+      case 'partition':
+        this.#fault('partition', node.name, fault.lengthMs)
+        node.partition(fault.lengthMs)
+        break
+      case 'starve':
+        this.#fault('starve', node.name, fault.lengthMs)
+        node.starve(fault.lengthMs)
+        break
+      case 'stop':
+        this.#stop(node, fault.lengthMs)
+        break
+      case 'database-clock':
+        this.#fault('database-clock', node.name, 0)
+        this.#databaseOffsetMs = fault.lengthMs
+        break
+    }
+  }
+
+  /** The span of the fault is the stopping itself; it ends when the process is gone. */
+  #stop(node: SimulatedNode, downMs: number): void {
+    if (!node.isUp) return
+    this.#fault('stop', node.name, Number.POSITIVE_INFINITY)
+    const act = this.faults.at(-1) as FaultAct
+    node.stop(() => {
+      act.untilMs = this.scheduler.nowMs
+      this.scheduler.after(downMs, `${node.name} starts again`, () => node.start())
+    })
+  }
+
+  #fault(kind: FaultAct['kind'], node: string, lengthMs: number): void {
+    const fromMs = this.scheduler.nowMs
+    this.faults.push({ kind, node, fromMs, untilMs: fromMs + lengthMs })
+    this.counters.count(`fault: ${kind}`)
+  }
+
+  #endFaults(): void {
+    this.#isFaulty = false
+    this.#faultsEndedAtMs = this.scheduler.nowMs
+    this.#hooks.onTimeline?.({ atMs: this.scheduler.nowMs, who: 'world', what: 'faults end' })
+    this.#dueAtFaultsEnd = this.#findDue()
+    for (const node of this.nodes) {
+      node.heal()
+      node.start()
+    }
+    for (const receiver of this.receivers.values()) {
+      const number = this.callers.numberOf(receiver.endpointId)
+      receiver.settle(this.plan.endpoints[number]?.finalMood ?? 'ok')
+    }
+    if (this.plan.resumesAll) this.callers.resumeAll()
+  }
+
+  /** Due, its endpoint active, and nothing of its payment before it. */
+  #findDue(): string[] {
+    const rows = [...this.twin.tables.pending.values()]
+    const due = rows.filter((row) => {
+      const isBehind = rows.some(
+        (elder) =>
+          elder.endpointId === row.endpointId &&
+          elder.paymentId === row.paymentId &&
+          elder.sequence < row.sequence,
+      )
+      const isDue = row.nextAttemptAtMs !== null && row.nextAttemptAtMs <= this.scheduler.nowMs
+      return isDue && !isBehind && this.#isActive(row.endpointId)
+    })
+    return due.map((row) => row.id)
+  }
+
+  #isActive(endpointId: string): boolean {
+    return this.twin.tables.endpoints.get(endpointId)?.status === 'ACTIVE'
+  }
+
+  #isDrained(): boolean {
+    if (this.callers.isBusy) return false
+    if (this.twin.tables.pending.size === 0) return true
+    if (this.scheduler.steps % 16 !== 0) return false
+    for (const row of this.twin.tables.pending.values()) {
+      if (this.#isActive(row.endpointId)) return false
+    }
+    return true
+  }
+
+  #twinEvents(): TwinEvents {
+    return {
+      onLeaseTaken: ({ shard, epoch, owner }, previousOwner) => {
+        const atMs = this.scheduler.nowMs
+        this.leases.push({ shard, epoch, owner: owner as string, atMs })
+        if (previousOwner !== null && previousOwner !== owner) {
+          this.counters.count('shard taken over')
+        }
+      },
+      onFinal: ({ id, state }) => {
+        this.finals.push({ deliveryId: id, state, atMs: this.scheduler.nowMs })
+        this.#note(`${id} is ${state}`)
+        if (state === 'EXHAUSTED') this.counters.count('exhausted at 7 d')
+        if (state === 'SUPERSEDED') this.counters.count('superseded after patience')
+      },
+      onRefused: (reason) => {
+        if (reason === 'stale-epoch') this.counters.count('stale record refused')
+      },
+      onParked: (count) => {
+        if (count > 0) this.counters.count('parked')
+      },
+      onRefilled: (count) => {
+        if (count > 0) this.counters.count('parked and refilled')
+      },
+      onReleased: (count) => {
+        if (count > 0) this.counters.count('paused and resumed')
+      },
+      onCircuit: (circuit) => {
+        if (circuit === 'OPEN') this.counters.count('breaker open')
+      },
+      onStatus: (endpoint) => {
+        if (endpoint.status !== 'DISABLED') return
+        this.counters.count('endpoint disabled')
+        this.callers.noteDisabled(endpoint.id)
+      },
+    }
+  }
+
+  #note(what: string): void {
+    this.#hooks.onTimeline?.({ atMs: this.scheduler.nowMs, who: 'database', what })
+  }
+}
+
+export function isInFlight(request: ReceivedRequest, node: string, nowMs: number): boolean {
+  const endsAtMs = Math.min(request.answeredAtMs ?? Infinity, request.sentAtMs + 15 * SECOND)
+  return request.node === node && request.startedAtMs <= nowMs && endsAtMs > nowMs
+}
