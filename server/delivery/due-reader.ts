@@ -11,7 +11,7 @@ import type { Lane, Lanes } from './lanes.ts'
 
 export interface DueReaderLimits {
   pageMax: number
-  /** Reading stops when this many deliveries are in memory, and goes on below half of it. */
+  /** Reading stops while this many deliveries are in memory. */
   inMemoryMax: number
   strandMax: number
   /** Rows due this soon are read ahead, so that they start on time. */

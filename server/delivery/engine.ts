@@ -475,8 +475,13 @@ export class Engine {
 
   async #flushHealth(): Promise<void> {
     const deltas = this.#health.take((endpointId) => this.#lanes.circuitOf(endpointId))
-    if (deltas.length > 0) {
+    if (deltas.length === 0) return
+    try {
       await this.#environment.store.saveHealth(deltas, this.#environment.clock.nowMs())
+    } catch (error) {
+      // A success that got lost would let an endpoint look as if it had failed for days.
+      this.#health.putBack(deltas)
+      throw error
     }
   }
 

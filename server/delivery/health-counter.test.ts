@@ -51,3 +51,24 @@ test('a success at the end means that it does not fail; the error says what was 
   assert.equal(delta?.failingSinceMs, null)
   assert.equal(delta?.lastError, 'answered 503')
 })
+
+test('what could not be written is put back, and counts on as the older part', () => {
+  const counter = new HealthCounter()
+  const of = { clientKey: 1, endpointId: 'e' }
+  counter.count(of, { kind: 'answered', status: 500 }, 3, 1_000)
+  const unwritten = counter.take(() => 'CLOSED')
+  counter.count(of, { kind: 'answered', status: 503 }, 3, 2_000)
+  counter.putBack(unwritten)
+  const [failing] = counter.take(() => 'CLOSED')
+  assert.equal(failing?.attempts, 2)
+  assert.equal(failing?.failingSinceMs, 1_000)
+  assert.equal(failing?.lastError, 'answered 503')
+
+  counter.count(of, { kind: 'answered', status: 500 }, 3, 3_000)
+  const older = counter.take(() => 'CLOSED')
+  counter.count(of, { kind: 'answered', status: 200 }, 3, 4_000)
+  counter.putBack(older)
+  const [well] = counter.take(() => 'CLOSED')
+  assert.equal(well?.failingSinceMs, null)
+  assert.equal(well?.lastSuccessAtMs, 4_000)
+})

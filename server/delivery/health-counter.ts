@@ -40,6 +40,23 @@ export class HealthCounter {
     return deltas
   }
 
+  /** What could not be written counts on, as older than what has been counted since. */
+  putBack(deltas: readonly HealthDelta[]): void {
+    for (const delta of deltas) {
+      const counting = this.#of(delta.clientKey, delta.endpointId)
+      const hasSucceededSince = counting.lastSuccessAtMs !== null
+      counting.attempts += delta.attempts
+      counting.delivered += delta.delivered
+      counting.durations = counting.durations.map((count, i) => count + (delta.durations[i] ?? 0))
+      counting.lastSuccessAtMs ??= delta.lastSuccessAtMs
+      counting.lastFailureAtMs ??= delta.lastFailureAtMs
+      counting.lastError ??= delta.lastError
+      if (!hasSucceededSince) {
+        counting.failingSinceMs = delta.failingSinceMs ?? counting.failingSinceMs
+      }
+    }
+  }
+
   #of(clientKey: number, endpointId: string): Counting {
     let counting = this.#counting.get(endpointId)
     if (!counting) {

@@ -55,6 +55,8 @@ export class Lane {
   readonly shard: number
   readonly ready = new Queue<Strand>()
   readonly strands = new Set<Strand>()
+  /** Those that wait for a later time. */
+  readonly waiting = new Set<Strand>()
   circuit: Circuit = CLOSED_CIRCUIT
   /** Slow until it has shown otherwise: a stranger that hangs must not take the place of the proven. */
   isSlow = true
@@ -119,8 +121,13 @@ export class Lane {
     this.debt += Math.floor(verdict.bodyBytes / policy.bytesPerTurn)
     const wasClosed = this.circuit.state === 'CLOSED'
     this.circuit = afterAttempt(this.circuit, verdict.isSuccess, policy.circuit, nowMs)
-    if (!verdict.isSuccess) this.#window = narrow(this.#window, nowMs)
-    else if (wasClosed) this.#window = widen(this.#window, policy.inFlightMax)
-    else this.#window = rampUp(this.#window)
+    // What a failed probe says is said by the circuit: the window keeps what was safe before.
+    if (wasClosed) {
+      this.#window = verdict.isSuccess
+        ? widen(this.#window, policy.inFlightMax)
+        : narrow(this.#window, nowMs)
+    } else if (verdict.isSuccess) {
+      this.#window = rampUp(this.#window)
+    }
   }
 }

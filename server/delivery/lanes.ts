@@ -116,8 +116,11 @@ export class Lanes {
     if (strand === undefined) {
       if (hasElders && !delivery.isReplay) return false
       const lane = this.#laneOf(delivery)
-      if (this.#isFull(lane)) this.#turnAway(delivery, nowMs)
-      else this.#evaluate(this.#open(lane, key, [delivery], true), nowMs)
+      if (this.#isFull(lane) && !this.#makeRoom(lane, delivery, nowMs)) {
+        this.#turnAway(delivery, nowMs)
+        return true
+      }
+      this.#evaluate(this.#open(lane, key, [delivery], true), nowMs)
       return true
     }
     if (!strand.isComplete) return true // It will be read when the strand runs dry.
@@ -356,6 +359,7 @@ export class Lanes {
 
   #evaluate(strand: Strand, nowMs: number): void {
     if (strand.isReady || strand.isGone || this.#flying.has(strand.key)) return
+    strand.lane.waiting.delete(strand)
     if (strand.owed.length === 0) {
       this.#drop(strand)
       if (!strand.isComplete) this.#events.onDry(strand)
@@ -368,6 +372,7 @@ export class Lanes {
       this.#turns.join(strand.lane)
     } else if (turn.untilMs - nowMs <= this.#options.keepMsMax) {
       this.#waiting.push(turn.untilMs, strand)
+      strand.lane.waiting.add(strand)
     } else {
       const blocked = strand.owed.filter((owed) => owed.nextAttemptAtMs < turn.untilMs)
       this.#drop(strand)
@@ -405,6 +410,15 @@ export class Lanes {
     this.#events.onHungry(lane, max - lane.count)
   }
 
+  /** Whoever only waits for a later time gives its place to one that is due. */
+  #makeRoom(lane: Lane, due: QueuedDelivery, nowMs: number): boolean {
+    const [strand] = lane.waiting
+    if (strand === undefined || due.nextAttemptAtMs > nowMs) return false
+    this.#drop(strand)
+    for (const owed of strand.owed) this.#events.onTooEarly(owed)
+    return !this.#isFull(lane)
+  }
+
   /** Parked ones count as due as soon as they are taken up again, so only due ones are parked. */
   #turnAway(delivery: QueuedDelivery, nowMs: number): void {
     if (delivery.nextAttemptAtMs <= nowMs) this.#events.onParked([delivery])
@@ -426,6 +440,7 @@ export class Lanes {
   #drop(strand: Strand): void {
     strand.isGone = true
     strand.lane.strands.delete(strand)
+    strand.lane.waiting.delete(strand)
     this.#strands.delete(strand.key)
     for (const owed of strand.owed) if (this.#ids.has(owed.id)) this.#forget(strand.lane, owed)
   }

@@ -35,7 +35,8 @@ function shardsOverTable() {
       return free.map(([shard, { epoch }]) => ({ shard, epoch }))
     },
     async releaseLeases(shards: readonly number[]) {
-      for (const shard of shards) table.set(shard, { epoch: table.get(shard)?.epoch ?? 0, isOurs: false })
+      for (const shard of shards)
+        table.set(shard, { epoch: table.get(shard)?.epoch ?? 0, isOurs: false })
     },
     async leave() {
       world.happened.push('left')

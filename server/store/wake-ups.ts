@@ -39,6 +39,7 @@ export class WakeUps {
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
   #isReconnecting = false
+  #isSending = false
   #failures = 0
 
   constructor(options: WakeUpOptions) {
@@ -66,7 +67,7 @@ export class WakeUps {
   }
 
   #schedule(ms: number): void {
-    if (this.#isStopped || this.#timer !== undefined) return
+    if (this.#isStopped || this.#isSending || this.#timer !== undefined) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       void this.#send()
@@ -88,12 +89,15 @@ export class WakeUps {
     }
     this.#shards.clear()
     for (const { endpointId } of endpoints) this.#endpoints.delete(endpointId)
+    this.#isSending = true
     try {
       await this.#client.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(message)])
     } catch (error) {
       this.#options.onError(error as Error)
     }
-    if (this.#endpoints.size > 0) this.#schedule(NOTIFY_EVERY_MS)
+    // One at a time: what was announced meanwhile goes next.
+    this.#isSending = false
+    if (this.#shards.size + this.#endpoints.size > 0) this.#schedule(NOTIFY_EVERY_MS)
   }
 
   async #connect(): Promise<void> {

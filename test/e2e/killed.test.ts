@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { isRunning, readPostmasterPid } from '../support/postmaster.ts'
@@ -84,92 +84,98 @@ function acceptedCount(receiver: Receiver): number {
   return new Set(receiver.accepted.map(({ headers }) => headers['webhook-id'])).size
 }
 
-test('F1, F2: killed in the middle of deliveries and started again, nothing is lost, order holds, duplicates have the same id', async (t) => {
-  const receiver = await startReceiver(t)
-  const first = await startSandbox(t)
-  const { dataDir } = first
-  const caller = new Caller(first)
-  await caller.register(receiver.url('/one'), 'key')
-  // Answers are late: at the time of the kill many attempts are in flight, or answered and unrecorded.
-  receiver.answer = (_received, response) => {
-    setTimeout(() => response.end(), 20)
-  }
-  const writer = new Writer(t, caller)
-  const ids = Array.from({ length: 30 }, () => randomUUID() as string)
-  const writing = writer.write(ids, 20)
-  await receiver.hasSeen(({ received }) => received.length >= 60)
-  assert.equal(await first.kill('SIGKILL'), 'SIGKILL')
-  writer.isStopped = true
-  await writing
-  const seen = receiver.received.length
+// They mostly wait: side by side they take as long as the longest.
+describe('killed', { concurrency: true }, () => {
+  test('F1, F2: killed in the middle of deliveries and started again, nothing is lost, order holds, duplicates have the same id', async (t) => {
+    const receiver = await startReceiver(t)
+    const first = await startSandbox(t)
+    const { dataDir } = first
+    const caller = new Caller(first)
+    await caller.register(receiver.url('/one'), 'key')
+    // Answers are late: at the time of the kill many attempts are in flight, or answered and unrecorded.
+    receiver.answer = (_received, response) => {
+      setTimeout(() => response.end(), 20)
+    }
+    const writer = new Writer(t, caller)
+    const ids = Array.from({ length: 30 }, () => randomUUID() as string)
+    const writing = writer.write(ids, 20)
+    await receiver.hasSeen(({ received }) => received.length >= 60)
+    assert.equal(await first.kill('SIGKILL'), 'SIGKILL')
+    writer.isStopped = true
+    await writing
+    const seen = receiver.received.length
 
-  const startedAt = performance.now()
-  const second = await startSandbox(t, { dataDir })
-  await receiver.hasSeen(({ received }) => received.length > seen)
-  assert.ok(performance.now() - startedAt < 15_000, 'no lease of the dead one is waited for')
-  await receiver.hasSeen(() => acceptedCount(receiver) >= writer.count)
-  const duplicates = assertAllArrived(receiver, writer.acknowledged)
-  assert.ok(duplicates <= ids.length, `at most one per payment in flight: ${duplicates}`)
-  assert.equal(await second.kill('SIGTERM'), 0)
-})
-
-test('F4: the database is killed: 503 with Retry-After, /readyz says why, and all goes on without a restart', async (t) => {
-  const receiver = await startReceiver(t)
-  const sandbox = await startSandbox(t)
-  const caller = new Caller(sandbox)
-  await caller.register(receiver.url(), 'key')
-  const writer = new Writer(t, caller)
-  const ids = Array.from({ length: 10 }, () => randomUUID() as string)
-  const writing = writer.write(ids, 10_000)
-  await receiver.hasSeen(({ received }) => received.length >= 30)
-
-  const postmaster = (await readPostmasterPid(sandbox.dataDir)) ?? assert.fail()
-  process.kill(postmaster, 'SIGKILL')
-  const notReady = await until('not ready', async () => {
-    const answer = await fetch(`${sandbox.baseUrl}/readyz`)
-    return answer.status === 503 && ((await answer.json()) as Record<string, unknown>)
+    const startedAt = performance.now()
+    const second = await startSandbox(t, { dataDir })
+    await receiver.hasSeen(({ received }) => received.length > seen)
+    assert.ok(performance.now() - startedAt < 15_000, 'no lease of the dead one is waited for')
+    await receiver.hasSeen(() => acceptedCount(receiver) >= writer.count)
+    const duplicates = assertAllArrived(receiver, writer.acknowledged)
+    assert.ok(duplicates <= ids.length, `at most one per payment in flight: ${duplicates}`)
+    assert.equal(await second.kill('SIGTERM'), 0)
   })
-  assert.equal(notReady.code, 'not-ready')
-  assert.match(String(notReady.reasons), /database/)
-  assert.equal((await fetch(`${sandbox.baseUrl}/livez`)).status, 200)
 
-  await until('ready again', async () => (await fetch(`${sandbox.baseUrl}/readyz`)).status === 200)
-  const backAt = receiver.received.length
-  await receiver.hasSeen(({ received }) => received.length >= backAt + 30)
-  writer.isStopped = true
-  await writing
-  await receiver.hasSeen(() => acceptedCount(receiver) >= writer.count)
-  assertAllArrived(receiver, writer.acknowledged)
+  test('F4: the database is killed: 503 with Retry-After, /readyz says why, and all goes on without a restart', async (t) => {
+    const receiver = await startReceiver(t)
+    const sandbox = await startSandbox(t)
+    const caller = new Caller(sandbox)
+    await caller.register(receiver.url(), 'key')
+    const writer = new Writer(t, caller)
+    const ids = Array.from({ length: 10 }, () => randomUUID() as string)
+    const writing = writer.write(ids, 10_000)
+    await receiver.hasSeen(({ received }) => received.length >= 30)
 
-  assert.ok(writer.refusals.length > 0)
-  for (const { status, retryAfter } of writer.refusals) {
-    assert.equal(status, 503)
-    assert.match(String(retryAfter), /^\d+$/)
-  }
-  const next = (await readPostmasterPid(sandbox.dataDir)) ?? assert.fail()
-  assert.notEqual(next, postmaster)
-  assert.equal(await sandbox.kill('SIGINT'), 0)
-  assert.ok(!isRunning(next))
-})
+    const postmaster = (await readPostmasterPid(sandbox.dataDir)) ?? assert.fail()
+    process.kill(postmaster, 'SIGKILL')
+    const notReady = await until('not ready', async () => {
+      const answer = await fetch(`${sandbox.baseUrl}/readyz`)
+      return answer.status === 503 && ((await answer.json()) as Record<string, unknown>)
+    })
+    assert.equal(notReady.code, 'not-ready')
+    assert.match(String(notReady.reasons), /database/)
+    assert.equal((await fetch(`${sandbox.baseUrl}/livez`)).status, 200)
 
-test('F27: killed, the sandbox takes its database along, and two that start at once do not share it', async (t) => {
-  const first = await startSandbox(t)
-  const { dataDir } = first
-  const postmaster = (await readPostmasterPid(dataDir)) ?? assert.fail()
-  await first.kill('SIGKILL')
-  const both = await Promise.allSettled([
-    startSandbox(t, { dataDir }),
-    startSandbox(t, { dataDir }),
-  ])
-  const processes = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  const alive = processes.filter(({ process }) => process.exitCode === null)
-  assert.ok(alive.length >= 1, 'one of them runs')
-  await until('one has refused', () => {
-    const ended = processes.filter(({ process }) => process.exitCode !== null).length
-    return ended + both.filter(({ status }) => status === 'rejected').length === 1
+    await until(
+      'ready again',
+      async () => (await fetch(`${sandbox.baseUrl}/readyz`)).status === 200,
+    )
+    const backAt = receiver.received.length
+    await receiver.hasSeen(({ received }) => received.length >= backAt + 30)
+    writer.isStopped = true
+    await writing
+    await receiver.hasSeen(() => acceptedCount(receiver) >= writer.count)
+    assertAllArrived(receiver, writer.acknowledged)
+
+    assert.ok(writer.refusals.length > 0)
+    for (const { status, retryAfter } of writer.refusals) {
+      assert.equal(status, 503)
+      assert.match(String(retryAfter), /^\d+$/)
+    }
+    const next = (await readPostmasterPid(sandbox.dataDir)) ?? assert.fail()
+    assert.notEqual(next, postmaster)
+    assert.equal(await sandbox.kill('SIGINT'), 0)
+    assert.ok(!isRunning(next))
   })
-  assert.ok(!isRunning(postmaster) || (await readPostmasterPid(dataDir)) === postmaster)
-  const [survivor] = processes.filter(({ process }) => process.exitCode === null)
-  assert.equal(survivor?.clientSecret, first.clientSecret)
-  assert.equal(await survivor?.kill('SIGINT'), 0)
+
+  test('F27: killed, the sandbox takes its database along, and two that start at once do not share it', async (t) => {
+    const first = await startSandbox(t)
+    const { dataDir } = first
+    const postmaster = (await readPostmasterPid(dataDir)) ?? assert.fail()
+    await first.kill('SIGKILL')
+    const both = await Promise.allSettled([
+      startSandbox(t, { dataDir }),
+      startSandbox(t, { dataDir }),
+    ])
+    const processes = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    const alive = processes.filter(({ process }) => process.exitCode === null)
+    assert.ok(alive.length >= 1, 'one of them runs')
+    await until('one has refused', () => {
+      const ended = processes.filter(({ process }) => process.exitCode !== null).length
+      return ended + both.filter(({ status }) => status === 'rejected').length === 1
+    })
+    assert.ok(!isRunning(postmaster) || (await readPostmasterPid(dataDir)) === postmaster)
+    const [survivor] = processes.filter(({ process }) => process.exitCode === null)
+    assert.equal(survivor?.clientSecret, first.clientSecret)
+    assert.equal(await survivor?.kill('SIGINT'), 0)
+  })
 })

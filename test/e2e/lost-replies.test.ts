@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import {
   type Paybell,
   readDeliveries,
@@ -63,51 +63,54 @@ async function put(paybell: Paybell, id: string, reference: string): Promise<Res
   return paybell.caller.putPayment(id, body)
 }
 
-test('F5: a write whose commit was not answered is a 503; the same write again is 200 without a second event', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t)
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  loseReplyToCommit(paybell)
-  const first = await put(paybell, id, '1')
-  assert.equal(first.status, 503)
-  assert.ok(Number(first.headers.get('retry-after')) >= 1)
-  const again = await put(paybell, id, '1')
-  assert.equal(again.status, 200)
-  assert.equal(((await again.json()) as { event: unknown }).event, null)
-  // Nobody handed it to the engine: the engine finds it by itself.
-  await receiver.hasSeen(({ received }) => received.length === 1)
-  const { rows } = await paybell.pool.query('select count(*)::int as events from events')
-  assert.deepEqual(rows, [{ events: 1 }])
-})
+// They mostly wait: side by side they take as long as the longest.
+describe('lost replies', { concurrency: true }, () => {
+  test('F5: a write whose commit was not answered is a 503; the same write again is 200 without a second event', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t)
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    loseReplyToCommit(paybell)
+    const first = await put(paybell, id, '1')
+    assert.equal(first.status, 503)
+    assert.ok(Number(first.headers.get('retry-after')) >= 1)
+    const again = await put(paybell, id, '1')
+    assert.equal(again.status, 200)
+    assert.equal(((await again.json()) as { event: unknown }).event, null)
+    // Nobody handed it to the engine: the engine finds it by itself.
+    await receiver.hasSeen(({ received }) => received.length === 1)
+    const { rows } = await paybell.pool.query('select count(*)::int as events from events')
+    assert.deepEqual(rows, [{ events: 1 }])
+  })
 
-test('F5: a failure that was recorded without an answer keeps its place: the next update does not pass it', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t)
-  await paybell.caller.register(receiver.url(), 'key')
-  receiver.answer = () => (receiver.received.length === 0 ? 500 : 200)
-  const record = loseReplyTo(paybell, 'record-outcomes')
-  const id = randomUUID()
-  await put(paybell, id, '1')
-  await put(paybell, id, '2')
-  await receiver.hasSeen(({ accepted }) => accepted.length === 2)
-  assert.ok(record.happened())
-  await untilAllAre(paybell.pool, ['DELIVERED'])
-  assert.deepEqual(receiver.sequences(receiver.received), [1, 1, 2])
-  const [first] = await readDeliveries(paybell.pool)
-  assert.equal(first?.attempts, 2)
-})
+  test('F5: a failure that was recorded without an answer keeps its place: the next update does not pass it', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t)
+    await paybell.caller.register(receiver.url(), 'key')
+    receiver.answer = () => (receiver.received.length === 0 ? 500 : 200)
+    const record = loseReplyTo(paybell, 'record-outcomes')
+    const id = randomUUID()
+    await put(paybell, id, '1')
+    await put(paybell, id, '2')
+    await receiver.hasSeen(({ accepted }) => accepted.length === 2)
+    assert.ok(record.happened())
+    await untilAllAre(paybell.pool, ['DELIVERED'])
+    assert.deepEqual(receiver.sequences(receiver.received), [1, 1, 2])
+    const [first] = await readDeliveries(paybell.pool)
+    assert.equal(first?.attempts, 2)
+  })
 
-test('F5: a 200 that was recorded without an answer is not sent again', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t)
-  await paybell.caller.register(receiver.url(), 'key')
-  const record = loseReplyTo(paybell, 'record-outcomes')
-  const id = randomUUID()
-  await put(paybell, id, '1')
-  await until('the answer got lost', () => record.happened())
-  for (const reference of ['2', '3', '4']) await put(paybell, id, reference)
-  await receiver.hasSeen(({ accepted }) => accepted.length >= 4)
-  await untilAllAre(paybell.pool, ['DELIVERED'])
-  assert.deepEqual(receiver.sequences(receiver.received), [1, 2, 3, 4])
+  test('F5: a 200 that was recorded without an answer is not sent again', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t)
+    await paybell.caller.register(receiver.url(), 'key')
+    const record = loseReplyTo(paybell, 'record-outcomes')
+    const id = randomUUID()
+    await put(paybell, id, '1')
+    await until('the answer got lost', () => record.happened())
+    for (const reference of ['2', '3', '4']) await put(paybell, id, reference)
+    await receiver.hasSeen(({ accepted }) => accepted.length >= 4)
+    await untilAllAre(paybell.pool, ['DELIVERED'])
+    assert.deepEqual(receiver.sequences(receiver.received), [1, 2, 3, 4])
+  })
 })

@@ -142,16 +142,20 @@ function pour(
   })
 }
 
-test('P1: a chunked payment without end is 413 before all is read, and memory stays flat', async () => {
+test('P1: a payment and a batch without end are 413 before all is read, and memory stays flat', async () => {
   const before = process.memoryUsage.rss()
-  for (let n = 0; n < 5; n++) {
+  for (let n = 0; n < 4; n++) {
     const path = `/operator/v1/payments/${randomUUID()}`
     const { status, sentBytes } = await pour(path, 'PUT', 'application/json')
     assert.equal(status, 413)
     assert.ok(sentBytes < 40 * 1024 * 1024, `${sentBytes}`)
   }
+  const batch = await pour('/operator/v1/payments/batch', 'POST', 'application/x-ndjson')
+  assert.equal(batch.status, 413)
+  assert.ok(batch.sentBytes < 100 * 1024 * 1024, `${batch.sentBytes}`)
   const grownBy = process.memoryUsage.rss() - before
   assert.ok(grownBy < 200 * 1024 * 1024, `${grownBy}`)
+  assert.equal((await put(sampleBody({ id: undefined }))).status, 201, 'the service goes on')
 })
 
 test('P1: an announced size over the limit is 413 at once', async () => {
@@ -246,4 +250,16 @@ test('no odd path or query makes a 5xx', async () => {
     }),
     { numRuns: 60 },
   )
+})
+
+test('a forged cursor is 400, whatever is in it', async () => {
+  const authorization = `Bearer ${paybell.operatorKey}`
+  const forged = ['[]', '{}', '[1]', '["1","x"]', `["1","${'-'.repeat(36)}"]`, '[1,{"toString":1}]']
+  forged.push('["999999999999999","5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a01",1]', '[1e30,null]')
+  for (const text of forged) {
+    const after = Buffer.from(text).toString('base64url')
+    const url = `${paybell.baseUrl}/operator/v1/payments?after=${after}`
+    const answer = await fetch(url, { headers: { authorization } })
+    assert.equal(answer.status, 400, text)
+  }
 })

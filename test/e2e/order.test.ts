@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { type Paybell, readDeliveries, startPaybell, untilAllAre } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -20,125 +20,128 @@ function paymentOf({ body }: Receiver['received'][number]): string {
   return JSON.parse(body.toString()).id
 }
 
-test('a failing update holds back the later ones of its payment, and other payments do not wait', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '20' } })
-  const stuck = randomUUID()
-  let isDown = true
-  receiver.answer = (received) => (isDown && paymentOf(received) === stuck ? 500 : 200)
-  await paybell.caller.register(receiver.url(), 'key')
-  for (const reference of ['1', '2', '3', '4', '5']) await update(paybell, stuck, reference)
-  const others = Array.from({ length: 20 }, () => randomUUID())
-  await Promise.all(others.map((id) => update(paybell, id, '1')))
-  await receiver.hasSeen(({ accepted }) => accepted.length === 20)
-  await receiver.hasSeen(({ received }) => received.length >= 22)
-  const ofStuck = receiver.received.filter((callback) => paymentOf(callback) === stuck)
-  assert.ok(ofStuck.length >= 2)
-  assert.deepEqual(new Set(receiver.sequences(ofStuck)), new Set([1]))
+// They mostly wait: side by side they take as long as the longest.
+describe('order', { concurrency: true }, () => {
+  test('a failing update holds back the later ones of its payment, and other payments do not wait', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '20' } })
+    const stuck = randomUUID()
+    let isDown = true
+    receiver.answer = (received) => (isDown && paymentOf(received) === stuck ? 500 : 200)
+    await paybell.caller.register(receiver.url(), 'key')
+    for (const reference of ['1', '2', '3', '4', '5']) await update(paybell, stuck, reference)
+    const others = Array.from({ length: 20 }, () => randomUUID())
+    await Promise.all(others.map((id) => update(paybell, id, '1')))
+    await receiver.hasSeen(({ accepted }) => accepted.length === 20)
+    await receiver.hasSeen(({ received }) => received.length >= 22)
+    const ofStuck = receiver.received.filter((callback) => paymentOf(callback) === stuck)
+    assert.ok(ofStuck.length >= 2)
+    assert.deepEqual(new Set(receiver.sequences(ofStuck)), new Set([1]))
 
-  isDown = false
-  await receiver.hasSeen(({ accepted }) => accepted.length === 25)
-  await untilAllAre(paybell.pool, ['DELIVERED'])
-  const accepted = receiver.accepted.filter((callback) => paymentOf(callback) === stuck)
-  assert.deepEqual(receiver.sequences(accepted), [1, 2, 3, 4, 5])
-})
+    isDown = false
+    await receiver.hasSeen(({ accepted }) => accepted.length === 25)
+    await untilAllAre(paybell.pool, ['DELIVERED'])
+    const accepted = receiver.accepted.filter((callback) => paymentOf(callback) === stuck)
+    assert.deepEqual(receiver.sequences(accepted), [1, 2, 3, 4, 5])
+  })
 
-test('one update of a payment is in flight at a time', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t)
-  let inFlight = 0
-  let inFlightMax = 0
-  receiver.answer = (_received, response) => {
-    inFlight++
-    inFlightMax = Math.max(inFlightMax, inFlight)
-    setTimeout(() => {
-      inFlight--
-      response.end()
-    }, 20)
-  }
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  for (let n = 1; n <= 10; n++) await update(paybell, id, `${n}`)
-  await receiver.hasSeen(({ received }) => received.length === 10)
-  await untilAllAre(paybell.pool, ['DELIVERED'])
-  assert.equal(inFlightMax, 1)
-  assert.deepEqual(receiver.sequences(receiver.received), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-})
+  test('one update of a payment is in flight at a time', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t)
+    let inFlight = 0
+    let inFlightMax = 0
+    receiver.answer = (_received, response) => {
+      inFlight++
+      inFlightMax = Math.max(inFlightMax, inFlight)
+      setTimeout(() => {
+        inFlight--
+        response.end()
+      }, 20)
+    }
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    for (let n = 1; n <= 10; n++) await update(paybell, id, `${n}`)
+    await receiver.hasSeen(({ received }) => received.length === 10)
+    await untilAllAre(paybell.pool, ['DELIVERED'])
+    assert.equal(inFlightMax, 1)
+    assert.deepEqual(receiver.sequences(receiver.received), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
 
-test('after patience the next update goes ahead; accepted, it supersedes the older one, which is never sent again', async (t) => {
-  const receiver = await startReceiver(t)
-  // Patience of an hour at this scale: 1.8 s; the first retries come after 2.5, 5, 10 … ms.
-  const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '2000' } })
-  receiver.answer = ({ headers }) => (headers['x-paybell-sequence'] === '1' ? 500 : 200)
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  const startedAt = Date.now()
-  await update(paybell, id, '1')
-  await update(paybell, id, '2')
-  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
-  const tookMs = Date.now() - startedAt
-  assert.ok(tookMs >= 1_800 && tookMs < 5_000, `${tookMs}`)
-  const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
-  assert.deepEqual(
-    deliveries.map(({ sequence, state }) => [sequence, state]),
-    [
-      [1, 'SUPERSEDED'],
-      [2, 'DELIVERED'],
-    ],
-  )
-  await update(paybell, id, '3')
-  await receiver.hasSeen(({ accepted }) => accepted.length === 2)
-  const behind = receiver.received.slice(receiver.sequences(receiver.received).indexOf(2) + 1)
-  assert.deepEqual(receiver.sequences(behind), [3], 'nothing old comes after something newer')
-})
+  test('after patience the next update goes ahead; accepted, it supersedes the older one, which is never sent again', async (t) => {
+    const receiver = await startReceiver(t)
+    // Patience of an hour at this scale: 1.8 s; the first retries come after 2.5, 5, 10 … ms.
+    const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '2000' } })
+    receiver.answer = ({ headers }) => (headers['x-paybell-sequence'] === '1' ? 500 : 200)
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    const startedAt = Date.now()
+    await update(paybell, id, '1')
+    await update(paybell, id, '2')
+    await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+    const tookMs = Date.now() - startedAt
+    assert.ok(tookMs >= 1_800 && tookMs < 5_000, `${tookMs}`)
+    const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
+    assert.deepEqual(
+      deliveries.map(({ sequence, state }) => [sequence, state]),
+      [
+        [1, 'SUPERSEDED'],
+        [2, 'DELIVERED'],
+      ],
+    )
+    await update(paybell, id, '3')
+    await receiver.hasSeen(({ accepted }) => accepted.length === 2)
+    const behind = receiver.received.slice(receiver.sequences(receiver.received).indexOf(2) + 1)
+    assert.deepEqual(receiver.sequences(behind), [3], 'nothing old comes after something newer')
+  })
 
-test('a failed update that was overtaken by a failing one goes on being tried, until a newer is accepted', async (t) => {
-  const receiver = await startReceiver(t)
-  const env = { PAYBELL_TIME_SCALE: '1000', PAYBELL_ORDER_PATIENCE: '60s' }
-  const paybell = await startPaybell(t, { env })
-  let isDown = true
-  receiver.answer = () => (isDown ? 503 : 200)
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  for (const reference of ['1', '2', '3']) await update(paybell, id, reference)
-  await receiver.hasSeen(({ received }) => new Set(receiver.sequences(received)).size === 3)
-  isDown = false
-  const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
-  const accepted = receiver.sequences()
-  assert.deepEqual(accepted, [...accepted].sort(), 'the receiver never sees the payment go back')
-  assert.equal(accepted.at(-1), 3)
-  for (const { sequence, state } of deliveries) {
-    assert.equal(state, accepted.includes(sequence) ? 'DELIVERED' : 'SUPERSEDED', `${sequence}`)
-  }
-})
+  test('a failed update that was overtaken by a failing one goes on being tried, until a newer is accepted', async (t) => {
+    const receiver = await startReceiver(t)
+    const env = { PAYBELL_TIME_SCALE: '1000', PAYBELL_ORDER_PATIENCE: '60s' }
+    const paybell = await startPaybell(t, { env })
+    let isDown = true
+    receiver.answer = () => (isDown ? 503 : 200)
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    for (const reference of ['1', '2', '3']) await update(paybell, id, reference)
+    await receiver.hasSeen(({ received }) => new Set(receiver.sequences(received)).size === 3)
+    isDown = false
+    const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
+    const accepted = receiver.sequences()
+    assert.deepEqual(accepted, [...accepted].sort(), 'the receiver never sees the payment go back')
+    assert.equal(accepted.at(-1), 3)
+    for (const { sequence, state } of deliveries) {
+      assert.equal(state, accepted.includes(sequence) ? 'DELIVERED' : 'SUPERSEDED', `${sequence}`)
+    }
+  })
 
-test('patience of 0 s lets the next go at once; the failing one is superseded', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t, { env: { PAYBELL_ORDER_PATIENCE: '0s' } })
-  receiver.answer = ({ headers }) => (headers['x-paybell-sequence'] === '1' ? 500 : 200)
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  await update(paybell, id, '1')
-  await update(paybell, id, '2')
-  await receiver.hasSeen(({ accepted }) => accepted.length === 1, 3_000)
-  await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
-  assert.deepEqual(receiver.sequences(receiver.received), [1, 2])
-})
+  test('patience of 0 s lets the next go at once; the failing one is superseded', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t, { env: { PAYBELL_ORDER_PATIENCE: '0s' } })
+    receiver.answer = ({ headers }) => (headers['x-paybell-sequence'] === '1' ? 500 : 200)
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    await update(paybell, id, '1')
+    await update(paybell, id, '2')
+    await receiver.hasSeen(({ accepted }) => accepted.length === 1, 3_000)
+    await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
+    assert.deepEqual(receiver.sequences(receiver.received), [1, 2])
+  })
 
-test('a hundred and fifty updates owed to an endpoint that comes back arrive one by one, none twice', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '20' } })
-  let isDown = true
-  receiver.answer = () => (isDown ? 500 : 200)
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  for (let n = 1; n <= 150; n++) await update(paybell, id, `${n}`)
-  isDown = false
-  await receiver.hasSeen(({ accepted }) => accepted.length === 150)
-  await untilAllAre(paybell.pool, ['DELIVERED'])
-  assert.deepEqual(
-    receiver.sequences(),
-    Array.from({ length: 150 }, (_, index) => index + 1),
-  )
-  assert.equal((await readDeliveries(paybell.pool)).length, 150)
+  test('a hundred and fifty updates owed to an endpoint that comes back arrive one by one, none twice', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '20' } })
+    let isDown = true
+    receiver.answer = () => (isDown ? 500 : 200)
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    for (let n = 1; n <= 150; n++) await update(paybell, id, `${n}`)
+    isDown = false
+    await receiver.hasSeen(({ accepted }) => accepted.length === 150)
+    await untilAllAre(paybell.pool, ['DELIVERED'])
+    assert.deepEqual(
+      receiver.sequences(),
+      Array.from({ length: 150 }, (_, index) => index + 1),
+    )
+    assert.equal((await readDeliveries(paybell.pool)).length, 150)
+  })
 })

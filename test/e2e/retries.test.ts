@@ -2,147 +2,155 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { readDeliveries, startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-test('an endpoint that fails for 7 days gets about 40 attempts, then the delivery is EXHAUSTED', async (t) => {
-  const receiver = await startReceiver(t)
-  const scale = 100_000
-  const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: `${scale}` } })
-  receiver.answer = 500
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  const startedAt = Date.now()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
-  const [delivery] = await untilAllAre(paybell.pool, ['EXHAUSTED'])
-  const tookMs = Date.now() - startedAt
-  assert.ok(tookMs >= (7 * DAY_MS) / scale - 5 && tookMs < 10_000, `${tookMs}`)
-  // Each attempt takes some milliseconds, which are minutes at this scale: a few fewer than 40.
-  assert.ok(delivery && delivery.attempts >= 30 && delivery.attempts <= 43, `${delivery?.attempts}`)
-  assert.equal(receiver.received.length, delivery.attempts)
-  assert.equal(delivery.lastStatus, 500)
-  const { rows } = await paybell.pool.query<{ ms: number }>(
-    `select extract(epoch from max(at) - min(at))::float8 * 1000 as ms from attempts`,
-  )
-  const spanMs = Number(rows[0]?.ms)
-  assert.ok(spanMs > ((7 * DAY_MS) / scale) * 0.95, `the last attempt came at the end: ${spanMs}`)
-  assert.equal((await readDeliveries(paybell.pool))[0]?.nextAttemptAt, null)
-})
-
-test('the delays of the first attempts are 5, 10 and 20 s within 20 %', async (t) => {
-  const receiver = await startReceiver(t)
-  const scale = 20
-  const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: `${scale}` } })
-  receiver.answer = 500
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
-  await receiver.hasSeen(({ received }) => received.length === 4)
-  const times = receiver.received.map(({ atMs }) => atMs)
-  for (const [index, seconds] of [5, 10, 20].entries()) {
-    const gapMs = Number(times[index + 1]) - Number(times[index])
-    const expectedMs = (seconds * 1000) / scale
+// They mostly wait: side by side they take as long as the longest.
+describe('retries', { concurrency: true }, () => {
+  test('an endpoint that fails for 7 days gets about 40 attempts, then the delivery is EXHAUSTED', async (t) => {
+    const receiver = await startReceiver(t)
+    const scale = 100_000
+    const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: `${scale}` } })
+    receiver.answer = 500
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    const startedAt = Date.now()
+    await paybell.caller.putPayment(id, sampleBody({ id }))
+    const [delivery] = await untilAllAre(paybell.pool, ['EXHAUSTED'])
+    const tookMs = Date.now() - startedAt
+    assert.ok(tookMs >= (7 * DAY_MS) / scale - 5 && tookMs < 10_000, `${tookMs}`)
+    // Each attempt takes some milliseconds, which are minutes at this scale: a few fewer than 40.
     assert.ok(
-      gapMs >= expectedMs * 0.8 - 3 && gapMs < expectedMs * 1.2 + 150,
-      `${seconds}: ${gapMs}`,
+      delivery && delivery.attempts >= 30 && delivery.attempts <= 43,
+      `${delivery?.attempts}`,
     )
-  }
-})
-
-test('F25: Retry-After on 429 and 503 lengthens the delay to twice at most, elsewhere it is ignored', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t)
-  const given: [number, string, (factor: number) => boolean][] = [
-    [429, '1000000000000', (factor) => factor > 1.55 && factor < 2.45],
-    [503, '7', (factor) => factor > 1.35 && factor < 1.45],
-    [503, '-1', (factor) => factor < 1.25],
-    [429, 'Thu, 01 Jan 1970 00:00:00 GMT', (factor) => factor < 1.25],
-    [500, '1000000', (factor) => factor < 1.25],
-    [302, '1000000', (factor) => factor < 1.25],
-  ]
-  const ids = given.map(() => randomUUID() as string)
-  receiver.answer = (received, response) => {
-    const [status, header] = given[ids.indexOf(JSON.parse(received.body.toString()).id)] ?? [
-      500,
-      '',
-    ]
-    response.writeHead(status, { 'retry-after': header }).end()
-  }
-  await paybell.caller.register(receiver.url(), 'key')
-  await Promise.all(ids.map((id) => paybell.caller.putPayment(id, sampleBody({ id }))))
-  const deliveries = await until('all attempted once', async () => {
-    const all = await readDeliveries(paybell.pool)
-    return all.length === ids.length && all.every(({ attempts }) => attempts === 1) && all
+    assert.equal(receiver.received.length, delivery.attempts)
+    assert.equal(delivery.lastStatus, 500)
+    const { rows } = await paybell.pool.query<{ ms: number }>(
+      `select extract(epoch from max(at) - min(at))::float8 * 1000 as ms from attempts`,
+    )
+    const spanMs = Number(rows[0]?.ms)
+    assert.ok(spanMs > ((7 * DAY_MS) / scale) * 0.95, `the last attempt came at the end: ${spanMs}`)
+    assert.equal((await readDeliveries(paybell.pool))[0]?.nextAttemptAt, null)
   })
-  const { rows } = await paybell.pool.query<{ delivery_id: string; at: Date; duration_ms: number }>(
-    'select delivery_id, at, duration_ms from attempts',
-  )
-  for (const { id, paymentId, nextAttemptAt } of deliveries) {
-    const attempt = rows.find((row) => row.delivery_id === id) ?? assert.fail()
-    const waitMs = Number(nextAttemptAt) - attempt.at.getTime() - attempt.duration_ms
-    const [status, header, isRight] = given[ids.indexOf(paymentId)] ?? assert.fail()
-    assert.ok(isRight(waitMs / 5_000), `${status} ${header}: ${waitMs}`)
-    assert.ok(waitMs >= 4_000 - 5, `${status} ${header}: ${waitMs}`)
-  }
-})
 
-test('I4: no attempt starts after the 7 days, not even when the service slept through their end', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t)
-  receiver.answer = 500
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
-  await until('one attempt', async () => (await readDeliveries(paybell.pool))[0]?.attempts === 1)
-  await paybell.stop()
-  // As if the service had been down for longer than the time that was left.
-  await paybell.pool.query(`update pending_deliveries set next_attempt_at = now() - interval '1 hour',
+  test('the delays of the first attempts are 5, 10 and 20 s within 20 %', async (t) => {
+    const receiver = await startReceiver(t)
+    const scale = 20
+    const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: `${scale}` } })
+    receiver.answer = 500
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    await paybell.caller.putPayment(id, sampleBody({ id }))
+    await receiver.hasSeen(({ received }) => received.length === 4)
+    const times = receiver.received.map(({ atMs }) => atMs)
+    for (const [index, seconds] of [5, 10, 20].entries()) {
+      const gapMs = Number(times[index + 1]) - Number(times[index])
+      const expectedMs = (seconds * 1000) / scale
+      assert.ok(
+        gapMs >= expectedMs * 0.8 - 3 && gapMs < expectedMs * 1.2 + 150,
+        `${seconds}: ${gapMs}`,
+      )
+    }
+  })
+
+  test('F25: Retry-After on 429 and 503 lengthens the delay to twice at most, elsewhere it is ignored', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t)
+    const given: [number, string, (factor: number) => boolean][] = [
+      [429, '1000000000000', (factor) => factor > 1.55 && factor < 2.45],
+      [503, '7', (factor) => factor > 1.35 && factor < 1.45],
+      [503, '-1', (factor) => factor < 1.25],
+      [429, 'Thu, 01 Jan 1970 00:00:00 GMT', (factor) => factor < 1.25],
+      [500, '1000000', (factor) => factor < 1.25],
+      [302, '1000000', (factor) => factor < 1.25],
+    ]
+    const ids = given.map(() => randomUUID() as string)
+    receiver.answer = (received, response) => {
+      const [status, header] = given[ids.indexOf(JSON.parse(received.body.toString()).id)] ?? [
+        500,
+        '',
+      ]
+      response.writeHead(status, { 'retry-after': header }).end()
+    }
+    await paybell.caller.register(receiver.url(), 'key')
+    await Promise.all(ids.map((id) => paybell.caller.putPayment(id, sampleBody({ id }))))
+    const deliveries = await until('all attempted once', async () => {
+      const all = await readDeliveries(paybell.pool)
+      return all.length === ids.length && all.every(({ attempts }) => attempts === 1) && all
+    })
+    const { rows } = await paybell.pool.query<{
+      delivery_id: string
+      at: Date
+      duration_ms: number
+    }>('select delivery_id, at, duration_ms from attempts')
+    for (const { id, paymentId, nextAttemptAt } of deliveries) {
+      const attempt = rows.find((row) => row.delivery_id === id) ?? assert.fail()
+      const waitMs = Number(nextAttemptAt) - attempt.at.getTime() - attempt.duration_ms
+      const [status, header, isRight] = given[ids.indexOf(paymentId)] ?? assert.fail()
+      assert.ok(isRight(waitMs / 5_000), `${status} ${header}: ${waitMs}`)
+      assert.ok(waitMs >= 4_000 - 5, `${status} ${header}: ${waitMs}`)
+    }
+  })
+
+  test('I4: no attempt starts after the 7 days, not even when the service slept through their end', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t)
+    receiver.answer = 500
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    await paybell.caller.putPayment(id, sampleBody({ id }))
+    await until('one attempt', async () => (await readDeliveries(paybell.pool))[0]?.attempts === 1)
+    await paybell.stop()
+    // As if the service had been down for longer than the time that was left.
+    await paybell.pool.query(`update pending_deliveries set next_attempt_at = now() - interval '1 hour',
     first_attempt_at = now() - interval '7 days 1 minute', deadline_at = now() - interval '1 minute'`)
-  await startPaybell(t, { beside: paybell })
-  await untilAllAre(paybell.pool, ['EXHAUSTED'])
-  assert.equal(receiver.received.length, 1)
-})
+    await startPaybell(t, { beside: paybell })
+    await untilAllAre(paybell.pool, ['EXHAUSTED'])
+    assert.equal(receiver.received.length, 1)
+  })
 
-/** A payment whose first update has failed once and holds back its second; the service is stopped. */
-async function startWithHeldBack(t: TestContext, env: Record<string, string>) {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t, { env })
-  receiver.answer = 500
-  await paybell.caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id, version: undefined }))
-  await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, reference: 'later' }))
-  await until('one attempt', async () => (await readDeliveries(paybell.pool))[0]?.attempts === 1)
-  await paybell.stop()
-  receiver.answer = 200
-  return { receiver, paybell }
-}
+  /** A payment whose first update has failed once and holds back its second; the service is stopped. */
+  async function startWithHeldBack(t: TestContext, env: Record<string, string>) {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t, { env })
+    receiver.answer = 500
+    await paybell.caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    await paybell.caller.putPayment(id, sampleBody({ id, version: undefined }))
+    await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, reference: 'later' }))
+    await until('one attempt', async () => (await readDeliveries(paybell.pool))[0]?.attempts === 1)
+    await paybell.stop()
+    receiver.answer = 200
+    return { receiver, paybell }
+  }
 
-test('an exhausted update no longer holds back the later ones', async (t) => {
-  const { receiver, paybell } = await startWithHeldBack(t, {})
-  await paybell.pool.query(`update pending_deliveries set next_attempt_at = now(),
+  test('an exhausted update no longer holds back the later ones', async (t) => {
+    const { receiver, paybell } = await startWithHeldBack(t, {})
+    await paybell.pool.query(`update pending_deliveries set next_attempt_at = now(),
     first_attempt_at = now() - interval '7 days', deadline_at = now() - interval '1 second'
     where sequence = 1`)
-  await startPaybell(t, { beside: paybell })
-  const deliveries = await untilAllAre(paybell.pool, ['EXHAUSTED', 'DELIVERED'])
-  assert.deepEqual(
-    deliveries.map(({ state }) => state),
-    ['EXHAUSTED', 'DELIVERED'],
-  )
-  assert.deepEqual(receiver.sequences(), [2])
-})
+    await startPaybell(t, { beside: paybell })
+    const deliveries = await untilAllAre(paybell.pool, ['EXHAUSTED', 'DELIVERED'])
+    assert.deepEqual(
+      deliveries.map(({ state }) => state),
+      ['EXHAUSTED', 'DELIVERED'],
+    )
+    assert.deepEqual(receiver.sequences(), [2])
+  })
 
-test('with a patience of 7d an update never gives way, however much longer a pause has made its life', async (t) => {
-  const env = { PAYBELL_ORDER_PATIENCE: '7d' }
-  const { receiver, paybell } = await startWithHeldBack(t, env)
-  await paybell.pool.query(`update pending_deliveries set next_attempt_at = now(),
+  test('with a patience of 7d an update never gives way, however much longer a pause has made its life', async (t) => {
+    const env = { PAYBELL_ORDER_PATIENCE: '7d' }
+    const { receiver, paybell } = await startWithHeldBack(t, env)
+    await paybell.pool.query(`update pending_deliveries set next_attempt_at = now(),
     first_attempt_at = now() - interval '8 days', first_failed_at = now() - interval '8 days',
     deadline_at = now() + interval '2 days' where sequence = 1`)
-  await startPaybell(t, { beside: paybell, env })
-  await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
-  assert.deepEqual(receiver.sequences(), [1, 2])
+    await startPaybell(t, { beside: paybell, env })
+    await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
+    assert.deepEqual(receiver.sequences(), [1, 2])
+  })
 })

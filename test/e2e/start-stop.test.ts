@@ -5,8 +5,9 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { isRunning, readPostmasterPid, readRunDir } from '../support/postmaster.ts'
@@ -18,6 +19,9 @@ import {
   spawnSandbox,
   startSandbox,
 } from '../support/sandbox.ts'
+
+const UNFINISHED =
+  'POST /auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'
 
 async function put(caller: Caller, id: string, reference: string): Promise<void> {
   const body = sampleBody({ id, version: undefined, document: undefined, reference })
@@ -35,102 +39,112 @@ async function stop(sandbox: Sandbox, signal: NodeJS.Signals): Promise<void> {
   assert.equal(await readPostmasterPid(sandbox.dataDir), null)
 }
 
-test('SIGINT and SIGTERM stop everything with exit code 0; the next start has the same credentials, all data, and sends what was owed', async (t) => {
-  const receiver = await startReceiver(t)
-  const first = await startSandbox(t)
-  const { dataDir, baseUrl, operatorKey, clientId, clientSecret, accountId } = first
-  const file = join(dataDir, 'sandbox.json')
-  const facts = JSON.parse(await readFile(file, 'utf8'))
-  assert.deepEqual(facts, { baseUrl, operatorKey, clientId, clientSecret, accountId })
-  assert.equal(statSync(file).mode & 0o777, 0o600)
-  for (const text of [baseUrl, operatorKey, clientId, clientSecret, accountId, 'curl ']) {
-    assert.ok(first.output().includes(text), `the welcome has ${text}`)
-  }
+// They mostly wait: side by side they take as long as the longest.
+describe('start and stop', { concurrency: true }, () => {
+  test('SIGINT and SIGTERM stop everything with exit code 0; the next start has the same credentials, all data, and sends what was owed', async (t) => {
+    const receiver = await startReceiver(t)
+    const first = await startSandbox(t)
+    const { dataDir, baseUrl, operatorKey, clientId, clientSecret, accountId } = first
+    const file = join(dataDir, 'sandbox.json')
+    const facts = JSON.parse(await readFile(file, 'utf8'))
+    assert.deepEqual(facts, { baseUrl, operatorKey, clientId, clientSecret, accountId })
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    for (const text of [baseUrl, operatorKey, clientId, clientSecret, accountId, 'curl ']) {
+      assert.ok(first.output().includes(text), `the welcome has ${text}`)
+    }
 
-  const caller = new Caller(first)
-  receiver.answer = 500
-  await caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  for (const reference of ['1', '2', '3']) await put(caller, id, reference)
-  await receiver.hasSeen(({ received }) => received.length >= 1)
-  await stop(first, 'SIGINT')
+    const caller = new Caller(first)
+    receiver.answer = 500
+    await caller.register(receiver.url(), 'key')
+    const id = randomUUID()
+    for (const reference of ['1', '2', '3']) await put(caller, id, reference)
+    await receiver.hasSeen(({ received }) => received.length >= 1)
+    await stop(first, 'SIGINT')
 
-  receiver.answer = 200
-  const second = await startSandbox(t, { dataDir })
-  assert.equal(second.operatorKey, operatorKey)
-  assert.equal(second.clientId, clientId)
-  assert.equal(second.clientSecret, clientSecret)
-  assert.equal(second.accountId, accountId)
-  await receiver.hasSeen(({ accepted }) => accepted.length === 3)
-  assert.deepEqual(receiver.sequences(), [1, 2, 3])
-  const list = await (await new Caller(second).get('/v1/webhooks/list')).json()
-  assert.equal((list as { totalElements: number }).totalElements, 1)
-  await stop(second, 'SIGTERM')
-})
-
-test('a connection that is kept open and an attempt that hangs do not keep the sandbox from stopping', async (t) => {
-  const receiver = await startReceiver(t)
-  const sandbox = await startSandbox(t)
-  const agent = new Agent({ keepAlive: true })
-  t.after(() => agent.destroy())
-  await new Promise((resolve, reject) => {
-    const call = request(`${sandbox.baseUrl}/livez`, { agent }, (response) => {
-      response.resume().on('end', resolve)
-    })
-    call.on('error', reject).end()
+    receiver.answer = 200
+    const second = await startSandbox(t, { dataDir })
+    assert.equal(second.operatorKey, operatorKey)
+    assert.equal(second.clientId, clientId)
+    assert.equal(second.clientSecret, clientSecret)
+    assert.equal(second.accountId, accountId)
+    await receiver.hasSeen(({ accepted }) => accepted.length === 3)
+    assert.deepEqual(receiver.sequences(), [1, 2, 3])
+    const list = await (await new Caller(second).get('/v1/webhooks/list')).json()
+    assert.equal((list as { totalElements: number }).totalElements, 1)
+    await stop(second, 'SIGTERM')
   })
-  const caller = new Caller(sandbox)
-  receiver.answer = 'hang'
-  await caller.register(receiver.url(), 'key')
-  await put(caller, randomUUID(), '1')
-  await receiver.hasSeen(({ received }) => received.length === 1)
-  const askedAt = performance.now()
-  const exit = sandbox.kill('SIGTERM')
-  sandbox.process.kill('SIGTERM') // Twice is the same as once.
-  assert.equal(await exit, 0)
-  assert.ok(performance.now() - askedAt < 18_000, 'F19: within the deadline of the attempt')
-})
 
-test('F27: a second sandbox on the same data directory refuses in one sentence, and leaves the first alone', async (t) => {
-  const first = await startSandbox(t)
-  const second = spawnSandbox(t, { dataDir: first.dataDir })
-  const code = await second.exit
-  assert.ok(typeof code === 'number' && code > 0, `${code}`)
-  const lines = second.output().trim().split('\n')
-  assert.equal(lines.length, 1, second.output())
-  assert.match(second.output(), /data directory .* is in use by process \d+/)
-  assert.ok(lines[0]?.includes(`process ${first.process.pid}`))
-  assert.equal((await fetch(`${first.baseUrl}/readyz`)).status, 200)
-  const file = await readFile(join(first.dataDir, 'sandbox.json'), 'utf8').catch(() => null)
-  assert.ok(file, 'the first one’s sandbox.json is still there')
-  assert.equal(await first.kill('SIGINT'), 0)
-})
+  test('F19: kept connections, an attempt that hangs and requests that never end do not keep the sandbox from stopping', async (t) => {
+    const receiver = await startReceiver(t)
+    const sandbox = await startSandbox(t)
+    const agent = new Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    await new Promise((resolve, reject) => {
+      const call = request(`${sandbox.baseUrl}/livez`, { agent }, (response) => {
+        response.resume().on('end', resolve)
+      })
+      call.on('error', reject).end()
+    })
+    const { hostname, port } = new URL(sandbox.baseUrl)
+    for (const beginning of ['GET /livez HTTP/1.1\r\nHo', UNFINISHED]) {
+      const socket = connect(Number(port), hostname).on('error', () => {})
+      t.after(() => socket.destroy())
+      socket.write(beginning)
+    }
+    const caller = new Caller(sandbox)
+    receiver.answer = 'hang'
+    await caller.register(receiver.url(), 'key')
+    await put(caller, randomUUID(), '1')
+    await receiver.hasSeen(({ received }) => received.length === 1)
+    const askedAt = performance.now()
+    const exit = sandbox.kill('SIGTERM')
+    sandbox.process.kill('SIGTERM') // Twice is the same as once.
+    assert.equal(await exit, 0)
+    const tookMs = performance.now() - askedAt
+    assert.ok(tookMs < 18_000, `within the deadline of the attempt: ${tookMs}`)
+  })
 
-test('npm start gets the signal through to the service: exit code 0, nothing left behind', async (t) => {
-  const npm = ['npm', 'start'] as const
-  const sandbox = await startSandbox(t, { command: npm })
-  assert.match(sandbox.output(), /Paybell sandbox is ready/)
-  await stop(sandbox, 'SIGINT')
-})
+  test('F27: a second sandbox on the same data directory refuses in one sentence, and leaves the first alone', async (t) => {
+    const first = await startSandbox(t)
+    const second = spawnSandbox(t, { dataDir: first.dataDir })
+    const code = await second.exit
+    assert.ok(typeof code === 'number' && code > 0, `${code}`)
+    const lines = second.output().trim().split('\n')
+    assert.equal(lines.length, 1, second.output())
+    assert.match(second.output(), /data directory .* is in use by process \d+/)
+    assert.ok(lines[0]?.includes(`process ${first.process.pid}`))
+    assert.equal((await fetch(`${first.baseUrl}/readyz`)).status, 200)
+    const file = await readFile(join(first.dataDir, 'sandbox.json'), 'utf8').catch(() => null)
+    assert.ok(file, 'the first one’s sandbox.json is still there')
+    assert.equal(await first.kill('SIGINT'), 0)
+  })
 
-test('a signal while the sandbox is still starting stops it too', async (t) => {
-  const dataDir = await makeDataDir(t)
-  const sandbox = spawnSandbox(t, { dataDir })
-  // The database is being made, or just up: the service is not there yet.
-  await until('the start is under way', async () => (await readdir(dataDir)).length > 1)
-  const code = await sandbox.kill('SIGINT')
-  assert.equal(code, 0, sandbox.output())
-  const postmaster = await readPostmasterPid(dataDir)
-  assert.ok(postmaster === null || !isRunning(postmaster))
-})
+  test('npm start gets the signal through to the service: exit code 0, nothing left behind', async (t) => {
+    const npm = ['npm', 'start'] as const
+    const sandbox = await startSandbox(t, { command: npm })
+    assert.match(sandbox.output(), /Paybell sandbox is ready/)
+    await stop(sandbox, 'SIGINT')
+  })
 
-test('a port that is taken is told in one sentence, with an exit code, and the database stops', async (t) => {
-  const receiver = await startReceiver(t)
-  const dataDir = await makeDataDir(t)
-  const sandbox = spawnSandbox(t, { dataDir, env: { PORT: `${receiver.port}` } })
-  const code = await sandbox.exit
-  assert.ok(typeof code === 'number' && code > 0, `${code}`)
-  assert.match(sandbox.output(), new RegExp(`${receiver.port}`))
-  assert.doesNotMatch(sandbox.output(), /\n\s+at /, 'no stack')
-  assert.equal(await readPostmasterPid(dataDir), null)
+  test('a signal while the sandbox is still starting stops it too', async (t) => {
+    const dataDir = await makeDataDir(t)
+    const sandbox = spawnSandbox(t, { dataDir })
+    // The database is being made, or just up: the service is not there yet.
+    await until('the start is under way', async () => (await readdir(dataDir)).length > 1)
+    const code = await sandbox.kill('SIGINT')
+    assert.equal(code, 0, sandbox.output())
+    const postmaster = await readPostmasterPid(dataDir)
+    assert.ok(postmaster === null || !isRunning(postmaster))
+  })
+
+  test('a port that is taken is told in one sentence, with an exit code, and the database stops', async (t) => {
+    const receiver = await startReceiver(t)
+    const dataDir = await makeDataDir(t)
+    const sandbox = spawnSandbox(t, { dataDir, env: { PORT: `${receiver.port}` } })
+    const code = await sandbox.exit
+    assert.ok(typeof code === 'number' && code > 0, `${code}`)
+    assert.match(sandbox.output(), new RegExp(`${receiver.port}`))
+    assert.doesNotMatch(sandbox.output(), /\n\s+at /, 'no stack')
+    assert.equal(await readPostmasterPid(dataDir), null)
+  })
 })

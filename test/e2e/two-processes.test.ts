@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import {
   type Paybell,
   readDeliveries,
@@ -49,123 +49,128 @@ async function ownersOfShards(paybell: Paybell): Promise<ReadonlyMap<number, str
   return new Map(rows.map((row) => [row.shard, row.owner]))
 }
 
-test('F16: two processes share the shards, and each delivery is sent once, whoever accepted it', async (t) => {
-  const receiver = await startReceiver(t)
-  const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
-  const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
-  await untilShared(first, second)
-  await register(first, receiver, 12)
-  await Promise.all(Array.from({ length: 60 }, (_, index) => put(index % 2 === 0 ? first : second)))
-  const deliveries = await untilAllAre(first.pool, ['DELIVERED'], 30_000)
-  assert.equal(deliveries.length, 720)
-  for (const { attempts } of deliveries) assert.equal(attempts, 1)
-  assert.equal(receiver.received.length, 720)
-  const owners = await ownersOfShards(first)
-  assert.equal(owners.size, 64)
-  assert.equal(new Set(owners.values()).size, 2)
-})
-
-test('what one process accepts for an endpoint of the other arrives within a second or two', async (t) => {
-  const receiver = await startReceiver(t)
-  const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
-  const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
-  await untilShared(first, second)
-  await register(first, receiver, 12)
-  // Both have looked for due work, and found none: from now on they only look forward.
-  const registeredAt = Date.now()
-  await until('both have polled', () => Date.now() > registeredAt + 2_500)
-  const startedAt = Date.now()
-  await put(first)
-  await put(second)
-  await receiver.hasSeen(({ received }) => received.length === 24)
-  const tookMs = Date.now() - startedAt
-  assert.ok(tookMs < 3_000, `the last callback came after ${tookMs} ms`)
-})
-
-test('I13: a deletion and a new key served by one process hold in the other within 2 s', async (t) => {
-  const receiver = await startReceiver(t)
-  const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
-  const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
-  await untilShared(first, second)
-  await register(first, receiver, 8)
-  await put(first)
-  await receiver.hasSeen(({ received }) => received.length === 8)
-  // Whichever process sends, one of these was not served by it.
-  for (const [index, paybell] of [first, second].entries()) {
-    for (let n = 0; n < 8; n++) {
-      await paybell.caller.register(receiver.url(`/${n}`), `new key ${index}`)
-    }
-    const changedAt = Date.now()
-    await until('the others had time to notice', () => Date.now() > changedAt + 2_000)
-    const seen = receiver.received.length
-    await put(paybell)
-    await receiver.hasSeen(({ received }) => received.length === seen + 8)
-    for (const { headers } of receiver.received.slice(seen)) {
-      assert.ok(
-        headers['x-paybell-hmac-previous'],
-        'signed with the new key, the old one beside it',
-      )
-    }
-  }
-})
-
-test('F19: a process that stops hands its shards over at once, and nothing is lost or sent twice', async (t) => {
-  const receiver = await startReceiver(t)
-  const first = await startPaybell(t)
-  const second = await startPaybell(t, { beside: first })
-  await register(first, receiver, 6)
-  const ids = Array.from({ length: 20 }, () => randomUUID())
-  for (const id of ids) await put(first, id)
-  await first.stop()
-  const stoppedAt = Date.now()
-  await until('the other has all shards', () => engineOf(second).shards.length === 64)
-  assert.ok(Date.now() - stoppedAt < 4_500, 'with the next renewal, long before a lease runs out')
-  for (const id of ids) await put(second, id, '2')
-  const deliveries = await untilAllAre(first.pool, ['DELIVERED'], 30_000)
-  assert.equal(deliveries.length, 240)
-  assert.equal(receiver.received.length, 240)
-})
-
-test('F1: when a process falls silent, the other takes over when its leases have run out', async (t) => {
-  const receiver = await startReceiver(t)
-  const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
-  const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
-  await untilShared(first, second)
-  await register(second, receiver, 12)
-  // Its connections fail from now on, and it cannot say goodbye: as good as dead, or cut off.
-  const { pool } = first.app.deps
-  const dead = () => Promise.reject(Object.assign(new Error('cut off'), { code: 'ECONNRESET' }))
-  Object.assign(pool, { query: dead, connect: dead })
-  const cutOffAt = Date.now()
-  for (let n = 0; n < 10; n++) await put(second)
-  await untilAllAre(second.pool, ['DELIVERED'], 30_000)
-  const tookMs = Date.now() - cutOffAt
-  // The lease, and then the poll that reads what the shard is owed.
-  assert.ok(tookMs < SHORT_LEASES.leaseMs + 2_500, `${tookMs}`)
-  assert.equal(engineOf(first).shards.length, 0, 'its own clock told it to fall silent')
-  assert.equal(engineOf(second).shards.length, 64)
-  assert.equal((await readDeliveries(second.pool)).length, 120)
-  assert.equal(receiver.received.length, 120)
-})
-
-test('I2: shards whose take-over was committed but never answered are served all the same', async (t) => {
-  const receiver = await startReceiver(t)
-  const paybell = await startPaybell(t, { leasePolicy: SHORT_LEASES })
-  await register(paybell, receiver, 4)
-  const { pool } = paybell.app.deps
-  const query = pool.query.bind(pool) as (config: { name?: string }) => Promise<unknown>
-  let isLost = false
-  Object.assign(pool, {
-    async query(config: { name?: string }) {
-      const result = await query(config)
-      if (config.name !== 'take-leases' || isLost) return result
-      isLost = true
-      throw Object.assign(new Error('the answer got lost'), { code: 'ECONNRESET' })
-    },
+// They mostly wait: side by side they take as long as the longest.
+describe('two processes', { concurrency: true }, () => {
+  test('F16: two processes share the shards, and each delivery is sent once, whoever accepted it', async (t) => {
+    const receiver = await startReceiver(t)
+    const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
+    const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
+    await untilShared(first, second)
+    await register(first, receiver, 12)
+    await Promise.all(
+      Array.from({ length: 60 }, (_, index) => put(index % 2 === 0 ? first : second)),
+    )
+    const deliveries = await untilAllAre(first.pool, ['DELIVERED'], 30_000)
+    assert.equal(deliveries.length, 720)
+    for (const { attempts } of deliveries) assert.equal(attempts, 1)
+    assert.equal(receiver.received.length, 720)
+    const owners = await ownersOfShards(first)
+    assert.equal(owners.size, 64)
+    assert.equal(new Set(owners.values()).size, 2)
   })
-  await paybell.pool.query(`update leases set owner = null, expires_at = '-infinity'`)
-  await until('the answer got lost', () => isLost)
-  await put(paybell)
-  await receiver.hasSeen(({ received }) => received.length === 4, 5_000)
-  assert.equal(engineOf(paybell).shards.length, 64)
+
+  test('what one process accepts for an endpoint of the other arrives within a second or two', async (t) => {
+    const receiver = await startReceiver(t)
+    const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
+    const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
+    await untilShared(first, second)
+    await register(first, receiver, 12)
+    // Both have looked for due work, and found none: from now on they only look forward.
+    const registeredAt = Date.now()
+    await until('both have polled', () => Date.now() > registeredAt + 2_500)
+    const startedAt = Date.now()
+    await put(first)
+    await put(second)
+    await receiver.hasSeen(({ received }) => received.length === 24)
+    const tookMs = Date.now() - startedAt
+    assert.ok(tookMs < 3_000, `the last callback came after ${tookMs} ms`)
+  })
+
+  test('I13: a deletion and a new key served by one process hold in the other within 2 s', async (t) => {
+    const receiver = await startReceiver(t)
+    const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
+    const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
+    await untilShared(first, second)
+    await register(first, receiver, 8)
+    await put(first)
+    await receiver.hasSeen(({ received }) => received.length === 8)
+    // Whichever process sends, one of these was not served by it.
+    for (const [index, paybell] of [first, second].entries()) {
+      for (let n = 0; n < 8; n++) {
+        await paybell.caller.register(receiver.url(`/${n}`), `new key ${index}`)
+      }
+      const changedAt = Date.now()
+      await until('the others had time to notice', () => Date.now() > changedAt + 2_000)
+      const seen = receiver.received.length
+      await put(paybell)
+      await receiver.hasSeen(({ received }) => received.length === seen + 8)
+      for (const { headers } of receiver.received.slice(seen)) {
+        assert.ok(
+          headers['x-paybell-hmac-previous'],
+          'signed with the new key, the old one beside it',
+        )
+      }
+    }
+  })
+
+  test('F19: a process that stops hands its shards over at once, and nothing is lost or sent twice', async (t) => {
+    const receiver = await startReceiver(t)
+    const first = await startPaybell(t)
+    const second = await startPaybell(t, { beside: first })
+    await register(first, receiver, 6)
+    const ids = Array.from({ length: 20 }, () => randomUUID())
+    for (const id of ids) await put(first, id)
+    await first.stop()
+    const stoppedAt = Date.now()
+    await until('the other has all shards', () => engineOf(second).shards.length === 64)
+    assert.ok(Date.now() - stoppedAt < 4_500, 'with the next renewal, long before a lease runs out')
+    for (const id of ids) await put(second, id, '2')
+    const deliveries = await untilAllAre(first.pool, ['DELIVERED'], 30_000)
+    assert.equal(deliveries.length, 240)
+    assert.equal(receiver.received.length, 240)
+  })
+
+  test('F1: when a process falls silent, the other takes over when its leases have run out', async (t) => {
+    const receiver = await startReceiver(t)
+    const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
+    const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
+    await untilShared(first, second)
+    await register(second, receiver, 12)
+    // Its connections fail from now on, and it cannot say goodbye: as good as dead, or cut off.
+    const { pool } = first.app.deps
+    const dead = () => Promise.reject(Object.assign(new Error('cut off'), { code: 'ECONNRESET' }))
+    Object.assign(pool, { query: dead, connect: dead })
+    const cutOffAt = Date.now()
+    for (let n = 0; n < 10; n++) await put(second)
+    await untilAllAre(second.pool, ['DELIVERED'], 30_000)
+    const tookMs = Date.now() - cutOffAt
+    // The lease, and then the poll that reads what the shard is owed.
+    assert.ok(tookMs < SHORT_LEASES.leaseMs + 2_500, `${tookMs}`)
+    assert.equal(engineOf(first).shards.length, 0, 'its own clock told it to fall silent')
+    assert.equal(engineOf(second).shards.length, 64)
+    assert.equal((await readDeliveries(second.pool)).length, 120)
+    assert.equal(receiver.received.length, 120)
+  })
+
+  test('I2: shards whose take-over was committed but never answered are served all the same', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t, { leasePolicy: SHORT_LEASES })
+    await register(paybell, receiver, 4)
+    const { pool } = paybell.app.deps
+    const query = pool.query.bind(pool) as (config: { name?: string }) => Promise<unknown>
+    let isLost = false
+    Object.assign(pool, {
+      async query(config: { name?: string }) {
+        const result = await query(config)
+        if (config.name !== 'take-leases' || isLost) return result
+        isLost = true
+        throw Object.assign(new Error('the answer got lost'), { code: 'ECONNRESET' })
+      },
+    })
+    await paybell.pool.query(`update leases set owner = null, expires_at = '-infinity'`)
+    await until('the answer got lost', () => isLost)
+    await put(paybell)
+    await receiver.hasSeen(({ received }) => received.length === 4, 5_000)
+    assert.equal(engineOf(paybell).shards.length, 64)
+  })
 })

@@ -328,7 +328,7 @@ export class Callers {
         () => {
           if (isDone || mine !== round) return
           callOff()
-          again(dice.between(200, 2_000))
+          again(dice.between(200, 2_000) * pace)
         },
       )
     }

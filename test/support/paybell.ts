@@ -2,7 +2,6 @@
 // a second and look into from both sides, over real sockets and in the tables.
 
 import { randomBytes } from 'node:crypto'
-import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { pino } from 'pino'
@@ -12,6 +11,7 @@ import type { LeasePolicy } from '../../server/core/lease.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
+import type { Owner } from './owner.ts'
 import { Caller, type SandboxFacts } from './sandbox.ts'
 
 export interface PaybellOptions {
@@ -44,10 +44,7 @@ export const SHORT_LEASES: LeasePolicy = {
   processGoneAfterMs: 1_000,
 }
 
-export async function startPaybell(
-  t: Pick<TestContext, 'after'>,
-  options: PaybellOptions = {},
-): Promise<Paybell> {
+export async function startPaybell(t: Owner, options: PaybellOptions = {}): Promise<Paybell> {
   const { beside } = options
   const database = beside?.database ?? options.database ?? (await cloneDatabase())
   const masterKey = beside?.masterKey ?? randomBytes(32)

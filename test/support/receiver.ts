@@ -3,7 +3,7 @@
 
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
+import type { Owner } from './owner.ts'
 
 export interface Received {
   path: string
@@ -105,7 +105,7 @@ export class Receiver {
   }
 }
 
-export async function startReceiver(t: Pick<TestContext, 'after'>): Promise<Receiver> {
+export async function startReceiver(t: Owner): Promise<Receiver> {
   const receiver = new Receiver()
   await receiver.listen()
   t.after(() => receiver.close())

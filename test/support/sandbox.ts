@@ -6,9 +6,9 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Owner } from './owner.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
@@ -33,7 +33,7 @@ export interface Sandbox extends SandboxFacts, Spawned {
   dataDir: string
 }
 
-export async function makeDataDir(t: Pick<TestContext, 'after'>): Promise<string> {
+export async function makeDataDir(t: Owner): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'paybell-sandbox-'))
   t.after(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
   return dir
@@ -47,10 +47,7 @@ export interface SandboxOptions {
 }
 
 /** Starts the process and waits for nothing; ends it, if it still runs, after the test. */
-export function spawnSandbox(
-  t: Pick<TestContext, 'after'>,
-  options: SandboxOptions & { dataDir: string },
-): Spawned {
+export function spawnSandbox(t: Owner, options: SandboxOptions & { dataDir: string }): Spawned {
   const [file, ...args] = options.command ?? [process.execPath, MAIN, 'sandbox']
   let output = ''
   const child = spawn(file, args, {
@@ -67,7 +64,10 @@ export function spawnSandbox(
   const exit = once(child, 'exit').then(([code, signal]) => code ?? signal)
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    // A test that failed because it does not stop must not keep all others waiting.
+    const impatience = setTimeout(() => child.kill('SIGKILL'), 25_000)
     await exit
+    clearTimeout(impatience)
   })
   const kill = (signal: NodeJS.Signals) => {
     child.kill(signal)
@@ -76,10 +76,7 @@ export function spawnSandbox(
   return { process: child, output: () => output, exit, kill }
 }
 
-export async function startSandbox(
-  t: Pick<TestContext, 'after'>,
-  options: SandboxOptions = {},
-): Promise<Sandbox> {
+export async function startSandbox(t: Owner, options: SandboxOptions = {}): Promise<Sandbox> {
   const dataDir = options.dataDir ?? (await makeDataDir(t))
   const spawned = spawnSandbox(t, { ...options, dataDir })
   const facts = await Promise.race([

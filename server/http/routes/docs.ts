@@ -24,6 +24,7 @@ export function docsRoutes(): Routes {
         proxyUrl: '',
         telemetry: false,
         agent: { disabled: true },
+        mcp: { disabled: true },
         hideClientButton: true,
         showDeveloperTools: 'never',
         persistAuth: false,

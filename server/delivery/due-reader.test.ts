@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idOf, queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { circuitPolicy } from '../core/circuit.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { DueCursor, StrandKey } from '../store/deliveries.ts'
+import { DUE_READER_LIMITS, DueReader, type DueReaderLimits } from './due-reader.ts'
+import { type Lane, Lanes } from './lanes.ts'
+
+const PARKED = Number.POSITIVE_INFINITY
+
+/** A reader over rows; tests change the rows, and what happens while they are being read. */
+function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {}) {
+  const world = {
+    rows,
+    reads: [] as { cursors: readonly DueCursor[]; limit: number }[],
+    strandReads: [] as (readonly StrandKey[])[],
+    meanwhile: async () => {},
+    parked: [] as string[],
+    hungry: [] as Lane[],
+  }
+  const environment = testEnvironment({
+    async readDue(cursors, untilMs, limit) {
+      world.reads.push({ cursors, limit })
+      const found = cursors.flatMap((cursor) => dueAfter(world.rows, cursor, untilMs, limit))
+      await world.meanwhile()
+      return found
+    },
+    async readStrands(keys, limitEach) {
+      world.strandReads.push(keys)
+      const found = keys.flatMap((key) => strandOf(world.rows, key).slice(0, limitEach))
+      await world.meanwhile()
+      return found
+    },
+    async readParked(_lane, afterId, limit) {
+      const behind = world.rows.filter((row) => row.nextAttemptAtMs === PARKED && row.id > afterId)
+      await world.meanwhile()
+      return behind.slice(0, limit)
+    },
+    readParkedLanes: async (shards) =>
+      [1, 2].filter((shard) => shards.includes(shard)).map((shard) => laneOf(shard)),
+  })
+  const nowMs = environment.clock.nowMs()
+  const lanes: Lanes = new Lanes(
+    {
+      policy: {
+        inFlightMax: 100,
+        circuit: circuitPolicy(),
+        slowMs: 1_000,
+        ratePerSecond: null,
+        bytesPerTurn: 1_000,
+      },
+      slots: 1_000,
+      perLaneMax: 1_000,
+      perBrokenLaneMax: 10,
+      lanesMax: 100,
+      keepMsMax: 30_000,
+      patienceMs: 3_600_000,
+    },
+    {
+      onPostponed() {},
+      onParked: (deliveries) => void world.parked.push(...deliveries.map(({ id }) => id)),
+      onTooEarly() {},
+      onDry() {},
+      onHungry: (lane) => void world.hungry.push(lane),
+    },
+  )
+  const reader = new DueReader(environment, lanes, { ...DUE_READER_LIMITS, ...limits })
+  return { reader, lanes, world, environment, nowMs }
+}
+
+function laneOf(shard: number) {
+  return { clientKey: 1, endpointId: idOf(70 + shard), shard }
+}
+
+function dueAfter(
+  rows: readonly QueuedDelivery[],
+  { shard, afterMs, afterId }: DueCursor,
+  untilMs: number,
+  limit: number,
+): QueuedDelivery[] {
+  return rows
+    .filter((row) => row.shard === shard && row.nextAttemptAtMs <= untilMs)
+    .filter(
+      ({ nextAttemptAtMs, id }) =>
+        nextAttemptAtMs > afterMs || (nextAttemptAtMs === afterMs && id > afterId),
+    )
+    .toSorted(
+      (a, b) => a.nextAttemptAtMs - b.nextAttemptAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+    )
+    .slice(0, limit)
+}
+
+function strandOf(rows: readonly QueuedDelivery[], key: StrandKey): QueuedDelivery[] {
+  return rows
+    .filter((row) => row.endpointId === key.endpointId && row.paymentId === key.paymentId)
+    .toSorted((a, b) => a.sequence - b.sequence)
+}
+
+const BASE_MS = Date.parse('2026-03-02T09:30:00.000Z')
+
+/** Rows of one shard, one millisecond after another. */
+function dueRows(count: number, shard = 1): QueuedDelivery[] {
+  return Array.from({ length: count }, (_, n) =>
+    queued({ shard, nextAttemptAtMs: BASE_MS - 1_000 + n }),
+  )
+}
+
+test('it reads forward page by page until nothing is due, and then only what is new', async () => {
+  const { reader, lanes, world } = readerOver(dueRows(25), { pageMax: 10 })
+  reader.gain([1])
+  await reader.read()
+  assert.equal(lanes.size, 25)
+  assert.equal(world.reads.length, 3)
+  await reader.read()
+  assert.equal(world.reads.length, 4)
+  assert.ok((world.reads[3]?.cursors[0]?.afterMs ?? 0) > BASE_MS, 'not from the left edge')
+})
+
+test('rows of one instant are told apart by their ids: no page repeats or skips one', async () => {
+  const rows = dueRows(35).map((row) => ({ ...row, nextAttemptAtMs: BASE_MS }))
+  const { reader, lanes, world } = readerOver(rows, { pageMax: 10 })
+  reader.gain([1])
+  await reader.read()
+  assert.equal(lanes.size, 35)
+  assert.equal(world.reads.length, 4)
+})
+
+test('shards share a page, and only those with more to come are asked again', async () => {
+  const rows = [...dueRows(30, 1), ...dueRows(3, 2)]
+  const { reader, lanes, world } = readerOver(rows, { pageMax: 20 })
+  reader.gain([1, 2])
+  await reader.read()
+  assert.equal(lanes.size, 33)
+  assert.deepEqual(
+    world.reads.map(({ cursors, limit }) => [cursors.length, limit]),
+    [
+      [2, 10],
+      [1, 20],
+      [1, 20],
+    ],
+  )
+})
+
+test('what is due soon is read ahead, what is due later is not', async () => {
+  const { reader, lanes, nowMs, world } = readerOver([])
+  world.rows.push(
+    queued({ nextAttemptAtMs: nowMs + 1_000 }),
+    queued({ nextAttemptAtMs: nowMs + 2_000 }),
+  )
+  reader.gain([1])
+  await reader.read()
+  assert.equal(lanes.size, 1)
+})
+
+test('a row that became visible behind the cursor is found by the look back', async () => {
+  const { reader, lanes, world, environment, nowMs } = readerOver([])
+  reader.gain([1])
+  await reader.read()
+  world.rows.push(queued({ nextAttemptAtMs: nowMs - 1_000 }))
+  environment.clock.advance(9)
+  await reader.read()
+  assert.equal(lanes.size, 0)
+  environment.clock.advance(1)
+  await reader.read()
+  assert.equal(lanes.size, 1)
+})
+
+test('F22: a row that is older than every look back is found by the sweep', async () => {
+  const { reader, lanes, world, environment, nowMs } = readerOver([])
+  reader.gain([1])
+  await reader.read()
+  world.rows.push(queued({ nextAttemptAtMs: nowMs - 3_600_000 }))
+  environment.clock.advance(59)
+  await reader.read()
+  assert.equal(lanes.size, 0)
+  environment.clock.advance(1)
+  await reader.read()
+  assert.equal(lanes.size, 1)
+})
+
+test('a shard that is lost while it is being read is not believed', async () => {
+  const { reader, lanes, world } = readerOver([...dueRows(3, 1), ...dueRows(4, 2)])
+  reader.gain([1, 2])
+  world.meanwhile = async () => reader.lose([1])
+  await reader.read()
+  assert.equal(lanes.size, 4)
+  world.meanwhile = async () => {}
+  await reader.read()
+  assert.deepEqual(
+    world.reads.at(-1)?.cursors.map(({ shard }) => shard),
+    [2],
+  )
+})
+
+test('a cursor that is moved back while it is being read stays back', async () => {
+  const { reader, lanes, world, nowMs } = readerOver([])
+  reader.gain([1])
+  await reader.read()
+  world.meanwhile = async () => {
+    world.meanwhile = async () => {}
+    world.rows.push(queued({ nextAttemptAtMs: nowMs - 50 }))
+    reader.rewindTo(1, nowMs - 50)
+  }
+  await reader.read()
+  await reader.read()
+  assert.equal(lanes.size, 1)
+})
+
+test('moving back to a time that is still ahead changes nothing, nor does a shard of others', async () => {
+  const { reader, world, nowMs } = readerOver([])
+  reader.gain([1])
+  await reader.read()
+  reader.rewindTo(1, nowMs + 60_000)
+  reader.rewindTo(9, 0)
+  await reader.read()
+  assert.ok((world.reads.at(-1)?.cursors[0]?.afterMs ?? 0) > nowMs)
+  assert.equal(world.reads.at(-1)?.cursors.length, 1)
+})
+
+test('a later update is read with its elders, in one read for all strands of a page', async () => {
+  const owed = [1, 2, 3].map((n) => queued({ paymentId: idOf(8), sequence: n }))
+  const rows = owed.map((row, n) => ({ ...row, nextAttemptAtMs: n === 0 ? PARKED : BASE_MS + n }))
+  const { reader, lanes, world, nowMs } = readerOver(rows)
+  reader.gain([1])
+  await reader.read()
+  assert.equal(lanes.size, 3)
+  assert.equal(world.strandReads.length, 1)
+  const strand = lanes.next(nowMs, () => true)
+  assert.equal(strand?.inFlight?.sequence, 1, 'the parked elder goes first')
+})
+
+test('a first update that was tried before is read with its juniors: one may have gone ahead', async () => {
+  const rows = [1, 2].map((sequence) =>
+    queued({ paymentId: idOf(8), sequence, attempts: 1, nextAttemptAtMs: BASE_MS }),
+  )
+  const { reader, lanes, world } = readerOver(rows)
+  world.rows = [{ ...(rows[0] as QueuedDelivery) }, { ...(rows[1] as QueuedDelivery), shard: 9 }]
+  reader.gain([1])
+  await reader.read()
+  assert.equal(world.strandReads.length, 1)
+  assert.equal(lanes.size, 2)
+})
+
+test('a strand that is longer than the limit counts as read in part', async () => {
+  const rows = [1, 2, 3].map((n) =>
+    queued({ paymentId: idOf(8), sequence: n, nextAttemptAtMs: BASE_MS }),
+  )
+  const { reader, lanes } = readerOver(rows.slice(1), { strandMax: 2 })
+  reader.gain([1])
+  await reader.read()
+  const strand = lanes.next(BASE_MS + 1_000, () => true)
+  assert.equal(strand?.isComplete, false)
+})
+
+test('F4: a read that fails loses no strand that was wanted', async () => {
+  const rows = dueRows(3)
+  const { reader, lanes, world } = readerOver(rows)
+  reader.gain([1])
+  for (const row of rows) reader.want(row)
+  world.meanwhile = () => Promise.reject(new Error('away'))
+  await assert.rejects(reader.read(), /away/)
+  await assert.rejects(reader.read(), /away/)
+  world.meanwhile = async () => {}
+  await reader.read()
+  assert.equal(lanes.size, 3)
+  assert.equal(world.strandReads.at(-1)?.length, 3)
+})
+
+test('a page whose strands could not be read is not lost behind the cursor', async () => {
+  const rows = [1, 2].map((n) =>
+    queued({ paymentId: idOf(9), sequence: n, nextAttemptAtMs: BASE_MS }),
+  )
+  const { reader, lanes, world } = readerOver(rows.slice(1))
+  reader.gain([1])
+  world.meanwhile = async () => {
+    if (world.strandReads.length === 1) throw new Error('away')
+  }
+  await assert.rejects(reader.read(), /away/)
+  assert.equal(lanes.size, 0)
+  world.meanwhile = async () => {}
+  await reader.read()
+  assert.equal(lanes.size, 1)
+})
+
+test('wanted strands of a shard that is not ours are passed over', async () => {
+  const rows = dueRows(2)
+  const { reader, lanes } = readerOver(rows)
+  for (const row of rows) reader.want(row)
+  await reader.read()
+  assert.equal(lanes.size, 0)
+})
+
+test('I5: a strand that moved on while it was being read is read again', async () => {
+  const rows = dueRows(1)
+  const { reader, lanes, world, nowMs } = readerOver(rows)
+  const [row] = rows as [QueuedDelivery]
+  reader.gain([1])
+  lanes.add(row, false, nowMs)
+  const strand = lanes.next(nowMs, () => true) ?? assert.fail()
+  reader.want(row)
+  world.meanwhile = async () => {
+    world.meanwhile = async () => {}
+    world.rows.length = 0
+    lanes.answered(strand, { isSuccess: true, durationMs: 1, bodyBytes: 1 }, nowMs)
+    lanes.settle(strand, null, nowMs)
+  }
+  await reader.read()
+  assert.equal(world.strandReads.length, 2)
+  assert.equal(lanes.size, 0, 'it is not sent again after its 200')
+})
+
+test('a full memory stops the reading, and it goes on from there when there is room', async () => {
+  const { reader, lanes, world } = readerOver(dueRows(60), { pageMax: 10, inMemoryMax: 20 })
+  reader.gain([1])
+  await reader.read()
+  assert.ok(reader.isFull)
+  assert.equal(lanes.size, 20)
+  const readsBefore = world.reads.length
+  await reader.read()
+  assert.equal(world.reads.length, readsBefore)
+  lanes.removeEndpoint(idOf(2_000_000))
+  await reader.read()
+  assert.equal(lanes.size, 20)
+  lanes.removeEndpoint(idOf(2_000_000))
+  await reader.read()
+  assert.equal(lanes.size, 20)
+})
+
+test('regression: a look that is asked for at whatever moment is taken', async () => {
+  for (let moment = 0; moment < 40; moment++) {
+    const { reader, lanes, world } = readerOver([])
+    reader.gain([1])
+    const reading = reader.read()
+    for (let n = 0; n < moment; n++) await null
+    const [row] = dueRows(1) as [QueuedDelivery]
+    world.rows.push(row)
+    reader.want(row)
+    await Promise.all([reading, reader.read()])
+    await turnOver()
+    assert.equal(lanes.size, 1, `asked for after ${moment} turns`)
+  }
+})
+
+test('a refill takes parked deliveries as due, page by page, and ends when there are no more', async () => {
+  const rows = Array.from({ length: 7 }, () => queued({ nextAttemptAtMs: PARKED }))
+  const { reader, lanes, world, nowMs } = readerOver(rows, { pageMax: 5 })
+  reader.gain([1])
+  lanes.noteParked(rows[0] as QueuedDelivery)
+  const lane = world.hungry[0] ?? assert.fail()
+  await reader.refill(lane, 100)
+  assert.equal(lanes.size, 5)
+  assert.equal(lane.parkedUpTo, rows[4]?.id)
+  assert.equal(world.hungry.length, 2, 'it asks for the rest')
+  await reader.refill(lane, 100)
+  assert.equal(lanes.size, 7)
+  assert.equal(lane.hasParked, false)
+  assert.ok(lanes.next(nowMs, () => true))
+})
+
+test('a refill for a shard that was lost meanwhile brings nothing', async () => {
+  const rows = [queued({ nextAttemptAtMs: PARKED })]
+  const { reader, lanes, world } = readerOver(rows)
+  reader.gain([1])
+  lanes.noteParked(rows[0] as QueuedDelivery)
+  world.meanwhile = async () => reader.lose([1])
+  await reader.refill(world.hungry[0] ?? assert.fail(), 100)
+  assert.equal(lanes.size, 0)
+})
+
+test('parked work of our shards is found after a take-over, that of others is left alone', async () => {
+  const { reader, world } = readerOver([])
+  reader.gain([1])
+  await reader.findParked([1, 2])
+  assert.deepEqual(
+    world.hungry.map(({ shard }) => shard),
+    [1],
+  )
+  await reader.findParked([])
+})

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { cloneDatabase } from '../../test/support/database.ts'
+import { STORED_AT, storeClient, untilWaiting } from '../../test/support/stored-deliveries.ts'
+import { UuidMaker } from '../core/uuid.ts'
+import { saveEventsAndFanOut } from './accept.ts'
+import { inTransaction } from './db.ts'
+import {
+  listPayments,
+  lockPayments,
+  type PaymentToSave,
+  readLatestPaymentText,
+  readPayment,
+  savePayments,
+} from './payments.ts'
+
+const { pool } = await cloneDatabase()
+const at = (ms: number) => new Date(STORED_AT.getTime() + ms)
+
+function payment(
+  of: { clientKey: number; accountId: string },
+  changes: Partial<PaymentToSave> = {},
+): PaymentToSave {
+  return {
+    ...of,
+    id: randomUUID(),
+    sequence: 1,
+    version: null,
+    text: '{}',
+    documentHash: null,
+    ...changes,
+  }
+}
+
+test('a payment that is saved again is replaced, but for when it was first accepted', async () => {
+  const client = await storeClient(pool)
+  const first = payment(client, { version: 3, documentHash: randomBytes(32) })
+  await savePayments(pool, [first], at(0))
+  const second = { ...first, sequence: 2, version: 9_007_199_254_740_991, documentHash: null }
+  await savePayments(pool, [{ ...second, text: '{"a":1}' }], at(1))
+  await savePayments(pool, [], at(2))
+  const locked = await inTransaction(pool, (db) => lockPayments(db, [first.id, randomUUID()]))
+  assert.deepEqual([...locked.values()], [{ ...second, text: '{"a":1}' }])
+  const view = await readPayment(pool, first.id, null)
+  assert.deepEqual(view?.acceptedAt, at(0))
+  assert.equal(view?.clientKey, client.clientKey)
+})
+
+test('a payment is read by its owner or by the operator, and by nobody else', async () => {
+  const [client, other] = [await storeClient(pool), await storeClient(pool)]
+  const saved = payment(client)
+  await savePayments(pool, [saved], at(0))
+  assert.equal((await readPayment(pool, saved.id, client.clientKey))?.id, saved.id)
+  assert.equal(await readPayment(pool, saved.id, other.clientKey), null)
+  assert.equal(await readPayment(pool, randomUUID(), null), null)
+})
+
+test('F14: two that write one payment wait for each other, whether it exists yet or not', async () => {
+  const client = await storeClient(pool)
+  const saved = payment(client)
+  let second: Promise<number | undefined> | undefined
+  await inTransaction(pool, async (db) => {
+    assert.equal((await lockPayments(db, [saved.id])).size, 0)
+    second = inTransaction(pool, async (other) => {
+      const locked = await lockPayments(other, [randomUUID(), saved.id])
+      return locked.get(saved.id)?.sequence
+    })
+    await untilWaiting(pool, 'pg_advisory_xact_lock')
+    await savePayments(db, [saved], at(0))
+  })
+  assert.equal(await second, 1)
+})
+
+test('many that lock the same payments in different orders do not deadlock', async () => {
+  const ids = Array.from({ length: 30 }, () => randomUUID())
+  const orders = [ids, ids.toReversed(), [...ids.slice(15), ...ids.slice(0, 15)]]
+  const locking = [...orders, ...orders].map((order) =>
+    inTransaction(pool, (db) => lockPayments(db, order)),
+  )
+  assert.equal((await Promise.all(locking)).length, 6)
+})
+
+test('the latest payment is the one that changed last, not the one that was accepted last', async () => {
+  const client = await storeClient(pool)
+  assert.equal(await readLatestPaymentText(pool, client.clientKey), null)
+  const [first, second] = [
+    payment(client, { text: '{"n":1}' }),
+    payment(client, { text: '{"n":2}' }),
+  ]
+  await savePayments(pool, [first], at(0))
+  await savePayments(pool, [second], at(1))
+  assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":2}', 'without events')
+  const ids = new UuidMaker(() => at(5).getTime(), randomBytes)
+  const events = [second, first].map((of) => ({
+    ...of,
+    id: ids.next(),
+    paymentId: of.id,
+    kind: 'payment.updated',
+    documentBytes: null,
+  }))
+  await saveEventsAndFanOut(pool, events, at(5))
+  assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":1}')
+})
+
+test('payments are listed newest first, page by page, of all clients or one, or one account', async () => {
+  const database = await cloneDatabase()
+  const [one, other] = [await storeClient(database.pool), await storeClient(database.pool)]
+  const saved = [0, 1, 1, 2, 3].map((ms, n) => ({
+    ms,
+    payment: payment(n % 2 ? other : one, n === 4 ? { accountId: randomUUID() } : {}),
+  }))
+  for (const { ms, payment } of saved) await savePayments(database.pool, [payment], at(ms))
+  const expected = saved
+    .toSorted((a, b) => b.ms - a.ms || (a.payment.id < b.payment.id ? 1 : -1))
+    .map(({ payment }) => payment.id)
+  const all = { clientId: null, accountId: null }
+  const seen: string[] = []
+  for (let after: { acceptedAt: Date; id: string } | null = null; ; ) {
+    const page = await listPayments(database.pool, all, after, 2)
+    seen.push(...page.map(({ id }) => id))
+    const last = page.at(-1)
+    if (last === undefined) break
+    after = last
+  }
+  assert.deepEqual(seen, expected)
+  const view = await readPayment(database.pool, expected[0] ?? '', null)
+  const clientId = view?.clientId ?? assert.fail()
+  assert.equal((await listPayments(database.pool, { ...all, clientId }, null, 10)).length, 3)
+  const filter = { ...all, accountId: one.accountId }
+  assert.equal((await listPayments(database.pool, filter, null, 10)).length, 2)
+  assert.equal(
+    (await listPayments(database.pool, { ...filter, clientId: randomUUID() }, null, 10)).length,
+    0,
+  )
+})

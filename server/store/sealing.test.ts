@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Sealer } from './sealing.ts'
+
+const [OLD, NEW] = [randomBytes(32), randomBytes(32)]
+const PLACE = { column: 'endpoints.shared_key', row: 'a' }
+const SECRET = Buffer.from('Schlüssel 🔑')
+
+test('law: what is sealed opens to the same bytes, and no two sealed texts are alike', () => {
+  const sealer = new Sealer([OLD])
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (secret) => {
+      const sealed = sealer.seal(secret, PLACE)
+      assert.deepEqual(sealer.open(sealed, PLACE), Buffer.from(secret))
+      assert.notDeepEqual(sealer.seal(secret, PLACE), sealed)
+    }),
+  )
+})
+
+test('moved to another row or column it does not open', () => {
+  const sealer = new Sealer([OLD])
+  const sealed = sealer.seal(SECRET, PLACE)
+  assert.throws(() => sealer.open(sealed, { ...PLACE, row: 'b' }))
+  assert.throws(() => sealer.open(sealed, { ...PLACE, column: 'endpoints.previous_key' }))
+})
+
+test('damaged in any byte, or cut off anywhere, it does not open', () => {
+  const sealer = new Sealer([OLD])
+  const sealed = sealer.seal(SECRET, PLACE)
+  for (const at of sealed.keys()) {
+    const damaged = Buffer.from(sealed)
+    damaged[at] = (damaged[at] ?? 0) ^ 1
+    assert.throws(() => sealer.open(damaged, PLACE), `byte ${at}`)
+    assert.throws(() => sealer.open(sealed.subarray(0, at), PLACE), `cut at ${at}`)
+  }
+  assert.throws(() => sealer.open(Buffer.concat([sealed, Buffer.of(0)]), PLACE))
+})
+
+test('after a rotation the old key still reads and the new one writes', () => {
+  const before = new Sealer([OLD])
+  const during = new Sealer([NEW, OLD])
+  const after = new Sealer([NEW])
+  const sealed = before.seal(SECRET, PLACE)
+  assert.deepEqual(during.open(sealed, PLACE), SECRET)
+  const again = during.seal(SECRET, PLACE)
+  assert.deepEqual(after.open(again, PLACE), SECRET)
+  assert.throws(() => after.open(sealed, PLACE), /not configured/)
+  assert.throws(() => before.open(again, PLACE), /not configured/)
+})
+
+test('a key has an id that tells it apart and is named in what it seals', () => {
+  const sealer = new Sealer([NEW, OLD])
+  assert.match(sealer.writeKeyId, /^[0-9a-f]{8}$/)
+  assert.notEqual(sealer.writeKeyId, new Sealer([OLD]).writeKeyId)
+  assert.ok(sealer.hasKey(new Sealer([OLD]).writeKeyId))
+  assert.ok(!sealer.hasKey('00000000'))
+  assert.equal(sealer.seal(SECRET, PLACE).toString('hex', 1, 5), sealer.writeKeyId)
+  assert.throws(() => new Sealer([]), /needs a master key/)
+})
+
+test('a secret matches its digest under the key that made it, and nothing else does', () => {
+  const sealer = new Sealer([NEW, OLD])
+  const oldId = new Sealer([OLD]).writeKeyId
+  const digest = new Sealer([OLD]).digest('secret')
+  assert.equal(digest.length, 32)
+  assert.ok(sealer.matches('secret', digest, oldId))
+  assert.ok(!sealer.matches('Secret', digest, oldId))
+  assert.ok(!sealer.matches('secret', digest, sealer.writeKeyId))
+  assert.ok(!sealer.matches('secret', digest, '00000000'), 'a key that is gone')
+  assert.notDeepEqual(sealer.digest('secret'), digest)
+})
