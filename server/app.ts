@@ -125,6 +125,7 @@ export function createApp(options: AppOptions): PaybellApp {
       send: (request) => sender.send(request),
       wakeUps,
       log: logger,
+      onDisabled: () => metrics.countDisabled(),
       onAttempt: (report) => {
         metrics.countAttempt(report)
         // Ten thousand a second: the line is not even made when nobody wants it.

@@ -15,6 +15,7 @@ export class Metrics {
   readonly #attempts: Counter<'outcome' | 'status_class'>
   readonly #durations: Histogram
   readonly #ended: Counter<'state'>
+  readonly #disabled: Counter
 
   constructor(version: string, engine: () => EngineGauges) {
     const registers = [this.#registry]
@@ -44,6 +45,11 @@ export class Metrics {
       labelNames: ['state'],
       registers,
     })
+    this.#disabled = new Counter({
+      name: 'paybell_endpoints_disabled_total',
+      help: 'Endpoints that were disabled after 7 days of nothing but failures.',
+      registers,
+    })
     const gauge = (name: string, help: string, read: (engine: EngineGauges) => number) =>
       new Gauge({
         name,
@@ -65,6 +71,10 @@ export class Metrics {
     })
     this.#durations.observe(report.durationMs / 1_000)
     if (report.state !== 'PENDING') this.#ended.inc({ state: report.state })
+  }
+
+  countDisabled(): void {
+    this.#disabled.inc()
   }
 
   text(): Promise<string> {

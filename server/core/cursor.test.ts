@@ -5,7 +5,7 @@ import { parseCursor, toCursor, toCursorPage } from './cursor.ts'
 import { ServiceError } from './errors.ts'
 
 const NUMBER = /^\d{1,15}$/
-const UUID = /^[0-9a-f-]{36}$/
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 test('a cursor comes back as the parts it was made of', () => {
   fc.assert(

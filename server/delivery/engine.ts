@@ -1,21 +1,20 @@
-// The engine: takes what is owed from memory, lane by lane, attempts it, and records what came of it.
-// It sends only for shards whose lease has room for a whole attempt, and moves a payment on only when
-// the previous update's outcome is on disk.
+// The engine: holds the parts together and keeps them going. Work comes from three sources (handed off
+// after a commit, read because it is due, taken up again because it was parked), goes through the lanes
+// to the courier, and only for shards whose lease has room for a whole attempt.
 
 import type { RetryPolicy } from '../core/backoff.ts'
-import { isSuccess } from '../core/delivery.ts'
 import type { LeasePolicy } from '../core/lease.ts'
-import type { HandedOff, QueuedDelivery } from '../core/queued-delivery.ts'
-import type { HeldDelivery, Postponement } from '../store/outcomes.ts'
+import type { HandedOff } from '../core/queued-delivery.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
-import { concludeAttempt, makeAttempt } from './attempt.ts'
+import { Courier } from './courier.ts'
 import { DueReader, type DueReaderLimits } from './due-reader.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { HealthCounter } from './health-counter.ts'
 import { type Lane, Lanes, type LanesOptions, type Strand } from './lanes.ts'
-import { type Body, Payloads } from './payloads.ts'
+import { Parking } from './parking.ts'
+import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
 import { Shards } from './shards.ts'
 
@@ -50,6 +49,8 @@ export class Engine {
   readonly #payloads: Payloads
   readonly #endpoints: EndpointCache
   readonly #health = new HealthCounter()
+  readonly #courier: Courier
+  readonly #parking: Parking
   readonly #callOff = new Set<() => void>()
   /** Attempts under way or not yet recorded. */
   #unsettled = 0
@@ -59,18 +60,17 @@ export class Engine {
   #changesReadUntilMs = 0
   /** Changes seen at the last look, which overlaps with the next one. */
   #noticed = new Map<string, number>()
-  #parking: QueuedDelivery[] = []
   #onDrained: (() => void) | null = null
 
   constructor(environment: EngineEnvironment, options: EngineOptions) {
     this.#environment = environment
     this.#options = options
     this.#lanes = new Lanes(options.lanes, {
-      onPostponed: (deliveries, untilMs) => this.#postpone(deliveries, untilMs),
-      onParked: (deliveries) => this.#park(deliveries),
+      onPostponed: (deliveries, untilMs) => this.#parking.postpone(deliveries, untilMs),
+      onParked: (deliveries) => this.#parking.park(deliveries),
       onTooEarly: ({ shard, nextAttemptAtMs }) => this.#reader.rewindTo(shard, nextAttemptAtMs),
       onDry: (strand) => this.#readAgain(strand),
-      onHungry: (lane, room) => this.#refill(lane, room),
+      onHungry: (lane, room) => this.#parking.refill(lane, room),
     })
     this.#shards = new Shards(environment, options.leases, {
       onGained: (shards) => this.#gain(shards),
@@ -84,6 +84,19 @@ export class Engine {
     this.#reader = new DueReader(environment, this.#lanes, options.dueReader)
     this.#payloads = new Payloads(environment.store, options.payloads)
     this.#endpoints = new EndpointCache(environment.store)
+    const parts = {
+      lanes: this.#lanes,
+      shards: this.#shards,
+      recorder: this.#recorder,
+      reader: this.#reader,
+      payloads: this.#payloads,
+      endpoints: this.#endpoints,
+      health: this.#health,
+      onFree: () => this.#pump(),
+      onMoved: () => this.#pump(),
+    }
+    this.#courier = new Courier(environment, parts, options.retry, options.pollEveryMs)
+    this.#parking = new Parking(environment, parts, options.pollEveryMs)
   }
 
   get inFlight(): number {
@@ -196,178 +209,13 @@ export class Engine {
       )
       if (strand === null) break
       this.#unsettled++
-      void this.#attempt(strand).finally(() => {
+      void this.#courier.attempt(strand).finally(() => {
         this.#unsettled--
         if (this.#unsettled === 0) this.#onDrained?.()
         this.#pump()
       })
     }
     this.#wakeAt(this.#lanes.nextDueAtMs)
-  }
-
-  async #attempt(strand: Strand): Promise<void> {
-    const delivery = strand.inFlight as QueuedDelivery
-    const { clock, log } = this.#environment
-    const epoch = this.#shards.epochOf(delivery.shard)
-    try {
-      const endpoint = await this.#endpoints.get(delivery.clientKey, delivery.endpointId)
-      if (epoch === undefined || endpoint === null || !endpoint.isActive) {
-        await this.#settleInactive(strand)
-        return
-      }
-      if (delivery.deadlineAtMs !== null && delivery.deadlineAtMs <= clock.nowMs()) {
-        await this.#exhaust(strand, delivery)
-        return
-      }
-      const body = await this.#payloads.bodyOf(delivery.clientKey, delivery.eventId)
-      try {
-        // Reading took time: ask again, just before the first byte, whether the shard is still ours.
-        if (strand.isGone || !this.#shards.maySend(delivery.shard)) {
-          this.#lanes.callOff(strand, delivery, clock.nowMs())
-          return
-        }
-        await this.#send(strand, delivery, epoch, endpoint, body)
-      } finally {
-        body?.release()
-      }
-    } catch (error) {
-      // Our own reads failed: nothing was sent, and the database will be asked again.
-      log.warn({ deliveryId: delivery.id, error: String(error) }, 'delivery.not-attempted')
-      const later = { ...delivery, nextAttemptAtMs: clock.nowMs() + this.#options.pollEveryMs }
-      this.#lanes.callOff(strand, later, clock.nowMs())
-    }
-  }
-
-  async #send(
-    strand: Strand,
-    delivery: QueuedDelivery,
-    epoch: number,
-    endpoint: Parameters<typeof makeAttempt>[2],
-    body: Body | null,
-  ): Promise<void> {
-    const { clock } = this.#environment
-    const made = await makeAttempt(this.#environment, delivery, endpoint, body?.parts ?? null)
-    body?.release()
-    this.#lanes.answered(
-      strand,
-      {
-        isSuccess: isSuccess(made.outcome),
-        durationMs: made.durationMs,
-        bodyBytes: body?.bytes ?? 0,
-      },
-      clock.nowMs(),
-    )
-    // Its place is free: somebody else may have it while the outcome is being written.
-    this.#pump()
-    const { record, after } = concludeAttempt(delivery, made, this.#options.retry, {
-      epoch,
-      endedAtMs: clock.nowMs(),
-      random: this.#environment.random,
-      hasElders: strand.owed.some((owed) => owed.sequence < delivery.sequence),
-    })
-    this.#health.count(delivery, made.outcome, made.durationMs, made.atMs)
-    const isRecorded = await this.#recorder.record(record)
-    if (isSuccess(made.outcome) && record.supersedes) {
-      this.#lanes.dropElders(strand, delivery.sequence)
-    }
-    if (isRecorded) this.#lanes.settle(strand, after, clock.nowMs())
-    else this.#lanes.settleUnknown(strand, clock.nowMs())
-    this.#environment.onAttempt({
-      deliveryId: delivery.id,
-      eventId: delivery.eventId,
-      endpointId: delivery.endpointId,
-      paymentId: delivery.paymentId,
-      kind: delivery.kind,
-      sequence: delivery.sequence,
-      shard: delivery.shard,
-      epoch,
-      attempt: record.attempt,
-      atMs: made.atMs,
-      durationMs: made.durationMs,
-      outcome: made.outcome,
-      state: record.state,
-      nextAttemptAtMs: record.nextAttemptAtMs,
-    })
-  }
-
-  /** The endpoint is paused, disabled or deleted: everything of it leaves memory and the due index. */
-  async #settleInactive(strand: Strand): Promise<void> {
-    const { clock, store } = this.#environment
-    const owed = this.#lanes.abandon(strand)
-    try {
-      await store.settleInactive(this.#held(owed), clock.nowMs())
-    } finally {
-      // Active again by now, or not written: they are still due, and the next round reads them.
-      for (const { shard, nextAttemptAtMs } of owed) this.#reader.rewindTo(shard, nextAttemptAtMs)
-    }
-  }
-
-  /** No attempt starts after the 7 days, not even when the service slept through their end. */
-  async #exhaust(strand: Strand, delivery: QueuedDelivery): Promise<void> {
-    const { clock, store, log } = this.#environment
-    await store.exhaust(this.#held([delivery]), clock.nowMs())
-    this.#lanes.callOff(strand, null, clock.nowMs())
-    log.warn({ deliveryId: delivery.id, endpointId: delivery.endpointId }, 'delivery.exhausted')
-  }
-
-  #postpone(deliveries: readonly QueuedDelivery[], untilMs: number): void {
-    const postponed: Postponement[] = this.#held(deliveries).map((held) => ({
-      ...held,
-      nextAttemptAtMs: untilMs,
-    }))
-    // When this fails the rows are merely read again a little too often.
-    this.#environment.store.postpone(postponed).catch((error: unknown) => {
-      this.#environment.log.warn({ error: String(error) }, 'deliveries.not-postponed')
-    })
-  }
-
-  /** Parked rows leave the due index; once they have, their lane knows where to find them. */
-  #park(deliveries: readonly QueuedDelivery[]): void {
-    if (deliveries.length === 0) return
-    if (this.#parking.length === 0) queueMicrotask(() => void this.#writeParked())
-    this.#parking.push(...deliveries)
-  }
-
-  async #writeParked(): Promise<void> {
-    const parked = this.#parking
-    this.#parking = []
-    try {
-      await this.#environment.store.park(this.#held(parked))
-    } catch (error) {
-      // They are still due, and the due reader comes by them again.
-      this.#environment.log.warn({ error: String(error) }, 'deliveries.not-parked')
-      for (const { shard, nextAttemptAtMs } of parked) {
-        this.#reader.rewindTo(shard, nextAttemptAtMs)
-      }
-      return
-    }
-    const lanes = new Map(parked.map((delivery) => [delivery.endpointId, delivery]))
-    for (const lane of lanes.values()) {
-      if (this.#shards.holds(lane.shard)) this.#lanes.noteParked(lane)
-    }
-    this.#pump()
-  }
-
-  #refill(lane: Lane, room: number): void {
-    this.#reader
-      .refill(lane, room)
-      .catch((error: unknown) => {
-        this.#environment.log.warn({ error: String(error) }, 'lane.not-refilled')
-        // Not at once: a database that refuses everything would be asked without end.
-        this.#environment.setTimer(this.#options.pollEveryMs, () => {
-          this.#lanes.refilled(lane, lane.parkedUpTo)
-        })
-      })
-      .finally(() => this.#pump())
-  }
-
-  #held(deliveries: readonly QueuedDelivery[]): HeldDelivery[] {
-    return deliveries.flatMap((delivery) => {
-      const epoch = this.#shards.epochOf(delivery.shard)
-      return epoch === undefined
-        ? []
-        : [{ clientKey: delivery.clientKey, id: delivery.id, shard: delivery.shard, epoch }]
-    })
   }
 
   #readAgain(strand: Strand): void {
@@ -433,13 +281,10 @@ export class Engine {
         const exhausted = await store.exhaustParked({ ...laneKey(lane), epoch }, clock.nowMs())
         if (exhausted > 0) log.warn({ ...laneKey(lane), exhausted }, 'deliveries.exhausted')
       }
-      const shards = this.#shards.held.flatMap((shard) => {
-        const epoch = this.#shards.epochOf(shard)
-        return epoch === undefined ? [] : [{ shard, epoch }]
-      })
       const sinceMs = clock.nowMs() - this.#options.disableAfterMs
-      for (const lane of await store.disableFailing(shards, sinceMs, clock.nowMs())) {
+      for (const lane of await store.disableFailing(this.#shards.epochs, sinceMs, clock.nowMs())) {
         log.warn(lane, 'endpoint.disabled')
+        this.#environment.onDisabled?.()
         this.endpointChanged(lane.clientKey, lane.endpointId, lane.shard)
       }
     } catch (error) {

@@ -37,6 +37,8 @@ export interface EngineEnvironment {
   log: EngineLog
   /** Told of each attempt once it is recorded. */
   onAttempt(report: AttemptReport): void
+  /** An endpoint that has only failed was disabled. */
+  onDisabled?(): void
 }
 
 export interface EngineLog {

@@ -2,6 +2,8 @@
 // on our monotonic one from the moment the renewal was sent: whoever stalls falls silent by itself.
 
 import { fairShare, hasRoom, type Lease, type LeasePolicy, type ShardEpoch } from '../core/lease.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { HeldDelivery } from '../store/outcomes.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { EngineEnvironment } from './environment.ts'
 
@@ -46,6 +48,18 @@ export class Shards {
 
   epochOf(shard: number): number | undefined {
     return this.#leases.get(shard)?.epoch
+  }
+
+  get epochs(): readonly ShardEpoch[] {
+    return [...this.#leases.values()].map(({ shard, epoch }) => ({ shard, epoch }))
+  }
+
+  /** The deliveries under the leases that we hold them by; those of lost shards are left out. */
+  toHeld(deliveries: readonly QueuedDelivery[]): HeldDelivery[] {
+    return deliveries.flatMap(({ clientKey, id, shard }) => {
+      const epoch = this.epochOf(shard)
+      return epoch === undefined ? [] : [{ clientKey, id, shard, epoch }]
+    })
   }
 
   /** True when what was done under this epoch may still be recorded. */

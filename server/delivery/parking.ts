@@ -1,0 +1,81 @@
+// Writes down what leaves memory although it is due: postponed until something else has happened, or
+// parked until its lane has a place for it.
+
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { DueReader } from './due-reader.ts'
+import type { EngineEnvironment } from './environment.ts'
+import type { Lane, Lanes } from './lanes.ts'
+import type { Shards } from './shards.ts'
+
+export interface ParkingParts {
+  lanes: Lanes
+  shards: Shards
+  reader: DueReader
+  /** Something may be able to move again. */
+  onMoved(): void
+}
+
+export class Parking {
+  readonly #environment: EngineEnvironment
+  readonly #parts: ParkingParts
+  readonly #retryMs: number
+  #parking: QueuedDelivery[] = []
+
+  constructor(environment: EngineEnvironment, parts: ParkingParts, retryMs: number) {
+    this.#environment = environment
+    this.#parts = parts
+    this.#retryMs = retryMs
+  }
+
+  postpone(deliveries: readonly QueuedDelivery[], untilMs: number): void {
+    const held = this.#parts.shards.toHeld(deliveries)
+    const postponed = held.map((delivery) => ({ ...delivery, nextAttemptAtMs: untilMs }))
+    // When this fails the rows are merely read again a little too often.
+    this.#environment.store
+      .postpone(postponed)
+      .catch((error: unknown) => this.#warn(error, 'deliveries.not-postponed'))
+  }
+
+  /** Parked rows leave the due index; once they have, their lane knows where to find them. */
+  park(deliveries: readonly QueuedDelivery[]): void {
+    if (deliveries.length === 0) return
+    if (this.#parking.length === 0) queueMicrotask(() => void this.#write())
+    this.#parking.push(...deliveries)
+  }
+
+  /** Takes parked deliveries of a lane into memory. */
+  refill(lane: Lane, room: number): void {
+    const { lanes, reader, onMoved } = this.#parts
+    reader
+      .refill(lane, room)
+      .catch((error: unknown) => {
+        this.#warn(error, 'lane.not-refilled')
+        // Not at once: a database that refuses everything would be asked without end.
+        this.#environment.setTimer(this.#retryMs, () => {
+          lanes.refilled(lane, lane.parkedUpTo)
+        })
+      })
+      .finally(onMoved)
+  }
+
+  async #write(): Promise<void> {
+    const { lanes, shards, reader, onMoved } = this.#parts
+    const parked = this.#parking
+    this.#parking = []
+    try {
+      await this.#environment.store.park(shards.toHeld(parked))
+    } catch (error) {
+      // They are still due, and the due reader comes by them again.
+      this.#warn(error, 'deliveries.not-parked')
+      for (const { shard, nextAttemptAtMs } of parked) reader.rewindTo(shard, nextAttemptAtMs)
+      return
+    }
+    const byLane = new Map(parked.map((delivery) => [delivery.endpointId, delivery]))
+    for (const lane of byLane.values()) if (shards.holds(lane.shard)) lanes.noteParked(lane)
+    onMoved()
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.#environment.log.warn({ error: String(error) }, message)
+  }
+}
