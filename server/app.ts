@@ -149,7 +149,11 @@ export function createApp(options: AppOptions): PaybellApp {
         lanesMax: 20_000,
         keepMsMax: 30_000,
         // "7d" is for never giving way: no update fails for longer than its 7 days.
-        patienceMs: spans.patienceMs ?? config.orderPatienceMs / config.timeScale,
+        patienceMs:
+          spans.patienceMs ??
+          (config.orderPatienceMs >= 7 * DAY_MS
+            ? Number.POSITIVE_INFINITY
+            : config.orderPatienceMs / config.timeScale),
       },
       payloads: { cacheBytesMax: 64 * 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
       recorder: RECORDER_LIMITS,
@@ -222,8 +226,11 @@ export function createApp(options: AppOptions): PaybellApp {
     async stop() {
       clearInterval(upkeepTimer)
       // First nobody is let in any more, then what is under way ends, then the store goes.
-      await Promise.all(servers.map((server) => server.close()))
-      await engine.stop()
+      const cutOff = setTimeout(() => {
+        for (const { server } of servers) server.closeAllConnections()
+      }, 10_000)
+      await Promise.all([...servers.map((server) => server.close()), engine.stop()])
+      clearTimeout(cutOff)
       await wakeUps.stop()
       await sender.close()
       await pool.end()

@@ -37,11 +37,11 @@ async function sandbox(): Promise<void> {
   const logger = pino({ level: config.logLevel })
   const dataDir = resolve(config.dataDir)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  await removeSandboxFile(dataDir)
   const stopAsked = untilSignal()
 
   const database = await openDatabase(config, dataDir, logger)
   try {
+    await removeSandboxFile(dataDir)
     const keys = await loadKeys(dataDir)
     await migrate(database.url, new Date())
     const operatorKey = config.operatorKey ?? keys.operatorKey

@@ -22,6 +22,7 @@ export function parseCursor(text: string, ...patterns: readonly RegExp[]): strin
   const conforms =
     Array.isArray(parts) &&
     parts.length === patterns.length &&
+    parts.every((part) => typeof part === 'string' || typeof part === 'number') &&
     patterns.every((pattern, index) => pattern.test(String(parts[index])))
   if (!conforms) {
     throw new ServiceError('invalid-query', 'The query does not conform.', {

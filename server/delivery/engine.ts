@@ -150,17 +150,28 @@ export class Engine {
    */
   beginAccept(): (deliveries: readonly HandedOff[]) => void {
     const watch = this.#lanes.watch()
+    const beganAtMs = this.#environment.clock.monotonicMs()
     return (deliveries) => {
       watch.end()
-      this.#handOff(deliveries.filter((delivery) => !watch.isOutdated(delivery)))
+      this.#handOff(
+        deliveries.filter((delivery) => !watch.isOutdated(delivery)),
+        beganAtMs,
+      )
     }
   }
 
-  #handOff(deliveries: readonly HandedOff[]): void {
+  #handOff(deliveries: readonly HandedOff[], beganAtMs: number): void {
     const nowMs = this.#environment.clock.nowMs()
+    let hasToRead = false
     for (const { hasElders, payload, ...delivery } of deliveries) {
       if (!this.#shards.holds(delivery.shard)) {
         this.#environment.wakeUps?.announceWork(delivery.shard)
+        continue
+      }
+      // The shard's former owner may have found and delivered it meanwhile: only the database knows.
+      if (!this.#shards.hasHeldSince(delivery.shard, beganAtMs)) {
+        this.#reader.rewindTo(delivery.shard, delivery.nextAttemptAtMs)
+        hasToRead = true
         continue
       }
       if (this.#reader.isFull) {
@@ -170,9 +181,10 @@ export class Engine {
       this.#payloads.remember(delivery.eventId, payload)
       if (!this.#lanes.add(delivery, hasElders, nowMs)) {
         this.#reader.want(delivery)
-        void this.#read()
+        hasToRead = true
       }
     }
+    if (hasToRead) void this.#read()
     this.#pump()
   }
 

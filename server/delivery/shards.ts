@@ -24,6 +24,7 @@ export class Shards {
   readonly #leases = new Map<number, Lease>()
   /** Too many for our share: no new attempt starts, and they go when they are idle. */
   readonly #leaving = new Set<number>()
+  readonly #gainedAtMs = new Map<number, number>()
   #renewing: Promise<void> = Promise.resolve()
   #isReleasing = false
 
@@ -44,6 +45,11 @@ export class Shards {
 
   holds(shard: number): boolean {
     return this.#leases.has(shard)
+  }
+
+  /** True when the shard has been ours, without a break, since before that monotonic time. */
+  hasHeldSince(shard: number, monotonicMs: number): boolean {
+    return (this.#gainedAtMs.get(shard) ?? Number.POSITIVE_INFINITY) < monotonicMs
   }
 
   epochOf(shard: number): number | undefined {
@@ -135,6 +141,7 @@ export class Shards {
     for (const { shard, epoch } of gained) {
       const endsAtMonotonicMs = sentAtMs + this.#policy.leaseMs
       this.#leases.set(shard, { shard, epoch, endsAtMonotonicMs })
+      this.#gainedAtMs.set(shard, this.#clock.monotonicMs())
     }
     if (gained.length > 0) this.#events.onGained(gained.map((lease) => lease.shard))
   }
@@ -152,6 +159,7 @@ export class Shards {
   #lose(shards: readonly number[]): void {
     for (const shard of shards) {
       this.#leases.delete(shard)
+      this.#gainedAtMs.delete(shard)
       this.#leaving.delete(shard)
     }
     if (shards.length > 0) this.#events.onLost(shards)

@@ -19,7 +19,7 @@ export interface CursorRequest {
 }
 
 const MILLISECONDS = /^\d{1,15}$/
-const UUID = /^[0-9a-f-]{36}$/
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const SEQUENCE = /^\d{1,9}$/
 
 export async function viewPayment(deps: Deps, paymentId: string): Promise<PaymentView> {

@@ -16,6 +16,7 @@ import {
   untilWaiting,
 } from '../../test/support/stored-deliveries.ts'
 import { inTransaction } from './db.ts'
+import { renewLeases, takeLeases } from './leases.ts'
 import {
   type AttemptRecord,
   exhaustDeliveries,
@@ -183,16 +184,29 @@ test('a replay of an elder is not superseded: somebody asked for it', async () =
   )
 })
 
-test('F16: a take-over waits for a recording under way, and then reads what it wrote', async () => {
+test('F16: a take-over passes over a recording under way, and later reads what it wrote', async () => {
   const delivery = await storePending(pool, endpoint)
-  let takeOver: Promise<number> | undefined
-  await inTransaction(pool, async (db) => {
+  await pool.query(`update leases set expires_at = '-infinity'`)
+  const takeOver = () => takeLeases(pool, randomUUID(), 64, 1_000)
+  const shards = await inTransaction(pool, async (db) => {
     await recordOutcomes(db, [record(delivery)], NOW)
-    takeOver = holdShard(pool)
-    await untilWaiting(pool, 'update leases set owner')
+    return (await takeOver()).map(({ shard }) => shard)
   })
-  assert.equal(await takeOver, epoch + 1)
+  assert.ok(!shards.includes(7))
+  assert.equal(shards.length, 63)
+  assert.deepEqual(await takeOver(), [{ shard: 7, epoch: epoch + 1 }])
   assert.deepEqual(await readPending(pool), [])
+})
+
+test('regression: F7, a recording that is slow does not hold up the renewal of its lease', async () => {
+  const delivery = await storePending(pool, endpoint)
+  const owner = { id: randomUUID(), host: 'host', version: '1' }
+  await pool.query(`update leases set owner = $1 where shard = 7`, [owner.id])
+  const renewal = await inTransaction(pool, async (db) => {
+    await recordOutcomes(db, [record(delivery)], NOW)
+    return renewLeases(pool, owner, { leaseMs: 1_000, processGoneAfterMs: 1_000 })
+  })
+  assert.deepEqual(renewal.held, [{ shard: 7, epoch }])
 })
 
 test('exhausting ends only what is ours and over', async () => {

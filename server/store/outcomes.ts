@@ -1,6 +1,7 @@
 // Recording. Every statement here is guarded by the lease: it changes nothing for a shard whose epoch
-// is no longer the recorder's. Leases are locked for share, in shard order: a take-over waits, then
-// reads what we wrote, and nobody deadlocks.
+// is no longer the recorder's. Leases are locked for key share: a take-over (for update, skip locked)
+// passes them over until we are done, then reads what we wrote. A renewal is not held up: it would wait
+// for whatever we wait for, and a process that is merely slow would lose its shards.
 
 import type { FinalState } from '../core/delivery.ts'
 import { bytesColumn, instantColumn, plainColumn } from './columns.ts'
@@ -39,7 +40,7 @@ export interface AttemptRecord extends HeldDelivery {
 export const HELD = `held as (
   select l.shard, l.epoch from leases l
   where (l.shard, l.epoch) in (select shard, epoch from given)
-  order by l.shard for share of l)`
+  order by l.shard for key share of l)`
 
 const FINAL_COLUMNS = `client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
   created_at, state, attempts, deadline_at, finished_at, last_outcome, last_status`
@@ -211,15 +212,21 @@ export async function settleInactive(
                  select p.client_key, p.endpoint_id from pending_deliveries p
                  join given g on g.client_key = p.client_key and g.id = p.id)
              order by e.client_key, e.id for share of e
+           ), owed as (
+             -- Two of these may meet on the same rows: in one order, so that neither waits for ever.
+             select p.client_key, p.id from pending_deliveries p
+             join given g on g.client_key = p.client_key and g.id = p.id
+             join held h on h.shard = g.shard and h.epoch = g.epoch
+             order by p.client_key, p.id for update of p
            ), parked as (
              update pending_deliveries p set next_attempt_at = null
-             from given g join held using (shard, epoch), inactive i
-             where p.client_key = g.client_key and p.id = g.id
+             from owed o, inactive i
+             where p.client_key = o.client_key and p.id = o.id
                and i.client_key = p.client_key and i.id = p.endpoint_id and not i.is_deleted
            ), cancelled as (
              delete from pending_deliveries p
-             using given g join held using (shard, epoch), inactive i
-             where p.client_key = g.client_key and p.id = g.id
+             using owed o, inactive i
+             where p.client_key = o.client_key and p.id = o.id
                and i.client_key = p.client_key and i.id = p.endpoint_id and i.is_deleted
              returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
                p.sequence, p.kind, p.created_at, p.attempts, p.deadline_at, p.last_outcome,

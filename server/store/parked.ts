@@ -94,7 +94,7 @@ export async function exhaustParked(
   const { rowCount } = await db.query({
     name: 'exhaust-parked',
     text: `with held as (
-             select from leases where shard = $1 and epoch = $4 for share
+             select from leases where shard = $1 and epoch = $4 for key share
            ), active as (
              select from endpoints where client_key = $2 and id = $3 and status = 'ACTIVE' for share
            ), ended as (
@@ -134,6 +134,10 @@ export async function disableFailing(
            where h.client_key = e.client_key and h.endpoint_id = e.id and held.shard = e.shard
              -- Resumed, or given another key, a moment ago: it gets its 7 days anew.
              and h.failing_since < $3 and e.changed_at < $3 and e.status = 'ACTIVE' and e.deleted_at is null
+             -- Health is written now and then: a success that a killed process did not get to tell of.
+             and not exists (select from final_deliveries f
+               where f.client_key = e.client_key and f.endpoint_id = e.id
+                 and f.state = 'DELIVERED' and f.finished_at >= $3)
            returning e.client_key, e.id as endpoint_id, e.shard`,
     values: [shards.map((lease) => lease.shard), shards.map((lease) => lease.epoch), since, now],
   })

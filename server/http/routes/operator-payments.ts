@@ -112,7 +112,12 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
       },
       validatorCompiler: () => () => true,
       handler: async (request, reply) => {
-        const results = await recordLines(deps.gatherer, request.body as Readable)
+        const chunks = (request.body as Readable).iterator({ destroyOnReturn: false })
+        const results = await recordLines(deps.gatherer, chunks).catch((error: unknown) => {
+          // The rest of the body is not read: nothing more can come on this connection.
+          reply.header('connection', 'close')
+          throw error
+        })
         const context = { baseUrl: deps.baseUrl(), requestId: request.id, isTokenRequest: false }
         const lines = results.map((result) => `${toLine(result, context)}\n`)
         return reply.type(NDJSON_TYPE).send(Readable.from(inChunks(lines), { objectMode: false }))
