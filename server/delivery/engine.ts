@@ -130,6 +130,7 @@ export class Engine {
     this.#isRunning = false
     for (const callOff of this.#callOff) callOff()
     this.#callOffWake?.()
+    this.#parking.stop()
     if (this.#unsettled > 0) {
       await new Promise<void>((resolve) => {
         this.#onDrained = resolve

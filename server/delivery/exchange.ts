@@ -83,6 +83,11 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
 
   onConnection(connection: Connection): void {
     this.#connection = connection
+    // It waited for the socket until its time was over: the wheel is about to say so.
+    if (this.#elapsedMs() >= this.#limits.deadlineMs) {
+      this.#fail(TIMEOUT)
+      return
+    }
     try {
       // Undici tells of its own refusals, a header that cannot be sent among them, by onResponseError.
       connection.client.dispatch(toDispatchOptions(this.#target.path, this.#request), this)

@@ -20,6 +20,7 @@ export class Parking {
   readonly #parts: ParkingParts
   readonly #retryMs: number
   #parking: QueuedDelivery[] = []
+  #isStopped = false
 
   constructor(environment: EngineEnvironment, parts: ParkingParts, retryMs: number) {
     this.#environment = environment
@@ -43,8 +44,14 @@ export class Parking {
     this.#parking.push(...deliveries)
   }
 
+  /** Nothing is read for lanes any more. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
   /** Takes parked deliveries of a lane into memory. */
   refill(lane: Lane, room: number): void {
+    if (this.#isStopped) return
     const { lanes, reader, onMoved } = this.#parts
     reader
       .refill(lane, room)
@@ -52,7 +59,7 @@ export class Parking {
         this.#warn(error, 'lane.not-refilled')
         // Not at once: a database that refuses everything would be asked without end.
         this.#environment.setTimer(this.#retryMs, () => {
-          lanes.refilled(lane, lane.parkedUpTo)
+          if (!this.#isStopped) lanes.refilled(lane, lane.parkedUpTo)
         })
       })
       .finally(onMoved)

@@ -27,11 +27,12 @@ test('on PostgreSQL 15: migrated, fed, delivered, retried, paused, resumed and d
 
   const receiver = await startReceiver(t)
   const database = await cloneDatabase({ server: server.url })
+  const paybell = await startPaybell(t, { database })
+  // Behind the hook that startPaybell has registered: first the service stops, then its database.
   t.after(async () => {
     await database.drop()
     await server.stop()
   })
-  const paybell = await startPaybell(t, { database })
   await paybell.caller.register(receiver.url(), 'key')
   receiver.answer = 500
   const id = randomUUID()
