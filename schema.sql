@@ -207,7 +207,7 @@ create table pending_deliveries (
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_scale_factor=0, autovacuum_vacuum_insert_threshold=100000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.2, autovacuum_analyze_threshold=10000);
 CREATE INDEX deliveries_due ON pending_deliveries USING btree (shard, next_attempt_at, id) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX deliveries_parked ON pending_deliveries USING btree (shard, client_key, endpoint_id, id) WHERE (next_attempt_at IS NULL);
-CREATE UNIQUE INDEX one_delivery_per_event_and_endpoint ON pending_deliveries USING btree (client_key, endpoint_id, payment_id, sequence);
+CREATE UNIQUE INDEX one_delivery_per_event_and_endpoint ON pending_deliveries USING btree (endpoint_id, payment_id, sequence, client_key);
 
 create table processes (
   id uuid not null,

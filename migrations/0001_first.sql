@@ -207,8 +207,10 @@ create index deliveries_due on pending_deliveries (shard, next_attempt_at, id)
 create index deliveries_parked on pending_deliveries (shard, client_key, endpoint_id, id)
   where next_attempt_at is null;
 -- The updates of one payment that one endpoint still waits for, in order; one delivery per event.
+-- The client's key comes last: were it first, a planner that believes the table to be empty, as it
+-- often is, could take this index for a look-up by id and wade through all that has died in it.
 create unique index one_delivery_per_event_and_endpoint
-  on pending_deliveries (client_key, endpoint_id, payment_id, sequence);
+  on pending_deliveries (endpoint_id, payment_id, sequence, client_key);
 
 create table final_deliveries (
   client_key integer not null,

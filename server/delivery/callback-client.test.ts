@@ -489,3 +489,18 @@ test('a receiver that never reads a large body ends at the deadline', async (t) 
     assert.equal(reasonOf(outcome), 'timeout')
   }
 })
+
+test('regression: F3, a process that was frozen before the first byte sends nothing behind its deadline', async (t) => {
+  const receiver = await startRawReceiver(t, answering(OK))
+  let frozenMs = 0
+  const client = startClient(t, { monotonicMs: () => performance.now() + frozenMs })
+  assert.equal(reasonOf((await client.send(requestTo(receiver.port))).outcome), 'answered 200')
+  const bytes = receiver.receivedBytes
+  // Undici looks for a turn of the loop at a socket that was idle; when this turn is over, the clock
+  // has gone on, and no timer has run yet.
+  const sending = client.send(requestTo(receiver.port))
+  frozenMs = 2 * DEADLINE_MS
+  assert.equal(reasonOf((await sending).outcome), 'timeout')
+  await receiver.until(() => receiver.closedCount === receiver.connectionCount)
+  assert.equal(receiver.receivedBytes, bytes)
+})

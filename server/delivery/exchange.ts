@@ -102,7 +102,14 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
     else this.#end(this.#answer(), false)
   }
 
-  onRequestStart(): void {}
+  // The last moment before the first byte. Undici connects first, or looks for a turn of the loop at a
+  // socket that was idle. A process that is frozen meanwhile would send when it wakes up, before its
+  // timers run: behind the end of its lease, when another has delivered newer updates (F3).
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#elapsedMs() < this.#limits.deadlineMs) return
+    this.#fail(TIMEOUT)
+    controller.abort(new Error('its time was over before it could be sent'))
+  }
 
   onResponseStart(
     _controller: Dispatcher.DispatchController,
