@@ -1,0 +1,127 @@
+// The database of a run: a real embedded PostgreSQL with durable settings, started again when it is
+// killed, and observers inside it: triggers that note, on its own clock, who took which shard and when
+// a delivery ended.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { EmbeddedDatabase } from '../../server/embedded/database.ts'
+import { superviseEmbedded } from '../../server/embedded/supervisor.ts'
+import { migrate } from '../../server/store/migrate.ts'
+
+const OBSERVERS = `
+  create schema chaos;
+  create table chaos.takings (shard int, epoch bigint, node text, owner uuid, at timestamptz);
+  create table chaos.finals (id uuid, state text, at timestamptz);
+  create table chaos.probe (at timestamptz);
+  insert into chaos.probe values (now());
+  create function chaos.note_taking() returns trigger language plpgsql as $$ begin
+    insert into chaos.takings values
+      (new.shard, new.epoch, current_setting('application_name'), new.owner, clock_timestamp());
+    return null;
+  end $$;
+  create function chaos.note_final() returns trigger language plpgsql as $$ begin
+    insert into chaos.finals values (new.id, new.state, clock_timestamp());
+    return null;
+  end $$;
+  create trigger note_taking after update on paybell.leases for each row
+    when (new.epoch <> old.epoch) execute function chaos.note_taking();
+  create trigger note_final after insert on paybell.final_deliveries for each row
+    execute function chaos.note_final();`
+
+export class ChaosDatabase {
+  readonly #embedded: EmbeddedDatabase
+  readonly #waiters = new Set<() => void>()
+
+  private constructor(embedded: EmbeddedDatabase) {
+    this.#embedded = embedded
+  }
+
+  static async start(dataDir: string): Promise<ChaosDatabase> {
+    let database: ChaosDatabase | undefined
+    const embedded = await superviseEmbedded({
+      dataDir,
+      log: () => {},
+      maxConnections: 150,
+      sharedBuffersMb: 64,
+      onUp: () => database?.wake(),
+    })
+    database = new ChaosDatabase(embedded)
+    await migrate(embedded.url, new Date())
+    await database.ask((client) => client.query(OBSERVERS))
+    return database
+  }
+
+  /** The folder of the real socket. */
+  get socketDir(): string {
+    return new URL(this.#embedded.url).searchParams.get('host') as string
+  }
+
+  /** Through another socket, under a name that the observers note. */
+  urlVia(socketDir: string, name: string): string {
+    const url = new URL(this.#embedded.url)
+    url.searchParams.set('host', socketDir)
+    url.searchParams.set('application_name', name)
+    return url.href
+  }
+
+  /** kill -9, then until it serves again. */
+  async kill(): Promise<void> {
+    const { pid } = this.#embedded
+    if (pid === undefined) return
+    const back = new Promise<void>((resolve) => this.#waiters.add(resolve))
+    process.kill(pid, 'SIGKILL')
+    await back
+  }
+
+  wake(): void {
+    for (const resolve of this.#waiters) resolve()
+    this.#waiters.clear()
+  }
+
+  /** A connection of our own, not through any proxy; again when the database is away. */
+  async ask<T>(run: (client: pg.Client) => Promise<T>, triesMax = 40): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const client = new pg.Client({
+        connectionString: this.#embedded.url,
+        application_name: 'chaos',
+      })
+      client.on('error', () => {})
+      try {
+        await client.connect()
+        return await run(client)
+      } catch (error) {
+        if (tries >= triesMax) throw error
+        await sleep(250)
+      } finally {
+        await client.end().catch(() => {})
+      }
+    }
+  }
+
+  /**
+   * Commits something again and again, until told to stop, and tells of each time that this took long:
+   * a machine that is busy with other things is a slow database, and leases are short here.
+   */
+  probe(slowMs: number, onSlow: (ms: number) => void): () => void {
+    let isStopped = false
+    const look = async (client: pg.Client) => {
+      while (!isStopped) {
+        const askedAtMs = performance.now()
+        await client.query('update chaos.probe set at = clock_timestamp()')
+        const tookMs = performance.now() - askedAtMs
+        if (tookMs > slowMs) onSlow(tookMs)
+        await sleep(25)
+      }
+    }
+    void (async () => {
+      while (!isStopped) await this.ask(look, 1).catch(() => sleep(100))
+    })()
+    return () => {
+      isStopped = true
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#embedded.stop()
+  }
+}

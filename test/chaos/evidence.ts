@@ -1,0 +1,187 @@
+// Puts together what the checker reads: acknowledgements and receivers' logs from their files, rows and
+// the observers' notes from the database, faults and control acts from those who caused them.
+
+import type { Client } from 'pg'
+import type {
+  EndpointHistory,
+  FaultAct,
+  FinalAct,
+  LeaseAct,
+  ReceivedRequest,
+  RunRecord,
+  StoredAttempt,
+  StoredDelivery,
+  StoredEvent,
+} from '../simulator/records.ts'
+import type { KnownEndpoint } from './endpoints.ts'
+import type { ReceivedLine } from './receivers.ts'
+
+export interface Stored {
+  events: StoredEvent[]
+  deliveries: StoredDelivery[]
+  attempts: StoredAttempt[]
+  finals: FinalAct[]
+  leases: LeaseAct[]
+  endpoints: { id: string; shard: number; status: string; inactiveSinceMs: number | null }[]
+}
+
+/** Whole milliseconds, like those of the receivers. */
+const MS = (column: string) => `floor(extract(epoch from ${column}) * 1000)::float8`
+
+export async function readStored(client: Client): Promise<Stored> {
+  const read = async <T>(text: string) => (await client.query(text)).rows as T[]
+  return {
+    events: await read(`select id, payment_id as "paymentId", account_id as "accountId", sequence,
+      md5(text) as text, ${MS('created_at')} as "createdAtMs" from paybell.events`),
+    deliveries: await read(`select id, event_id as "eventId", endpoint_id as "endpointId",
+        payment_id as "paymentId", sequence, 'PENDING' as state, attempts,
+        ${MS('next_attempt_at')} as "nextAttemptAtMs", ${MS('deadline_at')} as "deadlineAtMs",
+        is_replay as "isReplay" from paybell.pending_deliveries
+      union all
+      select id, event_id, endpoint_id, payment_id, sequence, state, attempts, null,
+        ${MS('deadline_at')}, false from paybell.final_deliveries`),
+    attempts:
+      await read(`select delivery_id as "deliveryId", attempt, ${MS('at')} as "atMs", outcome,
+      status from paybell.attempts order by delivery_id, attempt`),
+    finals: await read(`select id as "deliveryId", state, ${MS('at')} as "atMs" from chaos.finals`),
+    leases: await read(`select shard, epoch::int as epoch, node as owner, ${MS('at')} as "atMs"
+      from chaos.takings order by at, epoch`),
+    endpoints: await read(`select id, shard, status, ${MS('inactive_since')} as "inactiveSinceMs"
+      from paybell.endpoints`),
+  }
+}
+
+/** Deliveries that nothing keeps from being tried now, not even an open circuit. */
+export async function readDueNow(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(`
+    select d.id from paybell.pending_deliveries d
+    join paybell.endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    where d.next_attempt_at <= clock_timestamp() and e.status = 'ACTIVE'
+      and e.url ~ '/(steady|slow|flaky|late|telling)/' and not exists (
+      select from paybell.pending_deliveries elder where elder.client_key = d.client_key
+        and elder.endpoint_id = d.endpoint_id and elder.payment_id = d.payment_id
+        and elder.sequence < d.sequence)`)
+  return rows.map((row) => row.id)
+}
+
+export interface Evidence extends Omit<RunRecord, keyof Stored | 'requests' | 'endpoints'> {
+  stored: Stored
+  received: readonly ReceivedLine[]
+  known: readonly KnownEndpoint[]
+}
+
+export function toRunRecord(evidence: Evidence): RunRecord {
+  const { stored, received, known, ...rest } = evidence
+  const byPath = new Map(known.map((endpoint) => [endpoint.path, endpoint]))
+  const shards = new Map(stored.endpoints.map(({ id, shard }) => [id, shard]))
+  const owners = Map.groupBy(stored.leases, (lease) => lease.shard)
+  const requests = received.map((line): ReceivedRequest => {
+    const endpointId = byPath.get(line.path)?.id ?? line.path
+    return {
+      ...line,
+      endpointId,
+      signedBy: line.keys?.map((n) => `${line.path} ${n}`) ?? null,
+      node: ownerAt(owners.get(shards.get(endpointId) ?? -1) ?? [], line.startedAtMs),
+      sentAtMs: line.startedAtMs,
+      wasAnswerHeard: line.status !== null && !line.wasLeft,
+    }
+  })
+  const attempts = matchRows(stored, requests, rest.limits.clockErrorMs)
+  return { ...rest, ...stored, attempts, requests, endpoints: known.map(toHistory(stored)) }
+}
+
+function ownerAt(takings: readonly LeaseAct[], atMs: number): string | null {
+  return takings.findLast((taking) => taking.atMs <= atMs)?.owner ?? null
+}
+
+const SAME_ATTEMPT_MS = 2_500
+const MOMENT_MS = 400
+
+/**
+ * Which row tells of which request: the same attempt of the same delivery, nearest in time. A request
+ * without a row gets the attempt number 0, so that no other request's row is taken for its own.
+ */
+function matchRows(
+  stored: Stored,
+  requests: ReceivedRequest[],
+  clockErrorMs: number,
+): StoredAttempt[] {
+  const deliveries = new Map(stored.deliveries.map((delivery) => [delivery.id, delivery]))
+  const byAttempt = Map.groupBy(
+    requests,
+    (request) => `${request.webhookId} ${request.endpointId} ${request.attempt}`,
+  )
+  const matched = new Set<ReceivedRequest>()
+  const rows = stored.attempts.map((row) => {
+    const delivery = deliveries.get(row.deliveryId)
+    const key = `${delivery?.eventId} ${delivery?.endpointId} ${row.attempt}`
+    const [nearest] = (byAttempt.get(key) ?? [])
+      .filter((request) => Math.abs(request.startedAtMs - row.atMs) < SAME_ATTEMPT_MS)
+      .sort((one, other) => distance(one, row) - distance(other, row))
+    if (nearest === undefined) return row
+    matched.add(nearest)
+    nearest.wasAnswerHeard = row.outcome === 'answered'
+    // A request can be on its way to a busy receiver for as long as an attempt may take.
+    const { startedAtMs } = nearest
+    return { ...row, atMs: Math.max(startedAtMs - clockErrorMs, Math.min(row.atMs, startedAtMs)) }
+  })
+  for (const request of requests) if (!matched.has(request)) request.attempt = 0
+  return rows
+}
+
+function distance(request: ReceivedRequest, row: StoredAttempt): number {
+  return Math.abs(request.startedAtMs - row.atMs)
+}
+
+/** What its owner did, and whether the service has disabled it. */
+function toHistory(stored: Stored): (endpoint: KnownEndpoint) => EndpointHistory {
+  return ({ id, acts }) => {
+    const row = stored.endpoints.find((endpoint) => endpoint.id === id)
+    const atMs = row?.status === 'DISABLED' ? row.inactiveSinceMs : null
+    const disabled =
+      atMs === null
+        ? []
+        : [
+            {
+              kind: 'disable' as const,
+              askedAtMs: atMs,
+              appliedAtMs: atMs,
+              acknowledgedAtMs: null,
+              node: null,
+              keyName: null,
+            },
+          ]
+    return { id, accountId: null, acts: [...acts, ...disabled] }
+  }
+}
+
+/** The same record, one endpoint at a time: the checker's work grows with the square of it. */
+export function* byEndpoint(run: RunRecord): Generator<RunRecord> {
+  const requests = Map.groupBy(run.requests, (request) => request.endpointId)
+  const deliveries = Map.groupBy(run.deliveries, (delivery) => delivery.endpointId)
+  const attempts = Map.groupBy(run.attempts, (attempt) => attempt.deliveryId)
+  const finals = Map.groupBy(run.finals, (final) => final.deliveryId)
+  const due = new Set(run.dueAtFaultsEnd)
+  for (const [index, endpoint] of run.endpoints.entries()) {
+    const own = deliveries.get(endpoint.id) ?? []
+    yield {
+      ...run,
+      endpoints: [endpoint],
+      writes: index === 0 ? run.writes : [],
+      leases: index === 0 ? run.leases : [],
+      deliveries: own,
+      attempts: own.flatMap(({ id }) => attempts.get(id) ?? []),
+      finals: own.flatMap(({ id }) => finals.get(id) ?? []),
+      requests: requests.get(endpoint.id) ?? [],
+      dueAtFaultsEnd: own.map(({ id }) => id).filter((id) => due.has(id)),
+    }
+  }
+}
+
+/** True when somebody was down, cut off or held up for longer than a moment in that span. */
+export function isTroubled(faults: readonly FaultAct[], fromMs: number, untilMs: number): boolean {
+  return faults.some(({ kind, fromMs: from, untilMs: until }) => {
+    const isBrief = kind === 'stop' || kind === 'wall-clock' || until - from < MOMENT_MS
+    return (kind === 'crash' || !isBrief) && from <= untilMs && until >= fromMs
+  })
+}

@@ -1,0 +1,63 @@
+// One service process of a chaos run: the composition of server/app.ts with compressed spans. It tells
+// its parent where it listens and when its loop was held up, and ends with SIGTERM like `paybell serve`.
+
+import { pino } from 'pino'
+import { createApp } from '../../server/app.ts'
+import { untilSignal } from '../../server/cli/run.ts'
+import { loadConfig } from '../../server/config.ts'
+import { type Suite, spansOf } from './settings.ts'
+
+export interface ServiceOrder {
+  suite: Suite
+  databaseUrl: string
+  masterKey: string
+  operatorKey: string
+  logFile: string
+  logLevel: string
+}
+
+export type FromService =
+  | { kind: 'ready'; baseUrl: string }
+  /** The loop did nothing for this long, until now. */
+  | { kind: 'held'; ms: number }
+
+export type ToService = { kind: 'be busy'; ms: number }
+
+const LOOK_EVERY_MS = 20
+const HELD_MS = 150
+
+const order = JSON.parse(process.env.CHAOS_SERVICE ?? '') as ServiceOrder
+const tell = (message: FromService) => process.send?.(message)
+
+const app = createApp({
+  config: loadConfig('sandbox', { PORT: '0', PAYBELL_REQUESTS_PER_SECOND: '10000' }),
+  logger: pino({ level: order.logLevel }, pino.destination({ dest: order.logFile, sync: true })),
+  databaseUrl: order.databaseUrl,
+  masterKeys: [Buffer.from(order.masterKey, 'base64')],
+  operatorKey: order.operatorKey,
+  leasePolicy: order.suite.leases,
+  spans: spansOf(order.suite),
+})
+
+process.on('message', ({ ms }: ToService) => {
+  for (const until = performance.now() + ms; performance.now() < until; );
+})
+// Without its parent there is nothing to serve.
+const onOrphaned = () => process.exit(1)
+process.on('disconnect', onOrphaned)
+
+let lookedAtMs = performance.now()
+const watch = setInterval(() => {
+  const nowMs = performance.now()
+  if (nowMs - lookedAtMs > HELD_MS) tell({ kind: 'held', ms: nowMs - lookedAtMs })
+  lookedAtMs = nowMs
+}, LOOK_EVERY_MS)
+
+const stopAsked = untilSignal()
+await app.start()
+tell({ kind: 'ready', baseUrl: app.baseUrl() })
+await stopAsked
+await app.stop()
+clearInterval(watch)
+process.off('disconnect', onOrphaned)
+process.disconnect?.()

@@ -1,0 +1,163 @@
+// What the suites run: the same code as in operation, with its spans compressed (reliability §6).
+
+import type { Spans } from '../../server/app.ts'
+import type { LeasePolicy } from '../../server/core/lease.ts'
+import { DUE_READER_LIMITS } from '../../server/delivery/due-reader.ts'
+import type { Limits } from '../simulator/records.ts'
+
+/** Renewals may be late by 300 ms: the same share as of 25 s in operation. */
+const LEASES: LeasePolicy = {
+  leaseMs: 900,
+  renewEveryMs: 100,
+  attemptMsMax: 500,
+  recordingMsMax: 100,
+  processGoneAfterMs: 1_000,
+}
+
+/** What the nemesis may do to the database and the way to it, with how often it comes up. */
+export const TROUBLES = [
+  'postmaster killed',
+  'connections cut',
+  'replies delayed',
+  'black hole',
+  'replies swallowed',
+  'backends terminated',
+  'tables locked',
+] as const
+export type Trouble = (typeof TROUBLES)[number]
+
+/** What it may do to one service process. */
+export const BLOWS = ['killed', 'stopped', 'frozen', 'held busy', 'killed after sending'] as const
+export type Blow = (typeof BLOWS)[number]
+
+export interface Suite {
+  name: 'smoke' | 'full'
+  seconds: number
+  leases: LeasePolicy
+  /** Without faults, at the beginning: then nothing may be sent twice (F16). */
+  calmMs: number
+  windowMs: number
+  patienceMs: number
+  /** How long it may take, after the last fault, until everything has ended. */
+  drainMsMax: number
+  writesPerSecond: number
+  blows: Partial<Record<Blow, number>>
+  blowEveryMs: readonly [least: number, most: number]
+  troubles: Partial<Record<Trouble, number>>
+  troubleEveryMs: readonly [least: number, most: number]
+  /** Milliseconds between changes of endpoints: pause, resume, rotate, delete. */
+  controlEveryMs: readonly [least: number, most: number]
+  rollingRestarts: boolean
+  clocksShift: boolean
+}
+
+export const SMOKE: Suite = {
+  name: 'smoke',
+  seconds: 10,
+  // Beside other tests on a busy machine a renewal may well take longer than that.
+  leases: { ...LEASES, leaseMs: 1_500 },
+  calmMs: 2_000,
+  windowMs: 8_000,
+  patienceMs: 2_000,
+  drainMsMax: 25_000,
+  writesPerSecond: 12,
+  blows: { killed: 3, stopped: 1 },
+  blowEveryMs: [500, 2_500],
+  troubles: { 'postmaster killed': 1 },
+  troubleEveryMs: [3_500, 6_000],
+  controlEveryMs: [1_000, 3_000],
+  rollingRestarts: false,
+  clocksShift: false,
+}
+
+export const FULL: Suite = {
+  name: 'full',
+  seconds: 480,
+  leases: LEASES,
+  calmMs: 5_000,
+  windowMs: 60_000,
+  patienceMs: 10_000,
+  drainMsMax: 120_000,
+  writesPerSecond: 15,
+  blows: { killed: 6, stopped: 2, frozen: 2, 'held busy': 1, 'killed after sending': 1 },
+  blowEveryMs: [500, 3_000],
+  troubles: {
+    'postmaster killed': 2,
+    'connections cut': 2,
+    'replies delayed': 2,
+    'black hole': 1,
+    'replies swallowed': 3,
+    'backends terminated': 2,
+    'tables locked': 1,
+  },
+  troubleEveryMs: [2_000, 8_000],
+  controlEveryMs: [500, 3_000],
+  rollingRestarts: true,
+  clocksShift: true,
+}
+
+export const RETRY_BASE_MS = 50
+export const RETRY_CAP_MS = 2_000
+const JITTER = 0.2
+const LAST_START_MARGIN_MS = 200
+const BREAKER_MS_MAX = 1_000
+const POLL_MS = 200
+
+/** After the window: what waited behind an exhausted update gets its chance first. */
+export function disableAfterMs(suite: Suite): number {
+  return suite.windowMs + 2_000
+}
+
+export function spansOf(suite: Suite): Spans {
+  return {
+    retry: {
+      baseMs: RETRY_BASE_MS,
+      capMs: RETRY_CAP_MS,
+      jitter: JITTER,
+      windowMs: suite.windowMs,
+      lastStartMarginMs: LAST_START_MARGIN_MS,
+      timeScale: 1,
+    },
+    circuit: {
+      failuresToOpen: 20,
+      failingMsToOpen: 1_000,
+      pauseMs: 100,
+      pauseMsMax: BREAKER_MS_MAX,
+    },
+    patienceMs: suite.patienceMs,
+    disableAfterMs: disableAfterMs(suite),
+    attempt: { deadlineMs: suite.leases.attemptMsMax, connectTimeoutMs: 300, tickMs: 10 },
+    pollEveryMs: POLL_MS,
+    careEveryMs: 1_000,
+    dueReader: {
+      ...DUE_READER_LIMITS,
+      aheadMs: 2 * POLL_MS,
+      overlapMs: 5_000,
+      overlapEveryMs: 1_000,
+      sweepEveryMs: 5_000,
+    },
+    statementTimeoutMs: 3_000,
+  }
+}
+
+export function limitsOf(suite: Suite): Limits {
+  return {
+    patienceMs: suite.patienceMs,
+    windowMs: suite.windowMs,
+    closingMs: LAST_START_MARGIN_MS + 3 * BREAKER_MS_MAX,
+    // An attempt ends with the tick after its deadline.
+    attemptMsMax: suite.leases.attemptMsMax,
+    leaseMs: suite.leases.leaseMs,
+    pollMs: 5 * POLL_MS,
+    controlMsMax: 5_000,
+    rescueMsMax: suite.leases.leaseMs + 5_000,
+    handOverMsMax: 1_000,
+    keyOverlapMs: 24 * 3_600_000,
+    retryBaseMs: RETRY_BASE_MS,
+    retryCapMs: RETRY_CAP_MS,
+    jitter: JITTER,
+    breakerMsMax: BREAKER_MS_MAX,
+    // A process reads the database's clock through a slow connection: half a round trip may be wrong.
+    clockErrorMs: suite.troubles['replies delayed'] ? 1_100 : 600,
+  }
+}

@@ -1,0 +1,133 @@
+// What a run has shown: the violations of the shared checker, those that only real processes can commit,
+// and the figures.
+
+import { check } from '../simulator/checker.ts'
+import type { ReceivedRequest, RunRecord, Violation } from '../simulator/records.ts'
+import { byEndpoint, isTroubled } from './evidence.ts'
+import type { Kill, Stop } from './nemesis.ts'
+
+export interface Conduct {
+  kills: readonly Kill[]
+  stops: readonly Stop[]
+  /** Processes that ended though nobody had asked them to. */
+  ownEnds: readonly string[]
+  /** Answers of the API that no fault explains. */
+  oddAnswers: readonly string[]
+  /** Of endpoints, by id. */
+  shards: ReadonlyMap<string, number>
+  isDrained: boolean
+  /** Nothing but failures for this long disables an endpoint. */
+  disableAfterMs: number
+  drainedInMs: number
+}
+
+export interface Rescue {
+  /** From the kill to the take-over of a shard, and to the next request for it. */
+  takenMs: number[]
+  sentMs: number[]
+}
+
+export interface Verdict {
+  violations: Violation[]
+  rescue: Rescue
+  figures: Record<string, number>
+}
+
+const STOP_MS_MAX = 5_000
+
+export function judge(run: RunRecord, conduct: Conduct): Verdict {
+  const seen = new Set<string>()
+  const violations = [...byEndpoint(run)].flatMap(check).filter((violation) => {
+    const key = JSON.stringify(violation)
+    return seen.has(key) ? false : seen.add(key)
+  })
+  const rescue = findRescues(run, conduct)
+  violations.push(...judgeConduct(run, conduct, rescue))
+  return { violations, rescue, figures: countAll(run) }
+}
+
+function judgeConduct(run: RunRecord, conduct: Conduct, rescue: Rescue): Violation[] {
+  const wrong: Violation[] = []
+  const add = (invariant: string, detail: string, atMs: number | null = null) =>
+    wrong.push({ invariant, detail, endpointId: null, paymentId: null, atMs })
+  for (const words of conduct.ownEnds) add('F1', `a process ended by itself: ${words}`)
+  for (const answer of conduct.oddAnswers) add('API', answer)
+  for (const { node, atMs, tookMs, exit } of conduct.stops) {
+    if (exit !== 0) add('F19', `${node} was stopped and ended with ${exit}`, atMs)
+    else if (tookMs > STOP_MS_MAX && !isTroubled(run.faults, atMs, atMs + tookMs)) {
+      add('F19', `${node} took ${tookMs} ms to stop`, atMs)
+    }
+  }
+  for (const { id, acts } of run.endpoints) {
+    const atMs = acts.find((act) => act.kind === 'disable')?.appliedAtMs
+    if (atMs === undefined) continue
+    const accepted = run.requests.find(
+      ({ endpointId, wasAnswerHeard, status, startedAtMs }) =>
+        endpointId === id &&
+        wasAnswerHeard &&
+        status === 200 &&
+        startedAtMs > atMs - conduct.disableAfterMs + run.limits.clockErrorMs &&
+        // One that is being recorded at that very moment comes too late.
+        startedAtMs < atMs - 1_000,
+    )
+    if (!accepted) continue
+    const { paymentId, startedAtMs, sequence } = accepted
+    const detail = `disabled, but update ${sequence} was accepted ${atMs - startedAtMs} ms before`
+    wrong.push({ invariant: '§5.6', detail, endpointId: id, paymentId, atMs })
+  }
+  const slowest = Math.max(0, ...rescue.takenMs)
+  if (slowest > run.limits.rescueMsMax) add('I2', `a shard was without an owner for ${slowest} ms`)
+  if (!conduct.isDrained) add('I10', `not drained in ${conduct.drainedInMs} ms`)
+  return wrong
+}
+
+/** Of kills that met no other fault: how soon somebody had the shards, and how soon he sent. */
+function findRescues(run: RunRecord, { kills, shards }: Conduct): Rescue {
+  const takings = Map.groupBy(run.leases, (lease) => lease.shard)
+  const requests = Map.groupBy(run.requests, (request) => shards.get(request.endpointId) ?? -1)
+  const rescue: Rescue = { takenMs: [], sentMs: [] }
+  for (const { node, atMs } of kills) {
+    const { leaseMs } = run.limits
+    const others = run.faults.filter((fault) => fault.node !== node)
+    if (isTroubled(others, atMs - leaseMs, atMs + 2 * leaseMs)) continue
+    for (const [shard, of] of takings) {
+      if (of.findLast((taking) => taking.atMs <= atMs)?.owner !== node) continue
+      const next = of.find((taking) => taking.atMs > atMs)
+      if (next === undefined) continue
+      rescue.takenMs.push(next.atMs - atMs)
+      const sent = requests.get(shard)?.find(({ startedAtMs }) => startedAtMs >= next.atMs)
+      if (sent) rescue.sentMs.push(sent.startedAtMs - atMs)
+    }
+  }
+  return rescue
+}
+
+function countAll(run: RunRecord): Record<string, number> {
+  const states = Map.groupBy(run.deliveries, (delivery) => delivery.state)
+  const of = (state: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'SUPERSEDED' | 'CANCELLED') =>
+    states.get(state)?.length ?? 0
+  return {
+    'acknowledged writes': run.writes.length,
+    events: run.events.length,
+    deliveries: run.deliveries.length,
+    delivered: of('DELIVERED'),
+    exhausted: of('EXHAUSTED'),
+    superseded: of('SUPERSEDED'),
+    cancelled: of('CANCELLED'),
+    'kept for a disabled endpoint': of('PENDING'),
+    requests: run.requests.length,
+    'attempt rows': run.attempts.length,
+    'requests without a row': run.requests.filter(({ attempt }) => attempt === 0).length,
+    'duplicates after a 200': countDuplicates(run.requests),
+    'shards taken': run.leases.length,
+  }
+}
+
+function countDuplicates(requests: readonly ReceivedRequest[]): number {
+  const strands = Map.groupBy(requests, ({ webhookId, endpointId }) => webhookId + endpointId)
+  return strands.values().reduce((sum, of) => {
+    const inOrder = of.toSorted((one, other) => one.startedAtMs - other.startedAtMs)
+    const first = inOrder.findIndex((request) => request.status === 200 && request.wasAnswerHeard)
+    return first < 0 ? sum : sum + inOrder.length - 1 - first
+  }, 0)
+}
