@@ -76,17 +76,21 @@ export function createApp(options: AppOptions): PaybellApp {
   const { logger, spans = {} } = options
   const config = { ...options.config, operatorKey: options.operatorKey }
   const clock = new DatabaseClock()
+  let isStopping = false
   const pool = createPool({
     url: options.databaseUrl,
     connectionsMax: 16,
-    onIdleError: (error) => logger.warn({ error: error.message }, 'database.connection-lost'),
+    onIdleError: (error) => {
+      if (!isStopping) logger.warn({ error: error.message }, 'database.connection-lost')
+    },
     applicationName: 'paybell',
     ...(spans.statementTimeoutMs ? { statementTimeoutMs: spans.statementTimeoutMs } : {}),
   })
   const ids = new UuidMaker(() => clock.nowMs(), randomBytes)
   const targets = {
     loopbackAllowed: config.mode === 'sandbox',
-    allowedNetworks: config.allowedNetworks,
+    // The sandbox relaxes loopback and nothing else.
+    allowedNetworks: config.mode === 'production' ? config.allowedNetworks : [],
   }
   const sealer = new Sealer(options.masterKeys)
   const sender = new CallbackClient({
@@ -224,6 +228,7 @@ export function createApp(options: AppOptions): PaybellApp {
       if (config.operatorPort !== null) await listen('operator', config.operatorPort)
     },
     async stop() {
+      isStopping = true
       clearInterval(upkeepTimer)
       // First nobody is let in any more, then what is under way ends, then the store goes.
       const cutOff = setTimeout(() => {

@@ -28,7 +28,7 @@ export const SETTINGS = [
   {
     name: 'PAYBELL_BASE_URL',
     about:
-      'Public address of the service, used in links and as the issuer of tokens; by default host and port.',
+      'Public address of the service, used in links (by default host and port) and as the issuer of tokens (by default paybell).',
   },
   {
     name: 'PAYBELL_OPERATOR_PORT',
@@ -193,7 +193,7 @@ export function loadConfig(
     dataDir: texts.get('PAYBELL_DATA_DIR') ?? '.paybell',
     databaseUrl:
       parse('DATABASE_URL', 'a postgres:// or postgresql:// URL', (text) =>
-        /^postgres(ql)?:\/\//.test(text) ? text : undefined,
+        /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined,
       ) ?? null,
     masterKeys:
       parse('PAYBELL_MASTER_KEY', '32 random bytes in base64 (comma-separated)', parseMasterKeys) ??
@@ -301,7 +301,8 @@ function parseBaseUrl(text: string): string | undefined {
   return url.href.replace(/\/+$/, '')
 }
 
-const KNOWN_DEFAULTS = /change-?me|password|secret|example|default|paybell|^(.)\1*$/i
+/** What people copy from guides, or type when they are asked for something random. */
+const KNOWN_DEFAULTS = /change-?me|password|secret|example|default|paybell|0123456789|abcdefgh/i
 
 function parseMasterKeys(text: string): readonly Buffer[] | undefined {
   const keys = text.split(',').map((part) => {
@@ -309,14 +310,17 @@ function parseMasterKeys(text: string): readonly Buffer[] | undefined {
     return key.toString('base64') === part.trim() ? key : Buffer.alloc(0)
   })
   const isWeak = (key: Buffer) =>
-    key.length !== 32 || new Set(key).size < 8 || KNOWN_DEFAULTS.test(key.toString('latin1'))
+    key.length !== 32 ||
+    new Set(key).size < 8 ||
+    KNOWN_DEFAULTS.test(key.toString('latin1')) ||
+    new Set(key.map((byte, index) => byte - (key[index - 1] ?? 0))).size < 4
   return keys.length <= 8 && !keys.some(isWeak) ? keys : undefined
 }
 
 function parseOperatorKey(text: string): string | undefined {
   // What an Authorization header can carry (RFC 6750 §2.1).
   if (!/^[\w.~+/-]{32,512}=*$/.test(text)) return undefined
-  return new Set(text).size < 8 || /change-?me|password|example/i.test(text) ? undefined : text
+  return new Set(text).size < 8 || KNOWN_DEFAULTS.test(text) ? undefined : text
 }
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const

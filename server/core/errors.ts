@@ -23,7 +23,6 @@ export type ErrorCode =
   // what it collides with
   | 'too-many-endpoints'
   | 'too-many-secrets'
-  | 'last-secret'
   | 'account-required'
   | 'unknown-account'
   | 'payment-of-another-account'

@@ -104,12 +104,15 @@ export function mediaType(value: unknown): string | Fault {
   return kept instanceof Fault || MEDIA_TYPE.test(kept) ? kept : NOT_A_MEDIA_TYPE
 }
 
-const OUT_OF_RANGE = new Fault('out-of-range', 'Must be an integer from 0 to 9007199254740991.')
+const OUT_OF_RANGE = new Fault(
+  'out-of-range',
+  'Must be an integer from -9007199254740991 to 9007199254740991.',
+)
 
 export function version(value: unknown): number | Fault {
   if (typeof value !== 'number') return NOT_A_NUMBER
   // Adding 0 makes 0 of -0, which would be another value to whoever compares them strictly.
-  return Number.isSafeInteger(value) && value >= 0 ? value + 0 : OUT_OF_RANGE
+  return Number.isSafeInteger(value) ? value + 0 : OUT_OF_RANGE
 }
 
 const INSTANT =

@@ -115,7 +115,7 @@ test('P2, P3, P4, P5, P8: what does not conform, field by field', () => {
       '/document/base64EncodedFile not-base64',
     ],
     [{ document: { ...document, base64EncodedFile: '' } }, '/document/base64EncodedFile empty'],
-    [{ version: -1 }, '/version out-of-range'],
+    [{ version: 0.5 }, '/version out-of-range'],
   ]
   for (const [changes, expected] of cases) assert.deepEqual(faults(changes), [expected])
 })

@@ -262,7 +262,9 @@ export class Engine {
     try {
       this.#shards.expire()
       await this.#shards.renew()
-      await this.#read()
+      // Not awaited: a backlog takes long to read, and meanwhile the leases would run out. Whoever
+      // takes over reads it all again, and loses them in turn.
+      void this.#read()
     } catch (error) {
       this.#environment.log.warn({ error: String(error) }, 'leases.not-renewed')
     }
@@ -275,7 +277,7 @@ export class Engine {
     } catch (error) {
       this.#environment.log.warn({ error: String(error) }, 'engine.poll-failed')
     }
-    await this.#read()
+    void this.#read()
   }
 
   async #noticeSlow(): Promise<void> {

@@ -130,12 +130,6 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     meaning: 'Two secrets may live at once, so that a client can rotate without a gap.',
     remedy: 'Delete the older secret, then issue a new one.',
   },
-  'last-secret': {
-    status: 409,
-    title: 'The client has only this secret',
-    meaning: 'Without it the client could not log in any more.',
-    remedy: 'Issue another secret first. To keep the client out, disable it.',
-  },
   'account-required': {
     status: 400,
     title: 'An account is required',
@@ -231,15 +225,14 @@ export function toProblem(
     detail: error.message,
     instance: `urn:request:${context.requestId}`,
     code: error.code,
-    ...(context.isTokenRequest ? { error: toOauthError(status) } : {}),
+    ...(context.isTokenRequest && status < 500 ? { error: toOauthError(status) } : {}),
     ...(error.errors ? { errors: error.errors } : {}),
   }
 }
 
+/** RFC 6749 §5.2 knows no word for what is our own fault. */
 function toOauthError(status: number): string {
-  if (status === 401) return 'invalid_client'
-  if (status === 503) return 'temporarily_unavailable'
-  return status >= 500 ? 'server_error' : 'invalid_request'
+  return status === 401 ? 'invalid_client' : 'invalid_request'
 }
 
 /** The headers that go with a problem, on whatever way it is sent. */

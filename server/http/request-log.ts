@@ -15,7 +15,8 @@ export function logRequests(app: FastifyInstance): void {
       clientId: request.caller?.clientId,
       accountId: request.accountId ?? undefined,
     }
-    if (request.routeOptions.config?.isProbe) app.log.debug(line, 'request.answered')
+    const isQuiet = request.routeOptions.config?.isProbe && reply.statusCode < 400
+    if (isQuiet) app.log.debug(line, 'request.answered')
     else app.log.info(line, 'request.answered')
   })
 }

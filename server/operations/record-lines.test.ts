@@ -162,13 +162,18 @@ test('I11: bytes under way are bounded too; a line larger than the bound goes al
   ])
 })
 
-test('A10: a database that is away is a problem of each line, not the end of the batch', async () => {
+test('A10: with the database away for every line, the whole batch is told to come back', async () => {
   const gatherer = new PaymentGatherer(async () => {
     throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' })
   })
   const text = `${line('a')}\n${line('b')}\n`
-  const results = await recordLines(gatherer, inChunks(Buffer.from(text), []))
-  assert.deepEqual(summary(results), ['1:database-away', '2:database-away'])
+  await assert.rejects(recordLines(gatherer, inChunks(Buffer.from(text), [])), {
+    code: 'database-away',
+  })
+  // One line that was judged all the same is an answer, and then each line has its own.
+  const mixed = `${line('a')}\nnot json\n`
+  const results = await recordLines(gatherer, inChunks(Buffer.from(mixed), []))
+  assert.deepEqual(summary(results), ['1:database-away', '2:malformed-json'])
 })
 
 test('a caller that breaks off in the middle is an error, and nothing is left unhandled', async () => {

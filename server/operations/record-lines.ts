@@ -59,7 +59,17 @@ export async function recordLines(
     void recordLine(gatherer, bytes, entry).finally(() => window.leave(size))
   }
   await window.empty()
+  // Nothing at all could be written: that is an answer to the whole request, with its Retry-After.
+  const [first] = results
+  if (first && results.every(({ result }) => isNotNow(result))) throw first.result
   return results
+}
+
+function isNotNow(result: LineResult['result']): boolean {
+  return (
+    result instanceof ServiceError &&
+    (result.code === 'database-away' || result.code === 'overloaded')
+  )
 }
 
 async function recordLine(

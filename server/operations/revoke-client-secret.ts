@@ -1,7 +1,6 @@
 // A secret stops working at once. The last one stays: a client that must be kept out is disabled,
 // which stops its tokens too.
 
-import { ServiceError } from '../core/errors.ts'
 import { deleteSecret, listSecrets } from '../store/client-secrets.ts'
 import { findClient, lockClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
@@ -19,12 +18,6 @@ export async function revokeClientSecret(
     await lockClient(db, client.clientKey)
     const live = await listSecrets(db, client.clientKey)
     if (!live.some((secret) => secret.id === secretId)) throw notFound()
-    if (live.length === 1) {
-      throw new ServiceError(
-        'last-secret',
-        'This is the client’s only secret. Issue another one first, or disable the client.',
-      )
-    }
     await deleteSecret(db, client.clientKey, secretId)
   })
 }

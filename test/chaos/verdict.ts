@@ -34,6 +34,7 @@ export interface Verdict {
 }
 
 const STOP_MS_MAX = 5_000
+const FLOWING_MS = 1_000
 
 export function judge(run: RunRecord, conduct: Conduct): Verdict {
   const seen = new Set<string>()
@@ -95,8 +96,14 @@ function findRescues(run: RunRecord, { kills, shards }: Conduct): Rescue {
       const next = of.find((taking) => taking.atMs > atMs)
       if (next === undefined) continue
       rescue.takenMs.push(next.atMs - atMs)
-      const sent = requests.get(shard)?.find(({ startedAtMs }) => startedAtMs >= next.atMs)
-      if (sent) rescue.sentMs.push(sent.startedAtMs - atMs)
+      const own = requests.get(shard) ?? []
+      const sent = own.find(({ startedAtMs }) => startedAtMs >= next.atMs)
+      // Only where callbacks flowed: elsewhere nothing may be due for long.
+      const flowed = own.some(
+        ({ startedAtMs, status }) =>
+          status === 200 && startedAtMs < atMs && startedAtMs > atMs - FLOWING_MS,
+      )
+      if (sent && flowed) rescue.sentMs.push(sent.startedAtMs - atMs)
     }
   }
   return rescue

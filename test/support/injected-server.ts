@@ -19,7 +19,7 @@ import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 
-export const OPERATOR_KEY = 'operator-key-0123456789-abcdefghijklmnop'
+export const OPERATOR_KEY = 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA'
 export const BASE_URL = 'https://paybell.test'
 
 /** Time stands still until it is told to move. */

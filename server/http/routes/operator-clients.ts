@@ -163,7 +163,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
         params: SecretParams,
         response: {
           204: EMPTY_BODY,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'last-secret'),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
         },
       },
       handler: async (request, reply) => {

@@ -20,6 +20,7 @@ import {
   viewPaymentEvents,
   viewPayments,
 } from '../../operations/view-payments.ts'
+import { headerValues } from '../authenticate.ts'
 import { CursorQuery, cursorText, toCursorRequest } from '../cursor.ts'
 import { CallbackSchema, PAYMENT_EXAMPLE } from '../payment-schema.ts'
 import { toProblem } from '../problems.ts'
@@ -39,7 +40,7 @@ const PaymentWriteSchema = Type.Object(
     id: Type.Optional(CallbackSchema.properties.id),
     createdAt: Type.Optional(CallbackSchema.properties.createdAt),
     version: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'A number of the source that only rises.' }),
+      Type.Integer({ description: 'A number of the source that only rises.' }),
     ),
   },
   { examples: [PAYMENT_EXAMPLE] },
@@ -184,9 +185,9 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
 
 /** Sent once, and a uuid. */
 function readAccountId(request: FastifyRequest): string {
-  const given = request.raw.headersDistinct.accountid
-  const [accountId] = given ?? []
-  if (given?.length !== 1 || accountId === undefined || !isUuid(accountId)) {
+  const given = headerValues(request, 'accountid')
+  const [accountId] = given
+  if (given.length !== 1 || accountId === undefined || !isUuid(accountId)) {
     throw new ServiceError(
       'account-required',
       'Send the header AccountId with the uuid of the account that the payment belongs to.',
