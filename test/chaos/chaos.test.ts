@@ -1,14 +1,14 @@
 // A slice of the chaos in every test run; `npm run chaos` is the whole of it.
 
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { describe } from './report.ts'
 import { runChaos } from './run.ts'
 import { SMOKE } from './settings.ts'
 
 test('F1, F4, F16, F19: three processes and their database are killed and stopped at random: nothing is lost, nothing out of order, no duplicate without a reason', async (t) => {
-  const seed = Number(process.env.CHAOS_SEED ?? randomInt(2 ** 31))
+  // A fixed plan with every test run; `npm run chaos` draws a new one each time.
+  const seed = Number(process.env.CHAOS_SEED ?? 11)
   const result = await runChaos({ suite: SMOKE, seed })
   t.diagnostic(describe(result).split('\n').slice(0, 1).join(''))
   assert.equal(result.verdict.violations.length, 0, describe(result))
