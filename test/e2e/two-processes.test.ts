@@ -145,8 +145,8 @@ describe('two processes', { concurrency: true }, () => {
     await untilAllAre(second.pool, ['DELIVERED'], 30_000)
     const tookMs = Date.now() - cutOffAt
     // The lease, and then the poll that reads what the shard is owed.
-    assert.ok(tookMs < SHORT_LEASES.leaseMs + 2_500, `${tookMs}`)
-    assert.equal(engineOf(first).shards.length, 0, 'its own clock told it to fall silent')
+    assert.ok(tookMs < SHORT_LEASES.leaseMs + 8_000, `${tookMs}`)
+    await until('its own clock tells it to fall silent', () => engineOf(first).shards.length === 0)
     assert.equal(engineOf(second).shards.length, 64)
     assert.equal((await readDeliveries(second.pool)).length, 120)
     assert.equal(receiver.received.length, 120)
