@@ -206,11 +206,10 @@ create index deliveries_due on pending_deliveries (shard, next_attempt_at, id)
 -- What is parked, by lane. Rows are born with a due time, so on a good day this index is empty.
 create index deliveries_parked on pending_deliveries (shard, client_key, endpoint_id, id)
   where next_attempt_at is null;
--- The updates of one payment that one endpoint still waits for, in order; one delivery per event.
--- The client's key comes last: were it first, a planner that believes the table to be empty, as it
--- often is, could take this index for a look-up by id and wade through all that has died in it.
-create unique index one_delivery_per_event_and_endpoint
-  on pending_deliveries (endpoint_id, payment_id, sequence, client_key);
+-- The updates of one payment that one endpoint still waits for, in order. Without the client's key: a
+-- planner that believes the table to be empty, as it often is, would take any index that has it for a
+-- look-up by client and id, and wade through all that is there or has died there.
+create index deliveries_of_strand on pending_deliveries (endpoint_id, payment_id, sequence);
 
 create table final_deliveries (
   client_key integer not null,

@@ -3,6 +3,7 @@
 
 import { Pool } from 'undici'
 import { answerCalls } from './answer-calls.ts'
+import { LeanClient } from './lean-client.ts'
 import { monotonicMs } from './monotonic.ts'
 import { PaymentMaker } from './payments.ts'
 
@@ -40,6 +41,8 @@ export interface Fed {
 let target: Target = { baseUrl: '', operatorKey: '', accountIds: [], seed: '' }
 let maker = new PaymentMaker('')
 let pool: Pool | undefined
+let client: LeanClient | undefined
+let authorization = ''
 let nextNumber = 0
 let arrived = 0
 let wake: (() => void) | null = null
@@ -106,20 +109,14 @@ class Feeding {
 
 async function putOne(feeding: Feeding, number: number): Promise<void> {
   try {
-    const { statusCode, body } = await (pool as Pool).request({
-      method: 'PUT',
-      path: `/operator/v1/payments/${maker.id(number)}`,
-      headers: {
-        authorization: `Bearer ${target.operatorKey}`,
-        accountid: account(number),
-        'content-type': 'application/json',
-      },
-      body: maker.body(number),
-    })
-    if (statusCode === 200 || statusCode === 201) {
-      feeding.result.accepted++
-      await body.dump()
-    } else feeding.refuse(1, `${statusCode} ${await body.text()}`)
+    const { status, body } = await (client as LeanClient).ask(
+      'PUT',
+      `/operator/v1/payments/${maker.id(number)}`,
+      `${authorization}accountid: ${account(number)}\r\ncontent-type: application/json\r\n`,
+      maker.body(number),
+    )
+    if (status === 200 || status === 201) feeding.result.accepted++
+    else feeding.refuse(1, `${status} ${body}`)
   } catch (error) {
     feeding.refuse(1, String(error))
   }
@@ -211,37 +208,42 @@ interface Repeated {
 }
 
 async function repeat(request: Repeated): Promise<{ perSecond: number; failed: number }> {
-  const repeated = new Pool(request.url, { connections: request.concurrent, pipelining: 1 })
+  const repeated = new LeanClient(request.url)
+  const headers = Object.entries(request.headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
   const startedAt = monotonicMs()
   const until = startedAt + request.seconds * 1_000
   let done = 0
   let failed = 0
   const loop = async () => {
     while (monotonicMs() < until) {
-      const { statusCode, body } = await repeated.request({
-        method: request.method,
-        path: request.path,
-        headers: request.headers,
-        body: request.body ?? null,
-      })
-      await body.dump()
-      if (statusCode === 200) done++
+      const { status } = await repeated.ask(
+        request.method,
+        request.path,
+        headers,
+        request.body ?? '',
+      )
+      if (status === 200) done++
       else failed++
     }
   }
   await Promise.all(Array.from({ length: request.concurrent }, loop))
   const perSecond = done / ((monotonicMs() - startedAt) / 1_000)
-  await repeated.close()
+  repeated.close()
   return { perSecond, failed }
 }
 
 answerCalls({
   async aim(at: Target) {
     await pool?.destroy()
+    client?.close()
     target = at
     maker = new PaymentMaker(at.seed, at.documentBytes)
     nextNumber = 0
     arrived = 0
+    client = new LeanClient(at.baseUrl)
+    authorization = `authorization: Bearer ${at.operatorKey}\r\n`
     pool = new Pool(at.baseUrl, { connections: 256, pipelining: 1, headersTimeout: 120_000 })
   },
   arrived(unique: number) {

@@ -24,6 +24,7 @@ export interface QueuedDelivery {
 export interface HandedOff extends QueuedDelivery {
   /** Earlier updates of the payment may still be owed to the endpoint: they have to be read first. */
   hasElders: boolean
-  /** The body but for the file, so that a first attempt reads nothing. */
-  payload: { text: string; documentHash: Uint8Array | null; documentBytes: number | null }
+  /** The body but for the file, so that a first attempt reads nothing. Null once it was taken: what is
+   *  kept of bodies has bounds of its own. */
+  payload: { text: string; documentHash: Uint8Array | null; documentBytes: number | null } | null
 }

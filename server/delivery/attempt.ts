@@ -56,8 +56,14 @@ export async function makeAttempt(
 
 /** The trace is the event, the span the delivery: all attempts and endpoints of a change join up. */
 function traceparent(delivery: QueuedDelivery): string {
-  const span = delivery.id.replaceAll('-', '').slice(16)
-  return `00-${delivery.eventId.replaceAll('-', '')}-${span}-01`
+  const { id, eventId } = delivery
+  const trace =
+    eventId.slice(0, 8) +
+    eventId.slice(9, 13) +
+    eventId.slice(14, 18) +
+    eventId.slice(19, 23) +
+    eventId.slice(24)
+  return `00-${trace}-${id.slice(19, 23)}${id.slice(24)}-01`
 }
 
 /** What is to be recorded, and the delivery as it is afterwards (null when it is final). */
@@ -79,15 +85,7 @@ export function concludeAttempt(
     context.random,
   )
   const hasFailed = !isSuccess(outcome)
-  const after: QueuedDelivery = {
-    ...delivery,
-    attempts: delivery.attempts + 1,
-    runAttempts,
-    firstAttemptAtMs,
-    firstFailedAtMs: delivery.firstFailedAtMs ?? (hasFailed ? made.atMs : null),
-    deadlineAtMs,
-    nextAttemptAtMs: decision.state === 'PENDING' ? decision.nextAttemptAtMs : Infinity,
-  }
+  const firstFailedAtMs = delivery.firstFailedAtMs ?? (hasFailed ? made.atMs : null)
   const answered = outcome.kind === 'answered' ? outcome : null
   const record: AttemptRecord = {
     clientKey: delivery.clientKey,
@@ -97,7 +95,7 @@ export function concludeAttempt(
     endpointId: delivery.endpointId,
     paymentId: delivery.paymentId,
     sequence: delivery.sequence,
-    attempt: after.attempts,
+    attempt: delivery.attempts + 1,
     runAttempt: runAttempts,
     atMs: made.atMs,
     durationMs: made.durationMs,
@@ -107,9 +105,19 @@ export function concludeAttempt(
     state: decision.state,
     nextAttemptAtMs: decision.state === 'PENDING' ? decision.nextAttemptAtMs : null,
     firstAttemptAtMs,
-    firstFailedAtMs: after.firstFailedAtMs,
+    firstFailedAtMs,
     deadlineAtMs,
     supersedes: decision.state === 'DELIVERED' && context.hasElders && !delivery.isReplay,
   }
-  return { record, after: decision.state === 'PENDING' ? after : null }
+  if (decision.state !== 'PENDING') return { record, after: null }
+  const after = {
+    ...delivery,
+    attempts: record.attempt,
+    runAttempts,
+    firstAttemptAtMs,
+    firstFailedAtMs,
+    deadlineAtMs,
+    nextAttemptAtMs: decision.nextAttemptAtMs,
+  }
+  return { record, after }
 }

@@ -54,7 +54,9 @@ export class Courier {
     const { lanes, shards, endpoints, payloads } = this.#parts
     const epoch = shards.epochOf(delivery.shard)
     try {
-      const endpoint = await endpoints.get(delivery.clientKey, delivery.endpointId)
+      // Waits only for what has to be read: a turn of the loop each would cost more than the look-up.
+      const known = endpoints.get(delivery.clientKey, delivery.endpointId)
+      const endpoint = known instanceof Promise ? await known : known
       if (epoch === undefined || endpoint === null || !endpoint.isActive) {
         await this.#settleInactive(strand)
         return
@@ -63,7 +65,8 @@ export class Courier {
         await this.#exhaust(strand, delivery)
         return
       }
-      const body = await payloads.bodyOf(delivery.clientKey, delivery.eventId)
+      const kept = payloads.bodyOf(delivery.clientKey, delivery.eventId)
+      const body = kept instanceof Promise ? await kept : kept
       try {
         // Reading took time: ask again, just before the first byte, whether the shard is still ours.
         if (strand.isGone || !shards.maySend(delivery.shard)) {
@@ -121,6 +124,7 @@ export class Courier {
       paymentId: delivery.paymentId,
       kind: delivery.kind,
       sequence: delivery.sequence,
+      isReplay: delivery.isReplay,
       shard: delivery.shard,
       epoch,
       attempt: record.attempt,

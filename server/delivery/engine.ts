@@ -4,7 +4,7 @@
 
 import type { RetryPolicy } from '../core/backoff.ts'
 import type { LeasePolicy } from '../core/lease.ts'
-import type { HandedOff } from '../core/queued-delivery.ts'
+import type { HandedOff, QueuedDelivery } from '../core/queued-delivery.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
 import { Courier } from './courier.ts'
@@ -147,30 +147,34 @@ export class Engine {
 
   /**
    * A transaction begins that may make new deliveries; what is returned takes them, once. Between the
-   * commit and its reply the due reader may find one, deliver and forget it: such a one is left out.
+   * commit and its reply the due reader may find one, deliver and forget it: such a one is left to
+   * the reader, and so is one whose endpoint has changed meanwhile.
    */
   beginAccept(): (deliveries: readonly HandedOff[]) => void {
     const watch = this.#lanes.watch()
     const beganAtMs = this.#environment.clock.monotonicMs()
     return (deliveries) => {
       watch.end()
-      this.#handOff(
-        deliveries.filter((delivery) => !watch.isOutdated(delivery)),
-        beganAtMs,
-      )
+      this.#handOff(deliveries, (delivery) => watch.isOutdated(delivery), beganAtMs)
     }
   }
 
-  #handOff(deliveries: readonly HandedOff[], beganAtMs: number): void {
+  #handOff(
+    deliveries: readonly HandedOff[],
+    isOutdated: (delivery: QueuedDelivery) => boolean,
+    beganAtMs: number,
+  ): void {
     const nowMs = this.#environment.clock.nowMs()
     let hasToRead = false
-    for (const { hasElders, payload, ...delivery } of deliveries) {
+    for (const delivery of deliveries) {
+      const { payload } = delivery
+      delivery.payload = null
       if (!this.#shards.holds(delivery.shard)) {
         this.#environment.wakeUps?.announceWork(delivery.shard)
         continue
       }
       // The shard's former owner may have found and delivered it meanwhile: only the database knows.
-      if (!this.#shards.hasHeldSince(delivery.shard, beganAtMs)) {
+      if (!this.#shards.hasHeldSince(delivery.shard, beganAtMs) || isOutdated(delivery)) {
         this.#reader.rewindTo(delivery.shard, delivery.nextAttemptAtMs)
         hasToRead = true
         continue
@@ -179,8 +183,8 @@ export class Engine {
         this.#reader.rewindTo(delivery.shard, delivery.nextAttemptAtMs)
         continue
       }
-      this.#payloads.remember(delivery.eventId, payload)
-      if (!this.#lanes.add(delivery, hasElders, nowMs)) {
+      if (payload !== null) this.#payloads.remember(delivery.eventId, payload)
+      if (!this.#lanes.add(delivery, delivery.hasElders, nowMs)) {
         this.#reader.want(delivery)
         hasToRead = true
       }
@@ -207,6 +211,7 @@ export class Engine {
 
   #takeChange({ clientKey, endpointId, shard }: LaneKey): void {
     this.#endpoints.forget(endpointId)
+    this.#lanes.outdate(endpointId)
     this.#lanes.removeEndpoint(endpointId)
     if (!this.#shards.holds(shard)) return
     // What was in memory is read anew, and what was parked while it was not active.

@@ -14,6 +14,7 @@ export interface AttemptReport {
   paymentId: string
   kind: string
   sequence: number
+  isReplay: boolean
   shard: number
   epoch: number
   attempt: number

@@ -100,7 +100,7 @@ export class Lanes {
     const moved = new Set<string>()
     this.#watches.add(moved)
     return {
-      isOutdated: (delivery) => moved.has(delivery.id),
+      isOutdated: (delivery) => moved.has(delivery.id) || moved.has(delivery.endpointId),
       end: () => this.#watches.delete(moved),
     }
   }
@@ -200,7 +200,9 @@ export class Lanes {
     }
     if (after === null) {
       this.#forget(strand.lane, sent)
-      strand.owed = strand.owed.filter((owed) => owed.id !== sent.id)
+      // Nearly always it was the only one.
+      if (strand.owed.length === 1) strand.owed.length = 0
+      else strand.owed = strand.owed.filter((owed) => owed.id !== sent.id)
     } else {
       strand.owed = strand.owed.map((owed) => (owed.id === sent.id ? after : owed))
     }
@@ -277,6 +279,11 @@ export class Lanes {
       lane.parkedUpTo = upTo
     }
     this.#feed(lane)
+  }
+
+  /** What is being read of this endpoint is no longer believed: some of it may have been cancelled. */
+  outdate(endpointId: string): void {
+    for (const moved of this.#watches) moved.add(endpointId)
   }
 
   /** Takes everything of an endpoint out of memory; returns what was not in flight. */

@@ -74,7 +74,7 @@ test('the file is put in its place, and its bytes are held until the body is rel
   assert.equal(Buffer.concat(first?.parts ?? []).toString(), WHOLE)
   assert.equal(first?.bytes, WHOLE.length)
   let isIn = false
-  const second = payloads.bodyOf(1, idOf(1)).then((body) => {
+  const second = Promise.resolve(payloads.bodyOf(1, idOf(1))).then((body) => {
     isIn = true
     return body
   })
@@ -94,7 +94,7 @@ test('a file that is gone, and a read that fails, give their place back', async 
     (answers.shift() ?? assert.fail())(),
   )
   assert.equal(await payloads.bodyOf(1, idOf(1)), null)
-  await assert.rejects(payloads.bodyOf(1, idOf(1)), /away/)
+  await assert.rejects(async () => payloads.bodyOf(1, idOf(1)), /away/)
   assert.equal(await textOf(payloads, idOf(1)), WHOLE)
 })
 

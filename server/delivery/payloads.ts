@@ -42,8 +42,14 @@ export class Payloads {
   }
 
   /** The body, or null when the store no longer has it, or has only parts that do not fit. */
-  async bodyOf(clientKey: number, eventId: string): Promise<Body | null> {
-    const payload = this.#cache.get(eventId) ?? (await this.#store.readPayload(clientKey, eventId))
+  bodyOf(clientKey: number, eventId: string): Body | null | Promise<Body | null> {
+    const kept = this.#cache.get(eventId)
+    if (kept !== undefined && kept.documentHash === null) return toBody(kept.text, null, NOTHING)
+    return this.#read(clientKey, eventId, kept)
+  }
+
+  async #read(clientKey: number, eventId: string, kept?: Payload): Promise<Body | null> {
+    const payload = kept ?? (await this.#store.readPayload(clientKey, eventId))
     if (payload === null) return null
     if (payload.documentHash === null) return toBody(payload.text, null, NOTHING)
     const release = await this.#files.take(payload.documentBytes ?? 0)

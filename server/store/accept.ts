@@ -4,7 +4,7 @@
 
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
-import { bytesColumn, plainColumn, textColumn } from './columns.ts'
+import { bytesColumn, plainColumn, textAt, textColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import type { EventToSave } from './events.ts'
 
@@ -23,37 +23,44 @@ export async function saveEventsAndFanOut(
   now: Date,
 ): Promise<readonly HandedOff[]> {
   if (events.length === 0) return []
+  const texts = textColumn(events, (event) => event.text)
   // A delivery's id takes its time from its event and its rest from the database's dice, because
   // only this statement knows how many there will be: a UUIDv7 like all others.
   // has_elders looks at the snapshot from before this statement: elders within this very call come
   // earlier in the returned order, and the engine sees them first.
+  // Endpoints are compared with arrays for the planner's sake: see sameDelivery in outcomes.ts.
   const { rows } = await db.query<OwedRow>({
     name: 'save-events-and-fan-out',
-    text: `with happened as (
+    text: `with given as materialized (
+             select client_key, id, payment_id, account_id, sequence, kind, document_hash,
+               document_bytes, ${textAt('$7')} as text
+             from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
+               $9::bytea[], $10::int[], $11::int[], $12::int[])
+             as g (client_key, id, payment_id, account_id, sequence, kind, document_hash,
+               document_bytes, start, length)
+           ), happened as (
              insert into events
                (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
                 document_bytes, created_at)
-             select *, $10::timestamptz from rows from (
-               unnest($1::int[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::uuid[]),
-               unnest($5::int[]), unnest($6::text[]), json_array_elements_text($7::json),
-               unnest($8::bytea[]), unnest($9::int[]))
-             returning client_key, id, payment_id, account_id, sequence, kind
+             select client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
+               document_bytes, $8::timestamptz
+             from given
            ), owed as (
              insert into pending_deliveries
                (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
                 created_at, next_attempt_at)
-             select h.client_key,
-               (left(h.id::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid,
-               h.id, e.id, h.payment_id, h.account_id, h.sequence, h.kind, e.shard, $10, $10
-             from happened h join endpoints e
-               on e.client_key = h.client_key and e.deleted_at is null
-              and e.scope in (h.account_id, '${NIL_UUID}')
+             select g.client_key,
+               (left(g.id::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid,
+               g.id, e.id, g.payment_id, g.account_id, g.sequence, g.kind, e.shard, $8, $8
+             from given g join endpoints e
+               on e.client_key = any(array[g.client_key]) and e.deleted_at is null
+              and e.scope = any(array[g.account_id, '${NIL_UUID}'])
              returning client_key, id, event_id, endpoint_id, payment_id, sequence, shard
            )
            select o.id, o.event_id, o.endpoint_id, o.shard,
              o.sequence > 1 and exists (
                select from pending_deliveries p
-               where p.client_key = o.client_key and p.endpoint_id = o.endpoint_id
+               where p.client_key + 0 = o.client_key and p.endpoint_id = o.endpoint_id
                  and p.payment_id = o.payment_id) as has_elders
            from owed o`,
     values: [
@@ -63,10 +70,12 @@ export async function saveEventsAndFanOut(
       plainColumn(events, (event) => event.accountId),
       plainColumn(events, (event) => event.sequence),
       plainColumn(events, (event) => event.kind),
-      textColumn(events, (event) => event.text),
+      texts.bytes,
+      now,
       bytesColumn(events, (event) => event.documentHash),
       plainColumn(events, (event) => event.documentBytes),
-      now,
+      texts.starts,
+      texts.lengths,
     ],
   })
   const rowsByEvent = Map.groupBy(rows, (row) => row.event_id)

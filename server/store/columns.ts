@@ -21,6 +21,11 @@ export function instantColumn<R>(rows: readonly R[], read: (row: R) => number | 
   })
 }
 
+/** Short texts of any kind, as text[]. */
+export function quotedColumn<R>(rows: readonly R[], read: (row: R) => string): string {
+  return plainColumn(rows, (row) => `"${read(row).replace(/["\\]/g, '\\$&')}"`)
+}
+
 /** Bytes, as bytea[]. */
 export function bytesColumn<R>(rows: readonly R[], read: (row: R) => Uint8Array | null): string {
   return plainColumn(rows, (row) => {
@@ -31,7 +36,32 @@ export function bytesColumn<R>(rows: readonly R[], read: (row: R) => Uint8Array 
   })
 }
 
-/** Any text, as one JSON array: to be read with `json_array_elements_text`, in order. */
-export function textColumn<R>(rows: readonly R[], read: (row: R) => string): string {
-  return JSON.stringify(rows.map(read))
+/**
+ * Any text: the bytes of all of them as one binary parameter, and where each begins and how long it is,
+ * to be cut out again with `textAt`. As a JSON array they had to be escaped here and parsed there.
+ */
+export function textColumn<R>(
+  rows: readonly R[],
+  read: (row: R) => string,
+): { bytes: Buffer; starts: string; lengths: string } {
+  let size = 0
+  for (const row of rows) size += Buffer.byteLength(read(row))
+  const bytes = Buffer.allocUnsafe(size)
+  let starts = '{'
+  let lengths = '{'
+  let end = 0
+  for (let index = 0; index < rows.length; index++) {
+    const length = bytes.write(read(rows[index] as R), end)
+    const comma = index > 0 ? ',' : ''
+    // SQL counts from 1.
+    starts += comma + (end + 1)
+    lengths += comma + length
+    end += length
+  }
+  return { bytes, starts: `${starts}}`, lengths: `${lengths}}` }
+}
+
+/** The text of a row whose place in `bytes` is in its columns `start` and `length`. */
+export function textAt(bytes: string): string {
+  return `convert_from(substring(${bytes}::bytea from start for length), 'UTF8')`
 }

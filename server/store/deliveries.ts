@@ -81,7 +81,7 @@ export async function readStrands(
            from unnest($1::int[], $2::uuid[], $3::uuid[]) as k (client_key, endpoint_id, payment_id)
            cross join lateral (
              select * from pending_deliveries p
-             where p.client_key = k.client_key and p.endpoint_id = k.endpoint_id
+             where p.client_key + 0 = k.client_key and p.endpoint_id = k.endpoint_id
                and p.payment_id = k.payment_id and not p.is_replay
              order by p.sequence limit $4) as d`,
     values: [
@@ -128,7 +128,7 @@ export async function cancelDeliveriesOf(
   await db.query({
     name: 'cancel-deliveries-of-endpoint',
     text: `with cancelled as (
-             delete from pending_deliveries where client_key = $1 and endpoint_id = $2
+             delete from pending_deliveries where client_key + 0 = $1 and endpoint_id = $2
              returning ${FINAL_COLUMNS})
            insert into final_deliveries (${FINAL_COLUMNS}, state, finished_at)
            select *, 'CANCELLED', $3 from cancelled`,
@@ -154,7 +154,7 @@ export async function releaseDeliveriesOf(
              deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
              first_failed_at =
                first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
-           where client_key = $1 and endpoint_id = $2 and deadline_at is not null`,
+           where client_key + 0 = $1 and endpoint_id = $2 and deadline_at is not null`,
     values: [clientKey, endpointId, inactiveSince, now],
   })
 }

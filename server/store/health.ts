@@ -92,7 +92,7 @@ export async function readHealth(
     name: 'read-health',
     text: `select h.failing_since, h.last_success_at, h.last_error, h.circuit,
              (select count(*)::int from pending_deliveries
-               where client_key = $1 and endpoint_id = $2) as pending,
+               where client_key + 0 = $1 and endpoint_id = $2) as pending,
              d.attempts, d.delivered, d.durations
            from (select coalesce(sum(attempts), 0)::int as attempts,
                    coalesce(sum(delivered), 0)::int as delivered, array_agg(durations) as durations

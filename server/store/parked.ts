@@ -5,7 +5,7 @@ import type { ShardEpoch } from '../core/lease.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
-import { HELD, type HeldDelivery, heldColumns } from './outcomes.ts'
+import { HELD, type HeldDelivery, heldColumns, sameDelivery } from './outcomes.ts'
 
 export interface LaneKey {
   clientKey: number
@@ -33,7 +33,7 @@ export async function parkDeliveries(db: Db, deliveries: readonly HeldDelivery[]
            ), ${HELD}
            update pending_deliveries p set next_attempt_at = null
            from given g join held using (shard, epoch)
-           where p.client_key = g.client_key and p.id = g.id`,
+           where ${sameDelivery('g')}`,
     values: heldColumns(deliveries),
   })
 }

@@ -2,7 +2,7 @@
 // its id that lasts to the end of the transaction, so sequence numbers never fork.
 
 import type { StoredPayment } from '../core/payment-change.ts'
-import { bytesColumn, plainColumn, textColumn } from './columns.ts'
+import { bytesColumn, plainColumn, textAt, textColumn } from './columns.ts'
 import type { Db } from './db.ts'
 
 export interface LockedPayment extends StoredPayment {
@@ -71,14 +71,16 @@ export async function savePayments(
   now: Date,
 ): Promise<void> {
   if (payments.length === 0) return
+  const texts = textColumn(payments, (payment) => payment.text)
   await db.query({
     name: 'save-payments',
     text: `insert into payments
              (client_key, id, account_id, sequence, version, text, document_hash, accepted_at, changed_at)
-           select *, $8::timestamptz, $8::timestamptz
-           from rows from (
-             unnest($1::int[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::int[]),
-             unnest($5::bigint[]), json_array_elements_text($6::json), unnest($7::bytea[]))
+           select client_key, id, account_id, sequence, version, ${textAt('$6')}, document_hash,
+             $7::timestamptz, $7::timestamptz
+           from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $8::bytea[],
+             $9::int[], $10::int[])
+             as given (client_key, id, account_id, sequence, version, document_hash, start, length)
            on conflict (id, client_key) do update set
              sequence = excluded.sequence, version = excluded.version, text = excluded.text,
              document_hash = excluded.document_hash, changed_at = excluded.changed_at`,
@@ -88,9 +90,11 @@ export async function savePayments(
       plainColumn(payments, (payment) => payment.accountId),
       plainColumn(payments, (payment) => payment.sequence),
       plainColumn(payments, (payment) => payment.version),
-      textColumn(payments, (payment) => payment.text),
-      bytesColumn(payments, (payment) => payment.documentHash),
+      texts.bytes,
       now,
+      bytesColumn(payments, (payment) => payment.documentHash),
+      texts.starts,
+      texts.lengths,
     ],
   })
 }

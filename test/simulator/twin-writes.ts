@@ -92,7 +92,7 @@ export function fanOut(
       if (!isOwed(endpoint)) continue
       const row = toPending(event, endpoint, tools.newDeliveryId(event.id, endpoint.id), plan.nowMs)
       const place = `${strandOf(row)}/${row.sequence}`
-      if (places.has(place)) throw new Error('one_delivery_per_event_and_endpoint')
+      if (places.has(place)) throw new Error('two deliveries of one event to one endpoint')
       places.add(place)
       rows.push({ row, event })
     }
