@@ -2,8 +2,9 @@
 
 import type { Page, PageRequest } from '../core/page.ts'
 import { isUuid } from '../core/uuid.ts'
-import { type Account, hasAccount, listAccounts } from '../store/accounts.ts'
+import { type Account, listAccounts } from '../store/accounts.ts'
 import { findClient } from '../store/clients.ts'
+import type { AccountDirectory } from './account-directory.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 import type { Caller } from './verify-token.ts'
@@ -19,6 +20,12 @@ export async function viewAccounts(
 }
 
 /** False for another's, an unknown and a malformed id alike: who asks learns nothing more. */
-export async function ownsAccount(deps: Deps, caller: Caller, accountId: string): Promise<boolean> {
-  return isUuid(accountId) && hasAccount(deps.pool, caller.clientKey, accountId)
+export async function ownsAccount(
+  accounts: AccountDirectory,
+  caller: Caller,
+  accountId: string,
+): Promise<boolean> {
+  if (!isUuid(accountId)) return false
+  const id = accountId.toLowerCase()
+  return (await accounts.find([id])).get(id) === caller.clientKey
 }

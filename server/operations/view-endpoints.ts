@@ -3,19 +3,30 @@
 import type { Endpoint } from '../core/endpoint.ts'
 import type { EndpointHealth } from '../core/health.ts'
 import type { Page, PageRequest } from '../core/page.ts'
-import { type EndpointScope, findEndpoint, listEndpoints } from '../store/endpoints.ts'
+import {
+  type EndpointPageRequest,
+  type EndpointScope,
+  findEndpoint,
+  listEndpoints,
+} from '../store/endpoints.ts'
 import { readHealth } from '../store/health.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
+import { GatheredReads } from './gathered-reads.ts'
 
 export type { EndpointScope }
 
-export function viewEndpoints(
-  deps: Deps,
-  scope: EndpointScope,
-  page: PageRequest,
-): Promise<Page<Endpoint>> {
-  return listEndpoints(deps.pool, scope, page)
+/** The lists that integrators ask for most: those asked for at the same time are read together. */
+export class EndpointLists {
+  readonly #reads: GatheredReads<EndpointPageRequest, Page<Endpoint>>
+
+  constructor({ pool }: Pick<Deps, 'pool'>) {
+    this.#reads = new GatheredReads((requests) => listEndpoints(pool, requests))
+  }
+
+  view(scope: EndpointScope, page: PageRequest): Promise<Page<Endpoint>> {
+    return this.#reads.ask({ scope, page })
+  }
 }
 
 export async function viewEndpoint(

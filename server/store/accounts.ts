@@ -20,15 +20,6 @@ export async function insertAccount(
   })
 }
 
-export async function hasAccount(db: Db, clientKey: number, accountId: string): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'has-account',
-    text: 'select 1 from accounts where client_key = $1 and id = $2',
-    values: [clientKey, accountId],
-  })
-  return rowCount === 1
-}
-
 /** Whose these accounts are. Ids that nobody has are not in the map; its keys are in lower case. */
 export async function findClientsOfAccounts(
   db: Db,

@@ -141,27 +141,54 @@ export async function findEndpoint(
   return rows[0] ? toEndpoint(rows[0]) : null
 }
 
+export interface EndpointPageRequest {
+  scope: EndpointScope
+  page: PageRequest
+}
+
+/** One page for each request, in their order; all of them in one statement, hence one snapshot. */
 export async function listEndpoints(
   db: Db,
-  scope: EndpointScope,
-  page: PageRequest,
-): Promise<Page<Endpoint>> {
-  // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
-  const { rows } = await db.query<{ total: number } & EndpointRow>({
-    text: `with matching as materialized (
-             select ${COLUMNS} from endpoints
-             where client_key = $1 and kind = $2
-               and ($3::uuid is null or account_id = $3) and deleted_at is null
-           )
-           select all_of_them.total, shown.*
-           from (select count(*) as total from matching) as all_of_them
-           left join (select * from matching order by created_at, id limit $4 offset $5) as shown
-             on true
-           order by shown.created_at, shown.id`,
-    values: [scope.clientKey, scope.kind, scope.accountId, page.size, pageOffset(page)],
+  requests: readonly EndpointPageRequest[],
+): Promise<readonly Page<Endpoint>[]> {
+  // The outer join keeps the count when a page is empty. Of the two halves one is always void: with an
+  // account the index leads to its endpoints, without one to all of the client's.
+  const { rows } = await db.query<{ number: number; total: number } & EndpointRow>({
+    name: 'list-endpoints',
+    text: `select q.number::int, found.*
+           from unnest($1::int[], $2::text[], $3::uuid[], $4::int[], $5::bigint[]) with ordinality
+             as q (client_key, kind, account_id, size, skipped, number)
+           cross join lateral (
+             with matching as materialized (
+               select ${COLUMNS} from endpoints
+               where q.account_id is not null and client_key = q.client_key and scope = q.account_id
+                 and kind = q.kind and deleted_at is null
+               union all
+               select ${COLUMNS} from endpoints
+               where q.account_id is null and client_key = q.client_key
+                 and kind = q.kind and deleted_at is null
+             )
+             select all_of_them.total, shown.*
+             from (select count(*) as total from matching) as all_of_them
+             left join (
+               select * from matching order by created_at, id limit q.size offset q.skipped) as shown
+               on true) as found
+           order by q.number, found.created_at, found.id`,
+    values: [
+      requests.map(({ scope }) => scope.clientKey),
+      requests.map(({ scope }) => scope.kind),
+      requests.map(({ scope }) => scope.accountId),
+      requests.map(({ page }) => page.size),
+      requests.map(({ page }) => pageOffset(page)),
+    ],
   })
-  const items = rows.filter((row) => row.id !== null).map(toEndpoint)
-  return { ...page, items, total: rows[0]?.total ?? 0 }
+  const pages = requests.map(({ page }) => ({ ...page, items: [] as Endpoint[], total: 0 }))
+  for (const row of rows) {
+    const page = pages[row.number - 1] as (typeof pages)[number]
+    page.total = row.total
+    if (row.id !== null) page.items.push(toEndpoint(row))
+  }
+  return pages
 }
 
 /** The endpoint as it is, locked until the transaction ends. */

@@ -9,7 +9,7 @@ import { changeEndpoint } from '../../operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { subscribe } from '../../operations/subscribe.ts'
-import { viewEndpoint, viewEndpoints } from '../../operations/view-endpoints.ts'
+import { EndpointLists, viewEndpoint } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import { PaymentSchema } from '../payment-schema.ts'
@@ -72,6 +72,7 @@ const PATH = '/api/v1/payments/subscriptions'
 const tags = ['Subscriptions']
 
 export function subscriptionRoutes(deps: Deps): Routes {
+  const lists = new EndpointLists(deps)
   return (app) => {
     app.route({
       method: 'POST',
@@ -131,7 +132,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request) => {
-        const page = await viewEndpoints(deps, scopeOf(request), toPageRequest(request.query))
+        const page = await lists.view(scopeOf(request), toPageRequest(request.query))
         return toPageBody(page, toEndpointItem)
       },
     })

@@ -9,7 +9,7 @@ import { changeEndpoint } from '../../operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { registerWebhook } from '../../operations/register-webhook.ts'
-import { viewEndpoint, viewEndpoints } from '../../operations/view-endpoints.ts'
+import { EndpointLists, viewEndpoint } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import {
@@ -58,6 +58,7 @@ const ItemWithHealth = Type.Object({ ...EndpointItem.properties, health: HealthS
 const tags = ['Webhooks']
 
 export function webhookRoutes(deps: Deps): Routes {
+  const lists = new EndpointLists(deps)
   return (app) => {
     app.route({
       method: 'POST',
@@ -109,7 +110,7 @@ export function webhookRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request) => {
-        const page = await viewEndpoints(deps, scopeOf(request), toPageRequest(request.query))
+        const page = await lists.view(scopeOf(request), toPageRequest(request.query))
         return toPageBody(page, toEndpointItem)
       },
     })
@@ -130,7 +131,7 @@ export function webhookRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request) => {
-        const page = await viewEndpoints(deps, scopeOf(request), toPageRequest(request.query))
+        const page = await lists.view(scopeOf(request), toPageRequest(request.query))
         return toPageBody(page, request.accountId === null ? toItemWithAccount : toEndpointItem)
       },
     })

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turnOver } from 'node:timers/promises'
+import { GatheredReads } from './gathered-reads.ts'
+
+test('questions of one turn share a read; those that come meanwhile wait for the next', async () => {
+  const reads: (readonly number[])[] = []
+  const letGo: (() => void)[] = []
+  const gathered = new GatheredReads<number, string>(
+    async (questions) => {
+      reads.push(questions)
+      await new Promise<void>((resolve) => letGo.push(resolve))
+      return questions.map((question) => `answer ${question}`)
+    },
+    { perReadMax: 3, readsMax: 1 },
+  )
+  const first = Promise.all([1, 2].map((question) => gathered.ask(question)))
+  await turnOver()
+  const later = Promise.all([3, 4, 5, 6].map((question) => gathered.ask(question)))
+  await turnOver()
+  assert.deepEqual(reads, [[1, 2]])
+  letGo.shift()?.()
+  assert.deepEqual(await first, ['answer 1', 'answer 2'])
+  await turnOver()
+  letGo.shift()?.()
+  await turnOver()
+  letGo.shift()?.()
+  assert.deepEqual(await later, ['answer 3', 'answer 4', 'answer 5', 'answer 6'])
+  assert.deepEqual(reads, [[1, 2], [3, 4, 5], [6]])
+})
+
+test('a read that fails fails its own questions, and the next is asked anew', async () => {
+  let isAway = true
+  const gathered = new GatheredReads<number, number>(async (questions) => {
+    if (isAway) throw new Error('away')
+    return questions
+  })
+  await assert.rejects(gathered.ask(1), /away/)
+  isAway = false
+  assert.equal(await gathered.ask(2), 2)
+})
