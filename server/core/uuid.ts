@@ -36,11 +36,7 @@ export class UuidMaker {
       this.#lastMs++
       this.#count = 0
     }
-    const hex = this.#random8().toString('hex')
-    const time = this.#lastMs.toString(16).padStart(12, '0')
-    const variant = (Number.parseInt(hex.slice(0, 2), 16) & 0x3f) | 0x80
-    const count = this.#count.toString(16).padStart(3, '0')
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${variant.toString(16)}${hex.slice(2, 4)}-${hex.slice(4)}`
+    return uuidAt(this.#lastMs, this.#count, this.#random8())
   }
 
   #random8(): Buffer {
@@ -51,6 +47,15 @@ export class UuidMaker {
     this.#offset += 8
     return this.#pool.subarray(this.#offset - 8, this.#offset)
   }
+}
+
+/** The UUIDv7 of a millisecond, of a count up to 4,095 within it, and of 8 random bytes. */
+export function uuidAt(ms: number, count: number, random8: Buffer): string {
+  const hex = random8.toString('hex')
+  const time = ms.toString(16).padStart(12, '0')
+  const variant = (Number.parseInt(hex.slice(0, 2), 16) & 0x3f) | 0x80
+  const counted = count.toString(16).padStart(3, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${variant.toString(16)}${hex.slice(2, 4)}-${hex.slice(4)}`
 }
 
 /** The smallest UUID whose time is `ms`: the lower bound of a range of ids. */

@@ -1,10 +1,12 @@
-// Who is asking: a client with a token, or the operator with the key. Neither's word counts on the
+// Who is asking: a client with a token, or the operator with a key. Neither's word counts on the
 // other's side. These hooks run before a body is read, so nobody unknown gets one parsed.
 
-import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
+import { isAllowed } from '../core/operator.ts'
+import { AccountDirectory } from '../operations/account-directory.ts'
 import type { Deps } from '../operations/deps.ts'
+import type { OperatorKeys } from '../operations/operator-keys.ts'
 import type { RateBuckets } from '../operations/rate-buckets.ts'
 import type { Caller, TokenVerifier } from '../operations/verify-token.ts'
 import { ownsAccount } from '../operations/view-accounts.ts'
@@ -26,20 +28,26 @@ export function authenticateClient(verifier: TokenVerifier, requests: RateBucket
   }
 }
 
-export function authenticateOperator(operatorKey: string | null): Hook {
-  // Texts of any length are compared in the same time by comparing what they hash to.
-  // A key object: a raw key is imported anew each time, which takes ten times as long.
-  const once = createSecretKey(randomBytes(32))
-  const digest = (text: string) => createHmac('sha256', once).update(text).digest()
-  const expected = operatorKey === null ? null : digest(operatorKey)
+/** Whose key it is, then whether its role suffices for the route. */
+export function authenticateOperator(keys: OperatorKeys): Hook {
   return async (request) => {
-    const given = digest(readBearer(request))
-    if (expected === null || !timingSafeEqual(given, expected)) throw invalidToken()
+    const operator = await keys.verify(readBearer(request))
+    if (operator === null) throw invalidToken()
+    const { role } = request.routeOptions.config
+    // Routes without a role do not even get built (operator-roles.ts).
+    if (role === undefined || !isAllowed(operator.role, role)) {
+      throw new ServiceError(
+        'role-not-allowed',
+        `This key has the role ${operator.role}, which does not allow this call.`,
+      )
+    }
+    request.operator = operator
   }
 }
 
 /** `AccountId` where the route asks for it; one and the same refusal, so that nobody learns more. */
 export function resolveAccount(deps: Deps): Hook {
+  const accounts = new AccountDirectory(deps.pool)
   return async (request) => {
     const need = request.routeOptions.config.account
     if (need === undefined || request.caller === null) return
@@ -47,7 +55,7 @@ export function resolveAccount(deps: Deps): Hook {
     if (given.length === 0 && need === 'optional') return
     const [accountId] = given
     if (given.length !== 1 || !accountId) throw invalidAccount()
-    if (!(await ownsAccount(deps, request.caller, accountId))) throw invalidAccount()
+    if (!(await ownsAccount(accounts, request.caller, accountId))) throw invalidAccount()
     request.accountId = accountId.toLowerCase()
   }
 }

@@ -57,6 +57,7 @@ export const CLIENT_PROBLEMS = [
 export const OPERATOR_PROBLEMS = [
   'missing-token',
   'invalid-token',
+  'role-not-allowed',
 ] as const satisfies readonly ErrorCode[]
 
 export const BODY_PROBLEMS = [

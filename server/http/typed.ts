@@ -11,6 +11,7 @@ import type {
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { ErrorCode } from '../core/errors.ts'
+import type { Operator, Role } from '../core/operator.ts'
 import type { Caller } from '../operations/verify-token.ts'
 
 export interface TypeBoxProvider extends FastifyTypeProvider {
@@ -26,13 +27,16 @@ export type App = FastifyInstance<
   TypeBoxProvider
 >
 
-/** Adds routes. Those of the client interface find `request.caller`, those of the operator's none. */
+/** Adds routes. Those of the client interface find `request.caller`, those of the operator's find
+ *  `request.operator`. */
 export type Routes = (app: App) => void | Promise<void>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether `AccountId` must be there or may be; a wrong one is refused either way. */
     account?: 'required' | 'optional'
+    /** The role that suffices on a route of the operator; an admin may call all of them. */
+    role?: Role
     /** What the body must be sent as, where it is not JSON. */
     mediaType?: string
     /** Failures also carry `error` as in RFC 6749. */
@@ -43,11 +47,15 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks, on routes of the client interface. */
     caller: Caller | null
+    /** Who asks, on routes of the operator. */
+    operator: Operator | null
     /** The caller's own account that `AccountId` named. */
     accountId: string | null
     /** The digits of `/amount/amount` as they were sent (core/exact-json). */
     amountText: string | undefined
     /** Which problem was answered, for the log. */
     problemCode: ErrorCode | null
+    /** Ids that belong into the line of this request besides its own. */
+    logged: Readonly<Record<string, string>> | null
   }
 }

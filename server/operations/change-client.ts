@@ -2,6 +2,8 @@
 // 5 seconds in every process (client-directory); its deliveries go on.
 
 import { type Client, type ClientStatus, setClientStatus } from '../store/clients.ts'
+import { inTransaction } from '../store/db.ts'
+import { type Audit, NO_AUDIT } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 
@@ -11,8 +13,12 @@ export async function changeClient(
   deps: Deps,
   clientId: string,
   status: ClientStatus,
+  audit: Audit = NO_AUDIT,
 ): Promise<Client> {
-  const client = await setClientStatus(deps.pool, clientId, status)
-  if (client === null) throw notFound()
-  return client
+  return inTransaction(deps.pool, async (db) => {
+    const client = await setClientStatus(db, clientId, status)
+    if (client === null) throw notFound()
+    await audit(db, `client:${clientId}`)
+    return client
+  })
 }

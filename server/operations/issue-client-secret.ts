@@ -11,6 +11,7 @@ import {
 } from '../store/client-secrets.ts'
 import { findClient, lockClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
+import { type Audit, NO_AUDIT } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 
@@ -29,6 +30,7 @@ export function makeSecret(deps: Pick<Deps, 'sealer' | 'newId'>): NewSecret {
 export async function issueClientSecret(
   deps: Deps,
   clientId: string,
+  audit: Audit = NO_AUDIT,
 ): Promise<{ secretId: string; secret: string }> {
   const client = await findClient(deps.pool, clientId)
   if (client === null) throw notFound()
@@ -43,6 +45,7 @@ export async function issueClientSecret(
       )
     }
     await insertSecret(db, client.clientKey, secret.stored, new Date(deps.clock.nowMs()))
+    await audit(db, `secret:${secret.stored.id}`)
   })
   return { secretId: secret.stored.id, secret: secret.text }
 }

@@ -2,13 +2,23 @@
 
 import { type Account, insertAccount } from '../store/accounts.ts'
 import { findClient } from '../store/clients.ts'
+import { inTransaction } from '../store/db.ts'
+import { type Audit, NO_AUDIT } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 
-export async function openAccount(deps: Deps, clientId: string, name: string): Promise<Account> {
+export async function openAccount(
+  deps: Deps,
+  clientId: string,
+  name: string,
+  audit: Audit = NO_AUDIT,
+): Promise<Account> {
   const client = await findClient(deps.pool, clientId)
   if (client === null) throw notFound()
   const account = { id: deps.newId(), name }
-  await insertAccount(deps.pool, client.clientKey, account, new Date(deps.clock.nowMs()))
+  await inTransaction(deps.pool, async (db) => {
+    await insertAccount(db, client.clientKey, account, new Date(deps.clock.nowMs()))
+    await audit(db, `account:${account.id}`)
+  })
   return account
 }

@@ -6,6 +6,7 @@ import { ServiceError } from '../core/errors.ts'
 import { parseJson } from '../core/exact-json.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../core/payment.ts'
 import { parsePaymentLine, readPaymentId } from '../core/payment-fields.ts'
+import type { GatheredAudit } from './audit.ts'
 import { toServiceError } from './failures.ts'
 import type { PaymentGatherer } from './payment-gatherer.ts'
 import type { RecordedPayment } from './record-payments.ts'
@@ -43,6 +44,7 @@ export async function recordLines(
   gatherer: PaymentGatherer,
   chunks: AsyncIterable<Uint8Array>,
   limits: LineLimits = LINE_LIMITS,
+  audit?: GatheredAudit,
 ): Promise<readonly LineResult[]> {
   const results: LineResult[] = []
   const window = new Window(limits)
@@ -56,7 +58,7 @@ export async function recordLines(
     if (bytes === null) continue
     const size = bytes.length
     await window.enter(size)
-    void recordLine(gatherer, bytes, entry).finally(() => window.leave(size))
+    void recordLine(gatherer, bytes, entry, audit).finally(() => window.leave(size))
   }
   await window.empty()
   // Nothing at all could be written: that is an answer to the whole request, with its Retry-After.
@@ -76,11 +78,13 @@ async function recordLine(
   gatherer: PaymentGatherer,
   bytes: Uint8Array,
   entry: LineResult,
+  audit: GatheredAudit | undefined,
 ): Promise<void> {
   try {
     const { value, amountText } = parseJson(bytes)
     entry.paymentId = readPaymentId(value)
-    entry.result = await gatherer.submit(parsePaymentLine(value, amountText))
+    const change = parsePaymentLine(value, amountText)
+    entry.result = await gatherer.submit(audit ? { ...change, audit } : change)
   } catch (error) {
     entry.result = toServiceError(error)
   }

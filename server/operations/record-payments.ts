@@ -6,16 +6,20 @@ import type { DocumentFile, EventKind, PaymentWrite } from '../core/payment.ts'
 import { type Applied, applyChange } from '../core/payment-change.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { saveEventsAndFanOut } from '../store/accept.ts'
+import { insertAudit } from '../store/audit.ts'
 import { inTransaction } from '../store/db.ts'
 import { type DocumentToSave, saveDocuments } from '../store/documents.ts'
 import type { EventToSave } from '../store/events.ts'
 import { type LockedPayment, lockPayments, savePayments } from '../store/payments.ts'
 import type { AccountDirectory } from './account-directory.ts'
+import { auditsOf, type GatheredAudit } from './audit.ts'
 import type { Deps } from './deps.ts'
 
 export interface PaymentChange {
   accountId: string
   write: PaymentWrite
+  /** Written with the change, if an operator asked for it. */
+  audit?: GatheredAudit
 }
 
 export interface RecordedPayment {
@@ -42,20 +46,23 @@ export async function recordPayments(
   const handOff = deps.engine.beginAccept()
   let committed: readonly HandedOff[] = []
   try {
-    const { results, deliveries } = await inTransaction(deps.pool, async (db) => {
+    const { results, deliveries, audits } = await inTransaction(deps.pool, async (db) => {
       const stored = await lockPayments(
         db,
         changes.map((change) => change.write.id),
       )
       const plan = applyChanges(deps, stored, clientKeys, changes, now.getTime())
+      const audits = auditsOf(changes, plan.results)
       const [, , deliveries] = await Promise.all([
         saveDocuments(db, plan.documents, now),
         savePayments(db, plan.payments, now),
         saveEventsAndFanOut(db, plan.events, now),
+        insertAudit(db, audits),
       ])
-      return { results: plan.results, deliveries }
+      return { results: plan.results, deliveries, audits }
     })
     committed = deliveries
+    for (const audit of audits) audit.isOnDisk = true
     return results
   } finally {
     handOff(committed) // Only now: the engine never sees what could still be rolled back.

@@ -4,6 +4,7 @@
 import { deleteSecret, listSecrets } from '../store/client-secrets.ts'
 import { findClient, lockClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
+import { type Audit, NO_AUDIT } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 
@@ -11,6 +12,7 @@ export async function revokeClientSecret(
   deps: Deps,
   clientId: string,
   secretId: string,
+  audit: Audit = NO_AUDIT,
 ): Promise<void> {
   const client = await findClient(deps.pool, clientId)
   if (client === null) throw notFound()
@@ -19,5 +21,6 @@ export async function revokeClientSecret(
     const live = await listSecrets(db, client.clientKey)
     if (!live.some((secret) => secret.id === secretId)) throw notFound()
     await deleteSecret(db, client.clientKey, secretId)
+    await audit(db, `secret:${secretId}`)
   })
 }

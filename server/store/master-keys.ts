@@ -11,6 +11,8 @@ export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<strin
     text: `select id, count(*) as count from (
              select master_key_id as id from client_secrets
              union all
+             select master_key_id from operator_keys where revoked_at is null
+             union all
              select encode(substring(private_key from 2 for 4), 'hex') from signing_keys
              union all
              select encode(substring(sealed from 2 for 4), 'hex')

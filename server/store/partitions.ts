@@ -17,6 +17,8 @@ const PARTITIONED = {
 } as const
 
 export async function ensurePartitions(db: Db, now: Date): Promise<void> {
+  // The audit goes by months, and need not belong to this service's role (migrations/0004).
+  await db.query('select ensure_audit_partitions($1)', [now])
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS
   const { rows } = await db.query<{ name: string }>(
     `select c.relname as name from pg_inherits i

@@ -62,11 +62,13 @@ export class Sealer {
   }
 
   /** The stored form of a generated secret of 256 bits: no slow hash is needed for those. */
-  digest(secret: string, masterKeyId = this.#writeKeyId): Buffer {
-    return createHmac('sha256', this.#key(masterKeyId))
-      .update('client-secret\0')
-      .update(secret)
-      .digest()
+  digest(
+    secret: string,
+    masterKeyId = this.#writeKeyId,
+    /** One kind's digest is nothing to another. */
+    kind: 'client-secret' | 'operator-key' = 'client-secret',
+  ): Buffer {
+    return createHmac('sha256', this.#key(masterKeyId)).update(`${kind}\0`).update(secret).digest()
   }
 
   /** True when `secret` has this digest; the same work whether it matches or not. */

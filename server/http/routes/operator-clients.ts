@@ -11,6 +11,7 @@ import { openAccount } from '../../operations/open-account.ts'
 import { revokeClientSecret } from '../../operations/revoke-client-secret.ts'
 import { viewAccounts } from '../../operations/view-accounts.ts'
 import { viewClient, viewClients } from '../../operations/view-clients.ts'
+import { auditOf } from '../audit.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import {
   BODY_PROBLEMS,
@@ -69,6 +70,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
     app.route({
       method: 'POST',
       url: '/clients',
+      config: { role: 'admin' },
       schema: {
         operationId: 'createClient',
         summary: 'Onboard a client',
@@ -76,7 +78,11 @@ export function operatorClientRoutes(deps: Deps): Routes {
         response: { 201: NewClient, ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS) },
       },
       handler: async (request, reply) => {
-        const { client, secret } = await onboardClient(deps, request.body.name)
+        const { client, secret } = await onboardClient(
+          deps,
+          request.body.name,
+          auditOf(deps, request, 'client.create'),
+        )
         reply.code(201).header('location', `/operator/v1/clients/${client.id}`)
         return { clientId: client.id, clientSecret: secret, name: client.name }
       },
@@ -85,6 +91,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/clients',
+      config: { role: 'viewer' },
       schema: {
         operationId: 'listClients',
         summary: 'List clients',
@@ -101,6 +108,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/clients/:id',
+      config: { role: 'viewer' },
       schema: {
         operationId: 'getClient',
         summary: 'See one client',
@@ -119,6 +127,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
     app.route({
       method: 'PATCH',
       url: '/clients/:id',
+      config: { role: 'admin' },
       schema: {
         operationId: 'changeClient',
         summary: 'Disable or enable a client',
@@ -130,13 +139,18 @@ export function operatorClientRoutes(deps: Deps): Routes {
           ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
         },
       },
-      handler: async (request) =>
-        toClientItem(await changeClient(deps, readId(request.params.id), request.body.status)),
+      handler: async (request) => {
+        const { status } = request.body
+        const action = status === 'ACTIVE' ? 'client.enable' : 'client.disable'
+        const audit = auditOf(deps, request, action)
+        return toClientItem(await changeClient(deps, readId(request.params.id), status, audit))
+      },
     })
 
     app.route({
       method: 'POST',
       url: '/clients/:id/secrets',
+      config: { role: 'admin' },
       schema: {
         operationId: 'createClientSecret',
         summary: 'Issue another secret',
@@ -148,7 +162,8 @@ export function operatorClientRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request, reply) => {
-        const issued = await issueClientSecret(deps, readId(request.params.id))
+        const audit = auditOf(deps, request, 'secret.create')
+        const issued = await issueClientSecret(deps, readId(request.params.id), audit)
         reply.code(201)
         return { secretId: issued.secretId, clientSecret: issued.secret }
       },
@@ -157,6 +172,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
     app.route({
       method: 'DELETE',
       url: '/clients/:id/secrets/:secretId',
+      config: { role: 'admin' },
       schema: {
         operationId: 'deleteClientSecret',
         summary: 'Revoke a secret',
@@ -168,7 +184,8 @@ export function operatorClientRoutes(deps: Deps): Routes {
       },
       handler: async (request, reply) => {
         const { id, secretId } = request.params
-        await revokeClientSecret(deps, readId(id), readId(secretId))
+        const audit = auditOf(deps, request, 'secret.revoke')
+        await revokeClientSecret(deps, readId(id), readId(secretId), audit)
         return reply.code(204).send(undefined)
       },
     })
@@ -176,6 +193,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
     app.route({
       method: 'POST',
       url: '/clients/:id/accounts',
+      config: { role: 'admin' },
       schema: {
         operationId: 'createAccount',
         summary: 'Open an account',
@@ -187,7 +205,12 @@ export function operatorClientRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request, reply) => {
-        const account = await openAccount(deps, readId(request.params.id), request.body.name)
+        const account = await openAccount(
+          deps,
+          readId(request.params.id),
+          request.body.name,
+          auditOf(deps, request, 'account.create'),
+        )
         reply.code(201)
         return account
       },
@@ -196,6 +219,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/clients/:id/accounts',
+      config: { role: 'viewer' },
       schema: {
         operationId: 'listAccounts',
         summary: "List a client's accounts",

@@ -1,0 +1,15 @@
+// The trail of a request behind an operator's key, for the operation that it asks for.
+
+import type { FastifyRequest } from 'fastify'
+import { type Audit, type Trail, toAudit } from '../operations/audit.ts'
+import type { Deps } from '../operations/deps.ts'
+
+/** Whose call it is, behind authenticateOperator. */
+export function trailOf(request: FastifyRequest): Trail {
+  if (request.operator === null) throw new Error('this route is not behind authenticateOperator')
+  return { operator: request.operator, requestId: request.id }
+}
+
+export function auditOf(deps: Pick<Deps, 'clock'>, request: FastifyRequest, action: string): Audit {
+  return toAudit(deps, trailOf(request), action)
+}

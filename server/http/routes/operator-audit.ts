@@ -1,0 +1,80 @@
+// /operator/v1/audit: who did what, and when. Rows can be read; nothing else can be done with them.
+
+import { Type } from 'typebox'
+import type { Deps } from '../../operations/deps.ts'
+import { type AuditRow, viewAudit } from '../../operations/view-audit.ts'
+import { CursorQuery, toCursorRequest } from '../cursor.ts'
+import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const AuditItem = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    at: Type.String({ format: 'date-time' }),
+    actor: Type.String({ description: 'The name of the key, or `operator` for the first one.' }),
+    action: Type.String(),
+    object: Type.String(),
+    requestId: Type.String({ format: 'uuid', description: '`X-Request-Id` of the call.' }),
+  },
+  {
+    examples: [
+      {
+        id: '01a1dd3c-58b4-7000-83de-2166a587a47e',
+        at: '2026-11-15T03:24:42.036Z',
+        actor: 'operator',
+        action: 'client.create',
+        object: 'client:01a1dd3c-57d6-7001-9e6f-60de241483ec',
+        requestId: '5b9d1f0a-2f5e-4f6c-9a43-6a0f2c7d8e11',
+      },
+    ],
+  },
+)
+
+const Instant = Type.String({ format: 'date-time' })
+const Word = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
+
+export function operatorAuditRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/audit',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listAudit',
+        summary: 'See who did what, newest first',
+        description:
+          'Every call that changed something leaves exactly one row; calls that failed, and dry runs, leave none. `from` is included, `to` is not.',
+        querystring: Type.Object({
+          ...CursorQuery,
+          actor: Type.Optional(Word),
+          action: Type.Optional(Word),
+          object: Type.Optional(Word),
+          from: Type.Optional(Instant),
+          to: Type.Optional(Instant),
+        }),
+        response: {
+          200: Type.Object({
+            items: Type.Array(AuditItem),
+            next: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+          }),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const { actor, action, object, from, to, ...cursor } = request.query
+        const filter = { actor, action, object, from: toInstant(from), to: toInstant(to) }
+        const page = await viewAudit(deps, filter, toCursorRequest(cursor))
+        return { items: page.items.map(toAuditItem), next: page.next }
+      },
+    })
+  }
+}
+
+function toInstant(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
+}
+
+function toAuditItem(row: AuditRow) {
+  const { id, at, actor, action, object, requestId } = row
+  return { id, at: at.toISOString(), actor, action, object, requestId }
+}

@@ -1,0 +1,140 @@
+// /operator/v1/keys: who else may act for the operator. A key is shown once, in the answer that makes it.
+
+import { Type } from 'typebox'
+import { ROLES } from '../../core/operator.ts'
+import { toPageRequest } from '../../core/page.ts'
+import { createOperatorKey } from '../../operations/create-operator-key.ts'
+import type { Deps } from '../../operations/deps.ts'
+import type { OperatorKeys } from '../../operations/operator-keys.ts'
+import { revokeOperatorKey } from '../../operations/revoke-operator-key.ts'
+import { type OperatorKey, viewOperatorKeys } from '../../operations/view-operator-keys.ts'
+import { auditOf } from '../audit.ts'
+import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import {
+  BODY_PROBLEMS,
+  EMPTY_BODY,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const Uuid = Type.String({ format: 'uuid' })
+const Instant = Type.String({ format: 'date-time' })
+const OptionalInstant = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'date-time',
+})
+
+const RoleSchema = Type.Enum([...ROLES], {
+  description:
+    '`admin` may do everything, `ingest` only write payments, `viewer` only read, and reads everything.',
+})
+
+const KeyRequest = Type.Object(
+  { name: Type.String({ minLength: 1, maxLength: 100, format: 'text' }), role: RoleSchema },
+  { examples: [{ name: 'payments-core', role: 'ingest' }] },
+)
+
+const NewKey = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  role: RoleSchema,
+  key: Type.String({ description: 'Shown now and never again.' }),
+})
+
+const KeyItem = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  role: RoleSchema,
+  createdAt: Instant,
+  revokedAt: OptionalInstant,
+  lastUsedAt: OptionalInstant,
+})
+
+export function operatorKeyRoutes(deps: Deps, keys: OperatorKeys): Routes {
+  return (app) => {
+    app.route({
+      method: 'POST',
+      url: '/keys',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'createOperatorKey',
+        summary: 'Make an operator’s key',
+        description:
+          'Its name is how the audit calls whoever uses it; a name belongs to one live key. At most 100 live keys.',
+        body: KeyRequest,
+        response: {
+          201: NewKey,
+          ...problemResponses(
+            ...OPERATOR_PROBLEMS,
+            ...BODY_PROBLEMS,
+            'key-name-taken',
+            'too-many-keys',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const made = await createOperatorKey(
+          deps,
+          request.body,
+          auditOf(deps, request, 'key.create'),
+        )
+        keys.forget()
+        reply.code(201).header('cache-control', 'no-store')
+        return made
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/keys',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listOperatorKeys',
+        summary: 'List operator’s keys',
+        description:
+          'Oldest first, revoked ones too. `lastUsedAt` is exact to about a minute. The key of PAYBELL_OPERATOR_KEY is not among them.',
+        querystring: PageQuery,
+        response: {
+          200: PageOf(KeyItem),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request) =>
+        toPageBody(await viewOperatorKeys(deps, toPageRequest(request.query)), toKeyItem),
+    })
+
+    app.route({
+      method: 'DELETE',
+      url: '/keys/:id',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'revokeOperatorKey',
+        summary: 'Revoke an operator’s key',
+        description: 'It stops working within 5 seconds in every process, and stays in the list.',
+        params: IdParams,
+        response: {
+          204: EMPTY_BODY,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request, reply) => {
+        const audit = auditOf(deps, request, 'key.revoke')
+        await revokeOperatorKey(deps, readId(request.params.id), audit)
+        keys.forget()
+        return reply.code(204).send(undefined)
+      },
+    })
+  }
+}
+
+function toKeyItem(key: OperatorKey) {
+  return {
+    ...key,
+    createdAt: key.createdAt.toISOString(),
+    revokedAt: key.revokedAt?.toISOString() ?? null,
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  }
+}

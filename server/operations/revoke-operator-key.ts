@@ -1,0 +1,20 @@
+// A key stops working: here at once, in every other process within 5 seconds. The key of
+// PAYBELL_OPERATOR_KEY has no id and ends only with its setting.
+
+import { inTransaction } from '../store/db.ts'
+import { revokeKey } from '../store/operator-keys.ts'
+import { type Audit, NO_AUDIT } from './audit.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export async function revokeOperatorKey(
+  deps: Deps,
+  keyId: string,
+  audit: Audit = NO_AUDIT,
+): Promise<void> {
+  await inTransaction(deps.pool, async (db) => {
+    const isRevoked = await revokeKey(db, keyId, new Date(deps.clock.nowMs()))
+    if (!isRevoked) throw notFound()
+    await audit(db, `key:${keyId}`)
+  })
+}

@@ -1,0 +1,102 @@
+// The audit table: what was done in the operator's name, by whom and to what. Rows are added and read,
+// nothing else: the database itself refuses to change or remove one.
+
+import { randomBytes } from 'node:crypto'
+import { uuidAt, uuidFloor } from '../core/uuid.ts'
+import { instantColumn, plainColumn, quotedColumn } from './columns.ts'
+import type { Db } from './db.ts'
+
+export interface AuditEntry {
+  /** `operator` for the key of PAYBELL_OPERATOR_KEY, otherwise the name of the key. */
+  actor: string
+  /** `noun.verb`, such as `client.create`. */
+  action: string
+  /** What it was done to: `client:<id>`. */
+  object: string
+  requestId: string
+  at: Date
+  /** Given where the same entry may be written twice: the second time adds nothing. */
+  id?: string
+}
+
+export interface AuditRow extends AuditEntry {
+  id: string
+}
+
+export interface AuditFilter {
+  actor?: string | undefined
+  action?: string | undefined
+  object?: string | undefined
+  /** From this instant on. */
+  from?: Date | undefined
+  /** Before this instant. */
+  to?: Date | undefined
+}
+
+let counted = 0
+
+/** Ids take their time from their entries, to the millisecond: a range of time is a range of ids. */
+export function auditId(at: Date): string {
+  counted = (counted + 1) & 0xfff
+  return uuidAt(at.getTime(), counted, randomBytes(8))
+}
+
+/** In the transaction of what it tells of: both are committed, or neither. */
+export async function insertAudit(
+  db: Db,
+  entries: AuditEntry | readonly AuditEntry[],
+): Promise<void> {
+  const rows = [entries].flat() as readonly AuditEntry[]
+  if (rows.length === 0) return
+  await db.query({
+    name: 'insert-audit',
+    text: `insert into audit (id, at, actor, action, object, request_id)
+           select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
+             $6::uuid[])
+           on conflict (id) do nothing`,
+    values: [
+      plainColumn(rows, (row) => row.id ?? auditId(row.at)),
+      instantColumn(rows, (row) => row.at.getTime()),
+      quotedColumn(rows, (row) => row.actor),
+      quotedColumn(rows, (row) => row.action),
+      quotedColumn(rows, (row) => row.object),
+      plainColumn(rows, (row) => row.requestId),
+    ],
+  })
+}
+
+/** Newest first, those before the id `beforeId` if it is given. */
+export async function listAudit(
+  db: Db,
+  filter: AuditFilter,
+  page: { limit: number; beforeId: string | null },
+): Promise<readonly AuditRow[]> {
+  const values: unknown[] = [page.limit]
+  const conditions: string[] = []
+  // Each condition only where it is asked for: the planner then knows which index serves.
+  const where = (value: unknown, condition: (place: string) => string) => {
+    if (value === undefined || value === null) return
+    values.push(value)
+    conditions.push(condition(`$${values.length}`))
+  }
+  where(filter.actor, (place) => `actor = ${place}`)
+  where(filter.action, (place) => `action = ${place}`)
+  where(filter.object, (place) => `object = ${place}`)
+  where(filter.from && uuidFloor(filter.from.getTime()), (place) => `id >= ${place}::uuid`)
+  where(filter.to && uuidFloor(filter.to.getTime()), (place) => `id < ${place}::uuid`)
+  where(page.beforeId, (place) => `id < ${place}::uuid`)
+  const { rows } = await db.query<{
+    id: string
+    at: Date
+    actor: string
+    action: string
+    object: string
+    request_id: string
+  }>({
+    text: `select id, at, actor, action, object, request_id from audit
+           ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}
+           order by id desc limit $1`,
+    values,
+  })
+  return rows.map(({ request_id: requestId, ...row }) => ({ ...row, requestId }))
+}

@@ -1,0 +1,140 @@
+// Two roles, as docs/operator.md describes: one owns the schema and migrates, the other serves. The service
+// does all its work, its daily upkeep too, and cannot touch a row of the audit.
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import pg from 'pg'
+import { DAY_MS } from '../../server/core/backoff.ts'
+import { grantToAppRole } from '../../server/store/app-role.ts'
+import { createPool } from '../../server/store/db.ts'
+import { migrate } from '../../server/store/migrate.ts'
+import { ensurePartitions } from '../../server/store/partitions.ts'
+import { dropOldHistory } from '../../server/store/retention.ts'
+import { testServerUrl } from '../support/database.ts'
+import { startPaybell } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { databaseUrl, onServer } from '../support/test-server.ts'
+
+test('the service works under a role that can add to the audit and never change it', async (t) => {
+  const roles = await makeRoles()
+  await migrate(roles.ownerUrl, new Date())
+  await grantToAppRole(roles.ownerUrl, roles.app)
+  await grantToAppRole(roles.ownerUrl, roles.app)
+  // As `serve` does at every start.
+  assert.deepEqual(await migrate(roles.appUrl, new Date()), [])
+
+  const pool = createPool({
+    url: roles.appUrl,
+    connectionsMax: 4,
+    onIdleError: () => {},
+    applicationName: 'paybell test',
+  })
+  const receiver = await startReceiver(t)
+  const paybell = await startPaybell(t, {
+    database: { url: roles.appUrl, pool, drop: async () => {} },
+  })
+  // Behind the hook of startPaybell: first the service stops, then its database goes.
+  t.after(() => pool.end())
+  t.after(roles.drop)
+  await paybell.caller.register(receiver.url(), 'key')
+  const id = randomUUID()
+  assert.equal((await paybell.caller.putPayment(id, sampleBody({ id }))).status, 201)
+  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+
+  // Partitions are made ahead and dropped by the service: also those that the owner made.
+  await ensurePartitions(pool, new Date(Date.now() + 100 * DAY_MS))
+  const dropped = await dropOldHistory(pool, new Date(Date.now() + 300 * DAY_MS), 1)
+  assert.ok(dropped.partitions.length > 20, `${dropped.partitions.length} were dropped`)
+
+  const rows = () => pool.query('select actor, action, object from audit')
+  const expected = [{ actor: 'operator', action: 'payment.put', object: `payment:${id}` }]
+  assert.deepEqual((await rows()).rows, expected)
+  const partition = `audit_${new Date().toISOString().slice(0, 7).replace('-', '_')}_01`
+  for (const statement of [
+    `update audit set actor = 'somebody else'`,
+    'delete from audit',
+    'truncate audit',
+    `update ${partition} set actor = 'somebody else'`,
+    `delete from ${partition}`,
+    `truncate ${partition}`,
+    `drop table ${partition}`,
+    'drop table audit',
+    `alter table audit detach partition ${partition}`,
+    'alter table audit disable trigger audit_is_append_only',
+    'drop trigger audit_is_append_only on audit',
+    `create or replace function refuse_audit_change() returns trigger language sql as 'select null'`,
+    'drop schema paybell cascade',
+    `set role ${roles.owner}`,
+    'grant update on audit to current_user',
+  ]) {
+    const failure = await pool.query(statement).then(
+      // A grant of what one does not have is a warning and changes nothing.
+      () => (statement.startsWith('grant') ? { code: '42501' } : null),
+      (error: { code?: string }) => error,
+    )
+    assert.equal(failure?.code, '42501', statement)
+  }
+  assert.deepEqual((await rows()).rows, expected)
+})
+
+test('a schema that is behind is told in words when the role may not change it', async (t) => {
+  const roles = await makeRoles()
+  t.after(roles.drop)
+  await migrate(roles.ownerUrl, new Date())
+  await grantToAppRole(roles.ownerUrl, roles.app)
+  await onServer(roles.ownerUrl, (client) =>
+    client.query(`delete from paybell.migrations where name = '0004_keys_and_audit'`),
+  )
+  await assert.rejects(migrate(roles.appUrl, new Date()), /run "paybell migrate" as the role/)
+})
+
+test('a role that is missing, a superuser or the owner itself is refused', async (t) => {
+  const roles = await makeRoles()
+  t.after(roles.drop)
+  await migrate(roles.ownerUrl, new Date())
+  await assert.rejects(grantToAppRole(roles.ownerUrl, 'nobody_here'), /no role of this name/)
+  await assert.rejects(grantToAppRole(roles.ownerUrl, roles.owner), /owns the audit/)
+  const superuser = new URL(roles.ownerUrl)
+  const admin = new URL(await testServerUrl())
+  superuser.username = admin.username
+  superuser.password = admin.password
+  await assert.rejects(grantToAppRole(superuser.href, admin.username), /superuser/)
+})
+
+interface Roles {
+  owner: string
+  app: string
+  ownerUrl: string
+  appUrl: string
+  drop(): Promise<void>
+}
+
+/** A database that belongs to a role of its own, and a second role that owns nothing. */
+async function makeRoles(): Promise<Roles> {
+  const server = await testServerUrl()
+  const mark = randomBytes(6).toString('hex')
+  const [name, owner, app] = [`test_roles_${mark}`, `owner_${mark}`, `app_${mark}`]
+  const password = randomBytes(12).toString('hex')
+  await onServer(server, async (client) => {
+    const literal = pg.escapeLiteral(password)
+    await client.query(`create role ${owner} login password ${literal}`)
+    await client.query(`create role ${app} login password ${literal}`)
+    await client.query(`grant ${app} to ${owner}`)
+    await client.query(`create database ${name} owner ${owner}`)
+  })
+  const drop = () =>
+    onServer(server, async (client) => {
+      await client.query(`drop database ${name} with (force)`)
+      await client.query(`drop role ${owner}`)
+      await client.query(`drop role ${app}`)
+    })
+  const urlOf = (role: string) => {
+    const url = new URL(databaseUrl(server, name))
+    url.username = role
+    url.password = password
+    return url.href
+  }
+  return { owner, app, ownerUrl: urlOf(owner), appUrl: urlOf(app), drop }
+}

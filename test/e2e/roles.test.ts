@@ -1,0 +1,132 @@
+// Every route of the running service against every kind of credential. The routes come from the service
+// itself: one that nobody has thought of here fails the test.
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import type { RouteEntry } from '../../server/http/route-table.ts'
+import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
+import { revokeOperatorKey } from '../../server/operations/revoke-operator-key.ts'
+import { type Paybell, startPaybell } from '../support/paybell.ts'
+
+const CREDENTIALS = [
+  'none',
+  'garbage',
+  'forged key',
+  'client',
+  'first',
+  'admin',
+  'ingest',
+  'viewer',
+  'revoked',
+] as const
+type Credential = (typeof CREDENTIALS)[number]
+
+type Answer = 'let in' | 'missing-token' | 'invalid-token' | 'role-not-allowed'
+type Row = Record<Credential, Answer>
+
+/** What nobody needs a credential for, in the sandbox. */
+const OPEN =
+  /^\/($|auth\/token$|\.well-known\/|livez$|readyz$|metrics$|openapi\.json$|docs($|\/)|problems($|\/)|console($|\/))/
+const CLIENT = /^(\/api)?\/v1\//
+const RECEIVER = '/sandbox/receiver/:name'
+const OPERATOR = /^(\/operator\/v1\/|\/sandbox\/receiver\/:name$)/
+
+const NOBODY: Row = {
+  none: 'missing-token',
+  garbage: 'invalid-token',
+  'forged key': 'invalid-token',
+  client: 'invalid-token',
+  first: 'invalid-token',
+  admin: 'invalid-token',
+  ingest: 'invalid-token',
+  viewer: 'invalid-token',
+  revoked: 'invalid-token',
+}
+const CLIENTS: Row = { ...NOBODY, client: 'let in' }
+const ADMINS: Row = {
+  ...NOBODY,
+  first: 'let in',
+  admin: 'let in',
+  ingest: 'role-not-allowed',
+  viewer: 'role-not-allowed',
+}
+
+/** The interface's own words: ingest may make these two calls, viewer every GET, admin everything. */
+const INGEST = ['PUT /operator/v1/payments/:id', 'POST /operator/v1/payments/batch']
+
+function expectedOf({ method, url }: RouteEntry): Row {
+  // What is sent to the sandbox's own receiver comes from anywhere; its script is the operator's.
+  if (OPEN.test(url) || (url === RECEIVER && method === 'POST')) {
+    return Object.fromEntries(CREDENTIALS.map((one) => [one, 'let in'])) as Row
+  }
+  if (CLIENT.test(url)) return CLIENTS
+  assert.match(url, OPERATOR, 'a new kind of route: say here who may call it')
+  if (INGEST.includes(`${method} ${url}`)) return { ...ADMINS, ingest: 'let in' }
+  return method === 'GET' || method === 'HEAD' ? { ...ADMINS, viewer: 'let in' } : ADMINS
+}
+
+async function makeCredentials(paybell: Paybell): Promise<Record<Credential, string | null>> {
+  const { deps } = paybell.app
+  const keyOf = async (name: string, role: 'admin' | 'ingest' | 'viewer') =>
+    createOperatorKey(deps, { name, role })
+  const revoked = await keyOf('revoked', 'admin')
+  await revokeOperatorKey(deps, revoked.id)
+  return {
+    none: null,
+    garbage: 'x'.repeat(47),
+    'forged key': `pbk_${randomBytes(32).toString('base64url')}`,
+    client: await paybell.caller.token(),
+    first: paybell.operatorKey,
+    admin: (await keyOf('admin', 'admin')).key,
+    ingest: (await keyOf('ingest', 'ingest')).key,
+    viewer: (await keyOf('viewer', 'viewer')).key,
+    revoked: revoked.key,
+  }
+}
+
+/** A call that cannot do anything: ids of nothing, and no body. */
+async function call(
+  paybell: Paybell,
+  { method, url }: RouteEntry,
+  token: string | null,
+): Promise<Answer> {
+  const path = url.replace(/:\w+/g, () => randomUUID()).replace('*', 'nothing')
+  const stop = new AbortController()
+  const response = await fetch(paybell.baseUrl + path, {
+    method,
+    redirect: 'manual',
+    signal: stop.signal,
+    headers: {
+      accountid: paybell.accountId,
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    },
+  })
+  const { status } = response
+  const isRefused = status === 401 || status === 403
+  const text = isRefused && method !== 'HEAD' ? await response.text() : null
+  // A stream would never end by itself.
+  stop.abort()
+  if (!isRefused) return 'let in'
+  if (text !== null) return JSON.parse(text).code
+  const challenge = response.headers.get('www-authenticate')
+  if (status === 403) return 'role-not-allowed'
+  return challenge === 'Bearer' ? 'missing-token' : 'invalid-token'
+}
+
+test('every route lets in whom it should, and nobody else', async (t) => {
+  const paybell = await startPaybell(t)
+  const credentials = await makeCredentials(paybell)
+  const routes = paybell.app.routes()
+  assert.ok(routes.length > 40, `${routes.length} routes`)
+  for (const route of routes) {
+    const expected = expectedOf(route)
+    const answers = await Promise.all(
+      CREDENTIALS.map(async (one) => [one, await call(paybell, route, credentials[one])] as const),
+    )
+    assert.deepEqual(Object.fromEntries(answers), expected, `${route.method} ${route.url}`)
+  }
+  // None of these calls has done anything.
+  const { rows } = await paybell.pool.query('select count(*) as count from audit')
+  assert.equal(rows[0].count, 0)
+})
