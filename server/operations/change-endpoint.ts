@@ -5,6 +5,7 @@ import type { Endpoint, OwnerStatus } from '../core/endpoint.ts'
 import { inTransaction } from '../store/db.ts'
 import { releaseDeliveriesOf } from '../store/deliveries.ts'
 import { type EndpointScope, lockEndpoint, saveStatus } from '../store/endpoints.ts'
+import { type Audit, NO_AUDIT } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 
@@ -13,11 +14,13 @@ export async function changeEndpoint(
   scope: EndpointScope,
   endpointId: string,
   status: OwnerStatus,
+  audit: Audit = NO_AUDIT,
 ): Promise<Endpoint> {
   const now = new Date(deps.clock.nowMs())
   const { endpoint, shard } = await inTransaction(deps.pool, async (db) => {
     const locked = await lockEndpoint(db, scope, endpointId)
     if (locked === null) throw notFound()
+    await audit(db, `endpoint:${locked.endpoint.id}`)
     if (locked.endpoint.status === status) return locked
     const { id } = locked.endpoint
     // Pausing what was disabled keeps the moment since which nothing has been sent.

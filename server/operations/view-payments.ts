@@ -1,17 +1,26 @@
-// Payments and their events as the operator sees them.
+// Payments and their events as they are read: the operator sees everybody's, a client its own.
 
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
+import { LEAFING, leaf } from '../core/leafing.ts'
+import { isUuid } from '../core/uuid.ts'
+import { type DeliveryOfEvent, readDeliveriesOfEvents } from '../store/delivery-details.ts'
 import { type EventView, readEventsOfPayment } from '../store/events.ts'
 import {
-  listPayments,
-  type PaymentFilter,
-  type PaymentView,
-  readPayment,
-} from '../store/payments.ts'
+  type PaymentItem,
+  type PaymentPlace,
+  type PaymentQuery,
+  readPaymentSlice,
+} from '../store/payment-lists.ts'
+import { type PaymentView, readPayment } from '../store/payments.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 
-export type { EventView, PaymentView }
+export type { DeliveryOfEvent, EventView, PaymentItem, PaymentView }
+
+/** `search` is a payment's id or its externalId. */
+export interface PaymentFilter extends Omit<PaymentQuery, 'paymentId'> {
+  search: string | null
+}
 
 export interface CursorRequest {
   limit: number
@@ -21,6 +30,8 @@ export interface CursorRequest {
 const MILLISECONDS = /^\d{1,15}$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const SEQUENCE = /^\d{1,9}$/
+/** Payments carry their text: fewer are looked at at once than deliveries. */
+const PAYMENTS_AT_ONCE = 4_000
 
 export async function viewPayment(deps: Deps, paymentId: string): Promise<PaymentView> {
   const payment = await readPayment(deps.pool, paymentId, null)
@@ -28,27 +39,66 @@ export async function viewPayment(deps: Deps, paymentId: string): Promise<Paymen
   return payment
 }
 
+/** A client's own payment; `accountId` narrows, where it is given. */
+export async function viewOwnPayment(
+  deps: Deps,
+  of: { clientKey: number; accountId: string | null },
+  paymentId: string,
+): Promise<PaymentView> {
+  const payment = await readPayment(deps.pool, paymentId, of.clientKey)
+  if (payment === null) throw notFound()
+  if (of.accountId !== null && payment.accountId !== of.accountId) throw notFound()
+  return payment
+}
+
 export async function viewPayments(
   deps: Deps,
-  filter: PaymentFilter,
+  { search, ...filter }: PaymentFilter,
   { limit, after }: CursorRequest,
-): Promise<CursorPage<PaymentView>> {
+): Promise<CursorPage<PaymentItem>> {
   const [atMs, id] = after === null ? [] : parseCursor(after, MILLISECONDS, UUID)
   const from = atMs && id ? { acceptedAt: new Date(Number(atMs)), id } : null
-  const rows = await listPayments(deps.pool, filter, from, limit + 1)
-  return toCursorPage(rows, limit, (last) => toCursor(last.acceptedAt.getTime(), last.id))
+  const query: PaymentQuery = { ...filter, paymentId: null }
+  if (search !== null && isUuid(search)) query.paymentId = search.toLowerCase()
+  else if (search !== null && filter.externalId === null) query.externalId = search
+  else if (search !== null && search !== filter.externalId) return { items: [], next: null }
+  const mustLeaf = query.state !== null || query.accountId !== null
+  const toPlaceCursor = (place: PaymentPlace) => toCursor(place.acceptedAt.getTime(), place.id)
+  return leaf<PaymentItem, PaymentPlace>(
+    from,
+    {
+      ...LEAFING,
+      limit,
+      chunkFirst: mustLeaf ? LEAFING.chunkFirst : limit + 1,
+      chunkMax: PAYMENTS_AT_ONCE,
+      monotonicMs: () => deps.clock.monotonicMs(),
+    },
+    (before, few, chunk) => readPaymentSlice(deps.pool, query, { before, limit: few, chunk }),
+    { ofItem: toPlaceCursor, ofPlace: toPlaceCursor },
+  )
+}
+
+/** An event and what became of it at each endpoint. */
+export interface EventWithDeliveries extends EventView {
+  deliveries: readonly DeliveryOfEvent[]
 }
 
 export async function viewPaymentEvents(
   deps: Deps,
   paymentId: string,
   { limit, after }: CursorRequest,
-): Promise<CursorPage<EventView>> {
+): Promise<CursorPage<EventWithDeliveries>> {
   const { clientKey } = await viewPayment(deps, paymentId)
   const [sequence] = after === null ? [] : parseCursor(after, SEQUENCE)
   const rows = await readEventsOfPayment(deps.pool, clientKey, paymentId, {
     limit: limit + 1,
     beforeSequence: sequence === undefined ? null : Number(sequence),
   })
-  return toCursorPage(rows, limit, (last) => toCursor(last.sequence))
+  const page = toCursorPage(rows, limit, (last) => toCursor(last.sequence))
+  const deliveries = await readDeliveriesOfEvents(deps.pool, clientKey, page.items)
+  const items = page.items.map((event) => ({
+    ...event,
+    deliveries: deliveries.get(event.id) ?? [],
+  }))
+  return { ...page, items }
 }

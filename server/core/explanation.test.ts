@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { retryPolicy } from './backoff.ts'
+import { circuitPolicy } from './circuit.ts'
+import { FINAL_STATES } from './delivery.ts'
+import {
+  attemptsInRun,
+  type ExplainedDelivery,
+  type ExplanationContext,
+  explain,
+  toDurationText,
+} from './explanation.ts'
+
+const NOW = Date.parse('2026-11-14T14:00:40.000Z')
+const at = (text: string) => Date.parse(`2026-11-14T${text}Z`)
+
+const CONTEXT: ExplanationContext = {
+  nowMs: NOW,
+  retry: retryPolicy(),
+  circuit: circuitPolicy(),
+  patienceMs: 3_600_000,
+  reader: 'client',
+}
+
+const ENDPOINT: ExplainedDelivery['endpoint'] = {
+  status: 'ACTIVE',
+  isDeleted: false,
+  inactiveSinceMs: null,
+  circuit: 'CLOSED',
+}
+
+/** Never attempted, and due. */
+const FRESH: ExplainedDelivery = {
+  state: 'PENDING',
+  attempts: 0,
+  runAttempts: 0,
+  isReplay: false,
+  nextAttemptAtMs: NOW,
+  deadlineAtMs: null,
+  finishedAtMs: null,
+  lastAttempt: null,
+  endpoint: ENDPOINT,
+  elder: null,
+  supersededBy: null,
+}
+
+/** Failed six times, to be tried again in 2 min 40 s. */
+const RETRIED: ExplainedDelivery = {
+  ...FRESH,
+  attempts: 6,
+  runAttempts: 6,
+  nextAttemptAtMs: at('14:03:20.000'),
+  deadlineAtMs: Date.parse('2026-11-21T13:58:05.000Z'),
+  lastAttempt: { atMs: at('14:00:36.000'), durationMs: 84, outcome: 'answered', status: 204 },
+}
+
+const failed = (outcome: string, status: number | null = null): ExplainedDelivery => ({
+  ...RETRIED,
+  lastAttempt: { atMs: at('14:00:36.000'), durationMs: 84, outcome, status },
+})
+
+const NEXT = 'Next attempt in 2 min 40 s (14:03:20 UTC); retries end on 21 Nov 13:58 UTC.'
+
+const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: string][] = [
+  ['the first attempt is due', FRESH, 'The first attempt is due now.'],
+  [
+    'the first attempt lies ahead',
+    { ...FRESH, nextAttemptAtMs: NOW + 5_000 },
+    'First attempt in 5 s (14:00:45 UTC).',
+  ],
+  [
+    'a 2xx that is not 200',
+    RETRIED,
+    `Attempt 6 of about 40 got 204. Only 200 counts as delivered. ${NEXT}`,
+  ],
+  ['a 500', failed('answered', 500), `Attempt 6 of about 40 got 500. ${NEXT}`],
+  [
+    'a redirect',
+    failed('answered', 302),
+    `Attempt 6 of about 40 got 302, a redirect. Redirects are never followed. ${NEXT}`,
+  ],
+  [
+    'a 410',
+    failed('answered', 410),
+    `Attempt 6 of about 40 got 410. A 410 is retried too: delete the endpoint to stop its callbacks. ${NEXT}`,
+  ],
+  ['a timeout', failed('timeout'), `Attempt 6 of about 40 got no answer in time. ${NEXT}`],
+  [
+    'a refused connection',
+    failed('connect-error'),
+    `Attempt 6 of about 40 was refused: nothing took the connection. ${NEXT}`,
+  ],
+  [
+    'a name without an address',
+    failed('dns-error'),
+    `Attempt 6 of about 40 found no address for the name of the host. ${NEXT}`,
+  ],
+  [
+    'a bad certificate',
+    failed('tls-error'),
+    `Attempt 6 of about 40 failed at TLS: the certificate is not valid, or there was no handshake. ${NEXT}`,
+  ],
+  [
+    'a connection that was reset',
+    failed('connection-reset'),
+    `Attempt 6 of about 40 lost its connection before the answer. ${NEXT}`,
+  ],
+  [
+    'an answer that is no HTTP',
+    failed('protocol-error'),
+    `Attempt 6 of about 40 got something that is no HTTP answer. ${NEXT}`,
+  ],
+  [
+    'a blocked address',
+    failed('blocked-address'),
+    `Attempt 6 of about 40 was blocked: the name of the host leads to an address that callbacks must not reach. ${NEXT}`,
+  ],
+  [
+    'a key that does not open',
+    failed('undecryptable-key'),
+    `Attempt 6 of about 40 could not be signed: the stored key does not open. ${NEXT}`,
+  ],
+  [
+    'an event that is gone',
+    failed('payload-missing'),
+    `Attempt 6 of about 40 could not be made: the event is no longer stored. ${NEXT}`,
+  ],
+  [
+    'a header that cannot be sent',
+    failed('invalid-header'),
+    `Attempt 6 of about 40 could not be sent: the extra header does not conform. ${NEXT}`,
+  ],
+  [
+    'an outcome of a later version',
+    failed('eaten-by-bear'),
+    `Attempt 6 of about 40 failed (eaten-by-bear). ${NEXT}`,
+  ],
+  [
+    'an attempt whose row is gone',
+    { ...RETRIED, lastAttempt: null },
+    `Attempt 6 of about 40 failed. ${NEXT}`,
+  ],
+  [
+    'a 429 within the usual delay',
+    failed('answered', 429),
+    `Attempt 6 of about 40 got 429: too many requests for your endpoint. ${NEXT}`,
+  ],
+  [
+    'a 503 that asked for more time',
+    { ...failed('answered', 503), nextAttemptAtMs: at('14:05:20.000') },
+    'Attempt 6 of about 40 got 503. Your endpoint asked for more time (Retry-After), and gets it. Next attempt in 4 min 40 s (14:05:20 UTC); retries end on 21 Nov 13:58 UTC.',
+  ],
+  [
+    'a retry that is due',
+    { ...RETRIED, nextAttemptAtMs: NOW - 1 },
+    'Attempt 6 of about 40 got 204. Only 200 counts as delivered. The next attempt is due now.',
+  ],
+  [
+    'a retry on another day',
+    {
+      ...failed('answered', 500),
+      nextAttemptAtMs: at('14:00:40.000') + 6 * 3_600_000 + 4 * 3_600_000,
+    },
+    'Attempt 6 of about 40 got 500. Next attempt in 10 h (15 Nov 00:00:40 UTC); retries end on 21 Nov 13:58 UTC.',
+  ],
+  [
+    'held back by an older update that fails',
+    { ...FRESH, elder: { sequence: 2, firstFailedAtMs: at('13:20:10.000') } },
+    'Waiting for update 2 of the same payment, which your endpoint has refused since 13:20. Goes ahead in 19 min 30 s at the latest (14:20:10 UTC).',
+  ],
+  [
+    'held back since yesterday, by a patience of days',
+    {
+      ...FRESH,
+      elder: { sequence: 2, firstFailedAtMs: Date.parse('2026-11-13T22:05:00.000Z') },
+    },
+    'Waiting for update 2 of the same payment, which your endpoint has refused since 13 Nov 22:05. It no longer has to wait, and goes next.',
+  ],
+  [
+    'held back by an older update that has not failed',
+    { ...FRESH, elder: { sequence: 1, firstFailedAtMs: null } },
+    'Waiting for update 1 of the same payment, which goes first.',
+  ],
+  [
+    'a paused endpoint',
+    {
+      ...FRESH,
+      nextAttemptAtMs: null,
+      endpoint: { ...ENDPOINT, status: 'PAUSED', inactiveSinceMs: at('09:15:00.000') },
+    },
+    'Your endpoint has been paused since 09:15. Nothing is lost: this delivery goes out, in order, once the endpoint is set to ACTIVE, and the wait does not count.',
+  ],
+  [
+    'a disabled endpoint',
+    {
+      ...FRESH,
+      nextAttemptAtMs: null,
+      endpoint: {
+        ...ENDPOINT,
+        status: 'DISABLED',
+        inactiveSinceMs: Date.parse('2026-11-13T09:15:00Z'),
+      },
+    },
+    'Your endpoint was disabled by the service on 13 Nov 09:15 UTC, after 7 days of nothing but failures. Nothing is lost: this delivery goes out, in order, once the endpoint is set to ACTIVE, and the wait does not count.',
+  ],
+  [
+    'an open circuit',
+    {
+      ...failed('answered', 500),
+      nextAttemptAtMs: null,
+      endpoint: { ...ENDPOINT, circuit: 'OPEN' },
+    },
+    'Attempt 6 of about 40 got 500. Your endpoint has only failed lately, so single attempts probe it, at most 5 min apart; this one follows as soon as a probe gets its 200; retries end on 21 Nov 13:58 UTC.',
+  ],
+  [
+    'an open circuit before the first attempt',
+    { ...FRESH, nextAttemptAtMs: null, endpoint: { ...ENDPOINT, circuit: 'HALF_OPEN' } },
+    'Your endpoint has only failed lately, so single attempts probe it, at most 5 min apart; this one follows as soon as a probe gets its 200.',
+  ],
+  [
+    'a long queue',
+    { ...FRESH, nextAttemptAtMs: null },
+    'Waiting for its turn: your endpoint has a long queue, which goes out in order.',
+  ],
+  [
+    'a deleted endpoint whose deliveries are being cancelled',
+    { ...FRESH, endpoint: { ...ENDPOINT, isDeleted: true } },
+    'The endpoint was deleted: this delivery is about to be cancelled.',
+  ],
+  [
+    'a replay that has not begun, before which older updates do not count',
+    { ...FRESH, attempts: 41, isReplay: true, elder: { sequence: 1, firstFailedAtMs: null } },
+    'A replay was asked for. The first attempt is due now.',
+  ],
+  [
+    'a replay that fails again',
+    { ...failed('answered', 500), attempts: 43, runAttempts: 2, isReplay: true },
+    `Attempt 43, number 2 of about 40 since the replay, got 500. ${NEXT}`,
+  ],
+  [
+    'delivered at once',
+    {
+      ...FRESH,
+      state: 'DELIVERED',
+      attempts: 1,
+      runAttempts: null,
+      nextAttemptAtMs: null,
+      lastAttempt: { atMs: at('13:58:05.000'), durationMs: 120, outcome: 'answered', status: 200 },
+    },
+    'Delivered: your endpoint answered 200 to the first attempt, on 14 Nov 13:58:05 UTC.',
+  ],
+  [
+    'delivered after some',
+    {
+      ...FRESH,
+      state: 'DELIVERED',
+      attempts: 7,
+      runAttempts: null,
+      nextAttemptAtMs: null,
+      finishedAtMs: at('13:59:00.000'),
+    },
+    'Delivered: your endpoint answered 200 to attempt 7, on 14 Nov 13:59:00 UTC.',
+  ],
+  [
+    'exhausted',
+    {
+      ...failed('answered', 204),
+      state: 'EXHAUSTED',
+      attempts: 41,
+      runAttempts: null,
+      nextAttemptAtMs: null,
+      deadlineAtMs: at('13:58:05.000'),
+    },
+    'Given up: its 7 days of retries ended on 14 Nov 13:58 UTC without a 200. The last of 41 attempts got 204. Only 200 counts as delivered. Replay it when your endpoint works again.',
+  ],
+  [
+    'exhausted without its attempts',
+    { ...FRESH, state: 'EXHAUSTED', nextAttemptAtMs: null, finishedAtMs: at('13:58:05.000') },
+    'Given up: its 7 days of retries ended on 14 Nov 13:58 UTC without a 200. Replay it when your endpoint works again.',
+  ],
+  [
+    'superseded',
+    { ...FRESH, state: 'SUPERSEDED', nextAttemptAtMs: null, supersededBy: 3 },
+    'Superseded: your endpoint accepted update 3 of the same payment first. Every callback is the whole payment, so nothing is missing.',
+  ],
+  [
+    'superseded by something that is gone',
+    { ...FRESH, state: 'SUPERSEDED', nextAttemptAtMs: null },
+    'Superseded: your endpoint accepted a newer update of the same payment first. Every callback is the whole payment, so nothing is missing.',
+  ],
+  [
+    'cancelled with its endpoint',
+    {
+      ...FRESH,
+      state: 'CANCELLED',
+      nextAttemptAtMs: null,
+      finishedAtMs: at('12:00:00.000'),
+      endpoint: { ...ENDPOINT, isDeleted: true },
+    },
+    'Cancelled on 14 Nov 12:00 UTC, because its endpoint was deleted. It was never attempted.',
+  ],
+  [
+    'cancelled by the operator',
+    {
+      ...FRESH,
+      state: 'CANCELLED',
+      attempts: 2,
+      nextAttemptAtMs: null,
+      finishedAtMs: Date.parse('2026-11-13T12:00:00Z'),
+    },
+    'Cancelled on 13 Nov 12:00 UTC, by the operator. It had been attempted 2 times, without a 200.',
+  ],
+]
+
+describe('explanations', () => {
+  for (const [name, delivery, expected] of CASES) {
+    test(name, () => assert.equal(explain(delivery, CONTEXT), expected))
+  }
+
+  test('with a patience that never ends, an update is said to wait and not until when', () => {
+    const delivery = { ...FRESH, elder: { sequence: 2, firstFailedAtMs: at('13:20:10.000') } }
+    assert.equal(
+      explain(delivery, { ...CONTEXT, patienceMs: Number.POSITIVE_INFINITY }),
+      'Waiting for update 2 of the same payment, which your endpoint has refused since 13:20.',
+    )
+  })
+
+  test('the operator reads of the endpoint, not of his', () => {
+    for (const [name, delivery] of CASES) {
+      const text = explain(delivery, { ...CONTEXT, reader: 'operator' })
+      assert.doesNotMatch(text, /\byour\b/i, name)
+    }
+  })
+
+  test('a faster clock has the same number of attempts and shorter spans', () => {
+    const timeScale = 10_000
+    const retry = retryPolicy(timeScale)
+    assert.equal(attemptsInRun(retry), attemptsInRun(retryPolicy()))
+    const text = explain(
+      {
+        ...RETRIED,
+        lastAttempt: { atMs: NOW - 100, durationMs: 84, outcome: 'answered', status: 503 },
+        runAttempts: 20,
+        attempts: 20,
+        nextAttemptAtMs: NOW + 2_100,
+        deadlineAtMs: NOW + 30_000,
+      },
+      { ...CONTEXT, retry, circuit: circuitPolicy(timeScale) },
+    )
+    assert.equal(
+      text,
+      'Attempt 20 of about 40 got 503. Next attempt in 2 s (14:00:42 UTC); retries end on 14 Nov 14:01:10 UTC.',
+    )
+  })
+
+  test('every state has an explanation for whatever is known of it', () => {
+    for (const state of ['PENDING', ...FINAL_STATES] as const) {
+      for (const [, delivery] of CASES) {
+        const text = explain({ ...delivery, state }, CONTEXT)
+        assert.match(text, /^[A-Z].+\.$/)
+        assert.doesNotMatch(text, /undefined|null|NaN|Infinity|Invalid/)
+      }
+    }
+  })
+})
+
+test('spans are said in their two largest units', () => {
+  const said: [number, string][] = [
+    [0, 'less than a second'],
+    [499, 'less than a second'],
+    [1_000, '1 s'],
+    [160_000, '2 min 40 s'],
+    [300_000, '5 min'],
+    [3_600_000, '1 h'],
+    [3_601_000, '1 h'],
+    [5 * 3_600_000 + 59_999, '5 h 1 min'],
+    [86_400_000, '1 day'],
+    [7 * 86_400_000, '7 days'],
+    [6 * 86_400_000 + 3 * 3_600_000 + 60_000, '6 days 3 h'],
+  ]
+  for (const [ms, text] of said) assert.equal(toDurationText(ms), text)
+})
+
+test('a run has about 40 attempts, by the policy itself', () => {
+  assert.equal(attemptsInRun(retryPolicy()), 41)
+})

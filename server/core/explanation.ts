@@ -1,0 +1,346 @@
+// Why a delivery is where it is, what comes next and when: one to three sentences in plain words. Pure:
+// the time is handed in, and every number comes from the delivery or from the policies it lives by.
+
+import { delayAfterMs, type RetryPolicy } from './backoff.ts'
+import type { CircuitPolicy, CircuitState } from './circuit.ts'
+import type { DeliveryState } from './delivery.ts'
+import type { EndpointStatus } from './endpoint.ts'
+
+export interface ExplainedDelivery {
+  state: DeliveryState
+  attempts: number
+  /** Of this run: a replay begins a new one. Null where it is not known, on final deliveries. */
+  runAttempts: number | null
+  isReplay: boolean
+  /** Null: parked, or final. */
+  nextAttemptAtMs: number | null
+  /** Null: the run has not begun. */
+  deadlineAtMs: number | null
+  finishedAtMs: number | null
+  lastAttempt: { atMs: number; durationMs: number; outcome: string; status: number | null } | null
+  endpoint: {
+    status: EndpointStatus
+    isDeleted: boolean
+    inactiveSinceMs: number | null
+    circuit: CircuitState
+  }
+  /** The oldest update of the same payment that the endpoint is still owed before this one. */
+  elder: { sequence: number; firstFailedAtMs: number | null } | null
+  /** The update that was accepted first, of a superseded one. */
+  supersededBy: number | null
+}
+
+export interface ExplanationContext {
+  nowMs: number
+  retry: RetryPolicy
+  circuit: CircuitPolicy
+  /** Infinity: an update never gives way. */
+  patienceMs: number
+  /** Whose endpoint it is, for whoever reads. */
+  reader: 'client' | 'operator'
+}
+
+export function explain(delivery: ExplainedDelivery, context: ExplanationContext): string {
+  const sentences =
+    delivery.state === 'PENDING'
+      ? explainPending(delivery, context)
+      : explainFinal(delivery, context)
+  return sentences.join(' ')
+}
+
+/** Attempts of a whole run when nothing is ever answered in time: what "about 40" means. */
+export function attemptsInRun(policy: RetryPolicy): number {
+  const lastStartMs = policy.windowMs - policy.lastStartMarginMs
+  let attempts = 1
+  for (let atMs = 0; atMs < lastStartMs && attempts < 10_000; attempts++) {
+    atMs += delayAfterMs(attempts, policy, () => 0.5)
+  }
+  return attempts
+}
+
+function explainPending(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+  const hasTried = (delivery.runAttempts ?? 0) > 0
+  const past = hasTried ? describeLast(delivery, context) : []
+  if (delivery.isReplay && !hasTried) past.push('A replay was asked for.')
+  return [...past, ...describeHold(delivery, context, hasTried)]
+}
+
+/** What stands in the way, or when it goes. */
+function describeHold(
+  delivery: ExplainedDelivery,
+  context: ExplanationContext,
+  hasTried: boolean,
+): string[] {
+  const { endpoint, elder, nextAttemptAtMs } = delivery
+  const words = wordsFor(context)
+  if (endpoint.isDeleted)
+    return ['The endpoint was deleted: this delivery is about to be cancelled.']
+  if (endpoint.status !== 'ACTIVE') return describeInactive(delivery, context)
+  // A person asked for a replay: it keeps no order among other updates.
+  if (elder !== null && !delivery.isReplay) return describeElder(elder, context)
+  if (nextAttemptAtMs === null) {
+    if (endpoint.circuit === 'CLOSED') {
+      return [`Waiting for its turn: ${words.endpoint} has a long queue, which goes out in order.`]
+    }
+    const pause = toDurationText(context.circuit.pauseMsMax)
+    return [
+      `${words.Endpoint} has only failed lately, so single attempts probe it, at most ${pause} apart;`,
+      `this one follows as soon as a probe gets its 200${describeEnd(delivery, context)}`,
+    ]
+  }
+  const which = hasTried ? 'next attempt' : 'first attempt'
+  if (nextAttemptAtMs <= context.nowMs) return [`The ${which} is due now.`]
+  const wait = toDurationText(nextAttemptAtMs - context.nowMs)
+  const when = `${toTimeText(nextAttemptAtMs, context.nowMs)} UTC`
+  const end = hasTried ? describeEnd(delivery, context) : '.'
+  return [`${capitalised(which)} in ${wait} (${when})${end}`]
+}
+
+function describeInactive(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+  const { status, inactiveSinceMs } = delivery.endpoint
+  const { Endpoint } = wordsFor(context)
+  const paused =
+    inactiveSinceMs === null ? '' : ` since ${toInstantText(inactiveSinceMs, context.nowMs)}`
+  const disabled =
+    inactiveSinceMs === null
+      ? ''
+      : ` on ${toDayText(inactiveSinceMs)} ${clock(inactiveSinceMs, Infinity)} UTC`
+  const reason =
+    status === 'PAUSED'
+      ? `${Endpoint} has been paused${paused}.`
+      : `${Endpoint} was disabled by the service${disabled}, after ${toDurationText(context.retry.windowMs)} of nothing but failures.`
+  return [
+    reason,
+    'Nothing is lost: this delivery goes out, in order, once the endpoint is set to ACTIVE, and the wait does not count.',
+  ]
+}
+
+function describeElder(
+  elder: { sequence: number; firstFailedAtMs: number | null },
+  context: ExplanationContext,
+): string[] {
+  const { endpoint } = wordsFor(context)
+  const first = `Waiting for update ${elder.sequence} of the same payment`
+  if (elder.firstFailedAtMs === null) return [`${first}, which goes first.`]
+  const since = toInstantText(elder.firstFailedAtMs, context.nowMs)
+  const refused = `${first}, which ${endpoint} has refused since ${since}.`
+  const givesWayAtMs = elder.firstFailedAtMs + context.patienceMs
+  if (!Number.isFinite(givesWayAtMs)) return [refused]
+  if (givesWayAtMs <= context.nowMs) return [refused, 'It no longer has to wait, and goes next.']
+  const wait = toDurationText(givesWayAtMs - context.nowMs)
+  return [
+    refused,
+    `Goes ahead in ${wait} at the latest (${toTimeText(givesWayAtMs, context.nowMs)} UTC).`,
+  ]
+}
+
+/** "Attempt 6 of about 40 got 204. Only 200 counts as delivered." */
+function describeLast(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+  const { attempts, runAttempts, lastAttempt } = delivery
+  const about = roundly(attemptsInRun(context.retry))
+  const number =
+    runAttempts === null || runAttempts === attempts
+      ? `Attempt ${attempts} of about ${about}`
+      : `Attempt ${attempts}, number ${runAttempts} of about ${about} since the replay,`
+  if (lastAttempt === null) return [`${number} failed.`]
+  const sentences = describeOutcome(number, lastAttempt.outcome, lastAttempt.status, context)
+  if (hasAskedForTime(delivery, context.retry)) {
+    const { Endpoint } = wordsFor(context)
+    sentences.push(`${Endpoint} asked for more time (Retry-After), and gets it.`)
+  }
+  return sentences
+}
+
+function describeOutcome(
+  what: string,
+  outcome: string,
+  status: number | null,
+  context: ExplanationContext,
+): string[] {
+  if (outcome === 'answered' && status !== null) return describeAnswer(what, status, context)
+  const told = OUTCOMES[outcome]
+  return [told === undefined ? `${what} failed (${outcome}).` : `${what} ${told}`]
+}
+
+function describeAnswer(what: string, status: number, context: ExplanationContext): string[] {
+  if (status === 200) return [`${what} got 200.`]
+  if (status >= 200 && status < 300) {
+    return [`${what} got ${status}.`, 'Only 200 counts as delivered.']
+  }
+  if (status >= 300 && status < 400) {
+    return [`${what} got ${status}, a redirect.`, 'Redirects are never followed.']
+  }
+  if (status === 410) {
+    return [`${what} got 410.`, 'A 410 is retried too: delete the endpoint to stop its callbacks.']
+  }
+  if (status === 429)
+    return [`${what} got 429: too many requests for ${wordsFor(context).endpoint}.`]
+  return [`${what} got ${status}.`]
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  timeout: 'got no answer in time.',
+  'connect-error': 'was refused: nothing took the connection.',
+  'dns-error': 'found no address for the name of the host.',
+  'tls-error': 'failed at TLS: the certificate is not valid, or there was no handshake.',
+  'connection-reset': 'lost its connection before the answer.',
+  'protocol-error': 'got something that is no HTTP answer.',
+  'blocked-address':
+    'was blocked: the name of the host leads to an address that callbacks must not reach.',
+  'undecryptable-key': 'could not be signed: the stored key does not open.',
+  'payload-missing': 'could not be made: the event is no longer stored.',
+  'invalid-header': 'could not be sent: the extra header does not conform.',
+}
+
+/**
+ * The header itself is not kept. But a wait that is longer than any jitter makes it was asked for, since
+ * nothing else lengthens a delay.
+ */
+function hasAskedForTime(delivery: ExplainedDelivery, policy: RetryPolicy): boolean {
+  const { lastAttempt, nextAttemptAtMs, runAttempts } = delivery
+  if (lastAttempt === null || nextAttemptAtMs === null || runAttempts === null) return false
+  if (lastAttempt.status !== 429 && lastAttempt.status !== 503) return false
+  const longestMs = delayAfterMs(runAttempts, policy, () => 1)
+  const waitMs = nextAttemptAtMs - (lastAttempt.atMs + lastAttempt.durationMs)
+  // Half a second for what lies between the answer and the decision.
+  return waitMs > longestMs + 500
+}
+
+function describeEnd(delivery: ExplainedDelivery, context: ExplanationContext): string {
+  const { deadlineAtMs } = delivery
+  if (deadlineAtMs === null) return '.'
+  return `; retries end on ${toDayText(deadlineAtMs)} ${clock(deadlineAtMs, context.retry.windowMs)} UTC.`
+}
+
+function explainFinal(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+  switch (delivery.state) {
+    case 'DELIVERED':
+      return explainDelivered(delivery, context)
+    case 'EXHAUSTED':
+      return explainExhausted(delivery, context)
+    case 'SUPERSEDED':
+      return explainSuperseded(delivery, context)
+    default:
+      return explainCancelled(delivery)
+  }
+}
+
+function explainDelivered(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+  const { attempts, lastAttempt, finishedAtMs } = delivery
+  const atMs = lastAttempt ? lastAttempt.atMs + lastAttempt.durationMs : finishedAtMs
+  const when = atMs === null ? '' : `, on ${toDayText(atMs)} ${clock(atMs, 0)} UTC`
+  const which = attempts <= 1 ? 'the first attempt' : `attempt ${attempts}`
+  const { Endpoint } = wordsFor(context)
+  return [`Delivered: ${Endpoint.toLowerCase()} answered 200 to ${which}${when}.`]
+}
+
+function explainExhausted(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+  const { deadlineAtMs, attempts, lastAttempt } = delivery
+  const endedAtMs = deadlineAtMs ?? delivery.finishedAtMs
+  const end =
+    endedAtMs === null
+      ? ''
+      : ` on ${toDayText(endedAtMs)} ${clock(endedAtMs, context.retry.windowMs)} UTC`
+  const span = toDurationText(context.retry.windowMs)
+  const last = `The last of ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+  return [
+    `Given up: its ${span} of retries ended${end} without a 200.`,
+    ...(lastAttempt === null || attempts === 0
+      ? []
+      : describeOutcome(last, lastAttempt.outcome, lastAttempt.status, context)),
+    `Replay it when ${wordsFor(context).endpoint} works again.`,
+  ]
+}
+
+function explainSuperseded(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+  const { endpoint } = wordsFor(context)
+  const newer =
+    delivery.supersededBy === null
+      ? 'a newer update of the same payment'
+      : `update ${delivery.supersededBy} of the same payment`
+  return [
+    `Superseded: ${endpoint} accepted ${newer} first.`,
+    'Every callback is the whole payment, so nothing is missing.',
+  ]
+}
+
+function explainCancelled(delivery: ExplainedDelivery): string[] {
+  const { endpoint, attempts, finishedAtMs } = delivery
+  const when =
+    finishedAtMs === null
+      ? ''
+      : ` on ${toDayText(finishedAtMs)} ${clock(finishedAtMs, Infinity)} UTC`
+  const why = endpoint.isDeleted ? 'because its endpoint was deleted' : 'by the operator'
+  const tried =
+    attempts === 0
+      ? 'It was never attempted.'
+      : `It had been attempted ${attempts === 1 ? 'once' : `${attempts} times`}, without a 200.`
+  return [`Cancelled${when}, ${why}.`, tried]
+}
+
+function wordsFor({ reader }: ExplanationContext): { endpoint: string; Endpoint: string } {
+  return reader === 'client'
+    ? { endpoint: 'your endpoint', Endpoint: 'Your endpoint' }
+    : { endpoint: 'the endpoint', Endpoint: 'The endpoint' }
+}
+
+/** A number that is only about right is said in tens. */
+function roundly(count: number): number {
+  return count < 15 ? count : Math.round(count / 10) * 10
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
+
+/** The two largest units, whole: 2 min 40 s, 5 h, 6 days 3 h. */
+export function toDurationText(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 1) return 'less than a second'
+  let left = seconds * 1_000
+  const parts: string[] = []
+  for (const [unit, unitMs] of UNITS) {
+    const count = Math.floor(left / unitMs)
+    left -= count * unitMs
+    if (count > 0) parts.push(`${count} ${unit === 'day' && count > 1 ? 'days' : unit}`)
+    // 2 days 0 h 40 min is said as 2 days.
+    if (parts.length === 2 || (parts.length === 1 && count === 0)) break
+  }
+  return parts.join(' ')
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** 21 Nov */
+function toDayText(ms: number): string {
+  const date = new Date(ms)
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
+}
+
+/** 14:03, or 14:03:20 where a span is so short that seconds matter. */
+function clock(ms: number, spanMs: number): string {
+  const time = new Date(ms).toISOString()
+  return time.slice(11, spanMs > 3_600_000 ? 16 : 19)
+}
+
+/** 14:03:20 today, 22 Nov 14:03:20 on another day. */
+function toTimeText(ms: number, nowMs: number): string {
+  return isSameDay(ms, nowMs) ? clock(ms, 0) : `${toDayText(ms)} ${clock(ms, 0)}`
+}
+
+/** 13:20 today, 14 Nov 13:20 on another day. */
+function toInstantText(ms: number, nowMs: number): string {
+  const time = clock(ms, Number.POSITIVE_INFINITY)
+  return isSameDay(ms, nowMs) ? time : `${toDayText(ms)} ${time}`
+}
+
+function isSameDay(ms: number, nowMs: number): boolean {
+  return new Date(ms).toISOString().slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)
+}

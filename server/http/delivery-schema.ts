@@ -1,0 +1,205 @@
+// Deliveries as answers show them, to clients and to the operator.
+
+import Type from 'typebox'
+import { DELIVERY_STATES } from '../core/delivery.ts'
+import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
+import { EVENT_KINDS } from '../core/payment.ts'
+import type { AttemptItem, DeliveryItem } from '../operations/view-deliveries.ts'
+import { CursorQuery } from './cursor.ts'
+
+const Uuid = Type.String({ format: 'uuid' })
+const Instant = Type.String({ format: 'date-time' })
+const OptionalInstant = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description })
+const OptionalText = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+const OptionalInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] })
+
+const itemProperties = {
+  id: Uuid,
+  eventId: Type.String({ format: 'uuid', description: 'The `webhook-id` of its callbacks.' }),
+  event: Type.Enum([...EVENT_KINDS]),
+  paymentId: Uuid,
+  sequence: Type.Integer({ description: 'The number of the event within its payment.' }),
+  endpointId: Uuid,
+  endpointUrl: Type.String(),
+  state: Type.Enum([...DELIVERY_STATES]),
+  attempts: Type.Integer({ description: 'So far, over all runs.' }),
+  createdAt: Instant,
+  nextAttemptAt: OptionalInstant('Null when it has ended, or waits for its endpoint.'),
+  deadlineAt: OptionalInstant('No attempt starts later. Null before the first one.'),
+  lastOutcome: OptionalText(
+    'What the last attempt came to: `answered` and the status, or why there was no answer.',
+  ),
+}
+
+const ITEM_EXAMPLE = {
+  id: '019cade2-1350-7af3-913d-2f16aae956b4',
+  eventId: '019cade2-1350-7000-8a0b-1c2d3e4f5a6b',
+  event: 'payment.paid',
+  paymentId: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
+  sequence: 3,
+  endpointId: '019cade1-0a11-7c1e-9d0b-3f6a1c2b4d5e',
+  endpointUrl: 'https://example.com/paybell',
+  state: 'PENDING',
+  attempts: 6,
+  createdAt: '2026-11-14T13:58:01.120Z',
+  nextAttemptAt: '2026-11-14T14:03:20.000Z',
+  deadlineAt: '2026-11-21T13:58:01.200Z',
+  lastOutcome: 'answered 204',
+}
+
+const attemptProperties = {
+  attempt: Type.Integer(),
+  at: Instant,
+  durationMs: Type.Integer(),
+  status: OptionalInteger,
+  error: OptionalText('Why no answer came; null when one did.'),
+}
+
+export const ATTEMPT_EXAMPLE = {
+  attempt: 6,
+  at: '2026-11-14T14:00:36.410Z',
+  durationMs: 84,
+  status: 204,
+  error: null,
+}
+
+export const DeliverySchema = Type.Object(itemProperties, { examples: [ITEM_EXAMPLE] })
+
+export const DeliveryDetailSchema = Type.Object({
+  ...itemProperties,
+  attemptLog: Type.Array(Type.Object(attemptProperties, { examples: [ATTEMPT_EXAMPLE] })),
+  explanation: Type.String({ description: 'Why it is where it is, what comes next and when.' }),
+})
+
+const owner = { clientId: Uuid, accountId: Uuid }
+
+export const OperatorDeliverySchema = Type.Object({ ...itemProperties, ...owner })
+
+export const OperatorDeliveryDetailSchema = Type.Object({
+  ...OperatorDeliverySchema.properties,
+  attemptLog: Type.Array(
+    Type.Object({
+      ...attemptProperties,
+      excerpt: OptionalText('The first 4 KiB of an answer that was not a 200, as text.'),
+    }),
+  ),
+  explanation: DeliveryDetailSchema.properties.explanation,
+  request: Type.Object({
+    method: Type.String(),
+    url: Type.String(),
+    attempt: OptionalInteger,
+    headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
+      description:
+        'Of the last attempt, as they were sent. The value of a header of the endpoint’s own is masked. Empty before the first attempt.',
+    }),
+    body: OptionalText('Without the file of a document. Null when it is no longer stored.'),
+    bodyBytes: OptionalInteger,
+    bodyUrl: Type.String({ description: 'Where the exact bytes are.' }),
+  }),
+  signatureInputs: Type.Object({
+    algorithm: Type.String(),
+    headers: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        signed: Type.String({ description: 'What the signature is made over.' }),
+        encoding: Type.String(),
+      }),
+    ),
+    webhookId: Uuid,
+    timestamp: OptionalInteger,
+    keys: Type.Integer({ description: '2 for 24 hours after a rotation, otherwise 1.' }),
+  }),
+  response: Type.Unsafe<{ status: number | null; excerpt: string | null } | null>({
+    type: ['object', 'null'],
+    properties: { status: OptionalInteger, excerpt: OptionalText('As in attemptLog.') },
+    description: 'Of the last attempt; null before the first one.',
+  }),
+})
+
+export function CursorPageOf<T extends Type.TSchema>(item: T) {
+  return Type.Object({
+    items: Type.Array(item),
+    next: OptionalText('Give it back as `after` to read on; null at the end.'),
+  })
+}
+
+const filterProperties = {
+  state: Type.Optional(
+    Type.String({
+      description: `One of ${DELIVERY_STATES.join(', ')}, or several with commas.`,
+    }),
+  ),
+  endpointId: Type.Optional(Uuid),
+  paymentId: Type.Optional(Uuid),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Created at this instant or later.' }),
+  ),
+  to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Created before this instant.' }),
+  ),
+}
+
+export const DeliveryListQuery = Type.Object({ ...CursorQuery, ...filterProperties })
+
+export const OperatorDeliveryListQuery = Type.Object({
+  ...CursorQuery,
+  ...filterProperties,
+  clientId: Type.Optional(Uuid),
+  accountId: Type.Optional(Uuid),
+  eventId: Type.Optional(Uuid),
+  event: Type.Optional(Type.Enum([...EVENT_KINDS], { description: 'The kind of event.' })),
+  q: Type.Optional(
+    Type.String({
+      maxLength: SEARCH_CHARACTERS_MAX,
+      description: 'The id of a payment, an event or a delivery, or the externalId of a payment.',
+    }),
+  ),
+})
+
+export function toDelivery(item: DeliveryItem) {
+  return {
+    id: item.id,
+    eventId: item.eventId,
+    event: item.kind as (typeof EVENT_KINDS)[number],
+    paymentId: item.paymentId,
+    sequence: item.sequence,
+    endpointId: item.endpointId,
+    endpointUrl: item.endpointUrl,
+    state: item.state,
+    attempts: item.attempts,
+    createdAt: item.createdAt.toISOString(),
+    nextAttemptAt: item.nextAttemptAt?.toISOString() ?? null,
+    deadlineAt: item.deadlineAt?.toISOString() ?? null,
+    lastOutcome: toOutcomeText(item.lastOutcome, item.lastStatus),
+  }
+}
+
+export function toOperatorDelivery(item: DeliveryItem) {
+  return { ...toDelivery(item), clientId: item.clientId, accountId: item.accountId }
+}
+
+/** As health says it: `answered 503`, `timeout`. */
+function toOutcomeText(outcome: string | null, status: number | null): string | null {
+  return outcome === 'answered' && status !== null ? `answered ${status}` : outcome
+}
+
+export function toAttempt(item: AttemptItem) {
+  return {
+    attempt: item.attempt,
+    at: item.at.toISOString(),
+    durationMs: item.durationMs,
+    status: item.status,
+    error: item.outcome === 'answered' ? null : item.outcome,
+  }
+}
+
+export function toOperatorAttempt(item: AttemptItem) {
+  return { ...toAttempt(item), excerpt: toExcerpt(item) }
+}
+
+/** Whatever bytes came back, as text: what is no UTF-8 becomes a replacement character. */
+export function toExcerpt({ excerpt }: AttemptItem): string | null {
+  return excerpt === null ? null : excerpt.toString('utf8')
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { LIVE_STREAM_LIMITS, LiveStream } from './live-stream.ts'
+
+/** As much of an answer as the stream uses; a slow one never gets rid of what is written to it. */
+class Reader extends EventEmitter {
+  text = ''
+  isSlow = false
+  isDestroyed = false
+  isEnded = false
+
+  write(text: string): boolean {
+    this.text += text
+    return !this.isSlow
+  }
+
+  get writableLength(): number {
+    return this.isSlow ? this.text.length : 0
+  }
+
+  destroy(): void {
+    this.isDestroyed = true
+    this.emit('close')
+  }
+
+  end(): void {
+    this.isEnded = true
+    this.emit('close')
+  }
+
+  asResponse(): ServerResponse {
+    return this as unknown as ServerResponse
+  }
+}
+
+const ATTEMPT = {
+  deliveryId: 'd',
+  eventId: 'e',
+  endpointId: 'p',
+  attempt: 1,
+  outcome: 'answered',
+  status: 200,
+  at: '2026-03-02T09:30:00.400Z',
+}
+const LIMITS = { ...LIVE_STREAM_LIMITS, writeEveryMs: 1 }
+
+test('events go to every reader, and nothing is made while nobody watches', async (t) => {
+  const stream = new LiveStream(LIMITS)
+  t.after(() => stream.end())
+  assert.equal(stream.isWatched, false)
+  stream.attempted(ATTEMPT)
+  const readers = [new Reader(), new Reader()]
+  for (const reader of readers) stream.add(reader.asResponse())
+  assert.equal(stream.isWatched, true)
+  stream.attempted(ATTEMPT)
+  await delay(20)
+  for (const reader of readers) {
+    assert.equal(reader.text, `: watching\n\nevent: attempt\ndata: ${JSON.stringify(ATTEMPT)}\n\n`)
+  }
+  stream.end()
+  assert.ok(readers.every((reader) => reader.isEnded))
+  assert.equal(stream.isWatched, false)
+})
+
+test('a reader that falls behind is dropped, the others go on', async (t) => {
+  const stream = new LiveStream({ ...LIMITS, bytesBehindMax: 100 })
+  t.after(() => stream.end())
+  const [slow, quick] = [new Reader(), new Reader()]
+  slow.isSlow = true
+  for (const reader of [slow, quick]) stream.add(reader.asResponse())
+  stream.attempted(ATTEMPT)
+  await delay(20)
+  assert.equal(slow.isDestroyed, true)
+  assert.equal(quick.isDestroyed, false)
+  assert.equal(stream.isWatched, true)
+})
+
+test('more than the limit in a second is left out and counted; more readers than the limit are too many', async (t) => {
+  const stream = new LiveStream({ ...LIMITS, eventsPerSecondMax: 3, readersMax: 1 })
+  t.after(() => stream.end())
+  const reader = new Reader()
+  assert.equal(stream.isFull, false)
+  stream.add(reader.asResponse())
+  assert.equal(stream.isFull, true)
+  for (let i = 0; i < 10; i++) stream.attempted(ATTEMPT)
+  await delay(1_100)
+  assert.equal(reader.text.match(/event: attempt/g)?.length, 3)
+  assert.match(reader.text, /: 7 left out\n\n/)
+})

@@ -1,0 +1,144 @@
+// Server-sent events to whoever watches: what this process accepts and attempts, as it happens. Bounded
+// in every direction: so many readers, so many events a second, so many bytes that one may be behind.
+
+import type { ServerResponse } from 'node:http'
+
+export interface AcceptedEvent {
+  eventId: string
+  event: string
+  paymentId: string
+  accountId: string
+  sequence: number
+  deliveries: number
+  at: string
+}
+
+export interface AttemptedEvent {
+  deliveryId: string
+  eventId: string
+  endpointId: string
+  attempt: number
+  outcome: string
+  status: number | null
+  at: string
+}
+
+export interface LiveStreamLimits {
+  readersMax: number
+  /** What happens beyond it within a second is counted, and told as a comment. */
+  eventsPerSecondMax: number
+  /** A reader that is behind by more than this is dropped. */
+  bytesBehindMax: number
+  /** Events are written together, so often. */
+  writeEveryMs: number
+  /** A comment line keeps proxies from closing what is silent. */
+  commentEveryMs: number
+}
+
+export const LIVE_STREAM_LIMITS: LiveStreamLimits = {
+  readersMax: 100,
+  eventsPerSecondMax: 1_000,
+  bytesBehindMax: 1024 * 1024,
+  writeEveryMs: 50,
+  commentEveryMs: 15_000,
+}
+
+export class LiveStream {
+  readonly #limits: LiveStreamLimits
+  readonly #readers = new Set<ServerResponse>()
+  #text = ''
+  #eventsThisSecond = 0
+  #leftOut = 0
+  #writeTimer: NodeJS.Timeout | undefined
+  #secondTimer: NodeJS.Timeout | undefined
+  #commentTimer: NodeJS.Timeout | undefined
+
+  constructor(limits: LiveStreamLimits = LIVE_STREAM_LIMITS) {
+    this.#limits = limits
+  }
+
+  /** Ask before making an event: nobody watches a service most of the time. */
+  get isWatched(): boolean {
+    return this.#readers.size > 0
+  }
+
+  get isFull(): boolean {
+    return this.#readers.size >= this.#limits.readersMax
+  }
+
+  accepted(event: AcceptedEvent): void {
+    this.#publish('accepted', event)
+  }
+
+  attempted(event: AttemptedEvent): void {
+    this.#publish('attempt', event)
+  }
+
+  /** The answer's headers are out; from here on it is ours until it closes. */
+  add(reader: ServerResponse): void {
+    this.#readers.add(reader)
+    reader.once('close', () => this.#remove(reader))
+    reader.on('error', () => this.#remove(reader))
+    reader.write(': watching\n\n')
+    if (this.#readers.size > 1) return
+    this.#commentTimer = setInterval(
+      () => this.#send(': still here\n\n'),
+      this.#limits.commentEveryMs,
+    )
+    this.#secondTimer = setInterval(() => this.#turnSecond(), 1_000)
+    this.#commentTimer.unref()
+    this.#secondTimer.unref()
+  }
+
+  /** The service stops: nobody is kept waiting. */
+  end(): void {
+    this.#flush()
+    for (const reader of this.#readers) reader.end()
+  }
+
+  #publish(name: string, event: object): void {
+    if (this.#readers.size === 0) return
+    if (this.#eventsThisSecond >= this.#limits.eventsPerSecondMax) {
+      this.#leftOut++
+      return
+    }
+    this.#eventsThisSecond++
+    this.#text += `event: ${name}\ndata: ${JSON.stringify(event)}\n\n`
+    this.#writeTimer ??= setTimeout(() => this.#flush(), this.#limits.writeEveryMs)
+  }
+
+  #flush(): void {
+    clearTimeout(this.#writeTimer)
+    this.#writeTimer = undefined
+    const text = this.#text
+    this.#text = ''
+    if (text !== '') this.#send(text)
+  }
+
+  #turnSecond(): void {
+    if (this.#leftOut > 0) this.#send(`: ${this.#leftOut} left out\n\n`)
+    this.#leftOut = 0
+    this.#eventsThisSecond = 0
+  }
+
+  #send(text: string): void {
+    for (const reader of this.#readers) {
+      reader.write(text)
+      if (reader.writableLength > this.#limits.bytesBehindMax) {
+        this.#remove(reader)
+        reader.destroy()
+      }
+    }
+  }
+
+  #remove(reader: ServerResponse): void {
+    if (!this.#readers.delete(reader) || this.#readers.size > 0) return
+    clearInterval(this.#commentTimer)
+    clearInterval(this.#secondTimer)
+    clearTimeout(this.#writeTimer)
+    this.#writeTimer = undefined
+    this.#text = ''
+    this.#leftOut = 0
+    this.#eventsThisSecond = 0
+  }
+}

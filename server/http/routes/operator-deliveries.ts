@@ -1,0 +1,119 @@
+// /operator/v1/deliveries and the bytes of events: what was owed to whom, what was sent, what came back.
+
+import { Type } from 'typebox'
+import { parseDeliveryFilter } from '../../core/delivery-filter.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { viewDeliveries, viewDelivery } from '../../operations/view-deliveries.ts'
+import { viewAnyEventBody } from '../../operations/view-event-body.ts'
+import { viewSentRequest } from '../../operations/view-sent-request.ts'
+import { toCursorRequest } from '../cursor.ts'
+import {
+  CursorPageOf,
+  OperatorDeliveryDetailSchema,
+  OperatorDeliveryListQuery,
+  OperatorDeliverySchema,
+  toExcerpt,
+  toOperatorAttempt,
+  toOperatorDelivery,
+} from '../delivery-schema.ts'
+import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const tags = ['Operator']
+
+export function operatorDeliveryRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/deliveries',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listAllDeliveries',
+        tags,
+        summary: 'List deliveries, newest first',
+        description:
+          'Pending and ended ones. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
+        querystring: OperatorDeliveryListQuery,
+        response: {
+          200: CursorPageOf(OperatorDeliverySchema),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const filter = parseDeliveryFilter(request.query)
+        const asked = toCursorRequest(request.query)
+        const page = await viewDeliveries(deps, { kind: 'operator' }, filter, asked)
+        return { items: page.items.map(toOperatorDelivery), next: page.next }
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/deliveries/:id',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getAnyDelivery',
+        tags,
+        summary: 'See one delivery: request, signatures, answers, and why it is where it is',
+        description:
+          'The request is made again from what is stored, with the keys that signed at the time where they are still there.',
+        params: IdParams,
+        response: {
+          200: OperatorDeliveryDetailSchema,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const id = readId(request.params.id)
+        const { delivery, attempts, explanation } = await viewDelivery(
+          deps,
+          { kind: 'operator' },
+          id,
+        )
+        const last = attempts.at(-1)
+        const sent = await viewSentRequest(deps, delivery, last)
+        return {
+          ...toOperatorDelivery(delivery),
+          attemptLog: attempts.map(toOperatorAttempt),
+          explanation,
+          request: {
+            method: 'POST',
+            url: delivery.endpointUrl,
+            ...sent.request,
+            headers: [...sent.request.headers],
+            bodyUrl: `/operator/v1/events/${delivery.eventId}/body`,
+          },
+          signatureInputs: {
+            ...sent.signatureInputs,
+            headers: [...sent.signatureInputs.headers],
+          },
+          response: last === undefined ? null : { status: last.status, excerpt: toExcerpt(last) },
+        }
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/events/:id/body',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getEventBody',
+        tags,
+        summary: 'Get the exact bytes of an event’s callback body',
+        description: 'Byte for byte what callbacks carry, the file of a document included.',
+        params: IdParams,
+        response: {
+          200: Type.Unsafe<unknown>({ type: 'object', description: 'The payment.' }),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'payload-expired'),
+        },
+      },
+      handler: async (request, reply) => {
+        const body = await viewAnyEventBody(deps, readId(request.params.id))
+        // As bytes: to text the framework would add a charset, and perhaps more.
+        return reply
+          .headers({ 'content-type': 'application/json' })
+          .send(Buffer.concat(body) as never)
+      },
+    })
+  }
+}

@@ -1,0 +1,155 @@
+// /operator/v1/endpoints: everybody's, with their health; the operator may pause and resume them.
+
+import { Type } from 'typebox'
+import { HMAC_HEADER } from '../../core/callback-headers.ts'
+import { ENDPOINT_STATUSES, HMAC_ALGORITHM, OWNER_STATUSES } from '../../core/endpoint.ts'
+import { toPageRequest } from '../../core/page.ts'
+import type { Deps } from '../../operations/deps.ts'
+import {
+  changeAnyEndpoint,
+  type EndpointWithHealth,
+  type OwnedEndpoint,
+  viewAllEndpoints,
+  viewAnyEndpoint,
+} from '../../operations/view-all-endpoints.ts'
+import { auditOf } from '../audit.ts'
+import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import {
+  BODY_PROBLEMS,
+  EndpointItem,
+  HealthSchema,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+  readId,
+  toHealth,
+} from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const KINDS = ['subscription', 'webhook'] as const
+const Uuid = Type.String({ format: 'uuid' })
+const OptionalText = (format: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format })
+
+const Item = Type.Object({
+  ...EndpointItem.properties,
+  kind: Type.String({ description: KINDS.join(' or ') }),
+  clientId: Uuid,
+  accountId: OptionalText('uuid'),
+  createdAt: Type.String({ format: 'date-time' }),
+  deletedAt: OptionalText('date-time'),
+})
+const ItemWithHealth = Type.Object({ ...Item.properties, health: HealthSchema })
+
+const StatusChange = Type.Object(
+  { status: Type.Enum([...OWNER_STATUSES]) },
+  { examples: [{ status: 'PAUSED' }] },
+)
+
+const tags = ['Operator']
+
+export function operatorEndpointRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/endpoints',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listEndpoints',
+        tags,
+        summary: 'List endpoints with their health',
+        description: '`health.pending` counts up to 10,000 here, and exactly on a single endpoint.',
+        querystring: Type.Object({
+          ...PageQuery.properties,
+          clientId: Type.Optional(Uuid),
+          accountId: Type.Optional(Uuid),
+          kind: Type.Optional(Type.Enum([...KINDS])),
+          status: Type.Optional(Type.Enum([...ENDPOINT_STATUSES])),
+          failing: Type.Optional(
+            Type.Boolean({ description: 'Whether its last attempts have failed.' }),
+          ),
+        }),
+        response: {
+          200: PageOf(ItemWithHealth),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const { clientId, accountId, kind, status, failing, ...page } = request.query
+        const filter = {
+          clientId: clientId ?? null,
+          accountId: accountId ?? null,
+          kind: kind ?? null,
+          status: status ?? null,
+          isFailing: failing ?? null,
+        }
+        return toPageBody(
+          await viewAllEndpoints(deps, filter, toPageRequest(page)),
+          toItemWithHealth,
+        )
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/endpoints/:id',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getEndpoint',
+        tags,
+        summary: 'See one endpoint and its health, also when it was deleted',
+        params: IdParams,
+        response: {
+          200: ItemWithHealth,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) =>
+        toItemWithHealth(await viewAnyEndpoint(deps, readId(request.params.id))),
+    })
+
+    app.route({
+      method: 'PATCH',
+      url: '/endpoints/:id',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'changeEndpoint',
+        tags,
+        summary: 'Pause or resume an endpoint',
+        description:
+          'A paused endpoint loses nothing: what it is owed goes out when it is resumed.',
+        params: IdParams,
+        body: StatusChange,
+        response: {
+          200: Item,
+          ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const { status } = request.body
+        const action = status === 'PAUSED' ? 'endpoint.pause' : 'endpoint.resume'
+        const audit = auditOf(deps, request, action)
+        return toItem(await changeAnyEndpoint(deps, readId(request.params.id), status, audit))
+      },
+    })
+  }
+}
+
+function toItem(endpoint: OwnedEndpoint) {
+  return {
+    id: endpoint.id,
+    kind: endpoint.kind,
+    clientId: endpoint.clientId,
+    accountId: endpoint.accountId,
+    endpointUrl: endpoint.url,
+    hmacHeaderName: HMAC_HEADER,
+    algorithm: HMAC_ALGORITHM,
+    status: endpoint.status,
+    createdAt: endpoint.createdAt.toISOString(),
+    deletedAt: endpoint.deletedAt?.toISOString() ?? null,
+  }
+}
+
+function toItemWithHealth({ endpoint, health }: EndpointWithHealth) {
+  return { ...toItem(endpoint), health: toHealth(health) }
+}

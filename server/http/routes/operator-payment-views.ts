@@ -1,0 +1,142 @@
+// /operator/v1/payments as they are read: lists by cursor, one as it is now, and what became of each of
+// its events. Writing them is operator-payments.ts.
+
+import { Type } from 'typebox'
+import { SEARCH_CHARACTERS_MAX } from '../../core/delivery-filter.ts'
+import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../core/payment.ts'
+import type { Deps } from '../../operations/deps.ts'
+import {
+  type EventWithDeliveries,
+  type PaymentItem,
+  type PaymentView,
+  viewPayment,
+  viewPaymentEvents,
+  viewPayments,
+} from '../../operations/view-payments.ts'
+import { CursorQuery, cursorText, toCursorRequest } from '../cursor.ts'
+import { eventText } from '../event-text.ts'
+import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+import { invalidQuery } from '../validation.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const tags = ['Payments in']
+
+const ListQuery = Type.Object({
+  ...CursorQuery,
+  clientId: Type.Optional(Type.String({ format: 'uuid' })),
+  accountId: Type.Optional(Type.String({ format: 'uuid' })),
+  state: Type.Optional(Type.Enum([...PAYMENT_STATES])),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'First written at this instant or later.' }),
+  ),
+  to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'First written before this instant.' }),
+  ),
+  externalId: Type.Optional(
+    Type.String({
+      format: 'text',
+      maxLength: TEXT_CHARACTERS_MAX,
+      description: 'Exactly this one.',
+    }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      format: 'text',
+      maxLength: SEARCH_CHARACTERS_MAX,
+      description: 'The id of a payment, or its externalId.',
+    }),
+  ),
+})
+
+export function operatorPaymentViewRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/payments',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listPayments',
+        tags,
+        summary: 'List payments, newest first',
+        description:
+          'By their first write. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
+        querystring: ListQuery,
+        response: problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+      },
+      handler: async (request, reply) => {
+        const { query } = request
+        const fromMs = query.from === undefined ? null : Date.parse(query.from)
+        const toMs = query.to === undefined ? null : Date.parse(query.to)
+        if (fromMs !== null && toMs !== null && toMs <= fromMs) {
+          throw invalidQuery([
+            { pointer: '/to', code: 'not-after-from', detail: 'Must lie after from.' },
+          ])
+        }
+        const filter = {
+          clientId: query.clientId ?? null,
+          accountId: query.accountId ?? null,
+          state: query.state ?? null,
+          fromMs,
+          toMs,
+          externalId: query.externalId ?? null,
+          search: query.q ?? null,
+        }
+        const page = await viewPayments(deps, filter, toCursorRequest(query))
+        return reply.type(JSON_TYPE).send(cursorText(page, paymentText))
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/payments/:id',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getPayment',
+        tags,
+        summary: 'See a payment as it is now',
+        params: IdParams,
+        response: problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+      },
+      handler: async (request, reply) => {
+        const payment = await viewPayment(deps, readId(request.params.id))
+        return reply.type(JSON_TYPE).send(paymentText(payment))
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/payments/:id/events',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listPaymentEvents',
+        tags,
+        summary: "List a payment's events, newest first, each with its deliveries",
+        params: IdParams,
+        querystring: Type.Object(CursorQuery),
+        response: problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'invalid-query'),
+      },
+      handler: async (request, reply) => {
+        const asked = toCursorRequest(request.query)
+        const page = await viewPaymentEvents(deps, readId(request.params.id), asked)
+        return reply.type(JSON_TYPE).send(cursorText(page, eventWithDeliveriesText))
+      },
+    })
+  }
+}
+
+// The texts begin with "{": what we add goes in front, and the exact amount stays untouched.
+function paymentText(payment: PaymentItem | PaymentView): string {
+  const { accountId, clientId, version, sequence } = payment
+  const added = JSON.stringify({ accountId, clientId, version, sequence })
+  return `${added.slice(0, -1)},${payment.text.slice(1)}`
+}
+
+function eventWithDeliveriesText(event: EventWithDeliveries): string {
+  const deliveries = event.deliveries.map(({ id, endpointId, state }) => ({
+    id,
+    endpointId,
+    state,
+  }))
+  return `{"deliveries":${JSON.stringify(deliveries)},${eventText(event).slice(1)}`
+}

@@ -1,0 +1,204 @@
+// /operator/v1/stats and /operator/v1/stream: the service at a glance, and as it moves.
+
+import { Type } from 'typebox'
+import { DELIVERY_STATES } from '../../core/delivery.ts'
+import { ENDPOINT_STATUSES } from '../../core/endpoint.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Deps } from '../../operations/deps.ts'
+import {
+  STATS_WINDOWS,
+  type Stats,
+  StatsViewer,
+  type StatsWindow,
+} from '../../operations/view-stats.ts'
+import type { LiveStream } from '../live-stream.ts'
+import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+export interface StatsRoutesDeps extends Deps {
+  version: string
+  /** Attempts under way in this process. */
+  inFlight(): number
+  stream: LiveStream
+}
+
+const Uuid = Type.String({ format: 'uuid' })
+const Instant = Type.String({ format: 'date-time' })
+const OptionalInstant = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'date-time',
+})
+const OptionalNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] })
+const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+
+const StatsSchema = Type.Object({
+  version: Type.String(),
+  at: Instant,
+  processes: Type.Array(
+    Type.Object({
+      id: Uuid,
+      host: Type.String(),
+      version: Type.String(),
+      startedAt: Instant,
+      seenAt: Instant,
+      shards: Type.Array(Type.Integer()),
+    }),
+  ),
+  deliveries: Type.Object(
+    Object.fromEntries(DELIVERY_STATES.map((state) => [state, Type.Integer()])) as Record<
+      (typeof DELIVERY_STATES)[number],
+      Type.TInteger
+    >,
+    { description: 'Of the history that is kept. Exact; PENDING may be a second old.' },
+  ),
+  pending: Type.Object({
+    due: Type.Integer(),
+    scheduled: Type.Integer(),
+    paused: Type.Integer({ description: 'Without a due time: waits for its endpoint.' }),
+  }),
+  inFlight: Type.Integer({ description: 'Attempts under way in the process that answers.' }),
+  oldestDueAgeSeconds: Type.Number(),
+  pendingByDue: Type.Array(
+    Type.Object({ from: OptionalInstant, to: OptionalInstant, count: Type.Integer() }),
+  ),
+  series: Type.Object({
+    stepSeconds: Type.Integer(),
+    points: Type.Array(
+      Type.Object({
+        at: Instant,
+        attempts: Type.Integer(),
+        delivered: Type.Integer(),
+        failed: Type.Integer(),
+        p50Ms: OptionalNumber,
+        p95Ms: OptionalNumber,
+        p99Ms: OptionalNumber,
+      }),
+    ),
+  }),
+  troubled: Type.Array(
+    Type.Object({
+      endpointId: Uuid,
+      clientId: Uuid,
+      endpointUrl: Type.String(),
+      status: Type.Enum([...ENDPOINT_STATUSES]),
+      circuit: Type.String(),
+      failingSince: OptionalInstant,
+      pending: Type.Integer({ description: 'Counted up to 10,000.' }),
+      lastError: OptionalText,
+    }),
+  ),
+})
+
+const tags = ['Operator']
+
+export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
+  const viewer = new StatsViewer(deps)
+  return (app) => {
+    // A watcher would hold the server open for ever.
+    app.addHook('preClose', async () => deps.stream.end())
+
+    app.route({
+      method: 'GET',
+      url: '/stats',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getStats',
+        tags,
+        summary: 'See the service at a glance',
+        querystring: Type.Object({
+          window: Type.Optional(
+            Type.Enum(Object.keys(STATS_WINDOWS) as StatsWindow[], {
+              default: 'hour',
+              description: 'What the series covers: steps of a minute, a quarter, an hour.',
+            }),
+          ),
+        }),
+        response: {
+          200: StatsSchema,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request) => toBody(deps, await viewer.view(request.query.window ?? 'hour')),
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/stream',
+      // A HEAD would be answered without end.
+      exposeHeadRoute: false,
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'watch',
+        tags,
+        summary: 'Watch what this process accepts and attempts',
+        description:
+          'Server-sent events `accepted` and `attempt`. At most 1,000 a second; a comment line says how many were left out. A reader that falls behind by more than 1 MiB is disconnected.',
+        response: {
+          200: Type.Unsafe<unknown>({
+            description: 'A stream of events, without end.',
+            content: { 'text/event-stream': { schema: { type: 'string' } } },
+          }),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'overloaded'),
+        },
+      },
+      handler: (request, reply) => {
+        if (deps.stream.isFull) {
+          throw new ServiceError('overloaded', 'Too many are watching already. Try again later.', {
+            retryAfterSeconds: 30,
+          })
+        }
+        // From here on the answer is the stream's: the headers that hooks have set go with it.
+        reply.hijack()
+        const headers = Object.fromEntries(
+          Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined),
+        ) as Record<string, string>
+        reply.raw.writeHead(200, {
+          ...headers,
+          'x-request-id': request.id,
+          'content-type': 'text/event-stream; charset=utf-8',
+          'cache-control': 'no-store',
+          // Proxies that gather answers would show everything late.
+          'x-accel-buffering': 'no',
+        })
+        deps.stream.add(reply.raw)
+      },
+    })
+  }
+}
+
+function toBody(deps: StatsRoutesDeps, stats: Stats) {
+  const { owed, bounds } = stats
+  const { due, scheduled, paused } = owed
+  const toText = (date: Date | undefined) => date?.toISOString() ?? null
+  const oldestMs = owed.oldestDueAt?.getTime() ?? stats.atMs
+  return {
+    version: deps.version,
+    at: new Date(stats.atMs).toISOString(),
+    processes: stats.processes.map((one) => ({
+      ...one,
+      startedAt: one.startedAt.toISOString(),
+      seenAt: one.seenAt.toISOString(),
+      shards: [...one.shards],
+    })),
+    deliveries: { ...stats.ended, PENDING: due + scheduled + paused },
+    pending: { due, scheduled, paused },
+    inFlight: deps.inFlight(),
+    oldestDueAgeSeconds: Math.max(0, stats.atMs - oldestMs) / 1_000,
+    pendingByDue: owed.byBound.map((count, index) => ({
+      from: toText(bounds[index - 1]),
+      to: toText(bounds[index]),
+      count,
+    })),
+    series: {
+      stepSeconds: stats.series.stepSeconds,
+      points: stats.series.points.map(({ atMs, ...point }) => ({
+        at: new Date(atMs).toISOString(),
+        ...point,
+      })),
+    },
+    troubled: stats.troubled.map((one) => ({
+      ...one,
+      failingSince: toText(one.failingSince ?? undefined),
+    })),
+  }
+}

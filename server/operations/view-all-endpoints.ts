@@ -1,0 +1,65 @@
+// Everybody's endpoints as the operator sees them, with their health; and the operator's own pause.
+
+import type { OwnerStatus } from '../core/endpoint.ts'
+import type { EndpointHealth } from '../core/health.ts'
+import type { Page, PageRequest } from '../core/page.ts'
+import {
+  type EndpointFilter,
+  findAnyEndpoint,
+  listAllEndpoints,
+  type OwnedEndpoint,
+  readHealthOf,
+} from '../store/endpoint-lists.ts'
+import { readHealth } from '../store/health.ts'
+import type { Audit } from './audit.ts'
+import { changeEndpoint } from './change-endpoint.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export type { EndpointFilter, OwnedEndpoint }
+
+export interface EndpointWithHealth {
+  endpoint: OwnedEndpoint
+  health: EndpointHealth
+}
+
+export async function viewAllEndpoints(
+  deps: Deps,
+  filter: EndpointFilter,
+  asked: PageRequest,
+): Promise<Page<EndpointWithHealth>> {
+  const page = await listAllEndpoints(deps.pool, filter, asked)
+  const health = await readHealthOf(deps.pool, page.items, new Date(deps.clock.nowMs()))
+  const items = page.items.map((endpoint) => ({
+    endpoint,
+    health: health.get(endpoint.id) as EndpointHealth,
+  }))
+  return { ...page, items }
+}
+
+/** A deleted one too: its history still names it. */
+export async function viewAnyEndpoint(deps: Deps, endpointId: string): Promise<EndpointWithHealth> {
+  const endpoint = await findAnyEndpoint(deps.pool, endpointId)
+  if (endpoint === null) throw notFound()
+  const now = new Date(deps.clock.nowMs())
+  return { endpoint, health: await readHealth(deps.pool, endpoint.clientKey, endpoint.id, now) }
+}
+
+export async function changeAnyEndpoint(
+  deps: Deps,
+  endpointId: string,
+  status: OwnerStatus,
+  audit: Audit,
+): Promise<OwnedEndpoint> {
+  const found = await findAnyEndpoint(deps.pool, endpointId)
+  if (found === null) throw notFound()
+  const { clientKey, kind } = found
+  const changed = await changeEndpoint(
+    deps,
+    { clientKey, kind, accountId: null },
+    found.id,
+    status,
+    audit,
+  )
+  return { ...found, ...changed }
+}

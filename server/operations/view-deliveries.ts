@@ -1,0 +1,143 @@
+// Deliveries as a client or the operator sees them: lists by cursor, newest first, and one with its
+// attempts and the reason why it is where it is. Never a payload.
+
+import { DAY_MS, retryPolicy } from '../core/backoff.ts'
+import { circuitPolicy } from '../core/circuit.ts'
+import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
+import type { DeliveryFilter } from '../core/delivery-filter.ts'
+import { type ExplanationContext, explain } from '../core/explanation.ts'
+import { LEAFING, leaf } from '../core/leafing.ts'
+import {
+  type AttemptItem,
+  type DeliveryDetail,
+  type ElderUpdate,
+  readAttempts,
+  readDeliveryDetail,
+  readElders,
+} from '../store/delivery-details.ts'
+import { type DeliveryItem, mustLeaf, readDeliverySlice } from '../store/delivery-lists.ts'
+import { resolveDeliveryFilter } from '../store/delivery-search.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+import type { CursorRequest } from './view-payments.ts'
+
+export type { AttemptItem, DeliveryDetail, DeliveryItem }
+
+/** Whose deliveries: a client's own, of one account if it says so; the operator sees everybody's. */
+export type DeliveryReader =
+  | { kind: 'client'; clientKey: number; accountId: string | null }
+  | { kind: 'operator' }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export async function viewDeliveries(
+  deps: Deps,
+  reader: DeliveryReader,
+  filter: DeliveryFilter,
+  { limit, after }: CursorRequest,
+): Promise<CursorPage<DeliveryItem>> {
+  const [afterId] = after === null ? [] : parseCursor(after, UUID)
+  const own = reader.kind === 'client' ? reader : null
+  const narrowed = own === null ? filter : { ...filter, clientId: null, accountId: own.accountId }
+  const query = await resolveDeliveryFilter(deps.pool, narrowed, own?.clientKey ?? null)
+  if (query === null) return { items: [], next: null }
+  return leaf<DeliveryItem, string>(
+    afterId ?? null,
+    {
+      ...LEAFING,
+      limit,
+      chunkFirst: mustLeaf(query) ? LEAFING.chunkFirst : limit + 1,
+      monotonicMs: () => deps.clock.monotonicMs(),
+    },
+    (beforeId, few, chunk) => readDeliverySlice(deps.pool, query, { beforeId, limit: few, chunk }),
+    { ofItem: (item) => toCursor(item.id), ofPlace: (id) => toCursor(id) },
+  )
+}
+
+export interface ExplainedDetail {
+  delivery: DeliveryDetail
+  attempts: readonly AttemptItem[]
+  explanation: string
+}
+
+export async function viewDelivery(
+  deps: Deps,
+  reader: DeliveryReader,
+  deliveryId: string,
+): Promise<ExplainedDetail> {
+  const of = reader.kind === 'client' ? reader : { clientKey: null, accountId: null }
+  const delivery = await readDeliveryDetail(deps.pool, deliveryId, of)
+  if (delivery === null) throw notFound()
+  const attempts = await readAttempts(deps.pool, delivery)
+  const context = explanationContext(deps, reader)
+  const isOwed = delivery.state === 'PENDING' && !delivery.isReplay
+  const elders = isOwed ? await readElders(deps.pool, delivery) : []
+  const last = attempts.at(-1)
+  const explanation = explain(
+    {
+      state: delivery.state,
+      attempts: delivery.attempts,
+      runAttempts: delivery.runAttempts,
+      isReplay: delivery.isReplay,
+      nextAttemptAtMs: delivery.nextAttemptAt?.getTime() ?? null,
+      deadlineAtMs: delivery.deadlineAt?.getTime() ?? null,
+      finishedAtMs: delivery.finishedAt?.getTime() ?? null,
+      lastAttempt: last ? { ...last, atMs: last.at.getTime() } : null,
+      endpoint: {
+        status: delivery.endpointStatus,
+        isDeleted: delivery.isEndpointDeleted,
+        inactiveSinceMs: delivery.endpointInactiveSince?.getTime() ?? null,
+        circuit: delivery.circuit,
+      },
+      elder: holdingElder(elders, context),
+      supersededBy: delivery.state === 'SUPERSEDED' ? await findSuperseding(deps, delivery) : null,
+    },
+    context,
+  )
+  return { delivery, attempts, explanation }
+}
+
+/** The policies that deliveries live by; the sandbox runs their clock faster. */
+function explanationContext(deps: Deps, reader: DeliveryReader): ExplanationContext {
+  const { timeScale, orderPatienceMs } = deps.config
+  return {
+    nowMs: deps.clock.nowMs(),
+    retry: retryPolicy(timeScale),
+    circuit: circuitPolicy(timeScale),
+    patienceMs:
+      orderPatienceMs >= 7 * DAY_MS ? Number.POSITIVE_INFINITY : orderPatienceMs / timeScale,
+    reader: reader.kind,
+  }
+}
+
+/** The first that has not given way (core/strand): the one that is in fact waited for. */
+function holdingElder(
+  elders: readonly ElderUpdate[],
+  { nowMs, patienceMs }: ExplanationContext,
+): ElderUpdate | null {
+  const holds = ({ firstFailedAtMs }: ElderUpdate) =>
+    firstFailedAtMs === null || firstFailedAtMs + patienceMs > nowMs
+  return elders.find(holds) ?? null
+}
+
+async function findSuperseding(deps: Deps, delivery: DeliveryDetail): Promise<number | null> {
+  const { clientKey, paymentId, endpointId, sequence } = delivery
+  const { items } = await readDeliverySlice(
+    deps.pool,
+    {
+      clientKey,
+      accountId: null,
+      endpointId,
+      payments: [{ clientKey, paymentId }],
+      event: null,
+      deliveryId: null,
+      states: ['DELIVERED'],
+      kind: null,
+      fromMs: null,
+      toMs: null,
+    },
+    { beforeId: null, limit: 1_000, chunk: 1_000 },
+  )
+  const newer = items.map((item) => item.sequence).filter((other) => other > sequence)
+  return newer.length === 0 ? null : Math.min(...newer)
+}

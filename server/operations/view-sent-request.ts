@@ -1,0 +1,125 @@
+// The request of a delivery's last attempt as it went out: made again from what is stored, because only
+// the body is kept. Signatures come from the keys that signed then, where they are still there.
+
+import { callbackHeaders, HMAC_HEADER, type SigningKeys } from '../core/callback-headers.ts'
+import { HMAC_ALGORITHM, KEY_OVERLAP_MS } from '../core/endpoint.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { AttemptItem, DeliveryDetail } from '../store/delivery-details.ts'
+import { readSendingEndpoints } from '../store/sending-endpoints.ts'
+import type { Deps } from './deps.ts'
+import { findEventBody } from './view-events.ts'
+
+export interface SentRequest {
+  attempt: number | null
+  /** Empty before the first attempt, and when nothing is stored to sign any more. */
+  headers: readonly { name: string; value: string }[]
+  /** Without the file of a document. */
+  body: string | null
+  bodyBytes: number | null
+}
+
+export interface SignatureInputs {
+  algorithm: string
+  headers: readonly { name: string; signed: string; encoding: string }[]
+  webhookId: string
+  timestamp: number | null
+  keys: number
+}
+
+const MASKED = '********'
+
+export async function viewSentRequest(
+  deps: Deps,
+  delivery: DeliveryDetail,
+  last: AttemptItem | undefined,
+): Promise<{ request: SentRequest; signatureInputs: SignatureInputs }> {
+  const { clientKey, eventId, endpointId } = delivery
+  const [endpoint] = await readSendingEndpoints(deps.pool, deps.sealer, [{ clientKey, endpointId }])
+  const body = await readBody(deps, clientKey, eventId)
+  const secrets = endpoint?.secrets ?? null
+  const keys =
+    secrets && last ? keysAt(secrets.keys, last.at.getTime(), deps.config.timeScale) : null
+  const headers =
+    keys === null || body === null || last === undefined
+      ? []
+      : toPairs(
+          callbackHeaders(
+            {
+              eventId,
+              kind: delivery.kind,
+              sequence: delivery.sequence,
+              attempt: last.attempt,
+              atMs: last.at.getTime(),
+              mark: delivery.isReplay ? 'replay' : null,
+              traceparent: traceparentOf(delivery),
+              extraHeader: secrets?.extraHeader ? [secrets.extraHeader[0], MASKED] : null,
+            },
+            keys,
+            body,
+          ),
+        )
+  return {
+    request: {
+      attempt: last?.attempt ?? null,
+      headers,
+      body: body === null ? null : withoutFile(body),
+      bodyBytes: body === null ? null : body.reduce((sum, part) => sum + part.length, 0),
+    },
+    signatureInputs: {
+      algorithm: HMAC_ALGORITHM,
+      headers: [
+        { name: HMAC_HEADER, signed: 'body', encoding: 'hex' },
+        {
+          name: 'webhook-signature',
+          signed: 'webhook-id.webhook-timestamp.body',
+          encoding: 'v1,base64',
+        },
+      ],
+      webhookId: eventId,
+      timestamp: last ? Math.floor(last.at.getTime() / 1_000) : null,
+      keys: headers.some(({ name }) => name === 'X-Paybell-Hmac-Previous') ? 2 : 1,
+    },
+  }
+}
+
+/** Null when it is no longer stored. */
+async function readBody(
+  deps: Deps,
+  clientKey: number,
+  eventId: string,
+): Promise<readonly Uint8Array[] | null> {
+  try {
+    return (await findEventBody(deps, { clientKey, accountId: null }, eventId))?.body ?? null
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'payload-expired') return null
+    throw error
+  }
+}
+
+/** An attempt from before the rotation was signed with the key that is the previous one now. */
+function keysAt(keys: SigningKeys, atMs: number, timeScale: number): SigningKeys {
+  if (keys.previous === null) return keys
+  const rotatedAtMs = keys.previous.untilMs - KEY_OVERLAP_MS / timeScale
+  return atMs < rotatedAtMs ? { current: keys.previous.key, previous: null } : keys
+}
+
+/** With a document the parts are text, seam, file, seam (core/callback): the file is not even decoded. */
+function withoutFile(body: readonly Uint8Array[]): string {
+  const [head, , , tail] = body
+  if (head === undefined) return ''
+  const text = Buffer.from(head).toString('utf8')
+  return tail === undefined ? text : `${text}}}`
+}
+
+/** As delivery/attempt makes it, where nobody traces. */
+function traceparentOf({ id, eventId }: DeliveryDetail): string {
+  return `00-${eventId.replaceAll('-', '')}-${id.replaceAll('-', '').slice(16)}-01`
+}
+
+function toPairs(flat: readonly string[]): { name: string; value: string }[] {
+  const pairs: { name: string; value: string }[] = []
+  for (let at = 0; at < flat.length; at += 2) {
+    pairs.push({ name: flat[at] as string, value: flat[at + 1] as string })
+  }
+  return pairs
+}

@@ -1,0 +1,256 @@
+// The merge of what is owed and what has ended, against a list kept in memory: whatever is asked for, in
+// pages and chunks of any size, every match comes exactly once and in order.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { cloneDatabase } from '../../test/support/database.ts'
+import { storeClient, storeEndpoint } from '../../test/support/stored-deliveries.ts'
+import { DELIVERY_STATES, type DeliveryState } from '../core/delivery.ts'
+import { uuidFloor } from '../core/uuid.ts'
+import { type DeliveryQuery, readDeliverySlice } from './delivery-lists.ts'
+
+const { pool } = await cloneDatabase()
+const STARTED_MS = Date.parse('2026-03-02T09:30:00.400Z')
+const KINDS = ['payment.created', 'payment.due', 'payment.paid']
+
+interface Row {
+  clientKey: number
+  id: string
+  eventId: string
+  endpointId: string
+  shard: number
+  paymentId: string
+  accountId: string
+  sequence: number
+  kind: string
+  state: DeliveryState
+  createdAtMs: number
+}
+
+const EVERYTHING: DeliveryQuery = {
+  clientKey: null,
+  accountId: null,
+  endpointId: null,
+  payments: null,
+  event: null,
+  deliveryId: null,
+  states: null,
+  kind: null,
+  fromMs: null,
+  toMs: null,
+}
+
+const rows = await storeHistory()
+
+/** Three clients, two endpoints and two accounts each; several deliveries in one millisecond. */
+async function storeHistory(): Promise<readonly Row[]> {
+  const stored: Row[] = []
+  for (let client = 0; client < 3; client++) {
+    const { clientKey, accountId } = await storeClient(pool)
+    const endpoints = [await storeEndpoint(pool, clientKey), await storeEndpoint(pool, clientKey)]
+    const accounts = [accountId, randomUUID()]
+    for (let payment = 0; payment < 12; payment++) {
+      const paymentId = randomUUID()
+      for (let sequence = 1; sequence <= 3; sequence++) {
+        const ms = STARTED_MS + ((payment * 7 + sequence * 3 + client) % 20) * 30_000
+        const eventId = idAt(ms)
+        for (const { endpointId, shard } of endpoints) {
+          stored.push({
+            clientKey,
+            id: idAt(ms),
+            eventId,
+            endpointId,
+            shard,
+            paymentId,
+            accountId: accounts[payment % 2] as string,
+            sequence,
+            kind: KINDS[sequence - 1] as string,
+            state: DELIVERY_STATES[(stored.length * 7) % 5] as DeliveryState,
+            // The clock is read before the id is made.
+            createdAtMs: ms - (stored.length % 3),
+          })
+        }
+      }
+    }
+  }
+  for (const row of stored) await store(row)
+  return stored.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+/** A UUIDv7 of this millisecond. */
+function idAt(ms: number): string {
+  return `${uuidFloor(ms).slice(0, 14)}7${randomUUID().slice(15)}`
+}
+
+async function store(row: Row): Promise<void> {
+  const shared = [
+    row.clientKey,
+    row.id,
+    row.eventId,
+    row.endpointId,
+    row.paymentId,
+    row.accountId,
+    row.sequence,
+    row.kind,
+    new Date(row.createdAtMs),
+  ]
+  await pool.query(
+    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, created_at)
+     values ($1, $2, $3, $4, $5, $6, '{}', $7) on conflict do nothing`,
+    [...shared.slice(0, 1), row.eventId, ...shared.slice(4)],
+  )
+  await (row.state === 'PENDING'
+    ? pool.query(
+        `insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
+           sequence, kind, created_at, shard) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        [...shared, row.shard],
+      )
+    : pool.query(
+        `insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
+           sequence, kind, created_at, state, attempts, finished_at, last_outcome, last_status)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, 'answered', 200)`,
+        [...shared, row.state, new Date(row.createdAtMs + 86_400_000 * (row.sequence - 1))],
+      ))
+}
+
+async function readAll(
+  query: DeliveryQuery,
+  limit: number,
+  chunk: number,
+  between: () => Promise<void> = async () => {},
+): Promise<readonly { id: string; state: string }[]> {
+  const seen: { id: string; state: string }[] = []
+  let beforeId: string | null = null
+  for (let pages = 0; pages < 2_000; pages++) {
+    const slice = await readDeliverySlice(pool, query, { beforeId, limit, chunk })
+    assert.ok(slice.items.length <= limit)
+    seen.push(...slice.items)
+    // A full page may have left out what was looked at below it.
+    const last = slice.items.length === limit ? slice.items.at(-1)?.id : null
+    beforeId = last ?? slice.downTo
+    if (beforeId === null) return seen
+    await between()
+  }
+  return assert.fail('the list has no end')
+}
+
+const pick = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: null })
+const anyRow = fc.constantFrom(...rows)
+
+const anyQuery = fc
+  .record({
+    row: anyRow,
+    by: fc.subarray([
+      'client',
+      'account',
+      'endpoint',
+      'payment',
+      'event',
+      'delivery',
+      'kind',
+      'from',
+      'to',
+    ]),
+    states: fc.option(fc.subarray([...DELIVERY_STATES], { minLength: 1 }), { nil: null }),
+    kind: pick(KINDS),
+  })
+  .map(({ row, by, states, kind }): DeliveryQuery => {
+    const has = (name: string) => by.includes(name as (typeof by)[number])
+    return {
+      clientKey: has('client') || has('endpoint') || has('account') ? row.clientKey : null,
+      accountId: has('account') ? row.accountId : null,
+      endpointId: has('endpoint') ? row.endpointId : null,
+      payments: has('payment') ? [{ clientKey: row.clientKey, paymentId: row.paymentId }] : null,
+      event: has('event') ? { clientKey: row.clientKey, eventId: row.eventId } : null,
+      deliveryId: has('delivery') && !has('event') && !has('payment') ? row.id : null,
+      states,
+      kind: has('kind') ? kind : null,
+      fromMs: has('from') ? row.createdAtMs : null,
+      toMs: has('to') ? row.createdAtMs + 120_000 : null,
+    }
+  })
+
+function matches(row: Row, query: DeliveryQuery): boolean {
+  return (
+    (query.clientKey === null || row.clientKey === query.clientKey) &&
+    (query.accountId === null || row.accountId === query.accountId) &&
+    (query.endpointId === null || row.endpointId === query.endpointId) &&
+    (query.payments === null ||
+      query.payments.some(({ paymentId }) => paymentId === row.paymentId)) &&
+    (query.event === null || query.event.eventId === row.eventId) &&
+    (query.deliveryId === null || query.deliveryId === row.id) &&
+    (query.states === null || query.states.includes(row.state)) &&
+    (query.kind === null || query.kind === row.kind) &&
+    (query.fromMs === null || row.createdAtMs >= query.fromMs) &&
+    (query.toMs === null || row.createdAtMs < query.toMs)
+  )
+}
+
+test('every match comes exactly once, newest first, whatever is asked for', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyQuery,
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 1, max: 80 }),
+      async (query, limit, chunk) => {
+        // An event is named together with its payment only when it is one of that payment's.
+        const expected = rows.filter((row) => matches(row, query)).map((row) => row.id)
+        const seen = await readAll(query, limit, chunk)
+        assert.deepEqual(
+          seen.map((item) => item.id),
+          expected,
+        )
+      },
+    ),
+    { numRuns: 120 },
+  )
+})
+
+test('cursors hold while deliveries end and are replayed between the pages', async () => {
+  const moving = rows.filter((row) => row.state === 'PENDING')
+  let turn = 0
+  const move = async () => {
+    const row = moving[turn++ % moving.length] as Row
+    await pool.query(
+      `with ended as (delete from pending_deliveries where id = $1 returning *)
+       insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
+         sequence, kind, created_at, state, attempts, finished_at)
+       select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+         created_at, 'EXHAUSTED', 1, now() from ended`,
+      [row.id],
+    )
+    const back = moving[(turn * 5) % moving.length] as Row
+    await pool.query(
+      `with replayed as (delete from final_deliveries where id = $1 returning *)
+       insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
+         sequence, kind, created_at, shard)
+       select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+         created_at, $2 from replayed`,
+      [back.id, back.shard],
+    )
+  }
+  for (const [limit, chunk] of [
+    [7, 8],
+    [3, 20],
+    [50, 5],
+  ] as const) {
+    const seen = await readAll(EVERYTHING, limit, chunk, move)
+    assert.deepEqual(
+      seen.map((item) => item.id),
+      rows.map((row) => row.id),
+    )
+  }
+})
+
+test('one step looks at no more rows than its chunk, and says where to go on', async () => {
+  const query = { ...EVERYTHING, kind: 'payment.no-such-kind' }
+  const { items, downTo } = await readDeliverySlice(pool, query, {
+    beforeId: null,
+    limit: 50,
+    chunk: 10,
+  })
+  assert.deepEqual(items, [])
+  assert.ok(downTo !== null && downTo <= (rows[9] as Row).id)
+})

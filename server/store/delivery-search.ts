@@ -1,0 +1,107 @@
+// From the names in a filter to the keys that deliveries are read by: whose they are, and where a search
+// leads. Nothing is scanned here: ids lead straight to their rows, externalIds through their summary.
+
+import type { DeliveryFilter } from '../core/delivery-filter.ts'
+import { isUuid } from '../core/uuid.ts'
+import type { Db } from './db.ts'
+import type { DeliveryQuery } from './delivery-lists.ts'
+import { findByExternalId } from './payment-lists.ts'
+
+/** Payments with one externalId that a search looks at, the newest. */
+const PAYMENTS_MAX = 200
+
+/** Null: nothing can match. `clientKey` is the caller's own where a client asks. */
+export async function resolveDeliveryFilter(
+  db: Db,
+  filter: DeliveryFilter,
+  ownClientKey: number | null,
+): Promise<DeliveryQuery | null> {
+  const query: DeliveryQuery = {
+    clientKey: ownClientKey,
+    accountId: filter.accountId,
+    endpointId: filter.endpointId,
+    payments: null,
+    event: null,
+    deliveryId: null,
+    states: filter.states,
+    kind: filter.kind,
+    fromMs: filter.fromMs,
+    toMs: filter.toMs,
+  }
+  const owners = [
+    filter.clientId && (await findClientKey(db, 'clients where id = $1', filter.clientId)),
+    filter.accountId && (await findClientKey(db, 'accounts where id = $1', filter.accountId)),
+    filter.endpointId && (await findClientKey(db, 'endpoints where id = $1', filter.endpointId)),
+  ]
+  for (const owner of owners) {
+    if (owner === null || owner === '') continue
+    if (owner === undefined) return null
+    query.clientKey ??= owner
+    if (query.clientKey !== owner) return null
+  }
+  if (filter.paymentId !== null) {
+    query.payments = await findPayment(db, filter.paymentId)
+    if (query.payments.length === 0) return null
+  }
+  if (filter.eventId !== null) {
+    query.event = await findEvent(db, filter.eventId)
+    if (query.event === null) return null
+  }
+  if (filter.search !== null && !(await applySearch(db, query, filter.search))) return null
+  return query
+}
+
+/** A uuid may be a payment's, an event's or a delivery's; anything else is an externalId. */
+async function applySearch(db: Db, query: DeliveryQuery, search: string): Promise<boolean> {
+  const found = isUuid(search)
+    ? await findPayment(db, search.toLowerCase())
+    : await findByExternalId(db, search, query.clientKey, PAYMENTS_MAX)
+  if (found.length > 0) {
+    const wanted = query.payments
+    query.payments =
+      wanted === null
+        ? found
+        : found.filter(({ paymentId }) => wanted.some((key) => key.paymentId === paymentId))
+    return query.payments.length > 0
+  }
+  if (!isUuid(search)) return false
+  const event = await findEvent(db, search.toLowerCase())
+  if (event === null) query.deliveryId = search.toLowerCase()
+  else if (query.event !== null && query.event.eventId !== event.eventId) return false
+  else query.event = event
+  return true
+}
+
+async function findClientKey(db: Db, where: string, id: string): Promise<number | undefined> {
+  const { rows } = await db.query<{ client_key: number }>(
+    `select client_key from ${where} limit 1`,
+    [id],
+  )
+  return rows[0]?.client_key
+}
+
+async function findPayment(
+  db: Db,
+  paymentId: string,
+): Promise<{ clientKey: number; paymentId: string }[]> {
+  const { rows } = await db.query<{ client_key: number }>({
+    name: 'find-owners-of-payment',
+    text: 'select client_key from payments where id = $1',
+    values: [paymentId],
+  })
+  return rows.map((row) => ({ clientKey: row.client_key, paymentId }))
+}
+
+/** An event's id leads to its day; within it, one descent into the key for each client. */
+export async function findEvent(
+  db: Db,
+  eventId: string,
+): Promise<{ clientKey: number; eventId: string } | null> {
+  const { rows } = await db.query<{ client_key: number }>({
+    name: 'find-owner-of-event',
+    text: `select c.client_key from clients c
+           join events e on e.client_key = c.client_key and e.id = $1 limit 1`,
+    values: [eventId],
+  })
+  return rows[0] ? { clientKey: rows[0].client_key, eventId } : null
+}

@@ -1,0 +1,216 @@
+// Endpoints as the operator sees them: everybody's, deleted ones only by their id, with their health.
+
+import { DAY_MS } from '../core/backoff.ts'
+import type { CircuitState } from '../core/circuit.ts'
+import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts'
+import { DURATION_BUCKETS, type EndpointHealth, percentileMs } from '../core/health.ts'
+import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
+import type { Db } from './db.ts'
+
+export interface EndpointFilter {
+  clientId: string | null
+  accountId: string | null
+  kind: EndpointKind | null
+  status: EndpointStatus | null
+  /** Whether its last attempts have failed. */
+  isFailing: boolean | null
+}
+
+export interface OwnedEndpoint extends Endpoint {
+  clientKey: number
+  clientId: string
+  deletedAt: Date | null
+}
+
+interface EndpointRow {
+  client_key: number
+  client_id: string
+  id: string
+  kind: EndpointKind
+  account_id: string | null
+  url: string
+  status: EndpointStatus
+  created_at: Date
+  deleted_at: Date | null
+}
+
+const COLUMNS = `e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+  e.created_at, e.deleted_at`
+
+export async function findAnyEndpoint(db: Db, endpointId: string): Promise<OwnedEndpoint | null> {
+  const { rows } = await db.query<EndpointRow>({
+    name: 'find-any-endpoint',
+    text: `select ${COLUMNS} from endpoints e join clients c on c.client_key = e.client_key
+           where e.id = $1 and not c.is_internal limit 1`,
+    values: [endpointId],
+  })
+  return rows[0] ? toEndpoint(rows[0]) : null
+}
+
+export async function listAllEndpoints(
+  db: Db,
+  filter: EndpointFilter,
+  page: PageRequest,
+): Promise<Page<OwnedEndpoint>> {
+  const values: unknown[] = [page.size, pageOffset(page)]
+  const conditions = ['e.deleted_at is null', 'not c.is_internal']
+  // Each only where it is asked for: the planner then knows which index serves.
+  const where = (value: unknown, condition: (place: string) => string) => {
+    if (value !== null) conditions.push(condition(`$${values.push(value)}`))
+  }
+  where(filter.clientId, (place) => `c.id = ${place}`)
+  where(filter.accountId, (place) => `e.account_id = ${place}`)
+  where(filter.kind, (place) => `e.kind = ${place}`)
+  where(filter.status, (place) => `e.status = ${place}`)
+  const failing = `exists (select from endpoint_health h where h.client_key = e.client_key
+    and h.endpoint_id = e.id and h.failing_since is not null)`
+  if (filter.isFailing !== null) conditions.push(filter.isFailing ? failing : `not ${failing}`)
+  // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
+  const { rows } = await db.query<{ total: number } & EndpointRow>({
+    text: `with matching as materialized (
+             select ${COLUMNS} from clients c join endpoints e on e.client_key = c.client_key
+             where ${conditions.join(' and ')})
+           select all_of_them.total, shown.*
+           from (select count(*) as total from matching) as all_of_them
+           left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+             on true
+           order by shown.created_at, shown.id`,
+    values,
+  })
+  const items = rows.filter((row) => row.id !== null).map(toEndpoint)
+  return { ...page, items, total: rows[0]?.total ?? 0 }
+}
+
+/** Enough to see that something is wrong; who wants the exact number looks at the endpoint itself. */
+export const PENDING_COUNTED_MAX = 10_000
+
+interface HealthRow {
+  endpoint_id: string
+  failing_since: Date | null
+  last_success_at: Date | null
+  last_error: string | null
+  circuit: CircuitState | null
+  pending: number
+  attempts: number
+  delivered: number
+  durations: number[][] | null
+}
+
+/** As store/health reads it, for a page of endpoints; `pending` counts up to a limit. */
+export async function readHealthOf(
+  db: Db,
+  endpoints: readonly { clientKey: number; id: string }[],
+  now: Date,
+): Promise<ReadonlyMap<string, EndpointHealth>> {
+  const { rows } = await db.query<HealthRow>({
+    name: 'read-health-of-endpoints',
+    text: `select k.endpoint_id, h.failing_since, h.last_success_at, h.last_error, h.circuit,
+             (select count(*)::int from (
+               select from pending_deliveries p
+               where p.endpoint_id = k.endpoint_id and p.client_key = k.client_key
+               limit $4) as owed) as pending,
+             d.attempts, d.delivered, d.durations
+           from unnest($1::int[], $2::uuid[]) as k (client_key, endpoint_id)
+           cross join lateral (
+             select coalesce(sum(attempts), 0)::int as attempts,
+               coalesce(sum(delivered), 0)::int as delivered, array_agg(durations) as durations
+             from endpoint_hours o
+             where o.client_key = k.client_key and o.endpoint_id = k.endpoint_id and o.hour > $3) as d
+           left join endpoint_health h
+             on h.client_key = k.client_key and h.endpoint_id = k.endpoint_id`,
+    values: [
+      endpoints.map((endpoint) => endpoint.clientKey),
+      endpoints.map((endpoint) => endpoint.id),
+      new Date(now.getTime() - DAY_MS),
+      PENDING_COUNTED_MAX,
+    ],
+  })
+  return new Map(rows.map((row) => [row.endpoint_id, toHealth(row)]))
+}
+
+function toHealth(row: HealthRow): EndpointHealth {
+  const durations = Array.from({ length: DURATION_BUCKETS }, (_, bucket) =>
+    (row.durations ?? []).reduce((sum, hour) => sum + (hour[bucket] ?? 0), 0),
+  )
+  return {
+    failingSince: row.failing_since,
+    lastSuccessAt: row.last_success_at,
+    lastError: row.failing_since === null ? null : row.last_error,
+    pending: row.pending,
+    circuit: row.circuit ?? 'CLOSED',
+    successRate24h: row.attempts === 0 ? null : row.delivered / row.attempts,
+    p95Ms: percentileMs(durations, 0.95),
+  }
+}
+
+export interface TroubledEndpoint {
+  endpointId: string
+  clientId: string
+  endpointUrl: string
+  status: EndpointStatus
+  circuit: CircuitState
+  failingSince: Date | null
+  pending: number
+  lastError: string | null
+}
+
+/** Those that fail, the longest first, and those that the service has disabled. */
+export async function readTroubled(db: Db, limit: number): Promise<readonly TroubledEndpoint[]> {
+  const { rows } = await db.query<{
+    id: string
+    client_id: string
+    url: string
+    status: EndpointStatus
+    circuit: CircuitState | null
+    failing_since: Date | null
+    pending: number
+    last_error: string | null
+  }>({
+    name: 'read-troubled-endpoints',
+    text: `with failing as (
+             select h.client_key, h.endpoint_id from endpoint_health h
+             join endpoints e on e.client_key = h.client_key and e.id = h.endpoint_id
+             where h.failing_since is not null and e.deleted_at is null and e.kind <> 'notice'
+             order by h.failing_since limit $1
+           ), disabled as (
+             select e.client_key, e.id as endpoint_id from endpoints e
+             where e.status = 'DISABLED' and e.deleted_at is null and e.kind <> 'notice'
+             order by e.client_key, e.id limit $1
+           )
+           select e.id, c.id as client_id, e.url, e.status, h.circuit, h.failing_since, h.last_error,
+             (select count(*)::int from (
+               select from pending_deliveries p
+               where p.endpoint_id = e.id and p.client_key = e.client_key limit $2) as owed) as pending
+           from (select * from failing union select * from disabled) as t
+           join endpoints e on e.client_key = t.client_key and e.id = t.endpoint_id
+           join clients c on c.client_key = e.client_key
+           left join endpoint_health h
+             on h.client_key = e.client_key and h.endpoint_id = e.id
+           order by h.failing_since nulls last, e.id limit $1`,
+    values: [limit, PENDING_COUNTED_MAX],
+  })
+  return rows.map((row) => ({
+    endpointId: row.id,
+    clientId: row.client_id,
+    endpointUrl: row.url,
+    status: row.status,
+    circuit: row.circuit ?? 'CLOSED',
+    failingSince: row.failing_since,
+    pending: row.pending,
+    lastError: row.failing_since === null ? null : row.last_error,
+  }))
+}
+
+function toEndpoint(row: EndpointRow): OwnedEndpoint {
+  return {
+    clientKey: row.client_key,
+    clientId: row.client_id,
+    id: row.id,
+    kind: row.kind,
+    accountId: row.account_id,
+    url: row.url,
+    status: row.status,
+    createdAt: row.created_at,
+    deletedAt: row.deleted_at,
+  }
+}

@@ -1,0 +1,171 @@
+// npm run measure:lists. Fills a database with a month of history, a million deliveries, starts the
+// service on it and times every call that reads it, over HTTP: the median and the slowest of ten, in
+// milliseconds, behind a first one that opens connections and fills caches.
+// Not part of the tests: it takes minutes.
+
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { createApp } from '../../server/app.ts'
+import { loadConfig } from '../../server/config.ts'
+import { NO_AUDIT } from '../../server/operations/audit.ts'
+import { issueClientSecret } from '../../server/operations/issue-client-secret.ts'
+import { createPool } from '../../server/store/db.ts'
+import { HISTORY, type HistorySize, seedHistory } from '../support/seed-history.ts'
+import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
+
+const deliveries = Number(process.argv[2] ?? HISTORY.deliveries)
+const size: HistorySize = { ...HISTORY, deliveries, pending: Math.floor(deliveries / 50) }
+const LIMIT_MS = 300
+const ROUNDS = 10
+
+const server = await startTestServer()
+try {
+  await onServer(server.url, (db) => db.query(`create database measured template ${TEMPLATE}`))
+  await measure(databaseUrl(server.url, 'measured'))
+} finally {
+  await server.stop()
+}
+
+async function measure(url: string): Promise<void> {
+  const pool = createPool({
+    url,
+    connectionsMax: 2,
+    onIdleError: () => {},
+    applicationName: 'measure lists',
+    statementTimeoutMs: 300_000,
+  })
+  const startedAt = performance.now()
+  await seedHistory(pool, size, new Date())
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  console.log(`${size.deliveries} deliveries of ${size.clients} clients, stored in ${seconds} s`)
+
+  const operatorKey = randomBytes(32).toString('base64url')
+  const app = createApp({
+    config: loadConfig('sandbox', { PORT: '0' }),
+    logger: pino({ level: 'silent' }),
+    databaseUrl: url,
+    masterKeys: [randomBytes(32)],
+    operatorKey,
+  })
+  await app.start()
+  try {
+    const find = async (text: string) => (await pool.query(text)).rows[0]
+    const large = await find(`select c.id, c.client_key, a.id as account, e.id as endpoint
+      from clients c join accounts a using (client_key) join endpoints e using (client_key)
+      where c.name = 'Client 1' limit 1`)
+    const small = await find(`select c.id, a.id as account, e.id as endpoint
+      from clients c join accounts a using (client_key) join endpoints e using (client_key)
+      where c.name = 'Client 500' limit 1`)
+    const ended = await find(`select * from final_deliveries where client_key = ${large.client_key}
+      order by id limit 1 offset 1000`)
+    const owed = await find(`select * from pending_deliveries where client_key = ${large.client_key}
+      order by id limit 1`)
+    const oldest = await find(`select id from final_deliveries where finished_at > '-infinity'
+      order by id limit 1 offset 40`)
+    const firstDay = await find(`select to_char(min(accepted_at) + interval '1 hour',
+      'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at, min(accepted_at) + interval '1 hour' as instant from payments`)
+    const last = encodeCursor(oldest.id)
+    const lastPayment = encodeCursor(firstDay.instant.getTime(), ended.payment_id)
+    const day = new Date(Date.now() - 14 * 86_400_000).toISOString()
+    const next = new Date(Date.now() - 13 * 86_400_000).toISOString()
+    const operator = { authorization: `Bearer ${operatorKey}` }
+    const client = { authorization: `Bearer ${await tokenOf(app, large.id)}` }
+
+    console.log('| call | median, ms | slowest, ms |\n|---|---|---|')
+    const o = (name: string, path: string) =>
+      time(app.baseUrl(), name, `/operator/v1${path}`, operator)
+    const c = (name: string, path: string) => time(app.baseUrl(), name, path, client)
+    await c('client: deliveries', '/v1/deliveries')
+    await c('client: deliveries, 200 at once', '/v1/deliveries?limit=200')
+    await c('client: deliveries, last page', `/v1/deliveries?after=${last}`)
+    await c('client: deliveries, EXHAUSTED', '/v1/deliveries?state=EXHAUSTED')
+    await c('client: deliveries, PENDING', '/v1/deliveries?state=PENDING')
+    await c('client: deliveries of an endpoint', `/v1/deliveries?endpointId=${large.endpoint}`)
+    await c(
+      'client: deliveries of an endpoint, EXHAUSTED',
+      `/v1/deliveries?endpointId=${large.endpoint}&state=EXHAUSTED`,
+    )
+    await c('client: deliveries of a payment', `/v1/deliveries?paymentId=${ended.payment_id}`)
+    await c('client: deliveries of a day', `/v1/deliveries?from=${day}&to=${next}`)
+    await c('client: one delivery, ended', `/v1/deliveries/${ended.id}`)
+    await c('client: one delivery, pending', `/v1/deliveries/${owed.id}`)
+    await c('client: a payment', `/v1/payments/${ended.payment_id}`)
+    await o('deliveries', '/deliveries')
+    await o('deliveries, last page', `/deliveries?after=${last}`)
+    for (const state of ['PENDING', 'DELIVERED', 'EXHAUSTED', 'SUPERSEDED', 'CANCELLED']) {
+      await o(`deliveries, ${state}`, `/deliveries?state=${state}`)
+    }
+    await o('deliveries, EXHAUSTED or CANCELLED', '/deliveries?state=EXHAUSTED,CANCELLED')
+    await o('deliveries of one client among 1,000', `/deliveries?clientId=${small.id}`)
+    await o(
+      'deliveries of one client, EXHAUSTED',
+      `/deliveries?clientId=${small.id}&state=EXHAUSTED`,
+    )
+    await o('deliveries of one account', `/deliveries?accountId=${small.account}`)
+    await o('deliveries of one endpoint', `/deliveries?endpointId=${small.endpoint}`)
+    await o('deliveries of one kind', '/deliveries?event=payment.paid')
+    await o('deliveries of a kind that there is none of', '/deliveries?event=payment.cancelled')
+    await o('deliveries of a day', `/deliveries?from=${day}&to=${next}`)
+    await o('deliveries, search: payment', `/deliveries?q=${ended.payment_id}`)
+    await o('deliveries, search: event', `/deliveries?q=${ended.event_id}`)
+    await o('deliveries, search: delivery', `/deliveries?q=${ended.id}`)
+    await o('deliveries, search: externalId', '/deliveries?q=INV-4242')
+    await o('deliveries, search: nothing found', '/deliveries?q=INV-none')
+    await o('one delivery, ended', `/deliveries/${ended.id}`)
+    await o('one delivery, pending', `/deliveries/${owed.id}`)
+    await o('body of an event', `/events/${ended.event_id}/body`)
+    await o('payments', '/payments')
+    await o('payments, last page', `/payments?after=${lastPayment}`)
+    await o('payments of one client', `/payments?clientId=${small.id}`)
+    await o('payments of one account', `/payments?accountId=${small.account}`)
+    await o('payments, PAID', '/payments?state=PAID')
+    await o('payments, a state that there is none of', '/payments?state=CANCELLED')
+    await o('payments, externalId', '/payments?externalId=INV-77777')
+    await o('payments of a day', `/payments?from=${day}&to=${next}`)
+    await o('one payment', `/payments/${ended.payment_id}`)
+    await o('events of a payment', `/payments/${ended.payment_id}/events`)
+    await o('endpoints', '/endpoints?size=100')
+    await o('endpoints that fail', '/endpoints?failing=true')
+    await o('endpoints of one client', `/endpoints?clientId=${small.id}`)
+    await o('one endpoint', `/endpoints/${large.endpoint}`)
+    await o('stats', '/stats')
+    await o('stats of a week', '/stats?window=week')
+  } finally {
+    await app.stop()
+    await pool.end()
+  }
+}
+
+async function time(
+  baseUrl: string,
+  name: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<void> {
+  const times: number[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const startedAt = performance.now()
+    const answer = await fetch(baseUrl + path, { headers })
+    const text = await answer.text()
+    if (round > 0) times.push(performance.now() - startedAt)
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${text}`)
+  }
+  times.sort((a, b) => a - b)
+  const [median, slowest] = [times[ROUNDS / 2] as number, times.at(-1) as number]
+  console.log(`| ${name} | ${median.toFixed(0)} | ${slowest.toFixed(0)} |`)
+  if (slowest > LIMIT_MS) process.exitCode = 1
+}
+
+function encodeCursor(...parts: (string | number)[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+async function tokenOf(app: ReturnType<typeof createApp>, clientId: string): Promise<string> {
+  const { secret } = await issueClientSecret(app.deps, clientId, NO_AUDIT)
+  const answer = await fetch(`${app.baseUrl()}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ clientId, clientSecret: secret }),
+  })
+  return ((await answer.json()) as { access_token: string }).access_token
+}
