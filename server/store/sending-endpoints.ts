@@ -66,7 +66,12 @@ export async function readChangedEndpoints(
     changed_at: Date
   }>({
     name: 'read-changed-endpoints',
-    text: 'select client_key, id, shard, changed_at from endpoints where changed_at > $1',
+    // Deliveries that were taken away count too. One row for each endpoint, with the later of the two.
+    text: `select client_key, id, shard, greatest(changed_at, deliveries_changed_at) as changed_at
+           from endpoints where changed_at > $1
+           union
+           select client_key, id, shard, greatest(changed_at, deliveries_changed_at)
+           from endpoints where deliveries_changed_at > $1`,
     values: [new Date(sinceMs)],
   })
   return rows.map((row) => ({

@@ -1,0 +1,247 @@
+// What a client does about its deliveries: replay one, recover all that an endpoint has missed, and try
+// an endpoint out. The last two through either door, webhook or subscription.
+
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { DELIVERY_STATES, FINAL_STATES } from '../../core/delivery.ts'
+import type { EndpointKind } from '../../core/endpoint.ts'
+import {
+  previewRecovery,
+  RECOVERED_BY_DEFAULT,
+  type Recovery,
+  recoverEndpoint,
+} from '../../operations/recover-endpoint.ts'
+import { type ChangedDelivery, replayDelivery } from '../../operations/replay-delivery.ts'
+import type { JobDeps } from '../../operations/start-job.ts'
+import { EndpointTester } from '../../operations/test-endpoint.ts'
+import { callerOf } from '../authenticate.ts'
+import {
+  BODY_PROBLEMS,
+  CLIENT_PROBLEMS,
+  IdParams,
+  OptionalAccountHeader,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
+import type { App, Routes } from '../typed.ts'
+import { invalidFields } from '../validation.ts'
+
+/** What is left of a delivery after an act on it. */
+export const ChangedDeliverySchema = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    state: Type.Enum([...DELIVERY_STATES]),
+    attempts: Type.Integer({ description: 'So far; a replay counts on.' }),
+    nextAttemptAt: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'Null while its endpoint is not active, and when it has ended.',
+    }),
+  },
+  {
+    examples: [
+      {
+        id: '019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e',
+        state: 'PENDING',
+        attempts: 41,
+        nextAttemptAt: '2026-03-02T09:30:00.400Z',
+      },
+    ],
+  },
+)
+
+export function toChangedDelivery({ id, state, attempts, nextAttemptAt }: ChangedDelivery) {
+  return { id, state, attempts, nextAttemptAt: nextAttemptAt?.toISOString() ?? null }
+}
+
+const RecoverBody = Type.Object(
+  {
+    since: Type.String({
+      format: 'date-time',
+      description: 'Deliveries that were made from this moment on.',
+    }),
+    until: Type.Optional(
+      Type.String({ format: 'date-time', description: 'And before this one; now by default.' }),
+    ),
+    states: Type.Optional(
+      Type.Array(Type.Enum([...FINAL_STATES]), {
+        minItems: 1,
+        maxItems: 20,
+        description: `How they ended; ${RECOVERED_BY_DEFAULT.join(', ')} by default.`,
+      }),
+    ),
+  },
+  { examples: [{ since: '2026-03-01T00:00:00Z', states: ['EXHAUSTED'] }] },
+)
+
+const DryRunQuery = Type.Object({
+  dryRun: Type.Optional(
+    Type.Boolean({ default: false, description: 'true: only tells how many there would be.' }),
+  ),
+})
+
+const WouldReplay = Type.Object(
+  { wouldReplay: Type.Integer() },
+  { examples: [{ wouldReplay: 17 }] },
+)
+const Replayed = Type.Object({ replayed: Type.Integer() }, { examples: [{ replayed: 17 }] })
+
+const TestResultSchema = Type.Object(
+  {
+    delivered: Type.Boolean({ description: 'True exactly when it answered 200.' }),
+    status: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description: 'What it answered; null when nobody answered.',
+    }),
+    durationMs: Type.Integer(),
+    error: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Why nobody answered, e.g. timeout, connect-error, tls-error, blocked-address.',
+    }),
+  },
+  { examples: [{ delivered: true, status: 200, durationMs: 84, error: null }] },
+)
+
+const DOORS = [
+  { kind: 'webhook', path: '/v1/webhooks', name: 'Webhook', tag: 'Webhooks' },
+  {
+    kind: 'subscription',
+    path: '/api/v1/payments/subscriptions',
+    name: 'Subscription',
+    tag: 'Subscriptions',
+  },
+] as const
+
+type Door = (typeof DOORS)[number]
+
+export function deliveryActionRoutes(deps: JobDeps): Routes {
+  const tester = new EndpointTester(deps)
+  return (app) => {
+    app.route({
+      method: 'POST',
+      url: '/v1/deliveries/:id/replay',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'replayDelivery',
+        tags: ['Deliveries'],
+        summary: 'Send a delivery again',
+        description:
+          'Begins a new run of 7 days for a delivery that has ended: the same bytes, the same webhook-id, and X-Paybell-Replay: true. A paused endpoint gets it when it is resumed.',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        response: {
+          202: ChangedDeliverySchema,
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            'invalid-account',
+            'not-found',
+            'delivery-not-final',
+            'endpoint-deleted',
+            'payload-expired',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const { clientKey } = callerOf(request)
+        const owner = { clientKey, accountId: request.accountId }
+        const replayed = await replayDelivery(deps, owner, readId(request.params.id))
+        reply.code(202)
+        return toChangedDelivery(replayed)
+      },
+    })
+
+    for (const door of DOORS) {
+      addRecover(app, deps, door)
+      addTest(app, tester, door)
+    }
+  }
+}
+
+function addRecover(app: App, deps: JobDeps, { kind, path, name, tag }: Door): void {
+  app.route({
+    method: 'POST',
+    url: `${path}/:id/recover`,
+    config: { account: 'optional' },
+    schema: {
+      operationId: `recover${name}`,
+      tags: [tag],
+      summary: `Send again what a ${kind} has missed`,
+      description:
+        'Replays its deliveries since a moment that ended in one of the given states, oldest first. At most 100,000 at a time; ask with dryRun=true first to learn how many there are.',
+      headers: OptionalAccountHeader,
+      params: IdParams,
+      querystring: DryRunQuery,
+      body: RecoverBody,
+      response: {
+        200: WouldReplay,
+        202: Replayed,
+        ...problemResponses(
+          ...CLIENT_PROBLEMS,
+          ...BODY_PROBLEMS,
+          'invalid-account',
+          'invalid-query',
+          'not-found',
+          'filter-too-wide',
+          'overloaded',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const scope = scopeOf(request, kind)
+      const id = readId(request.params.id)
+      const recovery = readRecovery(request.body)
+      if (request.query.dryRun) {
+        return { wouldReplay: await previewRecovery(deps, scope, id, recovery) }
+      }
+      const replayed = await recoverEndpoint(deps, scope, id, recovery)
+      reply.code(202)
+      return { replayed }
+    },
+  })
+}
+
+function addTest(app: App, tester: EndpointTester, { kind, path, name, tag }: Door): void {
+  app.route({
+    method: 'POST',
+    url: `${path}/:id/test`,
+    config: { account: 'optional' },
+    schema: {
+      operationId: `test${name}`,
+      tags: [tag],
+      summary: `Send a specimen to a ${kind}`,
+      description:
+        'One signed callback with X-Paybell-Test: true, at once and without a retry; it is no delivery. Once a second for each endpoint.',
+      headers: OptionalAccountHeader,
+      params: IdParams,
+      response: {
+        200: TestResultSchema,
+        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found', 'overloaded'),
+      },
+    },
+    handler: async (request) => {
+      const scope = scopeOf(request, kind)
+      // A subscription belongs to the client as a whole: no account narrows it.
+      const of = kind === 'subscription' ? { ...scope, accountId: null } : scope
+      return tester.test(of, readId(request.params.id))
+    },
+  })
+}
+
+function scopeOf(request: FastifyRequest, kind: EndpointKind) {
+  return { clientKey: callerOf(request).clientKey, kind, accountId: request.accountId }
+}
+
+function readRecovery(body: {
+  since: string
+  until?: string
+  states?: Recovery['states']
+}): Recovery {
+  const sinceMs = Date.parse(body.since)
+  const untilMs = body.until === undefined ? null : Date.parse(body.until)
+  if (untilMs !== null && untilMs <= sinceMs) {
+    throw invalidFields([
+      { pointer: '/until', code: 'not-after-since', detail: 'Must lie after since.' },
+    ])
+  }
+  return { sinceMs, untilMs, states: body.states ?? RECOVERED_BY_DEFAULT }
+}

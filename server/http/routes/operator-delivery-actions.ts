@@ -1,0 +1,232 @@
+// What the operator does about deliveries: replay or cancel one, or all that match a filter, and see how
+// far that is.
+
+import { Type } from 'typebox'
+import { DELIVERY_STATES } from '../../core/delivery.ts'
+import { parseDeliveryFilter, SEARCH_CHARACTERS_MAX } from '../../core/delivery-filter.ts'
+import { EVENT_KINDS } from '../../core/payment.ts'
+import { cancelDelivery } from '../../operations/cancel-delivery.ts'
+import { changeDeliveries, previewChange } from '../../operations/change-deliveries.ts'
+import { replayDelivery } from '../../operations/replay-delivery.ts'
+import type { JobDeps } from '../../operations/start-job.ts'
+import { type Job, viewJob } from '../../operations/view-job.ts'
+import { auditOf } from '../audit.ts'
+import { BODY_PROBLEMS, IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+import { ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
+
+const Uuid = Type.String({ format: 'uuid' })
+const Instant = Type.String({ format: 'date-time' })
+
+/** A member that nobody knows is refused: to pass over a misspelt one would be to act on everything. */
+const Filter = Type.Object(
+  {
+    clientId: Type.Optional(Uuid),
+    accountId: Type.Optional(Uuid),
+    endpointId: Type.Optional(Uuid),
+    paymentId: Type.Optional(Uuid),
+    eventId: Type.Optional(Uuid),
+    state: Type.Optional(
+      Type.Unsafe<string | string[]>({
+        type: ['string', 'array'],
+        items: { type: 'string', enum: [...DELIVERY_STATES] },
+        description: 'One state, several with commas between them, or a list.',
+      }),
+    ),
+    event: Type.Optional(Type.Enum([...EVENT_KINDS])),
+    from: Type.Optional(Instant),
+    to: Type.Optional(Instant),
+    q: Type.Optional(Type.String({ minLength: 1, maxLength: SEARCH_CHARACTERS_MAX })),
+  },
+  { additionalProperties: false, description: 'As in the list of deliveries.' },
+)
+
+const BulkBody = Type.Object(
+  {
+    filter: Filter,
+    dryRun: Type.Optional(
+      Type.Boolean({ default: false, description: 'true: only tells how many there would be.' }),
+    ),
+  },
+  {
+    examples: [
+      {
+        filter: {
+          endpointId: '019c1f6e-0b11-7d3c-8a2f-5e6d7c8b9a01',
+          state: 'EXHAUSTED',
+          from: '2026-03-01T00:00:00Z',
+        },
+        dryRun: true,
+      },
+    ],
+  },
+)
+
+const JobId = Type.String({ format: 'uuid', description: 'See GET /operator/v1/jobs/{id}.' })
+const WouldReplay = Type.Object({ wouldReplay: Type.Integer() })
+const Replayed = Type.Object({ replayed: Type.Integer(), jobId: JobId })
+const WouldCancel = Type.Object({ wouldCancel: Type.Integer() })
+const Cancelled = Type.Object({ cancelled: Type.Integer(), jobId: JobId })
+
+const JobSchema = Type.Object(
+  {
+    id: Uuid,
+    kind: Type.Enum(['replay', 'recover', 'cancel']),
+    state: Type.Enum(['RUNNING', 'DONE', 'FAILED']),
+    total: Type.Integer({ description: 'Deliveries that matched.' }),
+    done: Type.Integer({ description: 'Dealt with so far.' }),
+    passedOver: Type.Integer({
+      description: 'Of these, the ones that had moved on by themselves before their turn came.',
+    }),
+    startedAt: Instant,
+    finishedAt: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+  },
+  {
+    examples: [
+      {
+        id: '019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e',
+        kind: 'replay',
+        state: 'RUNNING',
+        total: 40_000,
+        done: 12_000,
+        passedOver: 0,
+        startedAt: '2026-03-02T09:30:00.400Z',
+        finishedAt: null,
+      },
+    ],
+  },
+)
+
+const BULK_PROBLEMS = [...BODY_PROBLEMS, 'filter-too-wide', 'overloaded'] as const
+const ANYBODY = { clientKey: null, accountId: null }
+const AT_FILTER = { code: 'invalid-fields', pointer: '/filter' } as const
+
+export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
+  return (app) => {
+    app.route({
+      method: 'POST',
+      url: '/deliveries/:id/replay',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'operatorReplayDelivery',
+        summary: 'Send a delivery again',
+        description:
+          'Begins a new run of 7 days for a delivery that has ended: the same bytes and the same webhook-id.',
+        params: IdParams,
+        response: {
+          202: ChangedDeliverySchema,
+          ...problemResponses(
+            ...OPERATOR_PROBLEMS,
+            'not-found',
+            'delivery-not-final',
+            'endpoint-deleted',
+            'payload-expired',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const audit = auditOf(deps, request, 'delivery.replay')
+        const replayed = await replayDelivery(deps, ANYBODY, readId(request.params.id), audit)
+        reply.code(202)
+        return toChangedDelivery(replayed)
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/deliveries/:id/cancel',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'cancelDelivery',
+        summary: 'Cancel a pending delivery',
+        description:
+          'No attempt of it starts any more. One that is under way ends by itself and changes nothing. It can be replayed later.',
+        params: IdParams,
+        response: {
+          200: ChangedDeliverySchema,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'delivery-final'),
+        },
+      },
+      handler: async (request) => {
+        const audit = auditOf(deps, request, 'delivery.cancel')
+        return toChangedDelivery(
+          await cancelDelivery(deps, ANYBODY, readId(request.params.id), audit),
+        )
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/deliveries/replay',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'replayDeliveries',
+        summary: 'Replay all deliveries that match a filter',
+        description:
+          'All that match and have ended, not one page of them, oldest first; at most 100,000. With dryRun nothing is changed and the number is told.',
+        body: BulkBody,
+        response: {
+          200: WouldReplay,
+          202: Replayed,
+          ...problemResponses(...OPERATOR_PROBLEMS, ...BULK_PROBLEMS),
+        },
+      },
+      handler: async (request, reply) => {
+        const filter = parseDeliveryFilter(request.body.filter, AT_FILTER)
+        if (request.body.dryRun) return { wouldReplay: await previewChange(deps, 'replay', filter) }
+        const audit = auditOf(deps, request, 'deliveries.replay')
+        const { count, jobId } = await changeDeliveries(deps, 'replay', filter, audit)
+        reply.code(202).header('location', `/operator/v1/jobs/${jobId}`)
+        return { replayed: count, jobId }
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/deliveries/cancel',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'cancelDeliveries',
+        summary: 'Cancel all pending deliveries that match a filter',
+        description:
+          'All that match and are pending, not one page of them; at most 100,000. With dryRun nothing is changed and the number is told.',
+        body: BulkBody,
+        response: {
+          200: WouldCancel,
+          202: Cancelled,
+          ...problemResponses(...OPERATOR_PROBLEMS, ...BULK_PROBLEMS),
+        },
+      },
+      handler: async (request, reply) => {
+        const filter = parseDeliveryFilter(request.body.filter, AT_FILTER)
+        if (request.body.dryRun) return { wouldCancel: await previewChange(deps, 'cancel', filter) }
+        const audit = auditOf(deps, request, 'deliveries.cancel')
+        const { count, jobId } = await changeDeliveries(deps, 'cancel', filter, audit)
+        reply.code(202).header('location', `/operator/v1/jobs/${jobId}`)
+        return { cancelled: count, jobId }
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/jobs/:id',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getJob',
+        summary: 'See how far a job is',
+        description: 'Jobs are kept for 30 days after they have ended.',
+        params: IdParams,
+        response: { 200: JobSchema, ...problemResponses(...OPERATOR_PROBLEMS, 'not-found') },
+      },
+      handler: async (request) => toJobItem(await viewJob(deps, readId(request.params.id))),
+    })
+  }
+}
+
+function toJobItem({ startedAt, finishedAt, ...job }: Job) {
+  return {
+    ...job,
+    startedAt: startedAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  }
+}

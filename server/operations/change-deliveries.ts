@@ -1,0 +1,44 @@
+// The operator's acts on all deliveries that match a filter: replay what has ended, cancel what is
+// pending. Those of other states match too, but there is nothing to be done to them.
+
+import { DELIVERY_STATES, FINAL_STATES } from '../core/delivery.ts'
+import type { DeliveryFilter } from '../core/delivery-filter.ts'
+import { resolveDeliveryFilter } from '../store/delivery-search.ts'
+import type { Audit } from './audit.ts'
+import {
+  type JobDeps,
+  type JobRequest,
+  previewJob,
+  type StartedJob,
+  startJob,
+} from './start-job.ts'
+
+export type BulkAct = 'replay' | 'cancel'
+
+export async function previewChange(
+  deps: JobDeps,
+  act: BulkAct,
+  filter: DeliveryFilter,
+): Promise<number> {
+  return previewJob(deps, await toRequest(deps, act, filter))
+}
+
+export async function changeDeliveries(
+  deps: JobDeps,
+  act: BulkAct,
+  filter: DeliveryFilter,
+  audit: Audit,
+): Promise<StartedJob> {
+  return startJob(deps, await toRequest(deps, act, filter), audit)
+}
+
+async function toRequest(deps: JobDeps, act: BulkAct, filter: DeliveryFilter): Promise<JobRequest> {
+  const fit = act === 'cancel' ? (['PENDING'] as const) : FINAL_STATES
+  const states = DELIVERY_STATES.filter(
+    (state) =>
+      (fit as readonly string[]).includes(state) && (filter.states?.includes(state) ?? true),
+  )
+  const query =
+    states.length === 0 ? null : await resolveDeliveryFilter(deps.pool, { ...filter, states }, null)
+  return { kind: act, query }
+}

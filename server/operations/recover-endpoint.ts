@@ -1,0 +1,64 @@
+// Sends again what an endpoint has missed: all of its deliveries since a moment that ended in one of the
+// given states, oldest first.
+
+import type { FinalState } from '../core/delivery.ts'
+import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
+import { NO_AUDIT } from './audit.ts'
+import { notFound } from './failures.ts'
+import { type JobDeps, type JobRequest, previewJob, startJob } from './start-job.ts'
+
+export interface Recovery {
+  /** By creation: from this moment on, and before that one. */
+  sinceMs: number
+  untilMs: number | null
+  states: readonly FinalState[]
+}
+
+export const RECOVERED_BY_DEFAULT: readonly FinalState[] = ['EXHAUSTED']
+
+/** How many there would be. */
+export async function previewRecovery(
+  deps: JobDeps,
+  scope: EndpointScope,
+  endpointId: string,
+  recovery: Recovery,
+): Promise<number> {
+  return previewJob(deps, await toRequest(deps, scope, endpointId, recovery))
+}
+
+export async function recoverEndpoint(
+  deps: JobDeps,
+  scope: EndpointScope,
+  endpointId: string,
+  recovery: Recovery,
+): Promise<number> {
+  const request = await toRequest(deps, scope, endpointId, recovery)
+  return (await startJob(deps, request, NO_AUDIT)).count
+}
+
+async function toRequest(
+  deps: JobDeps,
+  scope: EndpointScope,
+  endpointId: string,
+  recovery: Recovery,
+): Promise<JobRequest> {
+  // A subscription hears of all accounts: there the account narrows the deliveries, not the endpoint.
+  const of = scope.kind === 'subscription' ? { ...scope, accountId: null } : scope
+  const endpoint = await findEndpoint(deps.pool, of, endpointId)
+  if (endpoint === null) throw notFound()
+  return {
+    kind: 'recover',
+    query: {
+      clientKey: scope.clientKey,
+      accountId: scope.accountId,
+      endpointId: endpoint.id,
+      payments: null,
+      event: null,
+      deliveryId: null,
+      states: recovery.states,
+      kind: null,
+      fromMs: recovery.sinceMs,
+      toMs: recovery.untilMs,
+    },
+  }
+}

@@ -1,0 +1,98 @@
+// Replays one delivery that has ended: the same bytes under the same webhook-id, for a new run of 7
+// days. What is answered is on disk, and the engine has it at once.
+
+import { ServiceError } from '../core/errors.ts'
+import type { HandedOff } from '../core/queued-delivery.ts'
+import { findPending } from '../store/cancellations.ts'
+import { type Db, inTransaction } from '../store/db.ts'
+import { type DeliveryOwner, findFinal, replayDeliveries } from '../store/replays.ts'
+import { type Audit, NO_AUDIT } from './audit.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export type { DeliveryOwner }
+
+/** A delivery as an act has left it. */
+export interface ChangedDelivery {
+  id: string
+  state: 'PENDING' | 'CANCELLED'
+  attempts: number
+  /** Null while its endpoint is not active. */
+  nextAttemptAt: Date | null
+}
+
+/** It may move between two looks at it: then it is looked for again. */
+const LOOKS_MAX = 3
+
+export async function replayDelivery(
+  deps: Deps,
+  owner: DeliveryOwner,
+  deliveryId: string,
+  audit: Audit = NO_AUDIT,
+): Promise<ChangedDelivery> {
+  const handOff = deps.engine.beginAccept()
+  let replayed: readonly HandedOff[] = []
+  try {
+    replayed = await inTransaction(deps.pool, async (db) => {
+      const moved = await replay(deps, db, owner, deliveryId)
+      await audit(db, `delivery:${deliveryId}`)
+      return [moved]
+    })
+  } finally {
+    handOff(replayed.filter(isDue))
+  }
+  const [delivery] = replayed as readonly [HandedOff]
+  return {
+    id: delivery.id,
+    state: 'PENDING',
+    attempts: delivery.attempts,
+    nextAttemptAt: isDue(delivery) ? new Date(delivery.nextAttemptAtMs) : null,
+  }
+}
+
+/** What waits for its endpoint is parked: the endpoint's lane asks for it when it is active again. */
+export function isDue(delivery: HandedOff): boolean {
+  return delivery.nextAttemptAtMs !== Number.POSITIVE_INFINITY
+}
+
+async function replay(
+  deps: Deps,
+  db: Db,
+  owner: DeliveryOwner,
+  deliveryId: string,
+): Promise<HandedOff> {
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const found = await findFinal(db, owner, deliveryId)
+    if (found === null) {
+      if (await findPending(db, owner, deliveryId)) throw notFinal()
+      continue
+    }
+    if (found.isEndpointDeleted) throw endpointDeleted()
+    if (!found.hasPayload) throw payloadExpired()
+    const [moved] = await replayDeliveries(db, [found], new Date(deps.clock.nowMs()))
+    // None: somebody else was faster, and the next look tells.
+    if (moved !== undefined) return moved
+  }
+  throw notFound()
+}
+
+function notFinal(): ServiceError {
+  return new ServiceError(
+    'delivery-not-final',
+    'This delivery is pending: it will be tried without being asked.',
+  )
+}
+
+function endpointDeleted(): ServiceError {
+  return new ServiceError(
+    'endpoint-deleted',
+    'The endpoint of this delivery was deleted: there is nowhere to send it.',
+  )
+}
+
+function payloadExpired(): ServiceError {
+  return new ServiceError(
+    'payload-expired',
+    'The bytes of this event are no longer kept, and others are never sent in their place.',
+  )
+}

@@ -1,0 +1,116 @@
+// Sends a signed specimen to an endpoint at once, as the engine would send a callback, and tells what came
+// of it. One attempt, no retry, and nothing is stored: it is no delivery. A paused endpoint is tested
+// like any other, because its owner asks for it.
+
+import { callbackHeaders } from '../core/callback-headers.ts'
+import { isSuccess, type Outcome, outcomeCode } from '../core/delivery.ts'
+import { ServiceError } from '../core/errors.ts'
+import { specimenPayment } from '../core/payment-text.ts'
+import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
+import { readSendingEndpoints } from '../store/sending-endpoints.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+import { RateBuckets } from './rate-buckets.ts'
+
+export interface TestResult {
+  delivered: boolean
+  /** Null when nobody answered. */
+  status: number | null
+  durationMs: number
+  /** Why nobody answered, or why nothing could be sent. */
+  error: string | null
+}
+
+/** Each takes 15 s at most, so this is also a limit on what they hold. */
+const UNDER_WAY_MAX = 64
+
+export class EndpointTester {
+  readonly #deps: Deps
+  readonly #rate: RateBuckets
+  #underWay = 0
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#rate = new RateBuckets({
+      burst: 3,
+      perSecond: 1,
+      keysMax: 10_000,
+      monotonicMs: () => deps.clock.monotonicMs(),
+    })
+  }
+
+  async test(scope: EndpointScope, endpointId: string): Promise<TestResult> {
+    const endpoint = await findEndpoint(this.#deps.pool, scope, endpointId)
+    if (endpoint === null) throw notFound()
+    this.#takeTurn(endpoint.id)
+    this.#underWay++
+    try {
+      return toResult(await this.#attempt(scope.clientKey, endpoint.id))
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  /** Anybody with a webhook could otherwise make us knock at a door without end. */
+  #takeTurn(endpointId: string): void {
+    const waitSeconds = this.#rate.waitSeconds(endpointId)
+    if (waitSeconds > 0) {
+      throw new ServiceError(
+        'too-many-requests',
+        'An endpoint is tested once a second at most. Wait, then go on.',
+        { retryAfterSeconds: waitSeconds },
+      )
+    }
+    if (this.#underWay >= UNDER_WAY_MAX) {
+      throw new ServiceError('overloaded', 'Too many tests are under way. Try again in a while.', {
+        retryAfterSeconds: 5,
+      })
+    }
+    this.#rate.take(endpointId)
+  }
+
+  async #attempt(
+    clientKey: number,
+    endpointId: string,
+  ): Promise<{ outcome: Outcome; durationMs: number }> {
+    const { pool, sealer, clock } = this.#deps
+    const [endpoint] = await readSendingEndpoints(pool, sealer, [{ clientKey, endpointId }])
+    if (endpoint === undefined) throw notFound()
+    if (endpoint.secrets === null) {
+      return { outcome: { kind: 'unsendable', reason: 'undecryptable-key' }, durationMs: 0 }
+    }
+    const atMs = clock.nowMs()
+    const body = [Buffer.from(specimenPayment(atMs))]
+    const eventId = this.#deps.newId()
+    const headers = callbackHeaders(
+      {
+        eventId,
+        kind: 'payment.created',
+        sequence: 1,
+        attempt: 1,
+        atMs,
+        mark: 'test',
+        traceparent: traceparent(eventId, endpointId),
+        extraHeader: endpoint.secrets.extraHeader,
+      },
+      endpoint.secrets.keys,
+      body,
+    )
+    return this.#deps.send({ url: endpoint.url, tenant: String(clientKey), headers, body })
+  }
+}
+
+/** As for any callback the trace is the event; the span is the endpoint, for want of a delivery. */
+function traceparent(eventId: string, endpointId: string): string {
+  return `00-${eventId.replaceAll('-', '')}-${endpointId.replaceAll('-', '').slice(16)}-01`
+}
+
+function toResult({ outcome, durationMs }: { outcome: Outcome; durationMs: number }): TestResult {
+  const isAnswered = outcome.kind === 'answered'
+  return {
+    delivered: isSuccess(outcome),
+    status: isAnswered ? outcome.status : null,
+    durationMs: Math.round(durationMs),
+    error: isAnswered ? null : outcomeCode(outcome),
+  }
+}

@@ -1,0 +1,13 @@
+// How far a job is that somebody has asked for.
+
+import { findJob, type Job } from '../store/jobs.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export type { Job }
+
+export async function viewJob(deps: Deps, jobId: string): Promise<Job> {
+  const job = await findJob(deps.pool, jobId)
+  if (job === null) throw notFound()
+  return job
+}

@@ -1,0 +1,157 @@
+// From final back to pending: a delivery that ended begins a new run. It moves in one statement, so
+// that a reader finds it in one of the two tables at any moment, and of two who ask at once one wins.
+
+import type { HandedOff } from '../core/queued-delivery.ts'
+import { plainColumn, quotedColumn } from './columns.ts'
+import type { Db } from './db.ts'
+import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
+
+/** A final delivery, and where it lies. */
+export interface FinalKey {
+  clientKey: number
+  id: string
+  endpointId: string
+  /** As the database writes it: it counts microseconds, a Date does not. */
+  finishedAt: string
+}
+
+export interface FoundFinal extends FinalKey {
+  isEndpointDeleted: boolean
+  hasPayload: boolean
+}
+
+/** A delivery that has just become pending again; its time is infinite while its endpoint is not active. */
+export type Replayed = HandedOff
+
+/** Whose delivery it may be; null where the operator asks for anybody's. */
+export interface DeliveryOwner {
+  clientKey: number | null
+  accountId: string | null
+}
+
+/** But not Paybell's own notices, which no list shows. */
+const OF_ANYBODY = `f.finished_at > '-infinity'
+  and not exists (select from clients c where c.client_key = f.client_key and c.is_internal)`
+
+/** The final delivery with this id, and what would keep it from being replayed. */
+export async function findFinal(
+  db: Db,
+  owner: DeliveryOwner,
+  deliveryId: string,
+): Promise<FoundFinal | null> {
+  const { rows } = await db.query<{
+    client_key: number
+    endpoint_id: string
+    finished_at: string
+    is_deleted: boolean
+    has_payload: boolean
+  }>({
+    name: owner.clientKey === null ? 'find-final-of-anybody' : 'find-final-delivery',
+    // The operator's index repeats a condition that is always true (migrations/0002).
+    text: `select f.client_key, f.endpoint_id, f.finished_at::text,
+             e.deleted_at is not null as is_deleted,
+             exists (select from events v
+               where v.client_key = f.client_key and v.id = f.event_id) as has_payload
+           from final_deliveries f
+           join endpoints e on e.client_key = f.client_key and e.id = f.endpoint_id
+           where f.id = $1 and ($2::uuid is null or f.account_id = $2)
+             and ${owner.clientKey === null ? OF_ANYBODY : 'f.client_key = $3'}`,
+    values: [deliveryId, owner.accountId, ...(owner.clientKey === null ? [] : [owner.clientKey])],
+  })
+  const [row] = rows
+  if (row === undefined) return null
+  return {
+    clientKey: row.client_key,
+    id: deliveryId,
+    endpointId: row.endpoint_id,
+    finishedAt: row.finished_at,
+    isEndpointDeleted: row.is_deleted,
+    hasPayload: row.has_payload,
+  }
+}
+
+/**
+ * Replays those of `keys` that are still final, whose endpoint is there and whose payload is kept.
+ * To be called inside a transaction: the endpoints stay locked until it ends. So this cannot cross
+ * with a resumption or a deletion: whoever comes second sees what the first has done.
+ */
+export async function replayDeliveries(
+  db: Db,
+  keys: readonly FinalKey[],
+  now: Date,
+): Promise<readonly Replayed[]> {
+  if (keys.length === 0) return []
+  const lanes = [...new Map(keys.map((key) => [key.endpointId, key])).values()]
+  const locked = db.query({
+    name: 'lock-endpoints-of-replays',
+    text: `select from endpoints e
+           where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
+           order by e.client_key, e.id for share of e`,
+    values: [
+      plainColumn(lanes, (key) => key.clientKey),
+      plainColumn(lanes, (key) => key.endpointId),
+    ],
+  })
+  const moved = db.query<QueuedRow & PayloadRow>({
+    name: 'replay-deliveries',
+    // A replay keeps no order, but several of one payment set out in sequence: each is due a little
+    // later than the one before. Never earlier than now: the due reader is past that.
+    text: `with given as (
+             select * from unnest($1::int[], $2::uuid[], $3::timestamptz[])
+             as g (client_key, id, finished_at)
+           ), moved as (
+             delete from final_deliveries f using given g, endpoints e, events v
+             where f.client_key = g.client_key and f.id = g.id and f.finished_at = g.finished_at
+               and e.client_key = f.client_key and e.id = f.endpoint_id and e.deleted_at is null
+               and v.client_key = f.client_key and v.id = f.event_id
+             returning f.*, e.shard, e.status = 'ACTIVE' as is_active, v.text, v.document_hash,
+               v.document_bytes
+           ), d as (
+             select moved.client_key, moved.id, event_id, endpoint_id, payment_id, account_id, sequence,
+               kind, shard, created_at,
+               case when is_active then $4::timestamptz + least(interval '1 s', interval '25 ms' * (
+                 row_number() over (partition by endpoint_id, payment_id order by sequence) - 1))
+               end as next_attempt_at,
+               -- What an attempt that was under way at the cancellation has brought is noted in the
+               -- attempts and nowhere else.
+               case when state <> 'CANCELLED' then attempts
+                 else greatest(attempts, attempts_begun, (select max(a.attempt) from attempts a
+                   where a.client_key = moved.client_key and a.delivery_id = moved.id))
+               end as attempts,
+               0 as run_attempts, null::timestamptz as first_attempt_at,
+               null::timestamptz as first_failed_at, null::timestamptz as deadline_at,
+               true as is_replay, last_outcome, last_status, text, document_hash, document_bytes
+             from moved
+           ), put as (
+             insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id,
+               account_id, sequence, kind, shard, created_at, next_attempt_at, attempts, is_replay,
+               last_outcome, last_status)
+             select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+               shard, created_at, next_attempt_at, attempts, is_replay, last_outcome, last_status
+             from d)
+           select ${QUEUED_COLUMNS}, d.text, d.document_hash, d.document_bytes from d
+           order by d.next_attempt_at, d.id`,
+    values: [
+      plainColumn(keys, (key) => key.clientKey),
+      plainColumn(keys, (key) => key.id),
+      quotedColumn(keys, (key) => key.finishedAt),
+      now,
+    ],
+  })
+  const [, { rows }] = await Promise.all([locked, moved])
+  return rows.map((row) => ({
+    ...toQueued(row),
+    hasElders: false,
+    payload: {
+      text: row.text,
+      documentHash: row.document_hash,
+      documentBytes: row.document_bytes,
+    },
+  }))
+}
+
+interface PayloadRow {
+  text: string
+  document_hash: Buffer | null
+  document_bytes: number | null
+}

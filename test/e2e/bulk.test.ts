@@ -1,0 +1,372 @@
+// All that match, not one page of them (decisions §8, §9.4): recover, replay and cancel in bulk. A dry run
+// tells the number that the act then does, and what dies half-way is finished by whoever is up.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, beforeEach, describe, test } from 'node:test'
+import { addAccount, addClient, readDeliveries, startPaybell, until } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { Caller, type SandboxFacts } from '../support/sandbox.ts'
+
+const paybell = await startPaybell({ after })
+const { pool } = paybell
+const receiver = await startReceiver({ after })
+
+interface Answer {
+  status: number
+  body: Record<string, unknown>
+}
+
+async function operate(path: string, body?: object, method = 'POST'): Promise<Answer> {
+  const response = await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${paybell.operatorKey}`,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+async function ask(caller: Caller, path: string, body: object): Promise<Answer> {
+  const response = await caller.call('POST', path, body)
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+/** Writes `updates` updates of `count` payments by NDJSON; returns the payments' ids. */
+async function feed(facts: SandboxFacts, count: number, updates = 1): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => randomUUID() as string)
+  for (let n = 1; n <= updates; n++) {
+    const lines = ids.map((id) => {
+      const payment = JSON.parse(
+        sampleBody({ id, version: undefined, document: undefined, reference: `${n}` }).toString(),
+      )
+      return JSON.stringify({ accountId: facts.accountId, ...payment })
+    })
+    const answer = await fetch(`${facts.baseUrl}/operator/v1/payments/batch`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${facts.operatorKey}`,
+        'content-type': 'application/x-ndjson',
+      },
+      body: `${lines.join('\n')}\n`,
+    })
+    assert.equal(answer.status, 200)
+    assert.doesNotMatch(await answer.text(), /problem/)
+  }
+  return ids
+}
+
+interface Door {
+  facts: SandboxFacts
+  caller: Caller
+  endpointId: string
+  set(status: 'PAUSED' | 'ACTIVE'): Promise<void>
+}
+
+/** An account of its own with one webhook. */
+async function openDoor(at: Receiver): Promise<Door> {
+  const facts = await addAccount(paybell, paybell)
+  const caller = new Caller(facts)
+  await caller.register(at.url(`/${facts.accountId}`), 'key')
+  const list = (await (await caller.get('/v1/webhooks/list')).json()) as {
+    content: { id: string }[]
+  }
+  const endpointId = list.content[0]?.id ?? assert.fail()
+  return {
+    facts,
+    caller,
+    endpointId,
+    async set(status) {
+      const answer = await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
+      assert.equal(answer.status, 200)
+    },
+  }
+}
+
+async function deliveriesOf(endpointId: string) {
+  return (await readDeliveries(pool)).filter((one) => one.endpointId === endpointId)
+}
+
+function untilAll(endpointId: string, state: string) {
+  return until(`all of ${endpointId} ${state}`, async () => {
+    const all = await deliveriesOf(endpointId)
+    return all.every((one) => one.state === state) && all
+  })
+}
+
+/** As if their 7 days were over. */
+async function exhaust(endpointId: string): Promise<void> {
+  await until('nothing is pending', async () =>
+    (await deliveriesOf(endpointId)).every(({ state }) => state !== 'PENDING'),
+  )
+  await pool.query(
+    `update final_deliveries set state = 'EXHAUSTED', last_status = 500 where endpoint_id = $1`,
+    [endpointId],
+  )
+}
+
+const SINCE = { since: '2020-01-01T00:00:00Z' }
+
+describe('in bulk', () => {
+  let door: Door
+
+  beforeEach(async () => {
+    receiver.answer = 200
+    door = await openDoor(receiver)
+  })
+
+  const arrived = () => receiver.received.filter(({ path }) => path === `/${door.facts.accountId}`)
+
+  test('recover: the dry run changes nothing and tells the number; then each comes once, in sequence', async () => {
+    const ids = await feed(door.facts, 10, 3)
+    await exhaust(door.endpointId)
+    await feed(door.facts, 5)
+    await until('35 came', () => arrived().length === 35)
+    const path = `/v1/webhooks/${door.endpointId}/recover`
+    const dry = await ask(door.caller, `${path}?dryRun=true`, SINCE)
+    assert.deepEqual(dry, { status: 200, body: { wouldReplay: 30 } })
+    assert.equal(arrived().length, 35)
+    assert.deepEqual(await ask(door.caller, path, SINCE), { status: 202, body: { replayed: 30 } })
+    await untilAll(door.endpointId, 'DELIVERED')
+    const replays = arrived().slice(35)
+    assert.equal(replays.length, 30)
+    for (const id of ids) {
+      const mine = replays.filter(({ body }) => JSON.parse(body.toString()).id === id)
+      assert.deepEqual(receiver.sequences(mine), [1, 2, 3])
+      for (const { headers } of mine) assert.equal(headers['x-paybell-replay'], 'true')
+    }
+    assert.deepEqual((await ask(door.caller, path, SINCE)).body, { replayed: 0 })
+  })
+
+  test('recover: since, until and states narrow; what does not conform is named', async () => {
+    await feed(door.facts, 4)
+    await exhaust(door.endpointId)
+    const middle = new Date()
+    await until('a millisecond later', () => Date.now() > middle.getTime() + 5)
+    await feed(door.facts, 3)
+    await exhaust(door.endpointId)
+    const path = `/v1/webhooks/${door.endpointId}/recover?dryRun=true`
+    const count = async (body: object) => (await ask(door.caller, path, body)).body.wouldReplay
+    assert.equal(await count(SINCE), 7)
+    assert.equal(await count({ since: middle.toISOString() }), 3)
+    assert.equal(await count({ ...SINCE, until: middle.toISOString() }), 4)
+    assert.equal(await count({ ...SINCE, states: ['CANCELLED', 'SUPERSEDED'] }), 0)
+    assert.equal(await count({ ...SINCE, states: ['CANCELLED', 'EXHAUSTED'] }), 7)
+    for (const body of [
+      {},
+      { since: 'yesterday' },
+      { ...SINCE, until: '2019-01-01T00:00:00Z' },
+      { ...SINCE, states: [] },
+      { ...SINCE, states: ['PENDING'] },
+    ]) {
+      const { status, body: problem } = await ask(door.caller, path, body)
+      assert.deepEqual([status, problem.code], [400, 'invalid-fields'], JSON.stringify(body))
+    }
+    const wrong = await ask(door.caller, path.replace('true', 'yes'), SINCE)
+    assert.equal(wrong.body.code, 'invalid-query')
+  })
+
+  test('recover: nobody recovers what is somebody else’s', async () => {
+    await feed(door.facts, 2)
+    await exhaust(door.endpointId)
+    const path = `/v1/webhooks/${door.endpointId}/recover`
+    const stranger = new Caller(await addClient(paybell, 'Stranger'))
+    const neighbour = new Caller(await addAccount(paybell, paybell))
+    for (const other of [stranger, neighbour]) {
+      assert.equal((await ask(other, path, SINCE)).status, 404)
+    }
+    const asSubscription = `/api/v1/payments/subscriptions/${door.endpointId}/recover`
+    assert.equal((await ask(door.caller, asSubscription, SINCE)).status, 404)
+    assert.equal(
+      (await deliveriesOf(door.endpointId)).filter((one) => one.state === 'PENDING').length,
+      0,
+    )
+  })
+
+  test('recover: a subscription, of one account where one is given', async () => {
+    const client = await addClient(paybell, 'Subscriber')
+    const other = await addAccount(paybell, client)
+    const caller = new Caller(client)
+    const answer = await caller.subscribe({ callbackUrl: receiver.url('/all'), sharedKey: 'key' })
+    const id = answer.headers.get('location')?.split('/').at(-1) ?? assert.fail()
+    await feed(client, 3)
+    await feed(other, 2)
+    await exhaust(id)
+    const path = `/api/v1/payments/subscriptions/${id}/recover`
+    assert.deepEqual((await ask(caller, `${path}?dryRun=true`, SINCE)).body, { wouldReplay: 3 })
+    const headers = { authorization: `Bearer ${await caller.token()}` }
+    const whole = await fetch(`${client.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(SINCE),
+    })
+    assert.deepEqual(await whole.json(), { replayed: 5 })
+    await untilAll(id, 'DELIVERED')
+  })
+
+  test('replay by filter: dry run, act, job and one audit row; deleted endpoints and lost payloads do not count', async () => {
+    const paymentIds = await feed(door.facts, 2_500)
+    await exhaust(door.endpointId)
+    await pool.query('delete from events where payment_id = $1', [paymentIds[0]])
+    const filter = { endpointId: door.endpointId, state: 'EXHAUSTED' }
+    const dry = await operate('/deliveries/replay', { filter, dryRun: true })
+    assert.deepEqual(dry, { status: 200, body: { wouldReplay: 2_499 } })
+    const { status, body } = await operate('/deliveries/replay', { filter })
+    assert.deepEqual([status, body.replayed], [202, 2_499])
+    const job = await until('the job is done', async () => {
+      const answer = await operate(`/jobs/${body.jobId}`, undefined, 'GET')
+      return answer.body.state === 'DONE' && answer.body
+    })
+    assert.deepEqual([job.kind, job.total, job.done, job.passedOver], ['replay', 2_499, 2_499, 0])
+    assert.ok(Date.parse(String(job.finishedAt)) >= Date.parse(String(job.startedAt)))
+    await until('all replayed', () => arrived().length === 2_500 + 2_499)
+    const { rows } = await pool.query(`select action from audit where object = $1`, [
+      `job:${body.jobId}`,
+    ])
+    assert.deepEqual(rows, [{ action: 'deliveries.replay' }])
+    assert.equal((await pool.query('select from job_items')).rowCount, 0)
+    assert.equal((await operate(`/jobs/${randomUUID()}`, undefined, 'GET')).status, 404)
+  })
+
+  test('two bulk replays at once never count, nor send, a delivery twice', async () => {
+    await feed(door.facts, 300)
+    await exhaust(door.endpointId)
+    receiver.answer = (_received, response) => void setTimeout(() => response.end(), 5)
+    const filter = { endpointId: door.endpointId, state: ['EXHAUSTED'] }
+    const answers = await Promise.all([
+      operate('/deliveries/replay', { filter }),
+      ask(door.caller, `/v1/webhooks/${door.endpointId}/recover`, SINCE),
+      operate('/deliveries/replay', { filter }),
+    ])
+    const counts = answers.map(({ body }) => Number(body.replayed))
+    assert.equal(
+      counts.reduce((sum, count) => sum + count),
+      300,
+      String(counts),
+    )
+    await untilAll(door.endpointId, 'DELIVERED')
+    assert.equal(arrived().length, 600)
+  })
+
+  test('a filter must be right: unknown members and wrong values are refused, nothing is done', async () => {
+    for (const filter of [
+      { endpointID: door.endpointId },
+      { endpointId: 'x' },
+      { state: 'GONE' },
+      { from: 'yesterday' },
+      { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' },
+    ]) {
+      for (const act of ['replay', 'cancel']) {
+        const { status, body } = await operate(`/deliveries/${act}`, { filter })
+        assert.deepEqual([status, body.code], [400, 'invalid-fields'], JSON.stringify(filter))
+      }
+    }
+    assert.equal((await operate('/deliveries/replay', {})).status, 400)
+  })
+
+  test('cancel by filter: what is pending ends, nothing of it is sent any more, and it can be replayed', async () => {
+    receiver.answer = 500
+    await feed(door.facts, 40)
+    await until('all tried', async () =>
+      (await deliveriesOf(door.endpointId)).every(({ attempts }) => attempts > 0),
+    )
+    const filter = { endpointId: door.endpointId }
+    const dry = await operate('/deliveries/cancel', { filter, dryRun: true })
+    assert.deepEqual(dry, { status: 200, body: { wouldCancel: 40 } })
+    const { status, body } = await operate('/deliveries/cancel', { filter })
+    assert.deepEqual([status, body.cancelled], [202, 40])
+    const cancelled = await untilAll(door.endpointId, 'CANCELLED')
+    assert.equal(cancelled.length, 40)
+    const again = await operate('/deliveries/cancel', { filter })
+    assert.deepEqual([again.status, again.body.cancelled], [202, 0])
+    receiver.answer = 200
+    const seen = arrived().length
+    const replayed = await operate('/deliveries/replay', { filter })
+    assert.equal(replayed.body.replayed, 40)
+    await untilAll(door.endpointId, 'DELIVERED')
+    assert.equal(arrived().length, seen + 40)
+  })
+
+  test('a job whose process died is finished by another one', async () => {
+    await feed(door.facts, 30)
+    await exhaust(door.endpointId)
+    const jobId = randomUUID()
+    await pool.query(
+      `insert into jobs (id, kind, total, done, runner, held_until, started_at)
+       values ($1, 'replay', 40, 10, $2, now() - interval '1 s', now())`,
+      [jobId, randomUUID()],
+    )
+    await pool.query(
+      `insert into job_items (client_key, delivery_id, job_id, place, endpoint_id, finished_at)
+       select client_key, id, $2, 10 + row_number() over (order by id), endpoint_id, finished_at
+       from final_deliveries where endpoint_id = $1`,
+      [door.endpointId, jobId],
+    )
+    await untilAll(door.endpointId, 'DELIVERED')
+    await until('the job is done', async () => {
+      const { body } = await operate(`/jobs/${jobId}`, undefined, 'GET')
+      return body.state === 'DONE' && body.done === 40 && body.passedOver === 0
+    })
+    assert.equal(arrived().length, 60)
+  })
+})
+
+/** Cancels against the recorder: whatever the order, each delivery ends once and stays ended. */
+test('cancelling while attempts are sent and recorded neither loses, doubles nor resurrects a delivery', async (t) => {
+  const moody = await startReceiver(t)
+  const door = await openDoor(moody)
+  const cancelledAt = new Map<string, number>()
+  moody.answer = (_received, response) => {
+    response.statusCode = Math.random() < 0.5 ? 200 : 500
+    setTimeout(() => response.end(), Math.random() * 20)
+  }
+  let isFeeding = true
+  const feeding = (async () => {
+    for (let n = 0; n < 12; n++) await feed(door.facts, 25, 2)
+  })().finally(() => {
+    isFeeding = false
+  })
+  const counts = { cancelled: 0, final: 0, replayed: 0 }
+  while (isFeeding) {
+    const { rows } = await pool.query<{ id: string }>(
+      `select id from pending_deliveries where endpoint_id = $1 order by random() limit 8`,
+      [door.endpointId],
+    )
+    await Promise.all(
+      rows.map(async ({ id }) => {
+        const { status } = await operate(`/deliveries/${id}/cancel`)
+        assert.ok(status === 200 || status === 409, String(status))
+        if (status === 409) counts.final++
+        if (status !== 200) return
+        counts.cancelled++
+        if (Math.random() < 0.3) {
+          assert.equal((await operate(`/deliveries/${id}/replay`)).status, 202)
+          counts.replayed++
+        } else cancelledAt.set(id, Date.now())
+      }),
+    )
+  }
+  await feeding
+  moody.answer = 200
+  const rest = await operate('/deliveries/cancel', { filter: { endpointId: door.endpointId } })
+  assert.equal(rest.status, 202)
+  const all = await until('nothing is pending', async () => {
+    const found = await deliveriesOf(door.endpointId)
+    return found.every(({ state }) => state !== 'PENDING') && found
+  })
+  assert.equal(all.length, 600)
+  assert.equal(new Set(all.map(({ id }) => id)).size, 600)
+  assert.ok(counts.cancelled > 20, JSON.stringify(counts))
+  for (const { id, state } of all) {
+    if (cancelledAt.has(id)) assert.equal(state, 'CANCELLED', 'nobody resurrects it')
+  }
+  // In the process that was asked it holds at once: a request of it may have been on its way.
+  const eventOf = new Map(all.map(({ id, eventId }) => [eventId, id]))
+  for (const { headers, atMs } of moody.received) {
+    const toldAt = cancelledAt.get(eventOf.get(String(headers['webhook-id'])) ?? '')
+    if (toldAt !== undefined) assert.ok(atMs <= toldAt + 250, `sent ${atMs - toldAt} ms later`)
+  }
+})

@@ -1,0 +1,273 @@
+// One delivery sent again (decisions §8): the same bytes and webhook-id, a new run, attempts that count on,
+// exactly once for each 202, whoever owns the shard.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, type TestContext, test } from 'node:test'
+import {
+  addAccount,
+  addClient,
+  type Paybell,
+  readDeliveries,
+  SHORT_LEASES,
+  type StoredDelivery,
+  startPaybell,
+  until,
+} from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { Caller, startSandbox } from '../support/sandbox.ts'
+
+const paybell = await startPaybell({ after })
+
+interface Answer {
+  status: number
+  body: Record<string, unknown>
+}
+
+async function toAnswer(response: Response): Promise<Answer> {
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+async function replay(caller: Caller, id: string): Promise<Answer> {
+  return toAnswer(await caller.call('POST', `/v1/deliveries/${id}/replay`))
+}
+
+async function operate(of: { baseUrl: string; operatorKey: string }, path: string) {
+  const headers = { authorization: `Bearer ${of.operatorKey}` }
+  return toAnswer(await fetch(`${of.baseUrl}/operator/v1${path}`, { method: 'POST', headers }))
+}
+
+async function put(of: Paybell, document?: object): Promise<string> {
+  const id = randomUUID()
+  const body = sampleBody({ id, version: undefined, document })
+  assert.ok((await of.caller.putPayment(id, body)).ok)
+  return id
+}
+
+async function deliveryOf(of: Paybell, paymentId: string): Promise<StoredDelivery> {
+  const found = (await readDeliveries(of.pool)).filter((one) => one.paymentId === paymentId)
+  assert.equal(found.length, 1, 'in exactly one table')
+  return found[0] as StoredDelivery
+}
+
+function untilState(of: Paybell, paymentId: string, state: string): Promise<StoredDelivery> {
+  return until(`${paymentId} is ${state}`, async () => {
+    const delivery = await deliveryOf(of, paymentId)
+    return delivery.state === state && delivery
+  })
+}
+
+function requestsOf(receiver: Receiver, paymentId: string) {
+  return receiver.received.filter(({ body }) => JSON.parse(body.toString()).id === paymentId)
+}
+
+/** An account of its own with one webhook, so that the tests of this file do not hear each other. */
+async function openDoor(t: TestContext) {
+  const facts = await addAccount(paybell, paybell)
+  const receiver = await startReceiver(t)
+  const caller = new Caller(facts)
+  await caller.register(receiver.url(), 'key')
+  const list = (await (await caller.get('/v1/webhooks/list')).json()) as {
+    content: { id: string }[]
+  }
+  const endpointId = list.content[0]?.id ?? assert.fail()
+  const of: Paybell = { ...paybell, ...facts, caller }
+  const set = async (status: 'PAUSED' | 'ACTIVE') => {
+    const answer = await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
+    assert.equal(answer.status, 200)
+  }
+  return { receiver, of, caller, endpointId, set }
+}
+
+describe('replaying one delivery', { concurrency: true }, () => {
+  test('same bytes, same webhook-id, marked as a replay, attempts count on', async (t) => {
+    const { receiver, of, caller } = await openDoor(t)
+    const document = { mediaType: 'text/plain', name: 'a.txt', base64EncodedFile: 'aGVsbG8=' }
+    const paymentId = await put(of, document)
+    const { id } = await untilState(of, paymentId, 'DELIVERED')
+    for (const round of [2, 3]) {
+      const answer = await replay(caller, id)
+      assert.equal(answer.status, 202)
+      assert.deepEqual([answer.body.id, answer.body.state], [id, 'PENDING'])
+      assert.equal(answer.body.attempts, round - 1)
+      await receiver.hasSeen(() => requestsOf(receiver, paymentId).length === round, 3_000)
+      await untilState(of, paymentId, 'DELIVERED')
+    }
+    const [first, ...replays] = requestsOf(receiver, paymentId)
+    assert.equal(first?.headers['x-paybell-replay'], undefined)
+    for (const [index, request] of replays.entries()) {
+      assert.ok(first?.body.equals(request.body))
+      assert.equal(request.headers['x-paybell-replay'], 'true')
+      for (const name of ['webhook-id', 'x-paybell-hmac', 'x-paybell-sequence']) {
+        assert.equal(request.headers[name], first?.headers[name], name)
+      }
+      assert.equal(request.headers['x-paybell-attempt'], String(index + 2))
+    }
+    assert.equal((await deliveryOf(of, paymentId)).attempts, 3)
+  })
+
+  for (const state of ['EXHAUSTED', 'SUPERSEDED', 'CANCELLED']) {
+    test(`what ended as ${state} begins a new run of 7 days`, async (t) => {
+      const { receiver, of } = await openDoor(t)
+      const paymentId = await put(of)
+      const { id } = await untilState(of, paymentId, 'DELIVERED')
+      await of.pool.query('update final_deliveries set state = $2 where id = $1', [id, state])
+      receiver.answer = 500
+      const startedAt = Date.now()
+      assert.equal((await operate(of, `/deliveries/${id}/replay`)).status, 202)
+      const again = await until('the first attempt of the new run', async () => {
+        const found = await deliveryOf(of, paymentId)
+        return found.attempts === 2 && found
+      })
+      assert.equal(again.state, 'PENDING')
+      const runMs = Number(again.deadlineAt) - startedAt
+      assert.ok(Math.abs(runMs - 7 * 86_400_000) < 10_000, `${runMs}`)
+      // A failed replay is retried like any other delivery.
+      const waitMs = Number(again.nextAttemptAt) - Date.now()
+      assert.ok(waitMs > 1_000 && waitMs < 7_000, `${waitMs}`)
+      assert.equal((await operate(of, `/deliveries/${id}/replay`)).body.code, 'delivery-not-final')
+    })
+  }
+
+  test('of many who ask at once exactly one gets 202, and one callback goes out', async (t) => {
+    const { receiver, of, caller } = await openDoor(t)
+    const paymentId = await put(of)
+    const { id } = await untilState(of, paymentId, 'DELIVERED')
+    receiver.answer = (_received, response) => void setTimeout(() => response.end(), 500)
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        index % 2 === 0 ? replay(caller, id) : operate(of, `/deliveries/${id}/replay`),
+      ),
+    )
+    const codes = answers.map(({ status, body }) => (status === 202 ? 202 : body.code)).sort()
+    assert.deepEqual(codes, [202, ...Array.from({ length: 11 }, () => 'delivery-not-final')])
+    await untilState(of, paymentId, 'DELIVERED')
+    assert.equal(requestsOf(receiver, paymentId).length, 2)
+  })
+
+  test('a paused endpoint gets it when it is resumed', async (t) => {
+    const { receiver, of, caller, set } = await openDoor(t)
+    const paymentId = await put(of)
+    const { id } = await untilState(of, paymentId, 'DELIVERED')
+    await set('PAUSED')
+    const answer = await replay(caller, id)
+    assert.deepEqual([answer.status, answer.body.nextAttemptAt], [202, null])
+    const waiting = await deliveryOf(of, paymentId)
+    assert.deepEqual([waiting.state, waiting.nextAttemptAt], ['PENDING', null])
+    await set('ACTIVE')
+    await receiver.hasSeen(() => requestsOf(receiver, paymentId).length === 2)
+    await untilState(of, paymentId, 'DELIVERED')
+  })
+
+  test('pausing, resuming and replaying at the same time loses no replay', async (t) => {
+    const { receiver, of, caller, set } = await openDoor(t)
+    const paymentIds = await Promise.all(Array.from({ length: 20 }, () => put(of)))
+    const ids = await Promise.all(
+      paymentIds.map(async (paymentId) => (await untilState(of, paymentId, 'DELIVERED')).id),
+    )
+    let isReplaying = true
+    const replaying = Promise.all(ids.map((id) => replay(caller, id))).finally(() => {
+      isReplaying = false
+    })
+    do {
+      await set('PAUSED')
+      await set('ACTIVE')
+    } while (isReplaying)
+    for (const { status } of await replaying) assert.equal(status, 202)
+    await receiver.hasSeen(({ accepted }) => accepted.length >= 40)
+    for (const paymentId of paymentIds) await untilState(of, paymentId, 'DELIVERED')
+    assert.equal(receiver.accepted.length, 40)
+  })
+
+  test('not final, expired, without an endpoint, somebody else’s, unknown', async (t) => {
+    const { receiver, of, caller, endpointId } = await openDoor(t)
+    const [delivered, expired] = [await put(of), await put(of)]
+    const { id } = await untilState(of, delivered, 'DELIVERED')
+    const { id: expiredId, eventId } = await untilState(of, expired, 'DELIVERED')
+    receiver.answer = 500
+    const pending = await put(of)
+    const { id: pendingId } = await until('one attempt', async () => {
+      const found = await deliveryOf(of, pending)
+      return found.attempts > 0 && found
+    })
+    const refused = await replay(caller, pendingId)
+    assert.deepEqual([refused.status, refused.body.code], [409, 'delivery-not-final'])
+
+    await of.pool.query('delete from events where id = $1', [eventId])
+    const gone = await replay(caller, expiredId)
+    assert.deepEqual([gone.status, gone.body.code], [410, 'payload-expired'])
+    assert.equal((await deliveryOf(of, expired)).state, 'DELIVERED')
+
+    const stranger = new Caller(await addClient(paybell, 'Stranger'))
+    const neighbour = new Caller(await addAccount(paybell, paybell))
+    for (const other of [stranger, neighbour]) {
+      assert.equal((await replay(other, id)).status, 404)
+    }
+    for (const unknown of [randomUUID(), 'nonsense']) {
+      assert.equal((await replay(caller, unknown)).status, 404)
+      assert.equal((await operate(of, `/deliveries/${unknown}/replay`)).status, 404)
+      assert.equal((await operate(of, `/deliveries/${unknown}/cancel`)).status, 404)
+    }
+
+    assert.equal((await caller.call('DELETE', `/v1/webhooks/${endpointId}`)).status, 204)
+    const homeless = await replay(caller, id)
+    assert.deepEqual([homeless.status, homeless.body.code], [409, 'endpoint-deleted'])
+    assert.equal((await deliveryOf(of, delivered)).state, 'DELIVERED')
+  })
+
+  test('an operator’s call leaves one audit row, a refused one none', async (t) => {
+    const { of } = await openDoor(t)
+    const { id } = await untilState(of, await put(of), 'DELIVERED')
+    await operate(of, `/deliveries/${id}/replay`)
+    await operate(of, `/deliveries/${randomUUID()}/replay`)
+    const { rows } = await of.pool.query(`select action from audit where object = $1`, [
+      `delivery:${id}`,
+    ])
+    assert.deepEqual(rows, [{ action: 'delivery.replay' }])
+  })
+})
+
+test('whichever process owns the shard sends at once what the other one was asked to replay', async (t) => {
+  const receiver = await startReceiver(t)
+  const first = await startPaybell(t, { leasePolicy: SHORT_LEASES })
+  const second = await startPaybell(t, { leasePolicy: SHORT_LEASES, beside: first })
+  const shardsOf = (one: Paybell) =>
+    (one.app.deps.engine as unknown as { shards: readonly number[] }).shards.length
+  await until('shared out', () => shardsOf(first) === 32 && shardsOf(second) === 32)
+  for (let n = 0; n < 8; n++) await first.caller.register(receiver.url(`/${n}`), 'key')
+  const paymentId = await put(first)
+  const delivered = await until('delivered', async () => {
+    const all = (await readDeliveries(first.pool)).filter((one) => one.paymentId === paymentId)
+    return all.length === 8 && all.every(({ state }) => state === 'DELIVERED') && all
+  })
+  // Of eight endpoints, some belong to either process; whoever is asked, half are the other's.
+  const startedAt = Date.now()
+  for (const [index, { id }] of delivered.entries()) {
+    assert.equal((await replay((index % 2 === 0 ? first : second).caller, id)).status, 202)
+  }
+  await receiver.hasSeen(({ received }) => received.length === 16, 5_000)
+  assert.ok(Date.now() - startedAt < 3_000, `${Date.now() - startedAt} ms`)
+})
+
+test('a replay that was answered 202 survives kill -9 a moment later', async (t) => {
+  const receiver = await startReceiver(t)
+  const sandbox = await startSandbox(t)
+  const caller = new Caller(sandbox)
+  await caller.register(receiver.url(), 'key')
+  const id = randomUUID()
+  await caller.putPayment(id, sampleBody({ id, version: undefined, document: undefined }))
+  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+  const list = await until('final', async () => {
+    const answer = await caller.get('/v1/deliveries?state=DELIVERED')
+    const { items } = (await answer.json()) as { items: { id: string }[] }
+    return items.length === 1 && items
+  })
+  receiver.answer = 'hang'
+  assert.equal((await replay(caller, list[0]?.id ?? '')).status, 202)
+  await sandbox.kill('SIGKILL')
+  receiver.answer = 200
+  await startSandbox(t, { dataDir: sandbox.dataDir })
+  await receiver.hasSeen(({ accepted }) => accepted.length === 2, 30_000)
+  assert.equal(receiver.accepted[1]?.headers['x-paybell-replay'], 'true')
+})
