@@ -24,18 +24,20 @@ export function parseCursor(text: string, ...patterns: readonly RegExp[]): strin
     parts.length === patterns.length &&
     parts.every((part) => typeof part === 'string' || typeof part === 'number') &&
     patterns.every((pattern, index) => pattern.test(String(parts[index])))
-  if (!conforms) {
-    throw new ServiceError('invalid-query', 'The query does not conform.', {
-      errors: [
-        {
-          pointer: '/after',
-          code: 'invalid-cursor',
-          detail: 'Give back the value of `next` from the previous page, unchanged.',
-        },
-      ],
-    })
-  }
+  if (!conforms) throw refuseCursor()
   return parts.map(String)
+}
+
+export function refuseCursor(): ServiceError {
+  return new ServiceError('invalid-query', 'The query does not conform.', {
+    errors: [
+      {
+        pointer: '/after',
+        code: 'invalid-cursor',
+        detail: 'Give back the value of `next` from the previous page, unchanged.',
+      },
+    ],
+  })
 }
 
 function decode(text: string): unknown {

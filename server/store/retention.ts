@@ -4,6 +4,7 @@
 import { DAY_MS } from '../core/backoff.ts'
 import { uuidFloor } from '../core/uuid.ts'
 import type { Db } from './db.ts'
+import { forgetFinalCounts } from './stats.ts'
 
 export interface Dropped {
   partitions: readonly string[]
@@ -30,7 +31,7 @@ export async function dropOldHistory(db: Db, now: Date, keptDays: number): Promi
     // A list that is being read would block the drop, and the drop all who come after it: give up
     // quickly and try again at the next round. One string is one transaction.
     const isDropped = await db
-      .query(`set local lock_timeout = '200ms'; drop table ${partition.name}`)
+      .query(`set local lock_timeout = '200ms'; drop table ${partition.name}; ${noteOf(partition)}`)
       .then(() => true)
       .catch(isLockTimeout)
     if (isDropped) partitions.push(partition.name)
@@ -39,6 +40,15 @@ export async function dropOldHistory(db: Db, now: Date, keptDays: number): Promi
     new Date(now.getTime() - HOURS_KEPT_MS),
   ])
   return { partitions, documents: await deleteUnusedDocuments(db, new Date(before)) }
+}
+
+/** The feed tells readers that are still before this day that they have missed something, and what is
+ *  gone is no longer counted. */
+function noteOf({ table, startMs }: Partition): string {
+  if (table === 'final_deliveries') return forgetFinalCounts(startMs)
+  if (table !== 'events') return ''
+  const end = new Date(startMs + DAY_MS).toISOString()
+  return `update feed_origin set kept_since = greatest(kept_since, '${end}')`
 }
 
 async function readPartitions(db: Db): Promise<readonly Partition[]> {

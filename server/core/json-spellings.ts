@@ -1,0 +1,141 @@
+// The same JSON in the bytes that common libraries would write: to find out which of them has parsed a
+// body and written it again. Only for explaining; nothing is accepted because of it.
+
+import { NESTING_LEVELS_MAX, parseJson } from './exact-json.ts'
+
+/** Larger bodies hold a file; writing those ten times over would cost more than it tells. */
+const BYTES_MAX = 256 * 1_024
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
+
+/** Whether two texts say the same, whatever the spacing, order of members and digits of numbers. */
+export function saysTheSame(one: Uint8Array, other: Uint8Array): boolean {
+  const [a, b] = [read(one), read(other)]
+  if (a === undefined || b === undefined) return false
+  return write(a, SORTED) === write(b, SORTED)
+}
+
+/** Other bytes for the same text: first as Paybell itself writes payments, then as others do. */
+export function* otherSpellings(body: Uint8Array): Generator<Uint8Array> {
+  if (body.length > BYTES_MAX) return
+  const value = read(body)
+  if (value === undefined) return
+  for (const payment of asPaybell(value)) yield Buffer.from(payment)
+  for (const style of STYLES) yield Buffer.from(write(value, style))
+  for (const indent of [2, 4, '\t']) {
+    const text = JSON.stringify(value, null, indent)
+    yield Buffer.from(text)
+    yield Buffer.from(`${text}\n`)
+  }
+}
+
+function read(bytes: Uint8Array): Json | undefined {
+  try {
+    return parseJson(bytes).value as Json
+  } catch {
+    return undefined
+  }
+}
+
+interface Style {
+  comma: string
+  colon: string
+  isSorted: boolean
+  escape(text: string): string
+}
+
+const plain = (text: string) => text
+const ascii = (text: string) =>
+  text.replaceAll(/[\u0080-\uffff]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+const slashes = (text: string) => text.replaceAll('/', '\\/')
+const html = (text: string) =>
+  text.replaceAll('&', '\\u0026').replaceAll('<', '\\u003c').replaceAll('>', '\\u003e')
+
+const COMPACT: Style = { comma: ',', colon: ':', isSorted: false, escape: plain }
+const SORTED: Style = { ...COMPACT, isSorted: true }
+const SPACED: Style = { comma: ', ', colon: ': ', isSorted: false, escape: plain }
+
+/** JavaScript, Python, PHP, Go, Ruby and the like, as they write by default and with usual options. */
+const STYLES: readonly Style[] = [
+  COMPACT,
+  { ...COMPACT, escape: ascii },
+  { ...COMPACT, escape: (text) => slashes(ascii(text)) },
+  { ...COMPACT, escape: slashes },
+  { ...COMPACT, escape: html },
+  SORTED,
+  { ...SORTED, escape: ascii },
+  { ...SORTED, escape: html },
+  SPACED,
+  { ...SPACED, escape: ascii },
+  { ...SPACED, isSorted: true },
+  { ...SPACED, isSorted: true, escape: ascii },
+]
+
+function write(value: Json, style: Style): string {
+  if (typeof value === 'string') return style.escape(JSON.stringify(value))
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map((item) => write(item, style)).join(style.comma)}]`
+  const names = Object.keys(value)
+  if (style.isSorted) names.sort()
+  const members = names.map(
+    (name) => style.escape(JSON.stringify(name)) + style.colon + write(value[name] as Json, style),
+  )
+  return `{${members.join(style.comma)}}`
+}
+
+/** The order of core/payment-text: the members of a payment, of its status, amount and document. */
+const ORDER = [
+  'id',
+  'status',
+  'state',
+  'reason',
+  'complete',
+  'createdAt',
+  'completedAt',
+  'externalId',
+  'quoteId',
+  'amount',
+  'currency',
+  'reference',
+  'purposeOfPayment',
+  'beneficiaryId',
+  'documentReference',
+  'document',
+  'mediaType',
+  'name',
+  'base64EncodedFile',
+]
+
+/**
+ * A parsed payment as it was sent, as far as it can be told: a parser has dropped the noughts behind the
+ * point, so that 100.00 came to be 100. Amounts have at most a few of them.
+ */
+function* asPaybell(value: Json): Generator<string> {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return
+  const ordered = inOrder(value, 0)
+  const text = JSON.stringify(ordered)
+  yield text
+  const amount = value.amount
+  if (amount === null || typeof amount !== 'object' || Array.isArray(amount)) return
+  const digits = JSON.stringify(amount.amount)
+  if (digits === undefined || !/^-?\d+(\.\d+)?$/.test(digits)) return
+  const [before, behind] = text.split(`"amount":{"amount":${digits},`, 2)
+  if (before === undefined || behind === undefined) return
+  for (let noughts = 1; noughts <= 4; noughts++) {
+    const written = `${digits}${digits.includes('.') ? '' : '.'}${'0'.repeat(noughts)}`
+    yield `${before}"amount":{"amount":${written},${behind}`
+  }
+}
+
+function inOrder(value: Json, level: number): Json {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  if (level > NESTING_LEVELS_MAX) return value
+  const rank = (name: string) => {
+    const at = ORDER.indexOf(name)
+    return at === -1 ? ORDER.length : at
+  }
+  const names = Object.keys(value).sort((one, other) => rank(one) - rank(other))
+  return Object.fromEntries(names.map((name) => [name, inOrder(value[name] as Json, level + 1)]))
+}

@@ -1,0 +1,22 @@
+// An event as lists show it, as JSON text: its payment is stored as text and goes out as it is, because
+// parsing it would lose the digits of its amount.
+
+import Type from 'typebox'
+import { EVENT_KINDS } from '../core/payment.ts'
+import type { EventView } from '../operations/view-payments.ts'
+import { PaymentSchema } from './payment-schema.ts'
+
+export const EventItem = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'The `webhook-id` of its callbacks.' }),
+  event: Type.Enum([...EVENT_KINDS]),
+  sequence: Type.Integer({ description: 'Its number within its payment: 1, 2, 3 …' }),
+  paymentId: Type.String({ format: 'uuid' }),
+  createdAt: Type.String({ format: 'date-time' }),
+  payment: PaymentSchema,
+})
+
+export function eventText(event: EventView): string {
+  const { id, kind, sequence, paymentId, createdAt } = event
+  const head = JSON.stringify({ id, event: kind, sequence, paymentId, createdAt })
+  return `${head.slice(0, -1)},"payment":${event.text}}`
+}

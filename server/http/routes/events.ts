@@ -1,0 +1,100 @@
+// /v1/events: what callbacks tell, to be pulled. For reconciliation, and for whoever cannot be called.
+
+import { Type } from 'typebox'
+import type { Deps } from '../../operations/deps.ts'
+import { viewEventBody, viewEvents } from '../../operations/view-events.ts'
+import { callerOf } from '../authenticate.ts'
+import { CursorQuery, cursorText, toCursorRequest } from '../cursor.ts'
+import { EventItem, eventText } from '../event-text.ts'
+import { CallbackSchema } from '../payment-schema.ts'
+import {
+  CLIENT_PROBLEMS,
+  IdParams,
+  OptionalAccountHeader,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const FeedPage = Type.Object({
+  items: Type.Array(EventItem),
+  next: Type.String({ description: 'Where to go on; also at the end, to come back with.' }),
+})
+
+const tags = ['Events']
+
+export function eventRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/v1/events',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'listEvents',
+        tags,
+        summary: 'Read the events of your payments, oldest first',
+        description:
+          'One order for every reader, each event exactly once, while new ones are being written. Documents come without their file. An empty page is the end for now: come back with `next`.',
+        headers: OptionalAccountHeader,
+        querystring: Type.Object(CursorQuery),
+        response: {
+          200: FeedPage,
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            'invalid-account',
+            'invalid-query',
+            'cursor-expired',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const page = await viewEvents(
+          deps,
+          callerOf(request),
+          request.accountId,
+          toCursorRequest(request.query),
+        )
+        return reply
+          .type('application/json; charset=utf-8')
+          .send(cursorText(page, eventText) as never)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/v1/events/:id',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'getEvent',
+        tags,
+        summary: 'Get the exact bytes of an event’s callback body',
+        description:
+          'Byte for byte what callbacks carry, the file of a document included: what a signature is made over.',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        response: {
+          200: CallbackSchema,
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            'invalid-account',
+            'not-found',
+            'payload-expired',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const { clientKey } = callerOf(request)
+        const scope = { clientKey, accountId: request.accountId }
+        const { kind, sequence, body } = await viewEventBody(deps, scope, readId(request.params.id))
+        // As bytes: to text the framework would add a charset, and perhaps more.
+        return reply
+          .headers({
+            'content-type': 'application/json',
+            'x-paybell-event': kind,
+            'x-paybell-sequence': String(sequence),
+          })
+          .send(Buffer.concat(body) as never)
+      },
+    })
+  }
+}

@@ -1,0 +1,270 @@
+// What helps whoever writes a receiver, through either door: the signature doctor, and the check that
+// drives a receiver through a fixed list.
+
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { EndpointKind } from '../../core/endpoint.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
+import { type CheckReport, STEP_RESULTS } from '../../core/receiver-check.ts'
+import { renderReport } from '../../core/receiver-report.ts'
+import { FINDING_CODES } from '../../core/signature-doctor.ts'
+import { ReceiverChecker } from '../../operations/check-receiver.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { RateBuckets } from '../../operations/rate-buckets.ts'
+import { verifySignature } from '../../operations/verify-signature.ts'
+import { callerOf } from '../authenticate.ts'
+import {
+  BODY_PROBLEMS,
+  CLIENT_PROBLEMS,
+  IdParams,
+  OptionalAccountHeader,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
+import type { App, Routes } from '../typed.ts'
+import { invalidFields } from '../validation.ts'
+
+type GivenHeaders = Record<string, string | string[]>
+
+/** The largest callback in base64, and its headers. */
+const VERIFY_BODY_BYTES_MAX = Math.ceil(PAYMENT_BODY_BYTES_MAX / 3) * 4 + 64 * 1_024
+
+const ReceivedCallback = Type.Object(
+  {
+    headers: Type.Unsafe<GivenHeaders>({
+      type: 'object',
+      maxProperties: 200,
+      additionalProperties: {
+        type: ['string', 'array'],
+        items: { type: 'string', maxLength: 16_384 },
+        maxLength: 16_384,
+        maxItems: 20,
+      },
+      description: 'The headers as your receiver got them, names in any case.',
+    }),
+    body: Type.Optional(
+      Type.String({ description: 'The body as text; either this or bodyBase64.' }),
+    ),
+    bodyBase64: Type.Optional(
+      Type.String({ description: 'The exact bytes of the body, in base64.' }),
+    ),
+  },
+  {
+    examples: [
+      {
+        headers: {
+          'X-Paybell-Hmac': '6990777c822d21d78c253cc0ed2bf83bb5ba6fceb61e8829f60887e7bb3e4ca1',
+          'webhook-id': '01a1de8b-3a40-7000-83de-2166a587a47e',
+        },
+        body: '{"id": "7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11"}',
+      },
+    ],
+  },
+)
+
+const DiagnosisSchema = Type.Object(
+  {
+    valid: Type.Boolean({ description: 'True only when the signature truly verifies, in time.' }),
+    findings: Type.Array(
+      Type.Object({ code: Type.Enum([...FINDING_CODES]), detail: Type.String() }),
+    ),
+  },
+  {
+    examples: [
+      {
+        valid: false,
+        findings: [
+          {
+            code: 'body-reserialised',
+            detail: 'The body was parsed and written again: verify the raw bytes.',
+          },
+        ],
+      },
+    ],
+  },
+)
+
+const ReportSchema = Type.Object({
+  url: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+  durationMs: Type.Integer(),
+  passed: Type.Boolean({ description: 'True when no step has failed.' }),
+  counts: Type.Object({
+    pass: Type.Integer(),
+    fail: Type.Integer(),
+    warning: Type.Integer(),
+  }),
+  steps: Type.Array(
+    Type.Object({
+      code: Type.String(),
+      title: Type.String(),
+      result: Type.Enum([...STEP_RESULTS]),
+      reason: Type.String(),
+      mend: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    }),
+  ),
+})
+
+const DOORS = [
+  { kind: 'webhook', path: '/v1/webhooks', name: 'Webhook', tag: 'Webhooks' },
+  {
+    kind: 'subscription',
+    path: '/api/v1/payments/subscriptions',
+    name: 'Subscription',
+    tag: 'Subscriptions',
+  },
+] as const
+
+type Door = (typeof DOORS)[number]
+
+export function receiverToolRoutes(deps: Deps): Routes {
+  const checker = new ReceiverChecker(deps)
+  // A body of 14 MB is hashed several times over: that is not for two hundred times a second.
+  const consultations = new RateBuckets({
+    burst: 20,
+    perSecond: 2,
+    keysMax: 10_000,
+    monotonicMs: () => deps.clock.monotonicMs(),
+  })
+  return (app) => {
+    for (const door of DOORS) {
+      addVerify(app, deps, consultations, door)
+      addCheck(app, checker, door)
+    }
+  }
+}
+
+function addVerify(app: App, deps: Deps, consultations: RateBuckets, door: Door): void {
+  app.route({
+    method: 'POST',
+    url: `${door.path}/:id/verify`,
+    bodyLimit: VERIFY_BODY_BYTES_MAX,
+    config: { account: 'optional' },
+    // Before the body is read, because reading it is what costs.
+    onRequest: async (request) => takeTurn(consultations, callerOf(request).clientId),
+    schema: {
+      operationId: `verify${door.name}Signature`,
+      tags: [door.tag],
+      summary: 'Ask the signature doctor why a signature does not match',
+      description:
+        'Give the headers and the body that your receiver got, or that it computed. The findings name the mistake; no key is ever shown.',
+      headers: OptionalAccountHeader,
+      params: IdParams,
+      body: ReceivedCallback,
+      response: {
+        200: DiagnosisSchema,
+        ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
+      },
+    },
+    handler: async (request) => {
+      const { headers, body, bodyBase64 } = request.body
+      const { valid, findings } = await verifySignature(
+        deps,
+        scopeOf(request, door.kind),
+        readId(request.params.id),
+        { headers: joinHeaders(headers), body: readBody(body, bodyBase64) },
+      )
+      return { valid, findings: [...findings] }
+    },
+  })
+}
+
+function addCheck(app: App, checker: ReceiverChecker, door: Door): void {
+  app.route({
+    method: 'POST',
+    url: `${door.path}/:id/check`,
+    config: { account: 'optional' },
+    schema: {
+      operationId: `check${door.name}Receiver`,
+      tags: [door.tag],
+      summary: 'Drive your receiver through a fixed list of callbacks, good and bad',
+      description:
+        'A dozen POSTs with X-Paybell-Test: true, one after the other; the answer comes when they are done, within a minute. With `Accept: text/html` it is a page.',
+      headers: OptionalAccountHeader,
+      params: IdParams,
+      response: {
+        200: ReportSchema,
+        ...problemResponses(
+          ...CLIENT_PROBLEMS,
+          'invalid-account',
+          'not-found',
+          'check-running',
+          'overloaded',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const report = await checker.check(scopeOf(request, door.kind), readId(request.params.id))
+      if (!wantsPage(request)) return toBody(report)
+      return reply
+        .headers({
+          'content-type': 'text/html; charset=utf-8',
+          'content-security-policy':
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        })
+        .serializer((page: unknown) => page as string)
+        .send(renderReport(report) as never)
+    },
+  })
+}
+
+function toBody(report: CheckReport) {
+  return { ...report, counts: { ...report.counts }, steps: [...report.steps] }
+}
+
+/** A page for whoever names it before JSON; a browser does. */
+function wantsPage(request: FastifyRequest): boolean {
+  const accepted = (request.headers.accept ?? '').toLowerCase().split(',')
+  const types = accepted.map((entry) => entry.split(';', 1)[0]?.trim())
+  const page = types.indexOf('text/html')
+  const json = types.indexOf('application/json')
+  return page !== -1 && (json === -1 || page < json)
+}
+
+function takeTurn(consultations: RateBuckets, clientId: string): void {
+  const waitSeconds = consultations.waitSeconds(clientId)
+  if (waitSeconds > 0) {
+    throw new ServiceError('too-many-requests', 'Two signatures a second. Wait, then go on.', {
+      retryAfterSeconds: waitSeconds,
+    })
+  }
+  consultations.take(clientId)
+}
+
+/** A header that came twice is one list, as HTTP has it (RFC 9110 §5.3). */
+function joinHeaders(headers: GivenHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : value.join(' '),
+    ]),
+  )
+}
+
+function readBody(text: string | undefined, base64: string | undefined): Uint8Array {
+  if ((text === undefined) === (base64 === undefined)) {
+    throw invalidFields([
+      {
+        pointer: '/body',
+        code: text === undefined ? 'missing' : 'given-twice',
+        detail: 'Give the body either as text in body or as bytes in bodyBase64.',
+      },
+    ])
+  }
+  if (text !== undefined) return Buffer.from(text)
+  const bytes = Buffer.from(base64 as string, 'base64')
+  // Node reads on over whatever is not base64.
+  if (bytes.toString('base64').replace(/=+$/, '') !== base64?.replace(/=+$/, '')) {
+    throw invalidFields([
+      { pointer: '/bodyBase64', code: 'not-base64', detail: 'Must be base64 (RFC 4648 §4).' },
+    ])
+  }
+  return bytes
+}
+
+/** A subscription belongs to the client as a whole: no account narrows it. */
+function scopeOf(request: FastifyRequest, kind: EndpointKind) {
+  const { clientKey } = callerOf(request)
+  return { clientKey, kind, accountId: kind === 'webhook' ? request.accountId : null }
+}

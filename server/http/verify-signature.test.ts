@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { createHmac, randomUUID } from 'node:crypto'
+import { before, test } from 'node:test'
+import type { Pool } from 'pg'
+import { cloneDatabase } from '../../test/support/database.ts'
+import {
+  assertProblem,
+  onboard,
+  serveHttp,
+  type TestClient,
+  type TestServer,
+} from '../../test/support/injected-server.ts'
+import { sampleWrite } from '../../test/support/payment-sample.ts'
+import { AccountDirectory } from '../operations/account-directory.ts'
+import { recordPayments } from '../operations/record-payments.ts'
+
+const URL_GIVEN = 'https://receiver.test/hook'
+const KEY = 'canary-key-that-nobody-may-see'
+const NEW_KEY = 'canary-key-number-two'
+let pool: Pool
+
+before(async () => {
+  pool = (await cloneDatabase()).pool
+})
+
+async function register(server: TestServer, client: TestClient, sharedKey: string) {
+  const payload = { callbackUrl: URL_GIVEN, sharedKey }
+  const { headers } = client
+  await server.app.inject({ method: 'POST', url: '/v1/webhooks/register', headers, payload })
+  const list = await server.app.inject({ url: '/v1/webhooks/list', headers })
+  return list.json().content[0].id as string
+}
+
+async function verify(server: TestServer, client: TestClient, id: string, payload: object) {
+  const url = `/v1/webhooks/${id}/verify`
+  const answer = await server.app.inject({ method: 'POST', url, headers: client.headers, payload })
+  assert.ok(!answer.body.includes('canary'), 'a key is in the answer')
+  return answer
+}
+
+function hmac(body: string | Buffer, key = KEY): string {
+  return createHmac('sha256', key).update(body).digest('hex')
+}
+
+test('the doctor knows the real bytes of the event, its file included, and no key is told', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  const id = await register(server, client, KEY)
+  const write = sampleWrite({ id: randomUUID() })
+  const change = { accountId: client.accountId, write }
+  const [result] = await recordPayments(server.deps, new AccountDirectory(pool), [change])
+  assert.ok(result && 'event' in result && result.event)
+  const eventId = result.event.id
+  const body = await server.app.inject({ url: `/v1/events/${eventId}`, headers: client.bearer })
+  const headers = { 'X-PAYBELL-HMAC': hmac(body.body), 'Webhook-Id': eventId }
+
+  const right = await verify(server, client, id, { headers, body: body.body })
+  assert.deepEqual(right.json(), { valid: true, findings: [] })
+  const bodyBase64 = Buffer.from(body.body).toString('base64')
+  assert.equal((await verify(server, client, id, { headers, bodyBase64 })).json().valid, true)
+
+  const rewritten = JSON.stringify(JSON.parse(body.body), null, 2)
+  const answer = (await verify(server, client, id, { headers, body: rewritten })).json()
+  assert.equal(answer.valid, false)
+  assert.deepEqual(
+    answer.findings.map(({ code }: { code: string }) => code),
+    ['body-reserialised'],
+  )
+  assert.deepEqual(Object.keys(answer.findings[0]), ['code', 'detail'])
+  assert.ok(!server.log.join('').includes('canary'), 'a key is in the log')
+})
+
+test('after a rotation the old key is named, for a day', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  await register(server, client, KEY)
+  const id = await register(server, client, NEW_KEY)
+  const body = '{"a":1}'
+  const old = { headers: { 'x-paybell-hmac': [hmac(body)] }, body }
+  const within = (await verify(server, client, id, old)).json()
+  assert.equal(within.valid, true)
+  assert.equal(within.findings[0].code, 'previous-key')
+  server.clock.advance(24 * 3_600 + 1)
+  const payload = { clientId: client.clientId, clientSecret: client.clientSecret }
+  const token = await server.app.inject({ method: 'POST', url: '/auth/token', payload })
+  const headers = { ...client.headers, authorization: `Bearer ${token.json().access_token}` }
+  const later = (await verify(server, { ...client, headers }, id, old)).json()
+  assert.equal(later.valid, false)
+  assert.equal(later.findings[0].code, 'previous-key')
+})
+
+test('what is wrong with the question itself is told as such', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  const other = await onboard(server, 'Other')
+  const id = await register(server, client, KEY)
+  const headers = {}
+  for (const payload of [
+    { body: '' },
+    { headers },
+    { headers, body: '', bodyBase64: '' },
+    { headers, bodyBase64: '%%%' },
+    { headers: { a: 1 }, body: '' },
+    { headers: 'x', body: '' },
+  ]) {
+    const answer = await verify(server, client, id, payload)
+    assertProblem(answer, 400, 'invalid-fields')
+  }
+  const right = { headers, body: '' }
+  assertProblem(await verify(server, other, id, right), 404, 'not-found')
+  assertProblem(await verify(server, client, randomUUID(), right), 404, 'not-found')
+  const plain = await server.app.inject({
+    method: 'POST',
+    url: `/v1/webhooks/${id}/verify`,
+    headers: { ...client.headers, 'content-type': 'text/plain' },
+    payload: 'x',
+  })
+  assertProblem(plain, 415, 'unsupported-media-type')
+})
+
+test('subscriptions have a doctor, too; and nobody consults it two hundred times a second', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  const subscribed = await server.app.inject({
+    method: 'POST',
+    url: '/api/v1/payments/subscribe',
+    headers: client.bearer,
+    payload: { callbackUrl: URL_GIVEN, sharedKey: KEY },
+  })
+  const url = `${subscribed.headers.location}/verify`
+  const ask = () =>
+    server.app.inject({
+      method: 'POST',
+      url,
+      headers: client.headers,
+      payload: { headers: { 'x-paybell-hmac': hmac('a') }, body: 'a\n' },
+    })
+  const answer = (await ask()).json()
+  assert.equal(answer.findings[0].code, 'trailing-newline')
+  for (let n = 0; n < 19; n++) await ask()
+  const refused = await ask()
+  assertProblem(refused, 429, 'too-many-requests')
+  assert.ok(Number(refused.headers['retry-after']) >= 1)
+})

@@ -1,0 +1,87 @@
+// Drives a receiver through the list of core/receiver-check, one POST after the other, within a minute.
+// Knows no endpoint and no store: the command line runs the same list from the caller's own machine.
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SigningKeys } from '../core/callback-headers.ts'
+import type { Clock } from '../core/clock.ts'
+import {
+  type Answered,
+  CHECK_ITEMS,
+  type CheckedStep,
+  type CheckPost,
+  type CheckReport,
+  judge,
+  notTried,
+  toReport,
+} from '../core/receiver-check.ts'
+import { toSigningKey } from '../core/signature.ts'
+import type { CallbackPost, Deps } from './deps.ts'
+
+export interface CheckTarget {
+  url: string
+  tenant: string
+  keys: SigningKeys
+  extraHeader: readonly [string, string] | null
+}
+
+export interface CheckTools {
+  clock: Clock
+  newId(): string
+  send: Deps['send']
+}
+
+/** An attempt ends within 15 seconds, so that a check which begins none later ends within 60. */
+const LAST_START_MS = 44_000
+
+export async function runReceiverCheck(
+  tools: CheckTools,
+  target: CheckTarget,
+): Promise<CheckReport> {
+  const { clock } = tools
+  const startedAtMs = clock.nowMs()
+  const startedAt = clock.monotonicMs()
+  const strangeKey = toSigningKey(randomBytes(32))
+  const steps: CheckedStep[] = []
+  let plain: Answered | null = null
+  for (const item of CHECK_ITEMS) {
+    if (plain !== null && plain.outcome.kind !== 'answered') {
+      steps.push(notTried(item, 'Not tried, because nobody answered the first callback.'))
+      continue
+    }
+    const posts = item.posts({ ...target, strangeKey, nowMs: clock.nowMs(), newId: tools.newId })
+    const answers: Answered[] = []
+    for (const post of posts) {
+      if (clock.monotonicMs() - startedAt > LAST_START_MS) break
+      answers.push(await tools.send(toCallbackPost(target, post)))
+    }
+    steps.push(
+      answers.length === posts.length
+        ? judge(item, answers, plain)
+        : notTried(item, 'Not tried, because the receiver was slow and the minute was over.'),
+    )
+    plain ??= answers[0] ?? null
+  }
+  const durationMs = clock.monotonicMs() - startedAt
+  return toReport({ url: target.url, startedAtMs, durationMs }, steps)
+}
+
+function toCallbackPost({ url, tenant }: CheckTarget, post: CheckPost): CallbackPost {
+  const body = post.pauseMs === 0 ? post.body : slowly(post.body, post.pauseMs)
+  return { url, tenant, headers: post.headers, body }
+}
+
+/**
+ * The parts with a pause between them. The sender writes what is large part by part, and asks for each
+ * part when the one before is out: an iterator that takes its time makes a body that does.
+ */
+function slowly(parts: readonly Uint8Array[], pauseMs: number): readonly Uint8Array[] {
+  return Object.assign([...parts], {
+    async *[Symbol.asyncIterator]() {
+      for (const [at, part] of parts.entries()) {
+        if (at > 0) await delay(pauseMs)
+        yield part
+      }
+    },
+  })
+}

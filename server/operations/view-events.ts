@@ -1,0 +1,120 @@
+// The event feed as its client reads it: the events that callbacks tell of, pulled. Oldest first, in one
+// order for every reader, each exactly once.
+
+import { callbackBodyParts } from '../core/callback.ts'
+import { ServiceError } from '../core/errors.ts'
+import {
+  FEED_START,
+  type FeedCursor,
+  type FeedPlace,
+  parseFeedCursor,
+  toFeedCursor,
+} from '../core/feed-cursor.ts'
+import { uuidTimeMs } from '../core/uuid.ts'
+import { readDocument } from '../store/documents.ts'
+import { type FeedEvent, findEvent, readFeed } from '../store/feed.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+import type { Caller } from './verify-token.ts'
+import type { CursorRequest } from './view-payments.ts'
+
+export type { FeedEvent }
+
+/** `next` is a cursor also at the end, to come back with. */
+export interface FeedPage {
+  items: readonly FeedEvent[]
+  next: string
+}
+
+/** One account of many may have few events among a client's: how long a request looks for them. */
+const SEARCH_MS = 1_000
+const SEARCH_ROWS = 2_000
+
+export async function viewEvents(
+  deps: Deps,
+  caller: Caller,
+  accountId: string | null,
+  { limit, after }: CursorRequest,
+): Promise<FeedPage> {
+  let cursor: FeedCursor | null = after === null ? null : parseFeedCursor(caller.clientId, after)
+  const items: FeedEvent[] = []
+  const startedAtMs = deps.clock.monotonicMs()
+  for (;;) {
+    // Taken before the look: what is written during it counts as unseen.
+    const lookedAtMs = deps.clock.nowMs()
+    const wanted = accountId === null ? limit : SEARCH_ROWS
+    const read = await readFeed(deps.pool, caller.clientKey, cursor ?? FEED_START, wanted)
+    if (cursor !== null) refuseGap(cursor, read.keptSince)
+    for (const event of read.events) {
+      if (accountId !== null && event.accountId !== accountId) continue
+      items.push(event)
+      // The rest is read again by the next request.
+      if (items.length === limit) return toPage(caller, items, seen(event))
+    }
+    const last = read.events.at(-1)
+    const isAtEnd = read.events.length < wanted
+    // At the end everything has been seen until now: a reader that keeps coming never falls behind
+    // what is kept, however rarely something happens to its payments.
+    const place = last ?? cursor ?? FEED_START
+    cursor = isAtEnd ? { ...placeOf(place), seenUntilMs: Math.floor(lookedAtMs) } : seen(place)
+    if (isAtEnd || deps.clock.monotonicMs() - startedAtMs > SEARCH_MS) {
+      return toPage(caller, items, cursor)
+    }
+  }
+}
+
+function toPage(caller: Caller, items: readonly FeedEvent[], cursor: FeedCursor): FeedPage {
+  return { items, next: toFeedCursor(caller.clientId, cursor) }
+}
+
+function placeOf({ place, sequence, id }: FeedPlace): FeedPlace {
+  return { place, sequence, id }
+}
+
+/** As far as this event: its id says when it was written. */
+function seen(event: FeedPlace): FeedCursor {
+  return { ...placeOf(event), seenUntilMs: uuidTimeMs(event.id) }
+}
+
+/** Going on with the oldest event that is left would hide that some are missing. */
+function refuseGap(cursor: FeedCursor, keptSince: Date | null): void {
+  if (keptSince === null || cursor.seenUntilMs >= keptSince.getTime()) return
+  throw new ServiceError(
+    'cursor-expired',
+    `This cursor stands at ${new Date(cursor.seenUntilMs).toISOString()}, and events from before ${keptSince.toISOString()} are no longer kept: some that you have not seen may be gone.`,
+  )
+}
+
+export interface EventBody {
+  kind: string
+  sequence: number
+  /** The bytes that callbacks carry, the file included. */
+  body: readonly Uint8Array[]
+}
+
+export async function viewEventBody(
+  deps: Deps,
+  scope: { clientKey: number; accountId: string | null },
+  eventId: string,
+): Promise<EventBody> {
+  const found = await findEventBody(deps, scope, eventId)
+  if (found === null) throw notFound()
+  return found
+}
+
+/** Null when there is no such event, or no longer. */
+export async function findEventBody(
+  deps: Pick<Deps, 'pool'>,
+  scope: { clientKey: number; accountId: string | null },
+  eventId: string,
+): Promise<EventBody | null> {
+  const event = await findEvent(deps.pool, scope, eventId)
+  if (event === null) return null
+  const { kind, sequence, text, documentHash } = event
+  if (documentHash === null) return { kind, sequence, body: callbackBodyParts(text, null) }
+  const file = await readDocument(deps.pool, scope.clientKey, documentHash)
+  if (file === null) {
+    throw new ServiceError('payload-expired', 'The file of this event is no longer kept.')
+  }
+  return { kind, sequence, body: callbackBodyParts(text, file) }
+}

@@ -1,0 +1,65 @@
+// Where the places of the feed come from. They are transaction ids of this cluster, plus a shift. In
+// another cluster, or after a return to an earlier point in time, transaction ids begin lower: events
+// written there would stand before places that readers have passed long ago. So the cluster's identity
+// is kept beside the shift, and when it is another one, the shift is raised: places only ever rise.
+
+import type { Db } from './db.ts'
+
+/**
+ * How far above the highest place known the new ones begin. Readers may be ahead of what was restored,
+ * by as many transactions as were lost: a million millions would take three years at 10,000 a second.
+ */
+const LEAP = 2n ** 40n
+const LOCK_TIMEOUT = '5s'
+
+interface Identity {
+  system: string
+  timeline: number
+}
+
+/** In a transaction of its own. Returns true when the database has moved and the feed was carried over. */
+export async function carryFeedOver(db: Db): Promise<boolean> {
+  if (!(await readIdentity(db)).hasMoved) return false
+  // Waits for every transaction that writes events, and keeps new ones out: none is left behind with
+  // an old place. Statements that were prepared earlier are planned anew.
+  await db.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`)
+  await db.query('lock table events in access exclusive mode')
+  // Asked again: another process may have done it while we waited.
+  const { identity, hasMoved } = await readIdentity(db)
+  if (!hasMoved) return false
+  const shift = (await readHighestPlace(db)) + LEAP - (await readTransactionId(db))
+  // A number of our own making: the default of a column takes no parameters.
+  await db.query(`alter table events alter column place set default feed_place(${shift})`)
+  await db.query('update feed_origin set system_identifier = $1, timeline = $2, shift = $3', [
+    identity.system,
+    identity.timeline,
+    String(shift),
+  ])
+  return true
+}
+
+async function readIdentity(db: Db): Promise<{ identity: Identity; hasMoved: boolean }> {
+  const { rows } = await db.query<Identity & { moved: boolean }>(
+    `select s.system_identifier::text as system, c.timeline_id as timeline,
+       (s.system_identifier, c.timeline_id) is distinct from (o.system_identifier, o.timeline) as moved
+     from pg_control_system() s, pg_control_checkpoint() c, feed_origin o`,
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('feed_origin has no row')
+  return { identity: { system: row.system, timeline: row.timeline }, hasMoved: row.moved }
+}
+
+/** Client by client, because that is how the index stands. */
+async function readHighestPlace(db: Db): Promise<bigint> {
+  const { rows } = await db.query<{ place: string }>(
+    `select coalesce(max(last.place), 0)::text as place from clients c, lateral (
+       select place from events e where e.client_key = c.client_key
+       order by e.place desc, e.sequence desc, e.id desc limit 1) last`,
+  )
+  return BigInt(rows[0]?.place ?? 0)
+}
+
+async function readTransactionId(db: Db): Promise<bigint> {
+  const { rows } = await db.query<{ id: string }>('select pg_current_xact_id()::text as id')
+  return BigInt(rows[0]?.id ?? 0)
+}

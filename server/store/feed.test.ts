@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { cloneDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { storeClient } from '../../test/support/stored-deliveries.ts'
+import { DAY_MS } from '../core/backoff.ts'
+import { FEED_START, type FeedPlace } from '../core/feed-cursor.ts'
+import { UuidMaker } from '../core/uuid.ts'
+import { saveEventsAndFanOut } from './accept.ts'
+import type { Db } from './db.ts'
+import { type FeedEvent, readFeed } from './feed.ts'
+import { carryFeedOver } from './feed-origin.ts'
+import { lockPayments } from './payments.ts'
+
+const ids = new UuidMaker(() => Date.now(), randomBytes)
+let database: TestDatabase
+let pool: Pool
+
+before(async () => {
+  database = await cloneDatabase({ connectionsMax: 30 })
+  pool = database.pool
+})
+
+type Client = { clientKey: number; accountId: string }
+
+function event(client: Client, paymentId: string = randomUUID(), sequence = 1) {
+  return {
+    ...client,
+    id: ids.next(),
+    paymentId,
+    sequence,
+    kind: 'payment.created',
+    text: '{}',
+    documentHash: null,
+    documentBytes: null,
+  }
+}
+
+async function save(db: Db, ...events: ReturnType<typeof event>[]): Promise<string[]> {
+  await saveEventsAndFanOut(db, events, new Date())
+  return events.map(({ id }) => id)
+}
+
+async function feedOf(of: Pool, client: Client, after: FeedPlace = FEED_START, limit = 1_000) {
+  return (await readFeed(of, client.clientKey, after, limit)).events
+}
+
+async function idsOf(of: Pool, client: Client): Promise<string[]> {
+  return (await feedOf(of, client)).map(({ id }) => id)
+}
+
+/** Not always at once: the server's own upkeep writes in transactions, too. */
+async function untilFeedIs(of: Pool, client: Client, expected: readonly unknown[]): Promise<void> {
+  for (const limit = performance.now() + 10_000; performance.now() < limit; await delay(5)) {
+    if ((await feedOf(of, client)).length >= expected.length) break
+  }
+  assert.deepEqual(await idsOf(of, client), expected)
+}
+
+test('8 writers commit at once, roll back and dawdle: two readers see every event once, in one order', async () => {
+  const client = await storeClient(pool)
+  const other = await storeClient(pool)
+  const shared = Array.from({ length: 6 }, () => randomUUID())
+  const sequences = new Map<string, number>()
+  const committed: string[] = []
+  let writing = 8
+  const dice = () => Math.floor(Math.random() * 1_000)
+
+  const write = async () => {
+    for (let turn = 0; turn < 25; turn++) {
+      const db = await pool.connect()
+      try {
+        await db.query('begin')
+        const roll = dice()
+        // Now and then a foreign transaction: it has written something of its own long before.
+        if (roll % 3 === 0) {
+          await db.query('select pg_current_xact_id()')
+          await delay(roll % 25)
+        }
+        const mine = shared.filter(() => dice() % 4 === 0)
+        await lockPayments(db, mine)
+        const events = mine.map((id) => event(client, id, (sequences.get(id) ?? 0) + 1))
+        events.push(event(client), event(other))
+        if (dice() % 2) await delay(dice() % 5)
+        const saved = await save(db, ...events)
+        if (dice() % 2) await delay(dice() % 15)
+        const isKept = dice() % 5 > 0
+        // Numbers are taken under the payments' locks, and only by what will commit.
+        if (isKept) for (const { paymentId, sequence } of events) sequences.set(paymentId, sequence)
+        await db.query(isKept ? 'commit' : 'rollback')
+        if (isKept) committed.push(...saved.slice(0, -1))
+      } finally {
+        db.release()
+      }
+    }
+    writing -= 1
+  }
+
+  const read = async (limit: number) => {
+    const seen: FeedEvent[] = []
+    for (const limitMs = performance.now() + 30_000; performance.now() < limitMs; ) {
+      const isLast = writing === 0 && seen.length >= committed.length
+      const page = await feedOf(pool, client, seen.at(-1) ?? FEED_START, limit)
+      seen.push(...page)
+      if (page.length === 0) {
+        if (isLast) return seen
+        await delay(1)
+      }
+    }
+    return seen
+  }
+
+  const [one, two] = await Promise.all([
+    read(7),
+    read(100),
+    ...Array.from({ length: 8 }, write),
+  ] as const)
+  assert.equal(new Set(one.map(({ id }) => id)).size, one.length, 'one twice')
+  assert.deepEqual(new Set(one.map(({ id }) => id)), new Set(committed))
+  assert.deepEqual(
+    one.map(({ id }) => id),
+    two.map(({ id }) => id),
+  )
+  for (const paymentId of shared) {
+    const numbers = one.filter((e) => e.paymentId === paymentId).map(({ sequence }) => sequence)
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+      'a payment went backwards',
+    )
+  }
+})
+
+test('a transaction that stays open holds the feed at its place, and nothing is passed over', async () => {
+  const client = await storeClient(pool)
+  const [first] = await save(pool, event(client))
+  const slow = await pool.connect()
+  await slow.query('begin')
+  const [late] = await save(slow, event(client))
+  const [quick] = await save(pool, event(client))
+  await untilFeedIs(pool, client, [first])
+  await slow.query('commit')
+  slow.release()
+  await untilFeedIs(pool, client, [first, late, quick])
+})
+
+test('update 2 of a payment stands behind update 1, also out of a transaction that is older', async () => {
+  const client = await storeClient(pool)
+  const paymentId = randomUUID()
+  const old = await pool.connect()
+  await old.query('begin')
+  await old.query('select pg_current_xact_id()')
+  const [first] = await save(pool, event(client, paymentId, 1))
+  const [second] = await save(old, event(client, paymentId, 2))
+  await old.query('commit')
+  old.release()
+  // Seen although nobody writes any more: a place is never ahead of all transactions.
+  await untilFeedIs(pool, client, [first, second])
+})
+
+test('an event of a day long past, written now, stands at the end', async () => {
+  const client = await storeClient(pool)
+  const [today] = await save(pool, event(client))
+  const old = new UuidMaker(() => Date.now() - 20 * DAY_MS, randomBytes)
+  const [late] = await save(pool, { ...event(client), id: old.next() })
+  await untilFeedIs(pool, client, [today, late])
+})
+
+test('a page is read through the index, whatever else the table holds', async () => {
+  const client = await storeClient(pool)
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(
+    `explain select id from events
+     where client_key = $1 and (place, sequence, id) > (5, 1, $2::uuid) and place < 1000
+     order by place, sequence, id limit 10`,
+    [client.clientKey, randomUUID()],
+  )
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  assert.doesNotMatch(plan, /-> {2}(Incremental )?Sort|Seq Scan/)
+  assert.match(plan, /client_key_place_sequence_id_idx/)
+})
+
+test('a dump restored into another cluster: old cursors go on, new events stand behind all old ones', async () => {
+  const moved = await cloneDatabase()
+  const client = await storeClient(moved.pool)
+  const [one, two] = await save(moved.pool, event(client), event(client))
+  await untilFeedIs(moved.pool, client, [one, two])
+  const [first, last] = await feedOf(moved.pool, client)
+  assert.equal(await carryFeedOver(moved.pool), false)
+  // As if those two had been written where transaction ids were a thousand million further on.
+  await moved.pool.query('update events set place = place + 1000000000')
+  await moved.pool.query('update feed_origin set system_identifier = system_identifier + 1')
+  assert.deepEqual(await idsOf(moved.pool, client), [], 'hidden: their transactions seem to run')
+  const db = await moved.pool.connect()
+  await db.query('begin')
+  assert.equal(await carryFeedOver(db), true)
+  await db.query('commit')
+  db.release()
+  const [three] = await save(moved.pool, event(client))
+  await untilFeedIs(moved.pool, client, [one, two, three])
+  const shifted = (at: FeedEvent | undefined, by: number) => ({
+    ...(at ?? assert.fail()),
+    place: String(Number(at?.place) + by),
+  })
+  const rest = await feedOf(moved.pool, client, shifted(first, 1_000_000_000))
+  assert.deepEqual(
+    rest.map(({ id }) => id),
+    [two, three],
+  )
+  // A reader that had seen more than the dump holds misses nothing of what is written now.
+  const ahead = await feedOf(moved.pool, client, shifted(last, 1_900_000_000))
+  assert.deepEqual(
+    ahead.map(({ id }) => id),
+    [three],
+  )
+  assert.equal(await carryFeedOver(moved.pool), false)
+})

@@ -1,0 +1,40 @@
+// Which receivers are being checked now, so that no two checks of one run at once.
+
+import type { Db } from './db.ts'
+
+export interface CheckPlace {
+  clientKey: number
+  endpointId: string
+}
+
+/** False when another check is running; one that began before `givenUp` counts no more. */
+export async function beginCheck(
+  db: Db,
+  { clientKey, endpointId }: CheckPlace,
+  startedAt: Date,
+  givenUp: Date,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'begin-check',
+    text: `insert into receiver_checks as running (client_key, endpoint_id, started_at)
+           values ($1, $2, $3)
+           on conflict (client_key, endpoint_id) do update set started_at = excluded.started_at
+             where running.started_at < $4`,
+    values: [clientKey, endpointId, startedAt, givenUp],
+  })
+  return rowCount === 1
+}
+
+/** Ends the check that began then, and not one that has taken its place. */
+export async function endCheck(
+  db: Db,
+  { clientKey, endpointId }: CheckPlace,
+  startedAt: Date,
+): Promise<void> {
+  await db.query({
+    name: 'end-check',
+    text: `delete from receiver_checks
+           where client_key = $1 and endpoint_id = $2 and started_at = $3`,
+    values: [clientKey, endpointId, startedAt],
+  })
+}
