@@ -57,35 +57,52 @@ export const CallbackSchema = Type.Object({
   document: Type.Optional(Type.Object({ ...documentProperties, base64EncodedFile: Type.String() })),
 })
 
-const STATE_OF_KIND: Readonly<Record<(typeof EVENT_KINDS)[number], string>> = {
-  'payment.created': 'DRAFT',
-  'payment.pending_approval': 'PENDING_APPROVAL',
-  'payment.due': 'DUE',
-  'payment.paid': 'PAID',
-  'payment.cancelled': 'CANCELLED',
-  'payment.updated': 'PAID',
+const RECEIPT = {
+  documentReference: 'RECEIPT-2026-0042',
+  document: {
+    mediaType: 'application/pdf',
+    name: 'receipt.pdf',
+    base64EncodedFile: 'JVBERi0xLjcKJSVFT0YK',
+  },
+}
+const COMPLETED = { complete: true, completedAt: '2026-03-03T14:05:12.481Z' }
+
+/** What has happened, and how the payment looks after it. */
+const STORIES: Readonly<
+  Record<(typeof EVENT_KINDS)[number], { summary: string; after: Record<string, unknown> }>
+> = {
+  'payment.created': {
+    summary: 'written for the first time',
+    after: { status: { state: 'DRAFT' } },
+  },
+  'payment.pending_approval': {
+    summary: 'waits for an approval',
+    after: { status: { state: 'PENDING_APPROVAL', reason: 'Needs a second approver' } },
+  },
+  'payment.due': {
+    summary: 'approved, and to be paid',
+    after: { status: { state: 'DUE' } },
+  },
+  'payment.paid': {
+    summary: 'paid; a final state',
+    after: { status: { state: 'PAID' }, ...COMPLETED },
+  },
+  'payment.cancelled': {
+    summary: 'cancelled, with the reason; a final state',
+    after: { status: { state: 'CANCELLED', reason: 'Withdrawn by the payer' }, ...COMPLETED },
+  },
+  'payment.updated': {
+    summary: 'another field has changed: here a receipt was attached, and its file is inline',
+    after: { status: { state: 'PAID' }, ...COMPLETED, ...RECEIPT },
+  },
 }
 
 /** A callback of each kind. */
 export function callbackExamples(): Record<string, { summary: string; value: unknown }> {
   return Object.fromEntries(
     EVENT_KINDS.map((kind) => {
-      const state = STATE_OF_KIND[kind]
-      const complete = state === 'PAID' || state === 'CANCELLED'
-      const value = {
-        ...PAYMENT_EXAMPLE,
-        status: { state },
-        complete,
-        ...(complete ? { completedAt: '2026-03-03T14:05:12.481Z' } : {}),
-        ...(kind === 'payment.updated' ? { document: RECEIPT } : {}),
-      }
-      return [kind, { summary: `X-Paybell-Event: ${kind}`, value }]
+      const { summary, after } = STORIES[kind]
+      return [kind, { summary: `${kind}: ${summary}`, value: { ...PAYMENT_EXAMPLE, ...after } }]
     }),
   )
-}
-
-const RECEIPT = {
-  mediaType: 'application/pdf',
-  name: 'receipt.pdf',
-  base64EncodedFile: 'JVBERi0xLjcKJSVFT0YK',
 }

@@ -1,0 +1,169 @@
+// The receiver behind node:http, Express and Fastify. They are described by shape, so that none of
+// them is a dependency. What matters in all three: the raw body, before any parser has seen it.
+
+import { isRawBytes, toBytes } from './hmac.ts'
+import type { Receiver } from './receiver.ts'
+
+/** The part of node:http's IncomingMessage, and of Express's Request, that is needed. */
+export interface NodeRequest {
+  readonly method?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly readableEnded?: boolean | undefined
+  [Symbol.asyncIterator](): AsyncIterator<unknown>
+}
+
+export interface NodeResponse {
+  statusCode: number
+  setHeader(name: string, value: string): unknown
+  end(body?: string): unknown
+}
+
+export type NodeHandler = (
+  request: NodeRequest,
+  response: NodeResponse,
+  next?: (error?: unknown) => void,
+) => Promise<void>
+
+/** For `createServer` of node:http and node:https. */
+export function toNodeHandler(receiver: Receiver): NodeHandler {
+  return async (request, response, next) => {
+    let answer: Response
+    try {
+      answer = await receiver(toRequest(request, rawBodyOf(request)))
+    } catch (error) {
+      if (next) return next(error)
+      // Only a mistake in how the receiver is mounted comes here: whoever set it up should see it.
+      console.error('paybell receiver:', error)
+      answer = new Response(String(error), { status: 500 })
+    }
+    response.statusCode = answer.status
+    answer.headers.forEach((value, name) => {
+      response.setHeader(name, value)
+    })
+    // The rest of a body that was not read to its end is not worth waiting for.
+    if (answer.status === 413 || answer.status === 405) response.setHeader('connection', 'close')
+    response.end(await answer.text())
+  }
+}
+
+/**
+ * For `app.post(path, …)`. Mount it before `express.json()`; behind `express.raw({ type: '*\/*' })` it
+ * works too.
+ */
+export function toExpressHandler(receiver: Receiver): NodeHandler {
+  return toNodeHandler(receiver)
+}
+
+/**
+ * The part of a Fastify instance that is needed. Its overloads cannot be told by shape, so their
+ * arguments are told below.
+ */
+export interface FastifyLike {
+  removeAllContentTypeParsers(): void
+  addContentTypeParser(...args: never[]): unknown
+  post(...args: never[]): unknown
+}
+
+interface FastifyCalls {
+  removeAllContentTypeParsers(): void
+  addContentTypeParser(
+    type: string,
+    parser: (
+      request: unknown,
+      payload: unknown,
+      done: (error: null, body: unknown) => void,
+    ) => void,
+  ): unknown
+  post(
+    path: string,
+    handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>,
+  ): unknown
+}
+
+interface FastifyRequestLike {
+  headers: NodeRequest['headers']
+  body: unknown
+}
+
+interface FastifyReplyLike {
+  code(status: number): unknown
+  header(name: string, value: string): unknown
+  send(body: string): unknown
+}
+
+/** For `app.register(…)`: a plugin of its own, so that the parsers of your other routes stay. */
+export function toFastifyPlugin(
+  receiver: Receiver,
+  path: string,
+): (app: FastifyLike) => Promise<void> {
+  return async (instance) => {
+    const app = instance as FastifyCalls
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+    app.post(path, async (request, reply) => {
+      const { headers, body } = request
+      const answer = await receiver(
+        toRequest(
+          { method: 'POST', headers },
+          body ? toStream(body as AsyncIterable<unknown>) : '',
+        ),
+      )
+      reply.code(answer.status)
+      answer.headers.forEach((value, name) => {
+        reply.header(name, value)
+      })
+      return reply.send(await answer.text())
+    })
+  }
+}
+
+type RawBody = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
+
+/** What a parser has left, where there was one, or else the stream. */
+function rawBodyOf(request: NodeRequest & { rawBody?: unknown; body?: unknown }): RawBody {
+  for (const body of [request.rawBody, request.body]) {
+    if (isRawBytes(body)) return toBytes(body)
+  }
+  if (request.readableEnded) {
+    throw new Error(
+      'The body was read before the receiver saw it, so its signature cannot be checked. Mount the receiver before express.json() and other parsers.',
+    )
+  }
+  return toStream(request)
+}
+
+function toRequest(
+  { method, headers }: Pick<NodeRequest, 'method' | 'headers'>,
+  body: RawBody,
+): Request {
+  // HTTP/2 has names such as `:path`, which are no headers.
+  const list = Object.entries(headers).flatMap(([name, value]) =>
+    name.startsWith(':') ? [] : [value ?? []].flat().map((each): [string, string] => [name, each]),
+  )
+  // The receiver looks at neither the address nor at other methods, and Request refuses some of them.
+  const isPost = method === 'POST'
+  const init: RequestInit & { duplex: 'half' } = {
+    method: isPost ? 'POST' : 'GET',
+    headers: list,
+    duplex: 'half',
+  }
+  if (isPost) init.body = body
+  return new Request('http://receiver.invalid/', init)
+}
+
+/** Asks for a chunk when there is room for one. Cancelling does not end the connection: the answer goes over it. */
+function toStream(source: AsyncIterable<unknown>): ReadableStream<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next()
+      if (done) controller.close()
+      else
+        controller.enqueue(
+          typeof value === 'string' ? encoder.encode(value) : (value as Uint8Array),
+        )
+    },
+  })
+}
+
+const encoder = new TextEncoder()

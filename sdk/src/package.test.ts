@@ -1,0 +1,161 @@
+// What the package promises as a whole: how small it is, where it runs, and that its tests pass on
+// every Node of this machine from 20 on.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createContext, runInContext } from 'node:vm'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { otherNodes } from '../../test/support/nodes.ts'
+import { VERSION } from './version.ts'
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const ROOT = join(HERE, '../..')
+const GZIPPED_BYTES_MAX = 12 * 1024
+const run = promisify(execFile)
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(HERE, entry)],
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    minify: true,
+    write: false,
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+test('everything together is under 12 KB, minified and gzipped', async (t) => {
+  const sizes = await Promise.all(
+    ['index.ts', 'adapters.ts'].map(
+      async (entry) => gzipSync(await bundle(entry), { level: 9 }).length,
+    ),
+  )
+  t.diagnostic(`index ${sizes[0]} bytes, adapters ${sizes[1]} bytes`)
+  assert.ok((sizes[0] ?? 0) + (sizes[1] ?? 0) < GZIPPED_BYTES_MAX, String(sizes))
+})
+
+test('nothing of Node is in it: the bundler finds no import, and no global of Node is named', async () => {
+  for (const entry of ['index.ts', 'adapters.ts']) {
+    const text = await bundle(entry)
+    assert.doesNotMatch(text, /\bfrom\s*"|\bimport\s*\(|\brequire\s*\(/)
+    assert.doesNotMatch(text, /\b(Buffer|process|setImmediate|__dirname)\b/)
+  }
+})
+
+/** What edge runtimes have. */
+const WEB = {
+  AbortController,
+  btoa,
+  clearTimeout,
+  console,
+  crypto,
+  fetch,
+  Headers,
+  ReadableStream,
+  Request,
+  Response,
+  setTimeout,
+  TextDecoder,
+  TextEncoder,
+  URL,
+  URLSearchParams,
+}
+
+test('it runs where there is nothing but the web, and takes bytes of another realm', async () => {
+  const { outputFiles } = await build({
+    entryPoints: [join(HERE, 'index.ts')],
+    bundle: true,
+    format: 'iife',
+    globalName: 'paybell',
+    platform: 'neutral',
+    target: 'es2022',
+    write: false,
+  })
+  const context = createContext({ ...WEB })
+  runInContext(outputFiles[0]?.text ?? '', context)
+  const { createClient, createReceiver, signForTest, verify } = context.paybell
+  const signed = await signForTest({ sharedKey: 'k' })
+  for (const body of [Buffer.from(signed.body), Uint8Array.from(signed.body).buffer]) {
+    assert.equal((await verify(body, signed.headers, 'k')).payment.amount.amount, '1250.50')
+  }
+  const handled: unknown[] = []
+  const receiver = createReceiver({
+    sharedKey: 'k',
+    onPayment: (one: unknown) => handled.push(one),
+  })
+  assert.equal((await receiver(signed.toRequest())).status, 200)
+  assert.equal(handled.length, 1)
+  const client = createClient({
+    baseUrl: 'https://paybell.example',
+    clientId: 'c',
+    clientSecret: 's',
+    fetch: async (url: string) =>
+      Response.json(
+        url.endsWith('/auth/token') ? { access_token: 't', expires_in: 1 } : { id: 'p' },
+      ),
+  })
+  assert.equal((await client.payments.get('p')).id, 'p')
+})
+
+test('it shares no code with the server: every import is of a neighbour', () => {
+  const files = readdirSync(HERE).filter((name) => !name.endsWith('.test.ts'))
+  for (const name of files) {
+    const text = readFileSync(join(HERE, name), 'utf8')
+    for (const [, from] of text.matchAll(/ from '([^']+)'/g)) {
+      assert.match(from as string, /^\.\/[\w-]+\.ts$/, name)
+    }
+  }
+})
+
+test('the version is that of package.json, which has no dependencies', () => {
+  const manifest = JSON.parse(readFileSync(join(HERE, '../package.json'), 'utf8'))
+  assert.equal(manifest.version, VERSION)
+  assert.equal(manifest.dependencies, undefined)
+})
+
+/** In node_modules, so that fastify is found from there. */
+async function buildTests(t: TestContext): Promise<string[]> {
+  const folder = await mkdtemp(join(ROOT, 'node_modules/.paybell-sdk-tests-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const names = readdirSync(HERE).filter((name) => /\.test\.ts$/.test(name))
+  const entryPoints = names
+    .filter((name) => name !== 'package.test.ts')
+    .map((name) => join(HERE, name))
+  await build({
+    entryPoints,
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: ['fastify'],
+    logLevel: 'error',
+  })
+  return readdirSync(folder).map((name) => join(folder, name))
+}
+
+const nodes = otherNodes()
+const skip = nodes.length === 0 && 'this machine has no Node from 20 on besides the pinned one'
+test('the tests pass on every other Node from 20 on', { skip }, async (t) => {
+  const files = await buildTests(t)
+  for (const { path, version } of nodes) {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const { stdout } = await run(path, ['--test', '--test-reporter=tap', ...files], {
+      env,
+      timeout: 100_000,
+    }).catch((error) => assert.fail(`on Node ${version}:\n${error.stdout}`))
+    const passed = Number(/^# pass (\d+)$/m.exec(stdout)?.[1])
+    assert.ok(passed > 100, stdout)
+    t.diagnostic(`${passed} passed on Node ${version}`)
+  }
+})

@@ -1,0 +1,137 @@
+// A receiver of callbacks: raw body, signature, deduplication, order, then your function, then exactly
+// 200, the only status that counts as delivered. Whatever else it answers makes Paybell try again.
+
+import { SignatureError } from './errors.ts'
+import { BodyTooLarge, BodyUnreadable, readBytes } from './read-bytes.ts'
+import { createMemorySeen, type SeenStore } from './seen.ts'
+import { Turns } from './turns.ts'
+import type { Payment } from './types.ts'
+import { type Callback, type SharedKeys, type VerifyOptions, verify } from './verify.ts'
+
+export interface ReceiverOptions {
+  /** The key given at registration, several during a rotation, or a function that fetches them. */
+  sharedKey: SharedKeys | (() => SharedKeys | Promise<SharedKeys>)
+  /**
+   * Called once for each event, in sequence for each payment. When it throws, Paybell is told to try
+   * again. Paybell waits 15 seconds: note the work down and do what takes longer afterwards.
+   */
+  onPayment(payment: Payment, callback: Callback): unknown
+  /** Test sends carry a specimen and never reach `onPayment`. */
+  onTest?: ((callback: Callback) => unknown) | undefined
+  /** What was handled before. In memory by default: see `SeenStore`. */
+  seen?: SeenStore | undefined
+  /** Hand replays to `onPayment` even when they were handled before, or are out of date. */
+  handleReplays?: boolean | undefined
+  toleranceSeconds?: number | undefined
+  dialect?: VerifyOptions['dialect']
+  /** 16 MiB by default: a document of 10 MiB in base64, and room. */
+  bodyBytesMax?: number | undefined
+  /** An error of yours: from `onPayment`, `seen` or `sharedKey`. Goes to the console by default. */
+  onError?: ((error: unknown, callback: Callback | undefined) => void) | undefined
+  /** A callback that must not be trusted. */
+  onRefused?: ((error: SignatureError) => void) | undefined
+  /** For tests. */
+  now?: (() => Date) | undefined
+}
+
+export type Receiver = (request: Request) => Promise<Response>
+
+/** Paybell gives up after 15 s: by then a request that waits for its turn has been answered. */
+const TURN_WAIT_MS_MAX = 10_000
+
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { onPayment, onTest, handleReplays = false, bodyBytesMax = 16 * 1024 * 1024 } = options
+  if (typeof onPayment !== 'function') throw new TypeError('onPayment is missing: a function.')
+  // Anything but a key, such as a variable that is not set, shows at the start and not at night.
+  if (typeof options.sharedKey !== 'function' && !options.sharedKey?.length) {
+    throw new TypeError('sharedKey is missing: the key that you registered.')
+  }
+  const seen = options.seen ?? createMemorySeen()
+  const turns = new Turns()
+
+  const report = (error: unknown, callback?: Callback) => {
+    if (options.onError) options.onError(error, callback)
+    else console.error('paybell receiver:', error)
+  }
+
+  async function open(request: Request): Promise<Callback> {
+    const body = await readBytes(request, bodyBytesMax)
+    const { sharedKey, toleranceSeconds, dialect } = options
+    const keys = typeof sharedKey === 'function' ? await sharedKey() : sharedKey
+    return verify(body, request.headers, keys, { toleranceSeconds, dialect, now: options.now?.() })
+  }
+
+  async function handle(callback: Callback): Promise<Response> {
+    const { payment } = callback
+    const event = { id: callback.id, paymentId: payment.id, sequence: callback.sequence }
+    const isAsked = handleReplays && callback.isReplay
+    const claim = isAsked ? 'new' : await seen.claim(event)
+    // Not 200: the other one may still fail.
+    if (claim === 'busy') return tryAgain('This event is being handled at the moment.')
+    if (claim === 'duplicate' || claim === 'stale') return taken()
+    // A store that answers something else must not lose the event by it.
+    if (claim !== 'new') throw new TypeError(`seen.claim answered ${claim}.`)
+    try {
+      await onPayment(payment, callback)
+    } catch (error) {
+      report(error, callback)
+      if (!isAsked) await seen.release(event)
+      return answer(500, 'handler-failed', 'The handler of this receiver failed.')
+    }
+    try {
+      await seen.settle(event)
+    } catch (error) {
+      // The work is done: a retry would do it twice.
+      report(error, callback)
+    }
+    return taken()
+  }
+
+  return async (request) => {
+    if (request.method !== 'POST') {
+      await request.body?.cancel()
+      return answer(405, 'method-not-allowed', 'Callbacks are sent by POST.', { allow: 'POST' })
+    }
+    let callback: Callback | undefined
+    try {
+      callback = await open(request)
+      const opened = callback
+      if (opened.isTest) {
+        await onTest?.(opened)
+        return taken()
+      }
+      const response = await turns.take(opened.payment.id, TURN_WAIT_MS_MAX, () => handle(opened))
+      return response ?? tryAgain('An earlier update of this payment is still being handled.')
+    } catch (error) {
+      if (error instanceof SignatureError) {
+        options.onRefused?.(error)
+        return answer(error.code.startsWith('malformed') ? 400 : 401, error.code, error.message)
+      }
+      if (error instanceof BodyTooLarge) return answer(413, 'body-too-large', error.message)
+      if (error instanceof BodyUnreadable) return answer(400, 'body-unreadable', error.message)
+      report(error, callback)
+      return answer(500, 'receiver-failed', 'This receiver failed.')
+    }
+  }
+}
+
+function taken(): Response {
+  return new Response(null, { status: 200 })
+}
+
+function tryAgain(detail: string): Response {
+  return answer(503, 'busy', detail, { 'retry-after': '1' })
+}
+
+/** Paybell keeps the beginning of a refusal, so it says why. */
+function answer(
+  status: number,
+  error: string,
+  detail: string,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(JSON.stringify({ error, detail }), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+}

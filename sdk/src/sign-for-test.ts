@@ -1,0 +1,73 @@
+// A callback as Paybell would send it, for an integrator's own tests.
+
+import { hmacSignature, standardSignature, toBytes } from './hmac.ts'
+import { toExactJson } from './money.ts'
+import type { EventKind, Payment } from './types.ts'
+
+export interface TestCallback {
+  sharedKey: string
+  /** Members that replace those of a specimen. */
+  payment?: Partial<Payment> | undefined
+  /** Instead of a payment: these very bytes. */
+  body?: string | Uint8Array | undefined
+  id?: string | undefined
+  event?: EventKind | undefined
+  sequence?: number | undefined
+  attempt?: number | undefined
+  /** Time of the attempt; now by default. */
+  at?: Date | undefined
+  /** As in the 24 h after a rotation: the old key signs as well. */
+  previousKey?: string | undefined
+  isTest?: boolean | undefined
+  isReplay?: boolean | undefined
+}
+
+export interface SignedCallback {
+  headers: Record<string, string>
+  body: Uint8Array<ArrayBuffer>
+  /** For receivers that take a Request. */
+  toRequest(url?: string): Request
+}
+
+export const SPECIMEN: Payment = {
+  id: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
+  status: { state: 'DUE' },
+  complete: false,
+  createdAt: '2026-03-02T09:30:00.000Z',
+  externalId: 'INV-2026-0042',
+  quoteId: '0f7f2a61-9d0c-4f5e-8a3f-6d1b8a2c7e90',
+  amount: { amount: '1250.50', currency: 'EUR' },
+  reference: 'Invoice 42 · Zürich',
+  purposeOfPayment: 'COMPUTER_SERVICES',
+  beneficiaryId: 'c1f0a3de-8a1b-4b7c-9d2e-5f6a7b8c9d0e',
+}
+
+export async function signForTest(callback: TestCallback): Promise<SignedCallback> {
+  const body = toBytes(callback.body ?? toExactJson({ ...SPECIMEN, ...callback.payment }))
+  const id = callback.id ?? crypto.randomUUID()
+  const timestamp = String(Math.floor((callback.at ?? new Date()).getTime() / 1_000))
+  const keys = [callback.sharedKey, ...(callback.previousKey ? [callback.previousKey] : [])]
+  const [hmac, previousHmac] = await Promise.all(keys.map((key) => hmacSignature(key, body)))
+  const signatures = await Promise.all(
+    keys.map((key) => standardSignature(key, id, timestamp, body)),
+  )
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'x-paybell-hmac': hmac as string,
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+    'x-paybell-event': callback.event ?? 'payment.created',
+    'x-paybell-sequence': String(callback.sequence ?? 1),
+    'x-paybell-attempt': String(callback.attempt ?? 1),
+  }
+  if (previousHmac) headers['x-paybell-hmac-previous'] = previousHmac
+  if (callback.isTest) headers['x-paybell-test'] = 'true'
+  if (callback.isReplay) headers['x-paybell-replay'] = 'true'
+  return {
+    headers,
+    body,
+    toRequest: (url = 'https://receiver.example/hook') =>
+      new Request(url, { method: 'POST', headers, body }),
+  }
+}

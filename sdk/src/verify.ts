@@ -1,0 +1,192 @@
+// Whether a callback comes from Paybell. Two dialects: `webhook-signature` covers id, time and body;
+// `X-Paybell-Hmac` the body alone. Nothing of a callback is looked into before its signature holds.
+
+import { SignatureError } from './errors.ts'
+import { type HeadersLike, readHeader } from './headers.ts'
+import {
+  type Bytes,
+  hmacSignature,
+  isEqual,
+  isRawBytes,
+  standardSignature,
+  toBytes,
+} from './hmac.ts'
+import { parseExact } from './money.ts'
+import type { EventKind, Payment } from './types.ts'
+
+/** One key, or during a rotation several: the callback has to be signed with one of them. */
+export type SharedKeys = string | readonly string[]
+
+export interface VerifyOptions {
+  /** How far the time of the attempt may be from `now`: 300 by default. */
+  toleranceSeconds?: number | undefined
+  now?: Date | undefined
+  /**
+   * `standard`, the default, needs `webhook-signature`, and where `X-Paybell-Hmac` is there too, that
+   * must hold as well. `hmac` needs `X-Paybell-Hmac` alone: it knows no time, so a recorded callback
+   * can be sent again. Never chosen by what arrives: else leaving a header out would weaken the check.
+   */
+  dialect?: 'standard' | 'hmac' | undefined
+}
+
+/** A callback whose signature holds. */
+export interface Callback {
+  /** Id of the event, the same on every retry and replay: deduplicate by it. */
+  id: string
+  event: EventKind | undefined
+  /** Number of the event within its payment: 1, 2, 3 … */
+  sequence: number | undefined
+  /** 1, 2, 3 … */
+  attempt: number | undefined
+  /** Time of this attempt. */
+  sentAt: Date | undefined
+  /** A test send: the payment is a specimen. */
+  isTest: boolean
+  /** Somebody asked for this event to be sent again. */
+  isReplay: boolean
+  payment: Payment
+}
+
+/** Throws a SignatureError unless the callback is signed with one of the keys, over these very bytes. */
+export async function verify(
+  rawBody: string | Uint8Array | ArrayBuffer,
+  headers: HeadersLike,
+  sharedKeys: SharedKeys,
+  options: VerifyOptions = {},
+): Promise<Callback> {
+  const { body, id, sentAt } = await verifySignature(rawBody, headers, sharedKeys, options)
+  return {
+    id,
+    event: readHeader(headers, 'X-Paybell-Event') as EventKind | undefined,
+    sequence: readCount(headers, 'X-Paybell-Sequence'),
+    attempt: readCount(headers, 'X-Paybell-Attempt'),
+    sentAt,
+    isTest: readHeader(headers, 'X-Paybell-Test') === 'true',
+    isReplay: readHeader(headers, 'X-Paybell-Replay') === 'true',
+    payment: parsePayment(body),
+  }
+}
+
+/** The same, without a look at the body. */
+export async function verifySignature(
+  rawBody: string | Uint8Array | ArrayBuffer,
+  headers: HeadersLike,
+  sharedKeys: SharedKeys,
+  options: VerifyOptions = {},
+): Promise<{ body: Bytes; id: string; sentAt: Date | undefined }> {
+  const body = readRawBody(rawBody)
+  const keys = readKeys(sharedKeys)
+  const tolerance = options.toleranceSeconds ?? 300
+  if (!(tolerance >= 0)) throw new TypeError('toleranceSeconds must not be negative.')
+
+  if (options.dialect === 'hmac') {
+    const hmac = need(headers, 'X-Paybell-Hmac')
+    await checkHmac(headers, keys, body)
+    const timestamp = readCount(headers, 'webhook-timestamp')
+    return {
+      body,
+      // Paybell always sends the id; without it the HMAC still tells one body from another.
+      id: readHeader(headers, 'webhook-id') ?? hmac,
+      sentAt: timestamp === undefined ? undefined : new Date(timestamp * 1_000),
+    }
+  }
+
+  const id = need(headers, 'webhook-id')
+  const timestamp = need(headers, 'webhook-timestamp')
+  const given = need(headers, 'webhook-signature').split(' ')
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw new SignatureError('malformed-header', 'webhook-timestamp is not a number of seconds.')
+  }
+  const expected = await Promise.all(keys.map((key) => standardSignature(key, id, timestamp, body)))
+  if (!hasMatch(given, expected)) throw mismatch('webhook-signature', keys)
+  if (readHeader(headers, 'X-Paybell-Hmac')) await checkHmac(headers, keys, body)
+  // Last, so that "too old" is only ever said of a callback that was signed with the right key.
+  const now = options.now ?? new Date()
+  checkTime(Number(timestamp), now.getTime() / 1_000, tolerance)
+  return { body, id, sentAt: new Date(Number(timestamp) * 1_000) }
+}
+
+async function checkHmac(headers: HeadersLike, keys: readonly string[], body: Bytes) {
+  // For 24 h after a rotation the second header carries the HMAC under the old key.
+  const given = ['X-Paybell-Hmac', 'X-Paybell-Hmac-Previous'].flatMap(
+    (name) => readHeader(headers, name) ?? [],
+  )
+  const expected = await Promise.all(keys.map((key) => hmacSignature(key, body)))
+  if (!hasMatch(given, expected)) throw mismatch('X-Paybell-Hmac', keys)
+}
+
+/** Compares all with all, so that the time does not tell which one matched. */
+function hasMatch(given: readonly string[], expected: readonly string[]): boolean {
+  let matches = 0
+  for (const each of given) {
+    for (const other of expected) matches += isEqual(each, other) ? 1 : 0
+  }
+  return matches > 0
+}
+
+function mismatch(header: string, keys: readonly string[]): SignatureError {
+  const which = keys.length === 1 ? 'the shared key' : `any of the ${keys.length} shared keys`
+  return new SignatureError(
+    'signature-mismatch',
+    `${header} was not made with ${which} over these bytes. Check the key, and that the body is raw: not parsed and written again.`,
+  )
+}
+
+function checkTime(sentAt: number, now: number, tolerance: number): void {
+  if (Math.abs(now - sentAt) <= tolerance) return
+  const at = (seconds: number) => new Date(seconds * 1_000).toISOString()
+  const [code, word] =
+    now > sentAt
+      ? (['timestamp-too-old', 'ago'] as const)
+      : (['timestamp-too-new', 'ahead'] as const)
+  const apart = Math.round(Math.abs(now - sentAt))
+  throw new SignatureError(
+    code,
+    `Signed at ${at(sentAt)}, ${apart} s ${word}: it is ${at(now)} here, and ${tolerance} s are allowed. Check the clock of this machine.`,
+  )
+}
+
+function need(headers: HeadersLike, name: string): string {
+  const value = readHeader(headers, name)
+  if (value === undefined) {
+    throw new SignatureError('missing-header', `The header ${name} is not there.`)
+  }
+  return value
+}
+
+function readCount(headers: HeadersLike, name: string): number | undefined {
+  const text = readHeader(headers, name)
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined
+}
+
+function readRawBody(rawBody: unknown): Bytes {
+  if (!isRawBytes(rawBody)) {
+    throw new TypeError(
+      'Give the raw body, as text or bytes. A body that was parsed is no longer what was signed.',
+    )
+  }
+  return toBytes(rawBody)
+}
+
+function readKeys(sharedKeys: SharedKeys): readonly string[] {
+  const keys = typeof sharedKeys === 'string' ? [sharedKeys] : sharedKeys
+  const areKeys =
+    Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'string' && key)
+  if (!areKeys) throw new TypeError('sharedKey is missing: a text that is not empty, or several.')
+  return keys
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function parsePayment(body: Bytes): Payment {
+  let payment: unknown
+  try {
+    payment = parseExact(utf8.decode(body))
+  } catch {
+    // What the parser says stays behind: it quotes the text that it refuses.
+  }
+  if (typeof (payment as Payment | null | undefined)?.id !== 'string') {
+    throw new SignatureError('malformed-body', 'The signature holds, but the body is no payment.')
+  }
+  return payment as Payment
+}

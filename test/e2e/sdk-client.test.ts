@@ -1,0 +1,169 @@
+// The SDK against the real service, both ways: every call of its client, and its receiver at the other
+// end of the callbacks.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { toNodeHandler } from '../../sdk/src/adapters.ts'
+import { type Client, createClient } from '../../sdk/src/client.ts'
+import { PaybellError } from '../../sdk/src/errors.ts'
+import { createReceiver } from '../../sdk/src/receiver.ts'
+import { signForTest } from '../../sdk/src/sign-for-test.ts'
+import type { Callback } from '../../sdk/src/verify.ts'
+import { type Paybell, startPaybell, until } from '../support/paybell.ts'
+import { SAMPLE } from '../support/payment-sample.ts'
+
+const KEY = 'a key with spaces, "quotes" and é'
+
+let paybell: Paybell
+let client: Client
+let fails = false
+const handled: Callback[] = []
+const tests: Callback[] = []
+const receiver = createReceiver({
+  // The new one of the rotation below is known beforehand, as a careful integrator would have it.
+  sharedKey: ['the next key', KEY],
+  onPayment: (_payment, callback) => {
+    if (fails) throw new Error('not today')
+    handled.push(callback)
+  },
+  onTest: (callback) => tests.push(callback),
+  onError: () => {},
+})
+const server = createServer(toNodeHandler(receiver))
+let callbackUrl: string
+
+const leftovers: (() => unknown)[] = []
+after(async () => {
+  server.closeAllConnections()
+  server.close()
+  for (const clean of leftovers.reverse()) await clean()
+})
+
+before(async () => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  paybell = await startPaybell(
+    { after: (clean) => void leftovers.push(clean) },
+    { env: { PAYBELL_TIME_SCALE: '1000' } },
+  )
+  client = createClient(paybell)
+})
+
+async function put(id: string, changes: object, amount = '12345.67'): Promise<void> {
+  const { amount: _, version: __, ...rest } = SAMPLE
+  const text = JSON.stringify({ ...rest, id, ...changes })
+  const body = `${text.slice(0, -1)},"amount":{"amount":${amount},"currency":"EUR"}}`
+  const response = await paybell.caller.putPayment(id, body)
+  assert.ok(response.ok, await response.text())
+}
+
+test('register, receive, look, replay, rotate, recover, check, delete', async () => {
+  const webhook = await client.webhooks.register({ callbackUrl, sharedKey: KEY })
+  assert.equal(webhook.endpointUrl, callbackUrl)
+  assert.equal(webhook.status, 'ACTIVE')
+  assert.deepEqual((await client.webhooks.list({ size: 5 })).content, [webhook])
+  for await (const each of client.webhooks.all({ accountId: null })) {
+    assert.equal(each.accountId, paybell.accountId)
+  }
+
+  const id = randomUUID()
+  await put(id, {}, '9007199254740993.10')
+  await until('the first callback', () => handled.length === 1)
+  assert.equal(handled[0]?.event, 'payment.created')
+  assert.equal(handled[0]?.payment.amount.amount, '9007199254740993.10')
+  assert.equal(handled[0]?.payment.document?.base64EncodedFile, 'JVBERi0=')
+  assert.equal((await client.payments.get(id)).amount.amount, '9007199254740993.10')
+
+  const delivery = await until('the delivery', async () => {
+    const { items } = await client.deliveries.list({ paymentId: id, state: ['DELIVERED'] })
+    return items[0]
+  })
+  assert.equal(delivery.eventId, handled[0]?.id)
+  const detail = await client.deliveries.get(delivery.id)
+  assert.equal(detail.attemptLog[0]?.status, 200)
+  assert.match(detail.explanation, /200|deliver/i)
+
+  // The receiver knows this event: it answers 200 and does nothing.
+  assert.equal((await client.deliveries.replay(delivery.id)).state, 'PENDING')
+  await until('the replay', async () => {
+    const { state, attempts } = await client.deliveries.get(delivery.id)
+    return state === 'DELIVERED' && attempts === 2
+  })
+  assert.equal(handled.length, 1)
+
+  const rotated = await client.webhooks.register({ callbackUrl, sharedKey: 'the next key' })
+  assert.equal(rotated.id, webhook.id)
+  await put(id, { status: { state: 'PAID' } }, '9007199254740993.10')
+  await until('the callback under the next key', () => handled.length === 2)
+  assert.equal(handled[1]?.sequence, 2)
+
+  const result = await client.webhooks.test(webhook.id)
+  assert.deepEqual([result.delivered, result.status], [true, 200])
+  assert.equal(tests.length, 1)
+
+  const since = new Date(Date.now() - 60_000)
+  assert.deepEqual(await client.webhooks.countRecoverable(webhook.id, { since }), {
+    wouldReplay: 0,
+  })
+  assert.deepEqual(await client.webhooks.recover(webhook.id, { since }), { replayed: 0 })
+
+  const { headers, body } = await signForTest({ sharedKey: 'the next key' })
+  assert.equal((await client.webhooks.verify(webhook.id, { headers, body })).valid, true)
+  const spoilt = JSON.stringify(JSON.parse(new TextDecoder().decode(body)), null, 2)
+  const { valid, findings } = await client.webhooks.verify(webhook.id, { headers, body: spoilt })
+  assert.equal(valid, false)
+  assert.ok(findings.length > 0)
+
+  assert.equal((await client.webhooks.setStatus(webhook.id, 'PAUSED')).status, 'PAUSED')
+  assert.equal((await client.webhooks.get(webhook.id)).health.pending, 0)
+  await client.webhooks.delete(webhook.id)
+  const error = await client.webhooks.get(webhook.id).catch((reason) => reason)
+  assert.ok(error instanceof PaybellError)
+  assert.deepEqual([error.code, error.status], ['not-found', 404])
+  assert.ok(error.requestId)
+})
+
+test('a subscription; a handler that fails is asked again', async () => {
+  const { id, payment } = await client.subscribe({ callbackUrl, sharedKey: KEY })
+  assert.equal(payment.amount.amount, '9007199254740993.10')
+  fails = true
+  const before = handled.length
+  const paymentId = randomUUID()
+  await put(paymentId, {})
+  await until('a failed attempt', async () => {
+    const { items } = await client.deliveries.list({ paymentId })
+    return items[0]?.lastOutcome === 'answered 500'
+  })
+  fails = false
+  await until('the retry', () => handled.length > before)
+  assert.ok((handled.at(-1)?.attempt ?? 0) >= 2)
+  assert.equal((await client.subscriptions.get(id)).status, 'ACTIVE')
+  assert.equal((await client.subscriptions.list()).totalElements, 1)
+  await client.subscriptions.delete(id)
+})
+
+test('the feed holds every event once, with exact amounts, and the bytes of the callbacks', async () => {
+  const seen: string[] = []
+  for await (const { id, payment } of client.events.all({ limit: 2 })) {
+    seen.push(id)
+    assert.match(payment.amount.amount, /^(9007199254740993\.10|12345\.67)$/)
+  }
+  assert.equal(new Set(seen).size, seen.length)
+  assert.deepEqual(new Set(seen), new Set(handled.map(({ id }) => id)))
+  const bytes = await client.events.getBody(seen[0] as string)
+  assert.match(new TextDecoder().decode(bytes), /"amount":9007199254740993\.10/)
+})
+
+test('the check of receivers finds no fault in this one', async () => {
+  const { id } = await client.webhooks.register({ callbackUrl, sharedKey: KEY })
+  const report = await client.webhooks.check(id)
+  assert.deepEqual(
+    report.steps.filter(({ result }) => result !== 'pass'),
+    [],
+  )
+})

@@ -1,0 +1,274 @@
+// What an integrator does: a fresh folder, the packed SDK, the lines of its README, and a payment. Then
+// the examples, and the types. On every Node of this machine from 20 on.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { cloneDatabase } from '../support/database.ts'
+import { type FoundNode, otherNodes, THIS_NODE } from '../support/nodes.ts'
+import { installFresh, packSdk } from '../support/packed-sdk.ts'
+import { type Sandbox, startSandbox } from '../support/sandbox.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const README = readFileSync(join(ROOT, 'sdk/README.md'), 'utf8')
+const run = promisify(execFile)
+
+let folder: string
+let sandbox: Sandbox
+
+const leftovers: (() => unknown)[] = []
+// Called inside a hook, node:test's own `after` would not wait for the tests.
+const owner = { after: (clean: () => unknown) => void leftovers.push(clean) }
+after(async () => {
+  for (const clean of leftovers.reverse()) await clean()
+})
+
+before(async () => {
+  folder = await installFresh(owner, await packSdk(owner))
+  cpSync(join(ROOT, 'sdk/examples'), folder, { recursive: true })
+  for (const name of ['fastify', 'pg']) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
+  }
+  sandbox = await startSandbox(owner)
+})
+
+test('the package holds the built files, and nothing else', () => {
+  const dir = join(folder, 'node_modules/@paybell/sdk')
+  assert.deepEqual(readdirSync(dir).sort(), ['README.md', 'dist', 'package.json'])
+  const files = readdirSync(join(dir, 'dist'))
+  assert.ok(files.includes('index.js') && files.includes('index.d.ts'))
+  assert.deepEqual(
+    files.filter((name) => !/\.js$|\.d\.ts$|^LICENSE$/.test(name)),
+    [],
+  )
+  const { dependencies } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
+  assert.equal(dependencies, undefined)
+})
+
+/** Starts a program in the fresh folder and waits for what it prints. */
+function start(t: TestContext, node: FoundNode, file: string, env: Record<string, string>) {
+  const child: ChildProcess = spawn(node.path, [file], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      child.emit('printed')
+    })
+  }
+  const closed = once(child, 'close')
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await closed
+  })
+  return {
+    async hasPrinted(pattern: RegExp): Promise<RegExpExecArray> {
+      const signal = AbortSignal.timeout(30_000)
+      for (;;) {
+        const match = pattern.exec(output)
+        if (match) return match
+        await once(child, 'printed', { signal }).catch(() => {
+          throw new Error(`it has not printed ${pattern}; so far:\n${output}`)
+        })
+      }
+    },
+  }
+}
+
+/** `paybell trigger`, as the README says. */
+async function trigger(...args: string[]): Promise<string> {
+  const main = join(ROOT, 'server/main.ts')
+  const env = { PATH: process.env.PATH, PAYBELL_DATA_DIR: sandbox.dataDir }
+  const { stdout } = await run(process.execPath, [main, 'trigger', ...args], { env })
+  return stdout
+}
+
+test('both READMEs have the same 15 lines to paste', () => {
+  const main = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  assert.ok(main.includes(`\`\`\`js quickstart\n${quickstart()}\`\`\``))
+  const lines = quickstart().trimEnd().split('\n')
+  assert.ok(lines.length <= 15, `${lines.length} lines`)
+})
+
+function quickstart(): string {
+  return /^```js quickstart\n(.*?)^```$/ms.exec(README)?.[1] as string
+}
+
+for (const node of [THIS_NODE, ...otherNodes()]) {
+  test(`fresh folder, 15 lines, paybell trigger: a verified callback, on Node ${node.version}`, async (t) => {
+    writeFileSync(join(folder, 'receiver.mjs'), quickstart())
+    // 0 is any free port; the address that it became is not known to the program, so one is chosen.
+    const port = String(await freePort())
+    const program = start(t, node, 'receiver.mjs', {
+      SANDBOX: join(sandbox.dataDir, 'sandbox.json'),
+      PORT: port,
+    })
+    await program.hasPrinted(/hmacHeaderName: 'X-Paybell-Hmac'/)
+    const made = await trigger(
+      '--override',
+      'amount.amount=1250.00',
+      '--override',
+      'amount.currency=EUR',
+    )
+    const id = /Payment (\S+) of/.exec(made)?.[1]
+    const printed = await program.hasPrinted(/^payment\.created (\S+) (\S+) EUR$/m)
+    assert.equal(printed[1], id)
+    assert.equal(printed[2], '1250.00')
+    await program.hasPrinted(new RegExp(`^payment\\.paid ${id} 1250\\.00 EUR$`, 'm'))
+  })
+}
+
+if (otherNodes().length === 0) {
+  test('on another Node', {
+    skip: 'this machine has no Node from 20 on besides the pinned one',
+  }, () => {})
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net')
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+test('example: a receiver on Fastify, which passes the test of receivers', async (t) => {
+  const env = { SHARED_KEY: 'a key of this test', PORT: '0' }
+  const program = start(t, THIS_NODE, 'receive-fastify.mjs', env)
+  const [url] = await program.hasPrinted(/http:\S+/)
+  const { stdout } = await run(THIS_NODE.path, ['test-my-receiver.mjs', `${url}/hook`], {
+    cwd: folder,
+    env,
+  })
+  assert.equal(stdout.match(/^pass /gm)?.length, 5, stdout)
+})
+
+const WITH_FETCH = `
+import example from './receive-fetch.mjs'
+import { signForTest } from '@paybell/sdk'
+
+const signed = await signForTest({ sharedKey: 'a-long-random-text-that-only-we-two-know' })
+console.log((await example.fetch(signed.toRequest())).status)`
+
+/** The runtimes that have no adapter, because they need none. */
+const RUNTIMES = { node: [], bun: [], deno: ['run', '--allow-env'] }
+for (const [name, args] of Object.entries(RUNTIMES)) {
+  const command = name === 'node' ? process.execPath : onPath(name)
+  const skip = command ? false : `${name} is not on this machine`
+  test(`example: a receiver for runtimes with fetch, on ${name}`, { skip }, async () => {
+    writeFileSync(join(folder, 'with-fetch.mjs'), WITH_FETCH)
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME }
+    const { stdout } = await run(command as string, [...args, 'with-fetch.mjs'], {
+      cwd: folder,
+      env,
+    })
+    assert.match(stdout, /^payment\.created \S+\n200\n$/)
+  })
+}
+
+function onPath(name: string): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  return folders.map((each) => join(each, name)).find((each) => existsSync(each))
+}
+
+test('example: the feed of events, walked through and gone on with', async () => {
+  const env = { SANDBOX: join(sandbox.dataDir, 'sandbox.json') }
+  const reconcile = async () =>
+    (await run(THIS_NODE.path, ['reconcile.mjs'], { cwd: folder, env })).stdout
+  await reconcile()
+  const made = await trigger('--state', 'DUE', '--override', 'amount.amount=0.10')
+  const id = /Payment (\S+) of/.exec(made)?.[1]
+  const lines = (await reconcile()).trim().split('\n')
+  assert.ok(lines.length >= 2)
+  for (const [index, line] of lines.entries()) {
+    assert.match(line, new RegExp(`^${id} ${index + 1} payment\\.\\w+ 0\\.10$`))
+  }
+  assert.equal(await reconcile(), '')
+})
+
+test('example: what was handled before, in PostgreSQL', async () => {
+  const { pool } = await cloneDatabase()
+  const { createPostgresSeen } = await import(join(folder, 'seen-in-postgres.mjs'))
+  const seen = await createPostgresSeen(pool)
+  const other = await createPostgresSeen(pool)
+  const event = (sequence: number) => ({ id: `e${sequence}`, paymentId: 'p', sequence })
+
+  const claims = await Promise.all([seen, other, seen, other].map((store) => store.claim(event(1))))
+  assert.deepEqual(claims.sort(), ['busy', 'busy', 'busy', 'new'])
+  await seen.release(event(1))
+  assert.equal(await other.claim(event(1)), 'new')
+  await other.settle(event(1))
+  assert.equal(await seen.claim(event(1)), 'duplicate')
+  assert.equal(await seen.claim(event(3)), 'new')
+  await seen.settle(event(3))
+  assert.equal(await seen.claim(event(2)), 'stale')
+  assert.equal(await seen.claim({ ...event(2), id: 'x', sequence: undefined }), 'new')
+  // A process that died in the middle of its work does not hold an event for ever.
+  await pool.query(
+    `update paybell_events set claimed_at = now() - interval '2 minutes' where id = 'x'`,
+  )
+  assert.equal(await other.claim({ ...event(2), id: 'x', sequence: undefined }), 'new')
+})
+
+const CONSUMER = `
+import { createClient, createReceiver, PaybellError, type Payment, verify } from '@paybell/sdk'
+import { toNodeHandler } from '@paybell/sdk/adapters'
+
+const receiver = createReceiver({
+  sharedKey: ['a', 'b'],
+  onPayment: async (payment: Payment, { sequence }) => void [payment.amount.amount.padEnd(2), sequence],
+})
+const response: Promise<Response> = receiver(new Request('https://x'))
+const client = createClient({ baseUrl: 'https://x', clientId: 'c', clientSecret: 's' })
+for await (const { payment } of client.events.all({ follow: true })) payment.amount.currency
+const { health } = await client.webhooks.get('w')
+const callback = await verify(new Uint8Array(), new Headers(), 'k', { toleranceSeconds: 1 })
+// @ts-expect-error money is text
+callback.payment.amount.amount * 2
+const states: Promise<unknown> = client.deliveries.list({ state: 'EXHAUSTED' })
+// @ts-expect-error there is no such state
+client.deliveries.list({ state: 'LOST' })
+export { health, PaybellError, receiver, response, states, toNodeHandler }
+`
+const WITH_NODE = `
+import { createServer } from 'node:http'
+import { verify } from '@paybell/sdk'
+import { receiver, toNodeHandler } from './consumer.ts'
+createServer(toNodeHandler(receiver))
+createServer((request) => verify(Buffer.alloc(0), request.headers, 'k'))
+`
+
+test('the types hold for a program with the types of Node, and for one with those of the web', async () => {
+  writeFileSync(join(folder, 'consumer.ts'), CONSUMER)
+  writeFileSync(join(folder, 'with-node.ts'), WITH_NODE)
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const common = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext']
+  common.push('--allowImportingTsExtensions', '--exactOptionalPropertyTypes')
+  const check = (...args: string[]) =>
+    run(THIS_NODE.path, [tsc, ...common, ...args], { cwd: folder }).catch((error) => {
+      assert.fail(error.stdout)
+    })
+  const typeRoots = join(ROOT, 'node_modules/@types')
+  await check(
+    '--skipLibCheck',
+    '--lib',
+    'es2022',
+    '--types',
+    'node',
+    '--typeRoots',
+    typeRoots,
+    'with-node.ts',
+  )
+  await check('--lib', 'es2022,dom,dom.iterable', '--types', '', 'consumer.ts')
+})
