@@ -1,18 +1,13 @@
 #!/usr/bin/env node
-// The command line. One file a command under cli/; this one only names them.
+// The command line. One file a command under cli/; cli/program.ts names them.
 
-import { Command } from 'commander'
-import { migrateCommand } from './cli/migrate.ts'
-import { sandboxCommand } from './cli/sandbox.ts'
-import { serveCommand } from './cli/serve.ts'
-import { VERSION } from './version.ts'
+import { CommanderError } from 'commander'
+import { createProgram } from './cli/program.ts'
 
-const program = new Command('paybell')
-  .description('Tells people, reliably, that a payment has changed.')
-  .version(VERSION)
-  .addCommand(sandboxCommand())
-  .addCommand(serveCommand())
-  .addCommand(migrateCommand())
-  .addHelpText('after', '\nThe settings are environment variables: see .env.example.')
-
-await program.parseAsync()
+try {
+  await createProgram().parseAsync()
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error
+  // Wrong usage ends with 2; help and version with 0.
+  process.exitCode = error.exitCode === 0 ? 0 : 2
+}

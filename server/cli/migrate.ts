@@ -1,22 +1,29 @@
-// `paybell migrate`: brings the database of DATABASE_URL to the newest schema.
+// `paybell migrate`: brings the database of DATABASE_URL to the newest schema, and gives the role that
+// the service works under what it needs of it.
 
-import { Command } from 'commander'
 import { loadConfig } from '../config.ts'
+import { grantToAppRole } from '../store/app-role.ts'
 import { migrate } from '../store/migrate.ts'
-import { runCommand } from './run.ts'
 
-export function migrateCommand(): Command {
-  return new Command('migrate')
-    .description('Bring the database to the newest schema; `serve` does this by itself, too.')
-    .action(() =>
-      runCommand(async () => {
-        const config = loadConfig('production', process.env)
-        const applied = await migrate(config.databaseUrl as string, new Date())
-        console.log(
-          applied.length === 0
-            ? 'The schema is up to date.'
-            : `Applied ${applied.length}: ${applied.join(', ')}.`,
-        )
-      }),
-    )
+export interface MigrateOptions {
+  json?: boolean
+  /** A role apart from the one that owns the schema. */
+  appRole?: string
+}
+
+export async function migrateDatabase(options: MigrateOptions): Promise<void> {
+  const config = loadConfig('production', process.env)
+  const url = config.databaseUrl as string
+  const applied = await migrate(url, new Date())
+  if (options.appRole) await grantToAppRole(url, options.appRole)
+  if (options.json) {
+    console.log(JSON.stringify({ applied, appRole: options.appRole ?? null }))
+    return
+  }
+  console.log(
+    applied.length === 0
+      ? 'The schema is up to date.'
+      : `Applied ${applied.length}: ${applied.join(', ')}.`,
+  )
+  if (options.appRole) console.log(`The role ${options.appRole} has what the service needs.`)
 }

@@ -1,20 +1,22 @@
 // `paybell sandbox` (`npm start`): the whole service on this machine, with a real PostgreSQL of its own,
 // a client to play with, and everything printed that the first call needs.
 
+import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Command } from 'commander'
 import { type Logger, pino } from 'pino'
-import { createApp } from '../app.ts'
+import { createApp, type PaybellApp } from '../app.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { superviseEmbedded } from '../embedded/supervisor.ts'
 import type { Deps } from '../operations/deps.ts'
 import { onboardClient } from '../operations/onboard-client.ts'
 import { openAccount } from '../operations/open-account.ts'
+import { seedSandbox } from '../operations/seed-sandbox.ts'
 import { findClientsOfAccounts } from '../store/accounts.ts'
+import { openAsAppRole } from '../store/app-role.ts'
 import { checkDatabase } from '../store/check-database.ts'
 import { migrate } from '../store/migrate.ts'
-import { runCommand, untilSignal } from './run.ts'
+import { untilSignal } from './run.ts'
 import {
   loadClient,
   loadKeys,
@@ -25,13 +27,7 @@ import {
 } from './sandbox-credentials.ts'
 import { printWelcome } from './welcome.ts'
 
-export function sandboxCommand(): Command {
-  return new Command('sandbox')
-    .description('Run everything on this machine, with a database of its own (npm start).')
-    .action(() => runCommand(sandbox))
-}
-
-async function sandbox(): Promise<void> {
+export async function sandbox(): Promise<void> {
   const startedAt = performance.now()
   const config = loadConfig('sandbox', process.env)
   const logger = pino({ level: config.logLevel })
@@ -44,18 +40,22 @@ async function sandbox(): Promise<void> {
     await removeSandboxFile(dataDir)
     const keys = await loadKeys(dataDir)
     await migrate(database.url, new Date())
+    // The service itself works under a role that cannot rewrite the audit.
+    const databaseUrl = database.isOurs
+      ? await openAsAppRole(database.url, 'paybell_app', randomBytes(24).toString('base64url'))
+      : database.url
     const operatorKey = config.operatorKey ?? keys.operatorKey
     const app = createApp({
       config,
       logger,
-      databaseUrl: database.url,
+      databaseUrl,
       masterKeys: config.masterKeys.length > 0 ? config.masterKeys : [keys.masterKey],
       operatorKey,
       isAlone: database.isOurs,
     })
     try {
       await app.start()
-      const client = await ensureClient(app.deps, dataDir)
+      const { isNew, ...client } = await ensureClient(app.deps, dataDir)
       const baseUrl = app.baseUrl()
       const path = await saveSandboxFile(dataDir, { baseUrl, operatorKey, ...client })
       printWelcome({
@@ -66,7 +66,10 @@ async function sandbox(): Promise<void> {
         database: database.about,
         readyInMs: performance.now() - startedAt,
       })
+      // Behind everything that somebody may be waiting for, and once: at the very first start.
+      const seeding = isNew && config.sandboxSeed ? seed(app, logger) : undefined
       await stopAsked
+      await seeding
     } finally {
       await app.stop()
     }
@@ -106,12 +109,26 @@ async function openDatabase(
 }
 
 /** The same client at every start, unless the database no longer knows it. */
-async function ensureClient(deps: Deps, dataDir: string): Promise<SandboxClient> {
+async function ensureClient(
+  deps: Deps,
+  dataDir: string,
+): Promise<SandboxClient & { isNew: boolean }> {
   const known = await loadClient(dataDir)
-  if (known && (await findClientsOfAccounts(deps.pool, [known.accountId])).size > 0) return known
+  if (known && (await findClientsOfAccounts(deps.pool, [known.accountId])).size > 0) {
+    return { ...known, isNew: false }
+  }
   const { client, secret } = await onboardClient(deps, 'Sandbox client')
   const account = await openAccount(deps, client.id, 'Sandbox account')
   const made = { clientId: client.id, clientSecret: secret, accountId: account.id }
   await saveClient(dataDir, made)
-  return made
+  return { ...made, isNew: true }
+}
+
+/** A sandbox without something to look at works all the same. */
+async function seed(app: PaybellApp, logger: Logger): Promise<void> {
+  try {
+    if (app.receivers) await seedSandbox(app.deps, app.receivers, app.baseUrl())
+  } catch (error) {
+    logger.warn({ error: String(error) }, 'sandbox.not-seeded')
+  }
 }

@@ -1,20 +1,13 @@
 // `paybell serve`: production. Many processes on many machines may share one database.
 
-import { Command } from 'commander'
 import { pino } from 'pino'
 import { createApp } from '../app.ts'
 import { describeConfig, loadConfig } from '../config.ts'
 import { checkDatabase } from '../store/check-database.ts'
 import { migrate } from '../store/migrate.ts'
-import { runCommand, untilSignal } from './run.ts'
+import { untilSignal } from './run.ts'
 
-export function serveCommand(): Command {
-  return new Command('serve')
-    .description('Run the service on the PostgreSQL of DATABASE_URL.')
-    .action(() => runCommand(serve))
-}
-
-async function serve(): Promise<void> {
+export async function serve(): Promise<void> {
   const config = loadConfig('production', process.env)
   const logger = pino({ level: config.logLevel })
   logger.info(describeConfig(config), 'paybell.starting')

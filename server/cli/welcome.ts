@@ -28,5 +28,10 @@ Get a token:
   curl -s ${of.baseUrl}/auth/token -H 'content-type: application/json' \\
     -d '{"clientId":"${of.clientId}","clientSecret":"${of.clientSecret}"}'
 
+Or with the command line, in a second terminal:
+
+  npx paybell demo       a receiver that fails twice, and what Paybell does about it
+  npx paybell trigger    a payment, walked through its states
+
 The README walks on from there. Stop with Ctrl-C.`
 }

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { Api, ApiError, readRetryAfter, UnreachableError } from './api.ts'
+import { problemText } from './problem-text.ts'
+import { paintFor } from './terminal.ts'
+
+const PROBLEM = {
+  type: 'http://x/problems/invalid-fields',
+  title: 'The request body does not conform',
+  status: 400,
+  detail: 'One field does not conform.',
+  instance: 'urn:request:abc-1',
+  code: 'invalid-fields',
+  errors: [{ pointer: '/name', code: 'missing', detail: 'Is required.\u001b[2J' }],
+}
+
+const seen: { url: string; authorization: string | undefined; body: string }[] = []
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  seen.push({
+    url: request.url ?? '',
+    authorization: request.headers.authorization,
+    body: Buffer.concat(chunks).toString(),
+  })
+  if (request.url?.startsWith('/problem')) {
+    response.writeHead(400, { 'content-type': 'application/problem+json' })
+    response.end(JSON.stringify(PROBLEM))
+  } else if (request.url === '/proxy') {
+    response.writeHead(502, { 'x-request-id': 'from-header' }).end('<html>Bad gateway</html>')
+  } else if (request.url === '/moved') response.writeHead(302, { location: 'http://x/' }).end()
+  else if (request.url === '/cut') request.socket.destroy()
+  else response.end('{"amount":{"amount":100.00}}')
+})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+after(() => server.close())
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const api = new Api({ url: `${url}/`, bearer: async () => 'key', refusedHint: 'Check the key.' })
+
+test('an answer keeps its text, digit for digit', async () => {
+  const answer = await api.get('/x', { a: 1, none: undefined, list: ['p', 'q'] })
+  assert.equal(answer.text, '{"amount":{"amount":100.00}}')
+  assert.deepEqual(seen.at(-1), {
+    url: '/x?a=1&list=p&list=q',
+    authorization: 'Bearer key',
+    body: '',
+  })
+})
+
+test('a problem is one block: title, detail, fields, request id, and no control characters', async () => {
+  const error = await api.post('/problem', { name: 1 }).catch((caught) => caught)
+  assert.ok(error instanceof ApiError)
+  assert.equal(
+    problemText(error, paintFor(false)),
+    [
+      'paybell: The request body does not conform (400 invalid-fields)',
+      '  One field does not conform.',
+      '  /name: Is required.\\u001b[2J',
+      '  request abc-1',
+    ].join('\n'),
+  )
+})
+
+test('an answer that is no problem of ours is told all the same', async () => {
+  const error = await api.get('/proxy').catch((caught) => caught)
+  assert.ok(error instanceof ApiError)
+  assert.equal(
+    problemText(error, paintFor(false)),
+    'paybell: The service refused (502)\n  request from-header',
+  )
+})
+
+test('no answer, a cut connection and a redirect are told apart from answers', async () => {
+  for (const path of ['/cut', '/moved']) {
+    await assert.rejects(api.get(path), UnreachableError)
+  }
+})
+
+test('Retry-After is seconds or a date', () => {
+  const now = Date.parse('2026-11-15T06:00:00Z')
+  assert.equal(readRetryAfter('7'), 7)
+  assert.equal(readRetryAfter('Sun, 15 Nov 2026 06:00:30 GMT', now), 30)
+  assert.equal(readRetryAfter('Sun, 15 Nov 2026 05:00:00 GMT', now), 0)
+  assert.equal(readRetryAfter('soon'), null)
+  assert.equal(readRetryAfter(null), null)
+})

@@ -1,0 +1,200 @@
+// `paybell clients …`: onboarding. A secret is shown once, by the call that makes it.
+
+import type { Command } from 'commander'
+import type { Api } from './api.ts'
+import { type Call, calling, family, operatorCommand, required } from './command.ts'
+import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { id } from './parse.ts'
+import { formatTime, paintState } from './terminal.ts'
+
+interface ClientItem {
+  clientId: string
+  name: string
+  status: string
+  createdAt: string
+}
+
+interface ClientWithSecrets extends ClientItem {
+  secrets: readonly { secretId: string; createdAt: string }[]
+}
+
+const PATH = '/operator/v1/clients'
+
+export function clientsCommand(): Command {
+  return family('clients', 'Take clients on, and look after their credentials.', [
+    create(),
+    list(),
+    show(),
+    change('disable', 'DISABLED', 'Shut a client out: its tokens stop working within 5 seconds.'),
+    change('enable', 'ACTIVE', 'Let a disabled client in again.'),
+    rotate(),
+  ])
+}
+
+function create(): Command {
+  return operatorCommand('create', 'Take a client on, with an account if you name one.', [
+    'paybell clients create "Northwind Traders"',
+    'paybell clients create "Northwind Traders" --account Main --json',
+  ])
+    .argument('<name>', 'what to call it')
+    .option('--account <name>', 'open an account of this name, too')
+    .action(calling(createClient))
+}
+
+async function createClient(call: Call<{ account?: string }>, name: string): Promise<void> {
+  const api = await call.operator()
+  const answer = await api.post(PATH, { name })
+  const client = answer.json<{ clientId: string; clientSecret: string; name: string }>()
+  const account = call.options.account
+    ? (await api.post(`${PATH}/${client.clientId}/accounts`, { name: call.options.account })).json<{
+        id: string
+        name: string
+      }>()
+    : null
+  if (call.isJson) {
+    call.print(account ? JSON.stringify({ ...client, account }) : answer.text)
+    return
+  }
+  call.fields([
+    ['Client id', client.clientId],
+    ['Client secret', client.clientSecret],
+    ['Name', client.name],
+    ...(account ? ([['Account id', account.id]] as const) : []),
+  ])
+  call.note('Hand the secret over now: it is not shown again.')
+  if (!account) call.note(`Next: paybell accounts create ${client.clientId} "Main"`)
+}
+
+function list(): Command {
+  return withPage(
+    operatorCommand('list', 'List clients.', [
+      'paybell clients list',
+      'paybell clients list --json | jq -r ".content[].clientId"',
+    ]),
+  ).action(
+    calling(async (call: Call<PageOptions>) => {
+      const { page, size } = call.options
+      const answer = await (await call.operator()).get(PATH, { page, size })
+      call.answer<PageBody<ClientItem>>(answer, (body) => {
+        call.table(
+          [
+            { title: 'CLIENT', of: ({ clientId }) => clientId },
+            {
+              title: 'STATUS',
+              of: ({ status }) => status,
+              paint: (text) => paintState(text, call.paint),
+            },
+            { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
+            { title: 'NAME', of: ({ name }) => name },
+          ],
+          body.content,
+          'There are no clients. Take one on with: paybell clients create NAME',
+        )
+        notePage(call, body)
+      })
+    }),
+  )
+}
+
+function show(): Command {
+  return operatorCommand('show', 'See one client and its secrets (not what they are).', [
+    'paybell clients show 01a1dd3c-57d6-7001-9e6f-60de241483ec',
+  ])
+    .argument('<client>', 'id of the client', id)
+    .action(
+      calling(async (call: Call, clientId: string) => {
+        const answer = await (await call.operator()).get(`${PATH}/${clientId}`)
+        call.answer<ClientWithSecrets>(answer, (client) => {
+          call.fields([
+            ['Client id', client.clientId],
+            ['Name', client.name],
+            ['Status', client.status],
+            ['Created', formatTime(client.createdAt)],
+          ])
+          for (const { secretId, createdAt } of client.secrets) {
+            call.print(
+              `${call.paint.dim('Secret')}     ${secretId}, since ${formatTime(createdAt)}`,
+            )
+          }
+        })
+      }),
+    )
+}
+
+function change(verb: string, status: string, about: string): Command {
+  return operatorCommand(verb, about, [
+    `paybell clients ${verb} 01a1dd3c-57d6-7001-9e6f-60de241483ec`,
+  ])
+    .argument('<client>', 'id of the client', id)
+    .action(
+      calling(async (call: Call, clientId: string) => {
+        const api = await call.operator()
+        const answer = await api.call('PATCH', `${PATH}/${clientId}`, { json: { status } })
+        call.answer<ClientItem>(answer, (client) => {
+          call.print(`${client.name} is ${paintState(client.status, call.paint)}.`)
+        })
+      }),
+    )
+}
+
+function rotate(): Command {
+  return operatorCommand(
+    'rotate',
+    'Issue a new secret; revoke the old one when it is no longer used.',
+    [
+      'paybell clients rotate 01a1dd3c-57d6-7001-9e6f-60de241483ec',
+      'paybell clients rotate 01a1dd3c-57d6-7001-9e6f-60de241483ec --revoke-old',
+      'paybell clients rotate 01a1dd3c-57d6-7001-9e6f-60de241483ec --revoke 01a1dd3c-6b1f-7000-a1c2-0f5e6d7c8b9a',
+    ],
+  )
+    .argument('<client>', 'id of the client', id)
+    .option('--revoke-old', 'revoke all other secrets at once: whoever still uses one is shut out')
+    .option('--revoke <secret>', 'only revoke this secret, and issue none', id)
+    .action(calling(rotateSecret))
+}
+
+async function rotateSecret(
+  call: Call<{ revokeOld?: boolean; revoke?: string }>,
+  clientId: string,
+): Promise<void> {
+  const api = await call.operator()
+  const { revoke, revokeOld } = call.options
+  if (revoke !== undefined) {
+    await api.call('DELETE', `${PATH}/${clientId}/secrets/${revoke}`)
+    if (call.isJson) call.print(JSON.stringify({ revoked: [revoke] }))
+    else call.print(`The secret ${revoke} is revoked.`)
+    return
+  }
+  const before = await readSecrets(api, clientId)
+  const answer = await api.post(`${PATH}/${clientId}/secrets`)
+  const issued = answer.json<{ secretId: string; clientSecret: string }>()
+  const revoked: string[] = []
+  if (revokeOld) {
+    for (const secretId of before) {
+      await api.call('DELETE', `${PATH}/${clientId}/secrets/${secretId}`)
+      revoked.push(secretId)
+    }
+  }
+  if (call.isJson) {
+    call.print(JSON.stringify({ ...issued, revoked }))
+    return
+  }
+  call.fields([
+    ['Secret id', issued.secretId],
+    ['Client secret', issued.clientSecret],
+    ...revoked.map((secretId) => ['Revoked', secretId] as const),
+  ])
+  call.note('Hand the secret over now: it is not shown again.')
+  const old = revokeOld ? undefined : before[0]
+  if (old) {
+    call.note(`Both secrets work. When the new one is in use:
+  paybell clients rotate ${clientId} --revoke ${old}`)
+  }
+}
+
+async function readSecrets(api: Api, clientId: string): Promise<readonly string[]> {
+  const client = (await api.get(`${PATH}/${clientId}`)).json<ClientWithSecrets>()
+  return required(client.secrets, 'the service does not tell the secrets').map(
+    ({ secretId }) => secretId,
+  )
+}

@@ -1,0 +1,72 @@
+// `paybell doctor`: looks at everything that must be right before Paybell can keep its promises, and
+// says what to do about what is not. Changes nothing.
+
+import { Command } from 'commander'
+import { type Call, calling, helpText } from './command.ts'
+import { gather } from './parse.ts'
+import { SilentFailure } from './run.ts'
+import { type Paint, safe } from './terminal.ts'
+
+export interface Check {
+  name: string
+  status: 'ok' | 'warning' | 'failed' | 'skipped'
+  detail: string
+  /** What to do about it. */
+  remedy?: string
+}
+
+interface DoctorOptions {
+  egress?: string[]
+}
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('Check settings, database, clock, migrations, keys and network; say what to do.')
+    .option('--egress <url>', 'also try to connect to this address, as callbacks do', gather)
+    .option('--json', 'print JSON on stdout, for scripts')
+    .addHelpText(
+      'after',
+      helpText([
+        'paybell doctor',
+        'paybell doctor --egress https://shop.example.com/hooks',
+        'paybell doctor --json | jq ".checks[] | select(.status == \\"failed\\")"',
+      ]),
+    )
+    .action(calling(doctor))
+}
+
+async function doctor(call: Call<DoctorOptions>): Promise<void> {
+  // Loads the store, which only this command needs.
+  const { runChecks } = await import('./doctor-checks.ts')
+  const checks: Check[] = []
+  for await (const check of runChecks({
+    env: process.env,
+    dataDir: call.target.config.dataDir,
+    serviceUrl: call.target.config.url,
+    egress: call.options.egress ?? [],
+  })) {
+    checks.push(check)
+    if (!call.isJson) call.print(checkText(check, call.paint))
+  }
+  const failed = checks.filter(({ status }) => status === 'failed').length
+  const warned = checks.filter(({ status }) => status === 'warning').length
+  if (call.isJson) call.print(JSON.stringify({ ok: failed === 0, checks }))
+  else call.print(`\n${summary(failed, warned)}`)
+  if (failed > 0) throw new SilentFailure()
+}
+
+function summary(failed: number, warned: number): string {
+  if (failed > 0) return `${failed} to put right${warned > 0 ? `, ${warned} to look at` : ''}.`
+  return warned > 0 ? `It will run; ${warned} to look at.` : 'All is well.'
+}
+
+export function checkText(check: Check, paint: Paint): string {
+  const marks = {
+    ok: paint.green('ok     '),
+    warning: paint.yellow('warning'),
+    failed: paint.red('FAILED '),
+    skipped: paint.dim('skipped'),
+  }
+  const line = `${marks[check.status]}  ${paint.bold(check.name.padEnd(11))}  ${safe(check.detail)}`
+  return check.remedy ? `${line}\n${' '.repeat(22)}${check.remedy}` : line
+}

@@ -1,0 +1,145 @@
+// `paybell endpoints …`: the addresses that Paybell delivers to, and how they fare.
+
+import type { Command } from 'commander'
+import { type Call, calling, family, operatorCommand } from './command.ts'
+import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { id, oneOf } from './parse.ts'
+import { formatSpan, formatTime, paintState } from './terminal.ts'
+
+export interface EndpointItem {
+  id: string
+  kind: string
+  clientId: string
+  accountId: string | null
+  endpointUrl: string
+  hmacHeaderName: string
+  algorithm: string
+  status: string
+  createdAt: string
+  health?: EndpointHealth
+}
+
+interface EndpointHealth {
+  failingSince: string | null
+  lastSuccessAt: string | null
+  lastError: string | null
+  pending: number
+  circuit: string
+  successRate24h: number | null
+  p95Ms: number | null
+}
+
+const PATH = '/operator/v1/endpoints'
+const ENDPOINT = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
+
+export function endpointsCommand(): Command {
+  return family('endpoints', 'See the addresses that are delivered to; pause and resume them.', [
+    list(),
+    show(),
+    change('pause', 'PAUSED', 'Stop sending to an endpoint. Nothing is lost: deliveries wait.'),
+    change('resume', 'ACTIVE', 'Send to a paused or disabled endpoint again, in order.'),
+  ])
+}
+
+interface ListOptions extends PageOptions {
+  client?: string
+  status?: string
+}
+
+function list(): Command {
+  return withPage(
+    operatorCommand('list', 'List endpoints and how they fare.', [
+      'paybell endpoints list',
+      'paybell endpoints list --status DISABLED',
+      'paybell endpoints list --json | jq -r ".content[] | select(.health.pending > 0).id"',
+    ])
+      .option('--client <id>', 'only of this client', id)
+      .option('--account <id>', 'only of this account', id)
+      .option('--status <status>', 'only in this status', oneOf(['ACTIVE', 'PAUSED', 'DISABLED'])),
+  ).action(
+    calling(async (call: Call<ListOptions>) => {
+      const { page, size, status, client: clientId, account: accountId } = call.options
+      const api = await call.operator()
+      const answer = await api.get(PATH, { page, size, status, clientId, accountId })
+      call.answer<PageBody<EndpointItem>>(answer, (body) => {
+        call.table(
+          [
+            { title: 'ENDPOINT', of: (endpoint) => endpoint.id },
+            {
+              title: 'STATUS',
+              of: ({ status }) => status,
+              paint: (text) => paintState(text, call.paint),
+            },
+            { title: 'PENDING', of: ({ health }) => health?.pending, right: true },
+            { title: 'OK 24H', of: ({ health }) => percent(health?.successRate24h), right: true },
+            { title: 'FAILING SINCE', of: ({ health }) => formatTime(health?.failingSince) },
+            { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
+          ],
+          body.content,
+          'There are no endpoints. Clients make them: paybell webhooks register URL --generate-key',
+        )
+        notePage(call, body)
+      })
+    }),
+  )
+}
+
+function show(): Command {
+  return operatorCommand('show', 'See one endpoint and its health.', [
+    `paybell endpoints show ${ENDPOINT}`,
+  ])
+    .argument('<endpoint>', 'id of the endpoint', id)
+    .action(
+      calling(async (call: Call, endpointId: string) => {
+        const answer = await (await call.operator()).get(`${PATH}/${endpointId}`)
+        call.answer<EndpointItem>(answer, (endpoint) => {
+          showEndpoint(call, endpoint)
+          call.note(`What is owed to it: paybell deliveries list --endpoint ${endpointId}`)
+        })
+      }),
+    )
+}
+
+function showEndpoint(call: Call, endpoint: EndpointItem): void {
+  const { health } = endpoint
+  call.fields([
+    ['Endpoint', endpoint.id],
+    ['Address', endpoint.endpointUrl],
+    ['Kind', endpoint.kind],
+    ['Status', endpoint.status],
+    ['Client', endpoint.clientId],
+    ['Account', endpoint.accountId ?? 'all of the client'],
+    ['Signature', `${endpoint.hmacHeaderName}, ${endpoint.algorithm}`],
+    ['Created', formatTime(endpoint.createdAt)],
+    ...(health
+      ? ([
+          ['Pending', health.pending],
+          ['Circuit', health.circuit],
+          ['Failing since', formatTime(health.failingSince)],
+          ['Last success', formatTime(health.lastSuccessAt)],
+          ['Last error', health.lastError],
+          ['Success 24 h', percent(health.successRate24h)],
+          ['95 % within', health.p95Ms === null ? null : formatSpan(health.p95Ms)],
+        ] as const)
+      : []),
+  ])
+}
+
+function change(verb: string, status: string, about: string): Command {
+  return operatorCommand(verb, about, [`paybell endpoints ${verb} ${ENDPOINT}`])
+    .argument('<endpoint>', 'id of the endpoint', id)
+    .action(
+      calling(async (call: Call, endpointId: string) => {
+        const api = await call.operator()
+        const answer = await api.call('PATCH', `${PATH}/${endpointId}`, { json: { status } })
+        call.answer<EndpointItem>(answer, (endpoint) => {
+          call.print(`${endpoint.endpointUrl} is ${paintState(endpoint.status, call.paint)}.`)
+        })
+      }),
+    )
+}
+
+function percent(rate: number | null | undefined): string | null {
+  if (rate === null || rate === undefined) return null
+  return `${(rate * 100).toFixed(rate === 1 || rate === 0 ? 0 : 1)} %`
+}

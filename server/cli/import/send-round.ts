@@ -1,0 +1,157 @@
+// One round of lines, sent until every line is either recorded or refused for good. What says "not
+// now" (429, 503, a cut connection, a busy line among good ones) is sent again, after the time that
+// the service asks for; nothing of a later round goes before.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Api, ApiError, type Problem, UnreachableError } from '../api.ts'
+import type { InputLine } from './lines.ts'
+
+export interface LineOutcome {
+  line: number
+  id: string | null
+  kind: 'event' | 'unchanged' | 'bad'
+  problem?: Problem
+}
+
+export interface SendPolicy {
+  /** How long the service may be away before the import gives up. */
+  patienceMs: number
+  /** Told once for each wait. */
+  onWait: (seconds: number, why: string) => void
+  signal: AbortSignal
+  /** Has the service answered in this run? Until then an address where nothing listens is a mistake. */
+  hasAnswered: () => boolean
+}
+
+interface AnswerLine {
+  line: number
+  id: string | null
+  event?: object | null
+  problem?: Problem
+}
+
+const NOT_NOW = new Set(['database-away', 'overloaded', 'not-ready', 'too-many-requests'])
+/** A mistake of the service's own may be a passing one, but not more than a few times. */
+const INTERNAL_TRIES = 3
+const REQUEST_TIMEOUT_MS = 300_000
+const WAIT_SECONDS_MAX = 60
+
+const TOO_LONG: Problem = {
+  title: 'The line is too long',
+  status: 413,
+  code: 'body-too-large',
+  detail: 'The line is longer than any payment can be.',
+}
+
+export class Interrupted extends Error {}
+
+export async function sendRound(
+  api: Api,
+  lines: readonly InputLine[],
+  policy: SendPolicy,
+): Promise<readonly LineOutcome[]> {
+  const outcomes: LineOutcome[] = lines
+    .filter(({ bytes }) => bytes === null)
+    .map(({ number }) => ({ line: number, id: null, kind: 'bad', problem: TOO_LONG }))
+  let owed = lines.filter(({ bytes }) => bytes !== null)
+  let failingSinceMs: number | null = null
+  for (let round = 1; owed.length > 0; round++) {
+    const { answers, failure } = await send(api, owed, policy, round)
+    const left = failure ? owed : take(owed, answers, outcomes, round)
+    if (left.length < owed.length) failingSinceMs = null
+    owed = left
+    if (owed.length === 0) break
+    failingSinceMs ??= performance.now()
+    const seconds = Math.min(
+      failure?.retryAfterSeconds ?? 2 ** Math.min(round - 1, 5),
+      WAIT_SECONDS_MAX,
+    )
+    if (performance.now() - failingSinceMs + seconds * 1_000 > policy.patienceMs) {
+      throw failure?.error ?? new Error('the service is too busy to take the lines')
+    }
+    policy.onWait(seconds, failure?.why ?? 'the service is busy')
+    await delay(seconds * 1_000, undefined, { signal: policy.signal }).catch(() => {
+      throw new Interrupted()
+    })
+  }
+  return outcomes.sort((a, b) => a.line - b.line)
+}
+
+interface Failure {
+  error: Error
+  why: string
+  retryAfterSeconds: number | null
+}
+
+async function send(
+  api: Api,
+  lines: readonly InputLine[],
+  policy: SendPolicy,
+  round: number,
+): Promise<{ answers: readonly AnswerLine[]; failure: Failure | null }> {
+  try {
+    const answer = await api.call('POST', '/operator/v1/payments/batch', {
+      headers: { 'content-type': 'application/x-ndjson', accept: 'application/x-ndjson' },
+      body: toBody(lines),
+      timeoutMs: REQUEST_TIMEOUT_MS,
+    })
+    return { answers: readAnswers(answer.text), failure: null }
+  } catch (error) {
+    if (error instanceof ApiError) {
+      const isPassing = error.status === 429 || error.status === 408 || error.status === 503
+      if (!isPassing && !(error.status >= 500 && round < INTERNAL_TRIES)) throw error
+      const why = error.problem.title ?? `it answered ${error.status}`
+      return { answers: [], failure: { error, why, retryAfterSeconds: error.retryAfterSeconds } }
+    }
+    if (!(error instanceof UnreachableError) || !policy.hasAnswered()) throw error
+    return { answers: [], failure: { error, why: error.message, retryAfterSeconds: null } }
+  }
+}
+
+function toBody(lines: readonly InputLine[]): Uint8Array<ArrayBuffer> {
+  const size = lines.reduce((sum, { bytes }) => sum + (bytes as Uint8Array).length + 1, 0)
+  const body = Buffer.alloc(size, '\n')
+  let at = 0
+  for (const { bytes } of lines) {
+    body.set(bytes as Uint8Array, at)
+    at += (bytes as Uint8Array).length + 1
+  }
+  return body
+}
+
+/** An answer that was cut short tells fewer lines: the rest is owed still, and repeating it is harmless. */
+function readAnswers(text: string): AnswerLine[] {
+  const answers: AnswerLine[] = []
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    try {
+      answers.push(JSON.parse(line))
+    } catch {
+      break
+    }
+  }
+  return answers
+}
+
+/** Moves what is settled to the outcomes, and returns what has to be sent again. */
+function take(
+  lines: readonly InputLine[],
+  answers: readonly AnswerLine[],
+  outcomes: LineOutcome[],
+  round: number,
+): InputLine[] {
+  const byLine = new Map(answers.map((answer) => [answer.line, answer]))
+  return lines.filter((line, index) => {
+    const answer = byLine.get(index + 1)
+    if (answer === undefined) return true
+    const { id, problem } = answer
+    if (problem === undefined) {
+      outcomes.push({ line: line.number, id, kind: answer.event ? 'event' : 'unchanged' })
+      return false
+    }
+    const code = problem.code ?? ''
+    if (NOT_NOW.has(code) || (code === 'internal' && round < INTERNAL_TRIES)) return true
+    outcomes.push({ line: line.number, id, kind: 'bad', problem })
+    return false
+  })
+}

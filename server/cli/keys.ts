@@ -1,0 +1,91 @@
+// `paybell keys …`: operator keys with a name and a role, so that each system has its own and can lose
+// it without the others noticing.
+
+import type { Command } from 'commander'
+import { type Call, calling, family, operatorCommand } from './command.ts'
+import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { id, oneOf } from './parse.ts'
+import { formatTime } from './terminal.ts'
+
+interface KeyItem {
+  id: string
+  name: string
+  role: string
+  createdAt: string
+  revokedAt: string | null
+  lastUsedAt: string | null
+}
+
+const PATH = '/operator/v1/keys'
+const ROLES = ['admin', 'ingest', 'viewer'] as const
+
+export function keysCommand(): Command {
+  return family('keys', 'Make, list and revoke operator keys.', [create(), list(), revoke()])
+}
+
+function create(): Command {
+  return operatorCommand('create', 'Make an operator key.', [
+    'paybell keys create "Payment core" --role ingest',
+    'paybell keys create "Dashboard" --role viewer --json | jq -r .key > viewer.key',
+  ])
+    .argument('<name>', 'who or what will use it')
+    .requiredOption(
+      '--role <role>',
+      'admin: everything; ingest: only feeding payments; viewer: only looking',
+      oneOf(ROLES),
+    )
+    .action(
+      calling(async (call: Call<{ role: string }>, name: string) => {
+        const answer = await (await call.operator()).post(PATH, { name, role: call.options.role })
+        call.answer<KeyItem & { key: string }>(answer, (key) => {
+          call.fields([
+            ['Key id', key.id],
+            ['Key', key.key],
+            ['Name', key.name],
+            ['Role', key.role],
+          ])
+          call.note('Put it where it belongs now: it is not shown again.')
+        })
+      }),
+    )
+}
+
+function list(): Command {
+  return withPage(
+    operatorCommand('list', 'List operator keys (not what they are).', ['paybell keys list']),
+  ).action(
+    calling(async (call: Call<PageOptions>) => {
+      const { page, size } = call.options
+      const answer = await (await call.operator()).get(PATH, { page, size })
+      call.answer<PageBody<KeyItem>>(answer, (body) => {
+        call.table(
+          [
+            { title: 'KEY', of: (key) => key.id },
+            { title: 'ROLE', of: ({ role }) => role },
+            { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
+            { title: 'LAST USED', of: ({ lastUsedAt }) => formatTime(lastUsedAt) },
+            { title: 'REVOKED', of: ({ revokedAt }) => formatTime(revokedAt) },
+            { title: 'NAME', of: ({ name }) => name },
+          ],
+          body.content,
+          'There are no keys besides PAYBELL_OPERATOR_KEY. Make one with: paybell keys create NAME --role viewer',
+        )
+        notePage(call, body)
+      })
+    }),
+  )
+}
+
+function revoke(): Command {
+  return operatorCommand('revoke', 'Revoke an operator key.', [
+    'paybell keys revoke 01a1dd3c-57d6-7001-9e6f-60de241483ec',
+  ])
+    .argument('<key>', 'id of the key', id)
+    .action(
+      calling(async (call: Call, keyId: string) => {
+        await (await call.operator()).call('DELETE', `${PATH}/${keyId}`)
+        if (call.isJson) call.print(JSON.stringify({ revoked: keyId }))
+        else call.print(`The key ${keyId} is revoked.`)
+      }),
+    )
+}

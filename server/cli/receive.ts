@@ -1,0 +1,92 @@
+// `paybell receive`: a receiver to play with. Prints each callback, checks its signature, answers what
+// it is told to.
+
+import { Command } from 'commander'
+import { type Call, calling, helpText } from './command.ts'
+import { integer, parseSpan } from './parse.ts'
+import { CallbackReceiver, type ReceivedCallback } from './receiver.ts'
+import { untilSignal } from './run.ts'
+import { findSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
+import { cellText, formatTime, type Paint, paintState } from './terminal.ts'
+
+interface ReceiveOptions extends SharedKeyOptions {
+  port: number
+  status: number
+  failFirst: number
+  delay: number
+  count?: number
+  body?: boolean
+}
+
+export function receiveCommand(): Command {
+  return withSharedKey(
+    new Command('receive')
+      .description(
+        'Receive callbacks on this machine, print them, and fail on purpose if asked to.',
+      )
+      .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', integer(0, 65_535), 8099)
+      .option('--status <n>', 'what to answer; only 200 is success', integer(200, 599), 200)
+      .option('--fail-first <n>', 'answer so many callbacks 500 first', integer(0, 1_000_000), 0)
+      .option('--delay <span>', 'wait before answering', parseSpan, 0)
+      .option('--count <n>', 'end after so many callbacks', integer(1, 1_000_000_000))
+      .option('--body', 'print the body, too')
+      .option('--json', 'print JSON on stdout, a line for each callback')
+      .addHelpText(
+        'after',
+        helpText([
+          'paybell receive --shared-key only-we-two-know-this',
+          'paybell receive --status 500',
+          'paybell receive --fail-first 2 --shared-key-file key.txt --body',
+        ]),
+      ),
+  ).action(calling(receive))
+}
+
+async function receive(call: Call<ReceiveOptions>): Promise<void> {
+  const { options } = call
+  const stopAsked = untilSignal()
+  const enough = Promise.withResolvers<void>()
+  let received = 0
+  const receiver = new CallbackReceiver({
+    port: options.port,
+    status: options.status,
+    failFirst: options.failFirst,
+    delayMs: options.delay,
+    sharedKey: await findSharedKey(call),
+    onCallback: (callback) => {
+      show(call, callback)
+      if (++received === options.count) enough.resolve()
+    },
+  })
+  await receiver.start()
+  call.note(`Receiving at ${receiver.url} Stop with Ctrl-C.`)
+  await Promise.race([stopAsked, enough.promise])
+  await receiver.stop()
+}
+
+function show(call: Call<ReceiveOptions>, callback: ReceivedCallback): void {
+  if (call.isJson) {
+    const { body, ...rest } = callback
+    call.print(JSON.stringify(call.options.body ? { ...rest, body: body.toString('utf8') } : rest))
+    return
+  }
+  call.print(callbackText(callback, call.paint))
+  if (call.options.body) call.print(callback.body.toString('utf8'))
+}
+
+export function callbackText(callback: ReceivedCallback, paint: Paint): string {
+  const { signature, isReplay, isTest, finding } = callback
+  const parts = [
+    formatTime(callback.at),
+    cellText(callback.event),
+    `sequence ${cellText(callback.sequence)}`,
+    `attempt ${cellText(callback.attempt)}`,
+    ...(isReplay ? ['replay'] : []),
+    ...(isTest ? ['test'] : []),
+    ...(signature === null
+      ? []
+      : [signature === 'holds' ? 'signature holds' : paint.red(`signature ${signature}`)]),
+    `answered ${paintState(String(callback.answered), paint)}`,
+  ]
+  return parts.join('  ') + (finding ? `\n  ${finding}` : '')
+}

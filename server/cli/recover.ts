@@ -1,0 +1,87 @@
+// `paybell recover`: replays in bulk what has ended without success. Says how many before it does it.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import type { Api } from './api.ts'
+import { type Call, calling, operatorCommand } from './command.ts'
+import { type FilterOptions, toFilter, withFilter } from './deliveries.ts'
+import { instant } from './parse.ts'
+import { SilentFailure } from './run.ts'
+import { formatCount, formatTime, plural } from './terminal.ts'
+
+interface RecoverOptions extends FilterOptions {
+  dryRun?: boolean
+  yes?: boolean
+  wait: boolean
+}
+
+interface Job {
+  id: string
+  state: 'RUNNING' | 'DONE' | 'FAILED'
+  total: number
+  done: number
+}
+
+const PATH = '/operator/v1/deliveries/replay'
+const POLL_MS = 300
+/** The service goes through at most this many in one call. */
+const WAIT_MS_MAX = 3_600_000
+
+export function recoverCommand(): Command {
+  return withFilter(
+    operatorCommand('recover', 'Replay many deliveries at once: by default those exhausted.', [
+      'paybell recover --since 2d --dry-run',
+      'paybell recover --since 2d --endpoint 01a1dd3c-57d6-7001-9e6f-60de241483ec',
+      'paybell recover --since 2026-11-15T06:00:00Z --until 2026-11-15T09:00:00Z --state EXHAUSTED,CANCELLED',
+    ]),
+  )
+    .requiredOption('--since <when>', 'created from then on: 2h, 2026-11-15T06:00:00Z', instant)
+    .option('--until <when>', 'created before then', instant)
+    .option('--dry-run', 'only say how many there are')
+    .option('--yes', 'do not ask, on a terminal either')
+    .option('--no-wait', 'do not wait until all are under way')
+    .action(calling(recover))
+}
+
+async function recover(call: Call<RecoverOptions>): Promise<void> {
+  const { options } = call
+  const api = await call.operator()
+  const filter = toFilter({ state: ['EXHAUSTED'], ...options })
+  const trial = await api.post(PATH, { filter, dryRun: true })
+  const { wouldReplay } = trial.json<{ wouldReplay: number }>()
+  const what = `${plural(wouldReplay, 'delivery', 'deliveries')} ${filter.state}, created since ${formatTime(options.since)}`
+  if (options.dryRun || wouldReplay === 0) {
+    if (call.isJson) call.print(trial.text)
+    else call.print(`${what}: ${options.dryRun ? 'would be replayed.' : 'nothing to replay.'}`)
+    return
+  }
+  if (!options.yes && !(await call.confirms(`Replay ${what}?`))) {
+    call.note('Nothing was done.')
+    throw new SilentFailure()
+  }
+  const answer = await api.post(PATH, { filter, dryRun: false })
+  const { replayed, jobId } = answer.json<{ replayed: number; jobId?: string }>()
+  if (options.wait && jobId) await untilDone(call, api, jobId)
+  if (call.isJson) call.print(answer.text)
+  else call.print(`${plural(replayed, 'delivery', 'deliveries')} replayed.`)
+  call.note('Watch them: paybell deliveries tail --only attempt')
+}
+
+async function untilDone(call: Call, api: Api, jobId: string): Promise<void> {
+  const limit = performance.now() + WAIT_MS_MAX
+  let told = 0
+  while (performance.now() < limit) {
+    const job = (await api.get(`/operator/v1/jobs/${jobId}`)).json<Job>()
+    if (job.state === 'DONE') return
+    if (job.state === 'FAILED') {
+      throw new Error(
+        `the replay stopped after ${formatCount(job.done)} of ${formatCount(job.total)}. Run it again: what was replayed is not taken twice.`,
+      )
+    }
+    if (performance.now() - told > 2_000) {
+      told = performance.now()
+      call.note(`${formatCount(job.done)} of ${formatCount(job.total)}`)
+    }
+    await delay(POLL_MS)
+  }
+}

@@ -1,0 +1,67 @@
+// The commands that are the service, or look after its database. What they run is loaded when it is
+// asked for: a command that only calls a service need not load one, and answers in half the time.
+
+import { Command } from 'commander'
+import { helpText } from './command.ts'
+import type { MigrateOptions } from './migrate.ts'
+import { runCommand } from './run.ts'
+
+export function sandboxCommand(): Command {
+  return new Command('sandbox')
+    .description('Run everything on this machine, with a database of its own (npm start).')
+    .addHelpText(
+      'after',
+      helpText(['paybell sandbox', 'PAYBELL_TIME_SCALE=1000 PORT=0 paybell sandbox']),
+    )
+    .action(() => runCommand(async () => (await import('./sandbox.ts')).sandbox()))
+}
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('Run the service on the PostgreSQL of DATABASE_URL.')
+    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell serve', 'paybell doctor']))
+    .action(() => runCommand(async () => (await import('./serve.ts')).serve()))
+}
+
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description('Bring the database to the newest schema; `serve` does this by itself, too.')
+    .option(
+      '--app-role <role>',
+      'also grant this role, apart from the owner, what the service needs',
+    )
+    .option('--json', 'print JSON on stdout, for scripts')
+    .addHelpText(
+      'after',
+      helpText([
+        'DATABASE_URL=postgres://… paybell migrate',
+        'DATABASE_URL=postgres://owner@… paybell migrate --app-role paybell_app',
+      ]),
+    )
+    .action((options: MigrateOptions) =>
+      runCommand(async () => (await import('./migrate.ts')).migrateDatabase(options)),
+    )
+}
+
+export function resealCommand(): Command {
+  return new Command('reseal')
+    .description('Seal all stored secrets anew under the first master key, while the service runs.')
+    .option('--json', 'print JSON on stdout, for scripts')
+    .addHelpText('after', helpText(['PAYBELL_MASTER_KEY=new,old paybell reseal']))
+    .action((options: { json?: boolean }) =>
+      runCommand(async () => (await import('./reseal.ts')).reseal(options)),
+    )
+}
+
+export function signingKeysCommand(): Command {
+  const rotate = new Command('rotate')
+    .description('Make a new key that signs access tokens; old tokens stay good until they expire.')
+    .option('--json', 'print JSON on stdout, for scripts')
+    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell signing-keys rotate']))
+    .action((options: { json?: boolean }) =>
+      runCommand(async () => (await import('./signing-keys.ts')).rotateSigningKeys(options)),
+    )
+  return new Command('signing-keys')
+    .description('The keys that sign access tokens.')
+    .addCommand(rotate)
+}

@@ -1,0 +1,45 @@
+// Where a shared key comes from: an argument, a file (other people can read a command line), a setting,
+// or nowhere yet.
+
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { Call } from './command.ts'
+import { UsageError } from './run.ts'
+
+export interface SharedKeyOptions {
+  sharedKey?: string
+  sharedKeyFile?: string
+}
+
+export function withSharedKey(command: Command): Command {
+  return command
+    .option('--shared-key <key>', 'the shared key (PAYBELL_SHARED_KEY)')
+    .option('--shared-key-file <file>', 'file with the shared key; a newline at its end is dropped')
+}
+
+export async function findSharedKey(call: Call<SharedKeyOptions>): Promise<string | null> {
+  const { sharedKey, sharedKeyFile } = call.options
+  if (sharedKey !== undefined && sharedKeyFile !== undefined) {
+    throw new UsageError('give --shared-key or --shared-key-file, not both.')
+  }
+  if (sharedKeyFile === undefined) return sharedKey ?? call.target.config.sharedKey
+  const text = await readFile(sharedKeyFile, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${sharedKeyFile} cannot be read: ${error.message}`)
+  })
+  return text.replace(/\r?\n$/, '')
+}
+
+export async function requireSharedKey(call: Call<SharedKeyOptions>): Promise<string> {
+  const key = await findSharedKey(call)
+  if (key === null || key === '') {
+    throw new UsageError(
+      'no shared key is given. Use --shared-key, --shared-key-file or PAYBELL_SHARED_KEY.',
+    )
+  }
+  return key
+}
+
+export function generateSharedKey(): string {
+  return randomBytes(32).toString('base64url')
+}

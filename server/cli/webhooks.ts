@@ -1,0 +1,177 @@
+// `paybell webhooks …`: what an integrator does, with a client's credentials.
+
+import type { Command } from 'commander'
+import type { Api } from './api.ts'
+import { type Call, callCommand, calling, family } from './command.ts'
+import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { id } from './parse.ts'
+import { SilentFailure, UsageError } from './run.ts'
+import {
+  generateSharedKey,
+  requireSharedKey,
+  type SharedKeyOptions,
+  withSharedKey,
+} from './shared-key.ts'
+import { formatSpan, paintState } from './terminal.ts'
+
+interface WebhookItem {
+  id: string
+  endpointUrl: string
+  hmacHeaderName: string
+  algorithm: string
+  status: string
+}
+
+const WEBHOOK = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
+
+export function webhooksCommand(): Command {
+  return family(
+    'webhooks',
+    "Register, list, test and delete webhooks, with a client's credentials.",
+    [register(), list(), testSend(), remove()],
+  )
+}
+
+function clientCommand(name: string, about: string, examples: readonly string[]): Command {
+  return callCommand(name, about, examples)
+    .option('--account <id>', 'the account (PAYBELL_ACCOUNT_ID)', id)
+    .addHelpText(
+      'after',
+      '\nThe credentials are PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, or those of the sandbox.',
+    )
+}
+
+function register(): Command {
+  return withSharedKey(
+    clientCommand('register', 'Register an address for the callbacks of an account.', [
+      'paybell webhooks register https://shop.example.com/hooks --generate-key',
+      'paybell webhooks register http://127.0.0.1:8099/ --shared-key-file key.txt',
+    ]),
+  )
+    .argument('<url>', 'address that takes the callbacks')
+    .option('--generate-key', 'make a shared key and print it')
+    .action(calling(registerWebhook))
+}
+
+async function registerWebhook(
+  call: Call<SharedKeyOptions & { generateKey?: boolean }>,
+  callbackUrl: string,
+): Promise<void> {
+  const { generateKey } = call.options
+  if (generateKey && (call.options.sharedKey ?? call.options.sharedKeyFile) !== undefined) {
+    throw new UsageError('give a shared key or --generate-key, not both.')
+  }
+  const sharedKey = generateKey ? generateSharedKey() : await requireSharedKey(call)
+  const api = await call.target.client()
+  const headers = { accountid: await call.target.accountId() }
+  await api.post('/v1/webhooks/register', { callbackUrl, sharedKey }, { headers })
+  // The answer is empty, by the interface; the list tells the id and the name of the header.
+  const webhook = await findWebhook(api, headers, callbackUrl)
+  if (call.isJson) {
+    call.print(JSON.stringify(generateKey ? { ...webhook, sharedKey } : webhook))
+    return
+  }
+  call.fields([
+    ['Webhook', webhook?.id],
+    ['Address', webhook?.endpointUrl ?? callbackUrl],
+    ['Signature', webhook ? `${webhook.hmacHeaderName}, ${webhook.algorithm}` : null],
+    ['Status', webhook?.status],
+    ...(generateKey ? ([['Shared key', sharedKey]] as const) : []),
+  ])
+  if (generateKey) call.note('Keep the shared key: it is not shown again.')
+  if (webhook) call.note(`Try it: paybell webhooks test ${webhook.id}`)
+}
+
+async function findWebhook(
+  api: Api,
+  headers: Readonly<Record<string, string>>,
+  callbackUrl: string,
+): Promise<WebhookItem | null> {
+  const wanted = new URL(callbackUrl).href
+  for (let page = 0; ; page++) {
+    const answer = await api.call('GET', '/v1/webhooks/list', {
+      headers,
+      query: { page, size: 100 },
+    })
+    const body = answer.json<PageBody<WebhookItem>>()
+    const found = body.content.find(({ endpointUrl }) => new URL(endpointUrl).href === wanted)
+    if (found) return found
+    if (page + 1 >= body.totalPages) return null
+  }
+}
+
+function list(): Command {
+  return withPage(
+    clientCommand('list', 'List the webhooks of an account.', ['paybell webhooks list']),
+  ).action(
+    calling(async (call: Call<PageOptions>) => {
+      const { page, size } = call.options
+      const api = await call.target.client()
+      const answer = await api.call('GET', '/v1/webhooks/list', {
+        headers: { accountid: await call.target.accountId() },
+        query: { page, size },
+      })
+      call.answer<PageBody<WebhookItem>>(answer, (body) => {
+        call.table(
+          [
+            { title: 'WEBHOOK', of: (webhook) => webhook.id },
+            {
+              title: 'STATUS',
+              of: ({ status }) => status,
+              paint: (text) => paintState(text, call.paint),
+            },
+            { title: 'SIGNATURE', of: ({ hmacHeaderName }) => hmacHeaderName },
+            { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
+          ],
+          body.content,
+          'There are no webhooks. Make one with: paybell webhooks register URL --generate-key',
+        )
+        notePage(call, body)
+      })
+    }),
+  )
+}
+
+interface TestResult {
+  delivered: boolean
+  status: number | null
+  durationMs: number
+  error: string | null
+}
+
+function testSend(): Command {
+  return clientCommand('test', 'Send a signed specimen to a webhook, once, now.', [
+    `paybell webhooks test ${WEBHOOK}`,
+  ])
+    .argument('<webhook>', 'id of the webhook', id)
+    .action(
+      calling(async (call: Call, webhookId: string) => {
+        const api = await call.target.client()
+        const answer = await api.post(`/v1/webhooks/${webhookId}/test`)
+        const result = answer.json<TestResult>()
+        call.answer<TestResult>(answer, ({ delivered, status, durationMs, error }) => {
+          const what = status === null ? (error ?? 'no answer') : String(status)
+          call.print(
+            `${delivered ? 'Delivered' : 'Not delivered'}: ${paintState(what, call.paint)} after ${formatSpan(durationMs)}.`,
+          )
+          if (!delivered) call.note('Only the status 200 counts as delivered.')
+        })
+        if (!result.delivered) throw new SilentFailure()
+      }),
+    )
+}
+
+function remove(): Command {
+  return clientCommand('delete', 'Delete a webhook. What it is still owed is cancelled.', [
+    `paybell webhooks delete ${WEBHOOK}`,
+  ])
+    .argument('<webhook>', 'id of the webhook', id)
+    .action(
+      calling(async (call: Call, webhookId: string) => {
+        const api = await call.target.client()
+        await api.call('DELETE', `/v1/webhooks/${webhookId}`)
+        if (call.isJson) call.print(JSON.stringify({ deleted: webhookId }))
+        else call.print(`The webhook ${webhookId} is deleted.`)
+      }),
+    )
+}

@@ -1,0 +1,343 @@
+// The commands of the command line against one running service, as scripts call them: what they print,
+// where, and how they end.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { runCommand, startCommand } from '../support/command-line.ts'
+import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
+import { SAMPLE } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const MAIN = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const dir = await mkdtemp(join(tmpdir(), 'paybell-cli-'))
+after(() => rm(dir, { recursive: true, force: true }))
+const receiver = await startReceiver({ after })
+const paybell = await startPaybell({ after })
+const env = {
+  PAYBELL_URL: paybell.baseUrl,
+  PAYBELL_OPERATOR_KEY: paybell.operatorKey,
+  PAYBELL_CLIENT_ID: paybell.clientId,
+  PAYBELL_CLIENT_SECRET: paybell.clientSecret,
+  PAYBELL_ACCOUNT_ID: paybell.accountId,
+  PAYBELL_DATA_DIR: dir,
+}
+
+const paybellJson = async (...args: string[]) => {
+  const { code, stdout, stderr } = await runCommand({ after }, [...args, '--json'], { env })
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+const run = (...args: string[]) => runCommand({ after }, args, { env })
+
+test('clients are taken on, listed, disabled, enabled, and get new secrets', async () => {
+  const made = await paybellJson('clients', 'create', 'Acme', '--account', 'Main')
+  assert.match(made.clientId, UUID)
+  assert.match(made.account.id, UUID)
+  const list = await run('clients', 'list')
+  assert.match(list.stdout, /^CLIENT +STATUS +CREATED +NAME$/m)
+  assert.match(list.stdout, new RegExp(`^${made.clientId} +ACTIVE .* Acme$`, 'm'))
+  assert.equal((await run('clients', 'disable', made.clientId)).stdout, 'Acme is DISABLED.\n')
+  assert.equal((await run('clients', 'enable', made.clientId)).stdout, 'Acme is ACTIVE.\n')
+
+  const second = await paybellJson('clients', 'rotate', made.clientId)
+  assert.deepEqual(second.revoked, [])
+  const full = await run('clients', 'rotate', made.clientId)
+  assert.equal(full.code, 1)
+  assert.match(full.stderr, /^paybell: .* \(409 too-many-secrets\)\n .*\n {2}request .+\n$/m)
+  const shown = await paybellJson('clients', 'show', made.clientId)
+  assert.equal(shown.secrets.length, 2)
+  await paybellJson('clients', 'rotate', made.clientId, '--revoke', shown.secrets[0].secretId)
+  const third = await paybellJson('clients', 'rotate', made.clientId, '--revoke-old')
+  assert.equal(third.revoked.length, 1)
+  assert.equal((await paybellJson('clients', 'show', made.clientId)).secrets.length, 1)
+
+  const account = await paybellJson('accounts', 'create', made.clientId, 'Second')
+  const accounts = await run('accounts', 'list', made.clientId)
+  assert.match(accounts.stdout, new RegExp(`^${account.id} +Second$`, 'm'))
+})
+
+test('keys have a role, and are refused once revoked', async () => {
+  const key = await paybellJson('keys', 'create', 'Dashboard', '--role', 'viewer')
+  assert.match(key.key, /^pbk_/)
+  const keyFile = join(dir, 'viewer.key')
+  await writeFile(keyFile, `${key.key}\n`)
+  assert.equal((await run('clients', 'list', '--key-file', keyFile)).code, 0)
+  const refused = await run('clients', 'create', 'X', '--key-file', keyFile)
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /\(403 role-not-allowed\)/)
+  assert.match((await run('keys', 'list')).stdout, / viewer .* Dashboard$/m)
+  assert.equal((await run('keys', 'revoke', key.id)).code, 0)
+  const gone = await run('clients', 'list', '--key-file', keyFile)
+  assert.match(gone.stderr, /The operator key was refused: check PAYBELL_OPERATOR_KEY/)
+})
+
+test('a payment is put, shown and listed with its amount digit for digit', async () => {
+  const id = randomUUID()
+  const file = join(dir, 'payment.json')
+  const text = JSON.stringify({ ...SAMPLE, id, version: 1 }).replace(
+    '12345.67',
+    '9007199254740993.10',
+  )
+  await writeFile(file, text)
+  const put = await run('payments', 'put', file)
+  assert.match(put.stdout, new RegExp(`^${id} DUE\npayment.created, sequence 1, event `))
+  assert.match((await run('payments', 'put', file)).stdout, /Stale: a newer version is stored\./)
+  const shown = await run('payments', 'show', id)
+  assert.match(shown.stdout, /^Amount +9007199254740993\.10 EUR$/m)
+  assert.match(shown.stdout, /^ +1 {2}payment\.created /m)
+  const json = await run('payments', 'show', id, '--json')
+  assert.ok(json.stdout.includes('"amount":{"amount":9007199254740993.10,'), json.stdout)
+  assert.match((await run('payments', 'list', '--limit', '5')).stdout, / 9007199254740993\.10 /)
+
+  const piped = await runCommand({ after }, ['payments', 'put', '-', '--id', id], {
+    env,
+    input: text.replace('"version":1', '"version":2').replace('"DUE"', '"DRAFT"'),
+  })
+  assert.equal(piped.code, 1)
+  assert.match(piped.stderr, /\(409 forbidden-move\)/)
+})
+
+test('webhooks are registered, tested and deleted; a trigger reaches them', async () => {
+  const key = 'only-we-two-know-this'
+  const made = await paybellJson('webhooks', 'register', receiver.url(), '--shared-key', key)
+  assert.equal(made.hmacHeaderName, 'X-Paybell-Hmac')
+  assert.match((await run('webhooks', 'list')).stdout, new RegExp(`^${made.id} +ACTIVE `, 'm'))
+  assert.match((await run('webhooks', 'test', made.id)).stdout, /^Delivered: 200 after /)
+
+  const document = join(dir, 'receipt.pdf')
+  await writeFile(document, '%PDF-')
+  const args = ['--document', document, '--override', 'amount.amount=100.00']
+  const triggered = await run('trigger', '--override', 'amount.currency=EUR', ...args)
+  assert.equal(triggered.code, 0, triggered.stderr)
+  const [, paymentId] = /^Payment (\S+) of 100\.00 EUR/.exec(triggered.stdout) ?? []
+  await untilAllAre(paybell.pool, ['DELIVERED'])
+  const bodies = receiver.received.map(({ body }) => body.toString())
+  assert.equal(bodies.length, 5, 'the test send and four states')
+  assert.ok(bodies.at(-1)?.includes('"amount":{"amount":100.00,"currency":"EUR"}'))
+  assert.ok(bodies.at(-1)?.includes('"base64EncodedFile":"JVBERi0="'))
+
+  const list = await run('deliveries', 'list', '--payment', paymentId as string)
+  assert.equal(list.stdout.match(/ DELIVERED /g)?.length, 4)
+  const { items } = await paybellJson('deliveries', 'list', '--payment', paymentId as string)
+  const shown = await run('deliveries', 'show', items[0].id)
+  assert.match(shown.stdout, /^ATTEMPT +AT +TOOK +STATUS +ERROR$/m)
+
+  const last = receiver.received.at(-1)
+  const bodyFile = join(dir, 'body')
+  await writeFile(bodyFile, last?.body ?? '')
+  const hmac = String(last?.headers['x-paybell-hmac'])
+  const verify = ['signature', 'verify', bodyFile, '--hmac', hmac, '--shared-key']
+  assert.equal((await run(...verify, key)).code, 0)
+  const wrong = await run(...verify, 'another key')
+  assert.equal(wrong.code, 1)
+  assert.match(wrong.stdout, /^The signature does not hold\.\n {2}.*wrong-key: /s)
+  const signed = await paybellJson('signature', 'sign', bodyFile, '--shared-key', key)
+  assert.equal(signed['X-Paybell-Hmac'], hmac)
+
+  assert.equal((await run('webhooks', 'delete', made.id)).code, 0)
+})
+
+test('endpoints are paused and resumed; deliveries cancelled, replayed and recovered', async () => {
+  const made = await paybellJson('webhooks', 'register', receiver.url('/two'), '--generate-key')
+  assert.equal(made.sharedKey.length, 43)
+  const paused = await run('endpoints', 'pause', made.id)
+  assert.match(paused.stdout, / is PAUSED\.$/m)
+  await paybellJson('trigger', '--state', 'DRAFT')
+  const pending = ['deliveries', 'list', '--endpoint', made.id]
+  const { items } = await paybellJson(...pending, '--state', 'pending')
+  assert.equal(items.length, 1)
+  const cancelled = await run('deliveries', 'cancel', items[0].id)
+  assert.equal(cancelled.stdout, `${items[0].id} is cancelled.\n`)
+  assert.match((await run('endpoints', 'resume', made.id)).stdout, / is ACTIVE\.$/m)
+
+  const recover = ['recover', '--since', '1h', '--endpoint', made.id, '--state', 'CANCELLED']
+  const dry = await run(...recover, '--dry-run')
+  assert.match(dry.stdout, /^1 delivery CANCELLED, created since .*: would be replayed\.$/m)
+  const done = await run(...recover)
+  assert.equal(done.stdout, '1 delivery replayed.\n')
+  await until('it arrives', () => receiver.received.find(({ path }) => path === '/two'))
+  await untilAllAre(paybell.pool, ['DELIVERED'])
+  assert.equal((await run('deliveries', 'replay', items[0].id)).code, 0)
+  await until('and again', () => receiver.received.filter(({ path }) => path === '/two').length > 1)
+  assert.match((await run(...recover)).stdout, /nothing to replay\.$/m)
+  const health = await run('endpoints', 'show', made.id)
+  assert.match(health.stdout, /^Success 24 h +100 %$/m)
+  assert.match((await run('endpoints', 'list')).stdout, new RegExp(`^${made.id} +ACTIVE `, 'm'))
+})
+
+test('tail follows what happens, and Ctrl-C ends it with 0', async (t) => {
+  const tail = startCommand(t, ['deliveries', 'tail', '--json'], { env })
+  await tail.hasPrinted(/Following/)
+  await paybellJson('trigger', '--state', 'DRAFT')
+  await tail.hasPrinted(/"kind":"accepted".*"event":"payment\.created"/)
+  await tail.hasPrinted(/"kind":"attempt".*"status":200/)
+  tail.process.kill('SIGINT')
+  assert.equal((await tail.ended).code, 0)
+  for (const line of tail.stdout().trim().split('\n')) JSON.parse(line)
+})
+
+test('receive fails first when told to, checks signatures, and ends after a count', async (t) => {
+  const options = ['--port', '0', '--fail-first', '1', '--count', '3', '--shared-key', 'right']
+  const receive = startCommand(t, ['receive', ...options, '--json'], { env })
+  const [, url] = (await receive.hasPrinted(/Receiving at (\S+)/)) as unknown as [string, string]
+  const sign = async (key: string) => {
+    const file = join(dir, 'signed')
+    await writeFile(file, '{}')
+    return paybellJson('signature', 'sign', file, '--shared-key', key)
+  }
+  const post = async (headers: Record<string, string>) =>
+    (await fetch(url, { method: 'POST', body: '{}', headers })).status
+  const right = await sign('right')
+  assert.equal(await post(right), 500)
+  assert.equal(await post(right), 200)
+  assert.equal(await post(await sign('wrong')), 401)
+  const { code, stdout } = await receive.ended
+  assert.equal(code, 0)
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    lines.map(({ signature, answered }) => [signature, answered]),
+    [
+      ['holds', 500],
+      ['holds', 200],
+      ['wrong', 401],
+    ],
+  )
+})
+
+test('wrong usage ends with 2, and says what to do', async () => {
+  const wrong: (readonly [string[], RegExp])[] = [
+    [['clients', 'nope'], /unknown command 'nope'/],
+    [['clients'], /Usage: paybell clients/],
+    [['clients', 'show', 'not-a-uuid'], /Give a uuid\./],
+    [['recover'], /--since/],
+    [['recover', '--since', 'yesterday'], /how long ago \(2h\)/],
+    [['trigger', '--state', 'LOST'], /Give one of DRAFT, CANCELLED/],
+    [['trigger', '--override', 'colour=red'], /a payment has no colour/],
+    [['payments', 'put', join(dir, 'nothing.json')], /cannot be read/],
+    [['payments', 'import', join(dir, 'nothing.ndjson')], /cannot be read/],
+    [['keys', 'create', 'X', '--role', 'king'], /admin, ingest, viewer/],
+  ]
+  const check = async ([args, message]: readonly [string[], RegExp]) => {
+    const { code, stdout, stderr } = await run(...args)
+    assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
+    assert.match(stderr, message)
+    assert.equal(stdout, '', 'nothing but data goes to stdout')
+    assert.doesNotMatch(stderr, /\n {4}at /, 'no stack')
+  }
+  await Promise.all(wrong.map(check))
+})
+
+test('a reader that goes early is no failure', async () => {
+  const shell = spawn(
+    'bash',
+    [
+      '-c',
+      `"$0" "$1" clients list --size 100 | head -1; echo "\${PIPESTATUS[0]}"`,
+      process.execPath,
+      MAIN,
+    ],
+    {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  let output = ''
+  for (const stream of [shell.stdout, shell.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  await once(shell, 'close')
+  assert.match(output, /^CLIENT .*\n0\n$/)
+})
+
+test('doctor looks at a real database, and names what is wrong with what to do', async (t) => {
+  const production = {
+    DATABASE_URL: paybell.database.url,
+    PAYBELL_MASTER_KEY: paybell.masterKey.toString('base64'),
+    PAYBELL_OPERATOR_KEY: paybell.operatorKey,
+    PAYBELL_URL: paybell.baseUrl,
+  }
+  const good = await runCommand(t, ['doctor', '--json'], { env: production })
+  const { ok, checks } = JSON.parse(good.stdout)
+  const statusOf = (name: string) => checks.find((check: { name: string }) => check.name === name)
+  assert.equal(good.code, 0, good.stdout)
+  assert.equal(ok, true)
+  for (const name of [
+    'program',
+    'settings',
+    'clock',
+    'migrations',
+    'partitions',
+    'master keys',
+    'service',
+  ]) {
+    assert.equal(statusOf(name)?.status, 'ok', name)
+  }
+  const otherKey = {
+    ...production,
+    PAYBELL_MASTER_KEY: 'q83vEjRWeJASNFZ4kKvN7wECAwQFBgcICQoLDA0ODxA=',
+  }
+  const bad = await runCommand(t, ['doctor'], { env: otherKey })
+  assert.equal(bad.code, 1)
+  assert.match(
+    bad.stdout,
+    /^FAILED +master keys +stored secrets need keys that are not configured/m,
+  )
+  assert.match(bad.stdout, /PAYBELL_MASTER_KEY=new,old/)
+  const away = { ...production, DATABASE_URL: 'postgres://x:hidden-word@127.0.0.1:1/x' }
+  const none = await runCommand(t, ['doctor'], { env: away })
+  assert.equal(none.code, 1)
+  assert.match(none.stdout, /^FAILED +database +cannot be used/m)
+  assert.ok(!none.stdout.includes('hidden-word'))
+})
+
+test('demo, on a sandbox of its own: two failures, then the signed success', async (t) => {
+  const { code, stdout, stderr } = await runCommand(t, ['demo', '--own', '--json'], {
+    env: { TMPDIR: dir },
+  })
+  assert.equal(code, 0, stderr)
+  const callbacks = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    callbacks.map(({ event, attempt, answered, signature }) => [
+      event,
+      attempt,
+      answered,
+      signature,
+    ]),
+    [
+      ['payment.created', 1, 500, 'holds'],
+      ['payment.created', 2, 500, 'holds'],
+      ['payment.created', 3, 200, 'holds'],
+      ['payment.paid', 1, 200, 'holds'],
+    ],
+  )
+  assert.equal(new Set(callbacks.slice(0, 3).map(({ eventId }) => eventId)).size, 1)
+})
+
+test('the README points at the walk, and npx paybell is the bin of the workspace', async () => {
+  const manifest = JSON.parse(
+    await readFile(new URL('../../server/package.json', import.meta.url), 'utf8'),
+  )
+  assert.deepEqual(manifest.bin, { paybell: 'main.ts' })
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  assert.ok(readme.includes('(docs/walkthrough.md)'))
+  const { stdout, code } = await run('--version')
+  assert.equal(code, 0)
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
+})
