@@ -79,13 +79,21 @@ export function uuid(value: unknown): string | Fault {
 }
 
 /** A uuid that is named in two places: both must say the same. */
-export function sameUuid(other: string): Check<string> {
+export function sameUuid(other: string, mismatch = ID_MISMATCH): Check<string> {
   return (value) => {
     const id = uuid(value)
-    return id instanceof Fault || id === other ? id : ID_MISMATCH
+    return id instanceof Fault || id === other ? id : mismatch
   }
 }
 const ID_MISMATCH = new Fault('id-mismatch', 'Must be the id in the path, or be left out.')
+const ACCOUNT_MISMATCH = new Fault(
+  'id-mismatch',
+  'Must be the account that the subject names, or be left out.',
+)
+
+export function sameAccount(other: string): Check<string> {
+  return sameUuid(other, ACCOUNT_MISMATCH)
+}
 
 const CURRENCY_FAULT = new Fault('not-a-currency', 'Must be three capital letters A to Z.')
 

@@ -23,6 +23,7 @@ import {
   mediaType,
   members,
   oneOf,
+  sameAccount,
   sameUuid,
   text,
   uuid,
@@ -57,6 +58,20 @@ export function parsePaymentLine(
     accountId: fields.required('/accountId', line.accountId, uuid),
     write: readPayment(fields, line, amountText, undefined),
   }))
+  return fields.conforming(fields.required('', value, read))
+}
+
+/** One message of a broker: its subject names the account, which the message may repeat. */
+export function parsePaymentOf(
+  accountId: string,
+  value: unknown,
+  amountText: string | undefined,
+): PaymentWrite {
+  const fields = new Fields()
+  const read = members((message) => {
+    fields.optional('/accountId', message.accountId, sameAccount(accountId))
+    return readPayment(fields, message, amountText, undefined)
+  })
   return fields.conforming(fields.required('', value, read))
 }
 

@@ -58,6 +58,7 @@ export class BothStores {
       config: { endpointsMax: 50, timeScale: 1 } as Config,
       sealer,
       targets: { loopbackAllowed: false, allowedNetworks: [] },
+      send: () => Promise.reject(new Error('nothing is sent here')),
       newId: () => {
         const id = ids.next()
         this.#eventIds.push(id)

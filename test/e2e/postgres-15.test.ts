@@ -53,6 +53,11 @@ test('on PostgreSQL 15: migrated, fed, delivered, retried, paused, resumed and d
   assert.equal((await paybell.caller.call('PATCH', path, { status: 'ACTIVE' })).status, 200)
   await receiver.hasSeen(({ accepted }) => accepted.length === 3)
   assert.deepEqual(receiver.sequences(), [1, 2, 3])
+  await paybell.pool.query('select paybell.record_payment($1, $2)', [
+    paybell.accountId,
+    sampleBody({ id, version: undefined, reference: 'by SQL' }).toString(),
+  ])
+  await receiver.hasSeen(({ accepted }) => accepted.length === 4)
   assert.equal((await paybell.caller.call('DELETE', path)).status, 204)
   assert.equal((await write({ reference: 'fourth' })).status, 200)
   await dropOldHistory(paybell.pool, new Date(), 30)

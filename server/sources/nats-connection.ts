@@ -1,0 +1,63 @@
+// The connection to NATS and the durable pull consumer on it. Reconnects for ever: a broker that is away
+// costs time and nothing else.
+
+import {
+  AckPolicy,
+  type Consumer,
+  DeliverPolicy,
+  jetstream,
+  jetstreamManager,
+} from '@nats-io/jetstream'
+import {
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  nanos,
+} from '@nats-io/transport-node'
+import type { NatsSettings } from '../config.ts'
+
+export type PullConsumer = Pick<Consumer, 'fetch'>
+
+export async function connectToNats(settings: NatsSettings): Promise<NatsConnection> {
+  return connect(toOptions(settings))
+}
+
+export function toOptions({ urls, credentials }: NatsSettings): NodeConnectionOptions {
+  const [first] = urls.map((url) => new URL(url))
+  const user = decodeURIComponent(first?.username ?? '')
+  const pass = decodeURIComponent(first?.password ?? '')
+  return {
+    name: 'paybell',
+    servers: urls.map((url) => new URL(url).host),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 1_000,
+    timeout: 5_000,
+    ...(urls.some((url) => url.startsWith('tls:')) ? { tls: {} } : {}),
+    ...(credentials === null
+      ? {}
+      : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
+    // nats://token@host, or nats://user:password@host.
+    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
+  }
+}
+
+/** Made at the first time; later starts go on where it stands. */
+export async function openConsumer(
+  connection: NatsConnection,
+  { stream, subject, durable }: NatsSettings,
+  limits: { inHandMax: number; ackWaitMs: number },
+): Promise<Consumer> {
+  const manager = await jetstreamManager(connection, { checkAPI: false })
+  await manager.consumers.add(stream, {
+    durable_name: durable,
+    description: 'Paybell: payment changes',
+    filter_subject: subject,
+    deliver_policy: DeliverPolicy.All,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(limits.ackWaitMs),
+    max_ack_pending: limits.inHandMax,
+    max_deliver: -1,
+  })
+  return jetstream(connection).consumers.get(stream, durable)
+}

@@ -1,0 +1,66 @@
+// Payments through a real NATS JetStream into the whole service: recorded, delivered, refused into the
+// dead letters, and taken over by another process.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { findNatsServer, startNatsServer } from '../support/nats-server.ts'
+import { startPaybell, until } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const binary = findNatsServer()
+const skip = binary === null ? 'nats-server is not installed: apt-get install nats-server' : false
+if (skip) console.log(`skipped: ${skip}`)
+
+test('from a message to a callback, and on when the process that consumed has gone', {
+  skip,
+}, async (t) => {
+  const server = await startNatsServer(t, binary ?? '')
+  const nats = await connect({ servers: server.url })
+  t.after(() => nats.close())
+  const manager = await jetstreamManager(nats)
+  await manager.streams.add({ name: 'PAYBELL', subjects: ['paybell.payments.>'] })
+
+  const env = { PAYBELL_NATS_URL: server.url }
+  const receiver = await startReceiver(t)
+  const one = await startPaybell(t, { env })
+  const other = await startPaybell(t, { env, beside: one })
+  await one.caller.register(receiver.url(), 'key')
+  const id = randomUUID()
+  const publish = (changes: object, accountId = one.accountId) =>
+    jetstream(nats).publish(
+      `paybell.payments.${accountId}`,
+      sampleBody({ id, version: undefined, ...changes }),
+    )
+  await publish({ reference: 'first' })
+  await publish({ reference: 'second' })
+  // The same again, as a broker may do: nothing changes.
+  await publish({ reference: 'second' })
+  await receiver.hasSeen(({ accepted }) => accepted.length === 2)
+  assert.deepEqual(receiver.sequences(), [1, 2])
+
+  const nobody = randomUUID()
+  await publish({ id: randomUUID() }, nobody)
+  await publish({ status: { state: 'DRAFT' } })
+  const codeOf = async (account: string) => {
+    const query = { last_by_subj: `paybell.dead.${account}` }
+    const letter = await manager.streams.getMessage('PAYBELL_DEAD', query).catch(() => null)
+    return letter?.header?.get('Paybell-Code')
+  }
+  await until('an unknown account', async () => (await codeOf(nobody)) === 'unknown-account')
+  await until('a forbidden move', async () => (await codeOf(one.accountId)) === 'forbidden-move')
+
+  // One of the two consumes. It goes; the other takes over.
+  await one.stop()
+  await publish({ reference: 'third' })
+  await receiver.hasSeen(({ accepted }) => accepted.length === 3)
+  await until('all are acknowledged', async () => {
+    const info = await manager.consumers.info('PAYBELL', 'paybell')
+    return info.num_ack_pending + info.num_pending === 0
+  })
+  assert.deepEqual(receiver.sequences(), [1, 2, 3])
+  await other.stop()
+})

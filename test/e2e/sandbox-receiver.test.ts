@@ -1,0 +1,147 @@
+// The receiver inside the sandbox, and the demo shop that the first start makes: real callbacks of the
+// service to itself.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { cloneDatabase } from '../support/database.ts'
+import { serveHttp } from '../support/injected-server.ts'
+import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { Caller, startSandbox } from '../support/sandbox.ts'
+
+interface View {
+  script: number[]
+  count: number
+  received: {
+    status: number
+    headers: Record<string, string>
+    body: string
+    bodyBytes: number
+    signatureValid: boolean | null
+  }[]
+}
+
+const asOperator = (key: string, body?: unknown) => ({
+  headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+})
+
+test('a receiver answers by its script, and tells what came and whether it was signed', async (t) => {
+  const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '1000' } })
+  const url = `${paybell.baseUrl}/sandbox/receiver/shop`
+  const { operatorKey } = paybell
+  const put = await fetch(url, {
+    method: 'PUT',
+    ...asOperator(operatorKey, { script: [500, 302, 200], sharedKey: 'key', redirectTo: url }),
+  })
+  assert.equal(put.status, 200)
+  assert.equal((await paybell.caller.register(url, 'key')).status, 200)
+  const id = randomUUID()
+  await paybell.caller.putPayment(id, sampleBody({ id }))
+  await untilAllAre(paybell.pool, ['DELIVERED'])
+
+  const view = (await (await fetch(url, asOperator(operatorKey))).json()) as View
+  assert.equal(view.count, 3)
+  assert.deepEqual(
+    view.received.map(({ status }) => status),
+    [200, 302, 500],
+  )
+  assert.ok(view.received.every(({ signatureValid }) => signatureValid === true))
+  const [last] = view.received
+  assert.equal(last?.headers['x-paybell-attempt'], '3')
+  assert.equal(last?.headers['x-paybell-event'], 'payment.created')
+  assert.equal(JSON.parse(last?.body ?? '').id, id)
+  assert.doesNotMatch(JSON.stringify(view), /"key"/)
+
+  // Anything may be posted to it, by anybody.
+  const posted = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'text/plain' },
+    body: 'hello',
+  })
+  assert.equal(posted.status, 200)
+  assert.equal((await fetch(url, { method: 'POST' })).status, 200)
+  const after = (await (await fetch(url, asOperator(operatorKey))).json()) as View
+  assert.deepEqual(
+    after.received.slice(0, 2).map(({ body, signatureValid }) => [body, signatureValid]),
+    [
+      ['', false],
+      ['hello', false],
+    ],
+  )
+
+  const slow = { script: [503], delayMs: 150, body: 'not now' }
+  await fetch(url, { method: 'PUT', ...asOperator(operatorKey, slow) })
+  const startedAt = performance.now()
+  const answer = await fetch(url, { method: 'POST', body: '{}' })
+  assert.ok(performance.now() - startedAt >= 140)
+  assert.deepEqual([answer.status, await answer.text()], [503, 'not now'])
+
+  assert.equal((await fetch(url, { method: 'DELETE', ...asOperator(operatorKey) })).status, 204)
+  assert.equal(((await (await fetch(url, asOperator(operatorKey))).json()) as View).count, 0)
+
+  for (const wrong of [
+    { script: [] },
+    { script: [99] },
+    { delayMs: -1 },
+    { redirectTo: 'a\nb' },
+    [],
+  ]) {
+    const refused = await fetch(url, { method: 'PUT', ...asOperator(operatorKey, wrong) })
+    assert.equal(refused.status, 400, JSON.stringify(wrong))
+  }
+  assert.equal((await fetch(url)).status, 401)
+  assert.equal((await fetch(url, { method: 'PUT' })).status, 401)
+  const unknown = `${paybell.baseUrl}/sandbox/receiver/a%20b`
+  assert.equal((await fetch(unknown, { method: 'POST' })).status, 404)
+})
+
+test('production has no such address', async (t) => {
+  const { pool } = await cloneDatabase()
+  const { app } = await serveHttp(t, pool, { mode: 'production' })
+  for (const method of ['POST', 'GET', 'PUT'] as const) {
+    const { statusCode } = await app.inject({ method, url: '/sandbox/receiver/demo' })
+    assert.equal(statusCode, 404, method)
+  }
+})
+
+test('the first start shows a delivery that failed twice, and leaves the printed client alone', async (t) => {
+  const sandbox = await startSandbox(t, {
+    env: { PAYBELL_TIME_SCALE: '50', PAYBELL_SANDBOX_SEED: 'on' },
+  })
+  const operator = async (path: string) => {
+    const response = await fetch(`${sandbox.baseUrl}${path}`, asOperator(sandbox.operatorKey))
+    assert.equal(response.status, 200, path)
+    return response.json() as Promise<{ items: Record<string, unknown>[]; totalElements: number }>
+  }
+  const delivered = await until('both updates are delivered', async () => {
+    const { items } = await operator('/operator/v1/deliveries')
+    return items.length === 2 && items.every(({ state }) => state === 'DELIVERED') && items
+  })
+  assert.deepEqual(
+    delivered.map(({ event, attempts }) => [event, attempts]),
+    [
+      ['payment.due', 1],
+      ['payment.created', 3],
+    ],
+  )
+  const view = (await operator('/sandbox/receiver/demo')) as unknown as View
+  assert.deepEqual(
+    view.received.map(({ status }) => status),
+    [200, 200, 500, 500],
+  )
+  assert.ok(view.received.every(({ signatureValid }) => signatureValid))
+
+  const caller = new Caller(sandbox)
+  const list = (await (await caller.get('/v1/webhooks')).json()) as { totalElements: number }
+  assert.equal(list.totalElements, 0)
+  const subscribed = await caller.subscribe({ callbackUrl: `${sandbox.baseUrl}/x`, sharedKey: 'k' })
+  assert.equal(((await subscribed.json()) as { reference: string }).reference, 'SPECIMEN')
+
+  // Again, with the same data: nothing is added.
+  assert.equal(await sandbox.kill('SIGTERM'), 0)
+  const again = await startSandbox(t, { dataDir: sandbox.dataDir })
+  const clients = await fetch(`${again.baseUrl}/operator/v1/clients`, asOperator(again.operatorKey))
+  assert.equal(((await clients.json()) as { totalElements: number }).totalElements, 2)
+})
