@@ -1,10 +1,15 @@
 // One wide line per request, from an allow-list of fields: the route's pattern, never the address
 // (queries are credentials), and no headers or bodies.
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 
 export function logRequests(app: FastifyInstance): void {
+  // Pino has it; Fastify's type of a logger does not know.
+  const log: FastifyBaseLogger & { isLevelEnabled?(level: string): boolean } = app.log
   app.addHook('onResponse', async (request, reply) => {
+    const isQuiet = request.routeOptions.config?.isProbe && reply.statusCode < 400
+    // The line is not even made when nobody wants it.
+    if (log.isLevelEnabled?.(isQuiet ? 'debug' : 'info') === false) return
     const line = {
       requestId: request.id,
       method: request.method,
@@ -13,10 +18,11 @@ export function logRequests(app: FastifyInstance): void {
       code: request.problemCode ?? undefined,
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
       clientId: request.caller?.clientId,
+      actor: request.operator?.actor,
       accountId: request.accountId ?? undefined,
+      ...request.logged,
     }
-    const isQuiet = request.routeOptions.config?.isProbe && reply.statusCode < 400
-    if (isQuiet) app.log.debug(line, 'request.answered')
-    else app.log.info(line, 'request.answered')
+    if (isQuiet) log.debug(line, 'request.answered')
+    else log.info(line, 'request.answered')
   })
 }

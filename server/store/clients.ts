@@ -40,7 +40,8 @@ export async function insertClient(
 export async function findClient(db: Db, clientId: string): Promise<Client | null> {
   const { rows } = await db.query<ClientRow>({
     name: 'find-client',
-    text: `select ${COLUMNS} from clients where id = $1`,
+    // Paybell's own client, to which notices belong, is nobody's to see or change.
+    text: `select ${COLUMNS} from clients where id = $1 and not is_internal`,
     values: [clientId],
   })
   return rows[0] ? toClient(rows[0]) : null
@@ -52,7 +53,7 @@ export async function setClientStatus(
   status: ClientStatus,
 ): Promise<Client | null> {
   const { rows } = await db.query<ClientRow>({
-    text: `update clients set status = $2 where id = $1 returning ${COLUMNS}`,
+    text: `update clients set status = $2 where id = $1 and not is_internal returning ${COLUMNS}`,
     values: [clientId, status],
   })
   return rows[0] ? toClient(rows[0]) : null
@@ -74,9 +75,10 @@ export async function listClients(db: Db, page: PageRequest): Promise<Page<Clien
   // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
   const { rows } = await db.query<{ total: number } & Partial<ClientRow>>({
     text: `select all_of_them.total, shown.*
-           from (select count(*) as total from clients) as all_of_them
+           from (select count(*) as total from clients where not is_internal) as all_of_them
            left join lateral (
-             select ${COLUMNS} from clients order by created_at, id limit $1 offset $2
+             select ${COLUMNS} from clients where not is_internal
+             order by created_at, id limit $1 offset $2
            ) as shown on true
            order by shown.created_at, shown.id`,
     values: [page.size, pageOffset(page)],

@@ -1,0 +1,118 @@
+// What surrounds the acceptance of payment changes: each transaction is counted, traced, and leaves one
+// line in the log for each event. The acceptance itself is operations/record-payments.
+
+import type { Logger } from 'pino'
+import type { HandedOff } from './core/queued-delivery.ts'
+import type { LiveStream } from './http/live-stream.ts'
+import type { Metrics } from './metrics.ts'
+import type { AccountDirectory } from './operations/account-directory.ts'
+import type { Deps } from './operations/deps.ts'
+import { PaymentGatherer } from './operations/payment-gatherer.ts'
+import {
+  type PaymentChange,
+  type RecordedPayment,
+  type RecordResult,
+  recordPayments,
+} from './operations/record-payments.ts'
+import type { Tracing } from './tracing.ts'
+
+export interface AcceptanceParts {
+  accounts: AccountDirectory
+  metrics: Metrics
+  logger: Logger
+  tracing: Tracing | null
+  /** Whoever watches; asked first, because most of the time nobody does. */
+  stream?: Pick<LiveStream, 'isWatched' | 'accepted'>
+}
+
+export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGatherer {
+  const record = (changes: readonly PaymentChange[]) => recordWatched(deps, parts, changes)
+  return parts.tracing === null
+    ? new PaymentGatherer(record)
+    : new TracedGatherer(record, parts.tracing)
+}
+
+class TracedGatherer extends PaymentGatherer {
+  readonly #tracing: Tracing
+
+  constructor(record: ConstructorParameters<typeof PaymentGatherer>[0], tracing: Tracing) {
+    super(record)
+    this.#tracing = tracing
+  }
+
+  override submit(change: PaymentChange): Promise<RecordedPayment> {
+    this.#tracing.noteRequest(change)
+    return super.submit(change)
+  }
+}
+
+async function recordWatched(
+  deps: Deps,
+  { accounts, metrics, logger, tracing, stream }: AcceptanceParts,
+  changes: readonly PaymentChange[],
+): Promise<readonly RecordResult[]> {
+  let handedOff: readonly HandedOff[] = []
+  const engine: Deps['engine'] = {
+    beginAccept: () => {
+      const handOff = deps.engine.beginAccept()
+      return (deliveries) => {
+        handedOff = deliveries
+        handOff(deliveries)
+      }
+    },
+    endpointChanged: (...change) => deps.engine.endpointChanged(...change),
+  }
+  const record = () => recordPayments({ ...deps, engine }, accounts, changes)
+  metrics.countBatch(changes.length)
+  const results = await (tracing === null
+    ? record()
+    : tracing.accept(changes, record, () => handedOff))
+  metrics.countCreated(handedOff.length)
+  for (const result of results) {
+    if ('event' in result && result.event !== null) metrics.countEvent(result.event.kind)
+  }
+  // Thousands a second: the lines are not even made when nobody wants them.
+  if (logger.isLevelEnabled('info')) {
+    for (const line of acceptedEvents(changes, results, handedOff)) {
+      logger.info(line, 'event.accepted')
+    }
+  }
+  if (stream?.isWatched) {
+    const at = new Date(deps.clock.nowMs()).toISOString()
+    for (const { kind, ...event } of acceptedEvents(changes, results, handedOff)) {
+      stream.accepted({ ...event, event: kind, at })
+    }
+  }
+  return results
+}
+
+interface Accepted {
+  eventId: string
+  paymentId: string
+  accountId: string
+  kind: string
+  sequence: number
+  deliveries: number
+}
+
+function* acceptedEvents(
+  changes: readonly PaymentChange[],
+  results: readonly RecordResult[],
+  handedOff: readonly HandedOff[],
+): Generator<Accepted> {
+  const deliveries = new Map<string, number>()
+  for (const { eventId } of handedOff) deliveries.set(eventId, (deliveries.get(eventId) ?? 0) + 1)
+  for (const [index, result] of results.entries()) {
+    if (!('event' in result) || result.event === null) continue
+    const { accountId, write } = changes[index] as PaymentChange
+    const { id, kind, sequence } = result.event
+    yield {
+      eventId: id,
+      paymentId: write.id,
+      accountId,
+      kind,
+      sequence,
+      deliveries: deliveries.get(id) ?? 0,
+    }
+  }
+}

@@ -1,0 +1,155 @@
+// What the operator is told without asking, and when: an endpoint has been failing for an hour, a day,
+// three days, six days; it has recovered; it was disabled; deliveries of it are exhausted. Each change
+// is told once. Pure: facts and what was told before go in, notices and what is told now come out.
+
+import { DAY_MS } from './backoff.ts'
+import type { EndpointStatus } from './endpoint.ts'
+
+export const NOTICE_KINDS = [
+  'notice.endpoint_failing',
+  'notice.endpoint_recovered',
+  'notice.endpoint_disabled',
+  'notice.deliveries_exhausted',
+] as const
+export type NoticeKind = (typeof NOTICE_KINDS)[number]
+
+export interface NoticePolicy {
+  /** For how long an endpoint has failed when it is told of, and told of again. */
+  failingAfterMs: readonly number[]
+  /** Exhausted deliveries of one endpoint are told of together, at most so often. */
+  exhaustedEveryMs: number
+}
+
+const MINUTE_MS = 60_000
+
+export function noticePolicy(timeScale = 1): NoticePolicy {
+  return {
+    failingAfterMs: [60 * MINUTE_MS, DAY_MS, 3 * DAY_MS, 6 * DAY_MS].map((ms) => ms / timeScale),
+    exhaustedEveryMs: (5 * MINUTE_MS) / timeScale,
+  }
+}
+
+/** An endpoint as it is now. */
+export interface NoticedEndpoint {
+  id: string
+  kind: string
+  clientId: string
+  accountId: string | null
+  url: string
+  status: EndpointStatus
+  inactiveSinceMs: number | null
+  failingSinceMs: number | null
+  lastSuccessAtMs: number | null
+  lastError: string | null
+  pending: number
+}
+
+/** What has been told of it. */
+export interface Told {
+  sequence: number
+  failingSinceMs: number | null
+  failingTold: number
+  disabledSinceMs: number | null
+  exhaustedTotal: number
+  exhaustedUntold: number
+  exhaustedToldAtMs: number | null
+}
+
+export interface Notice {
+  kind: NoticeKind
+  sequence: number
+  text: string
+}
+
+/** The notices that are due now, in order, and what is told once they are on their way. */
+export function decideNotices(
+  endpoint: NoticedEndpoint,
+  before: Told,
+  policy: NoticePolicy,
+  nowMs: number,
+): { notices: readonly Notice[]; told: Told } {
+  const told = { ...before }
+  const notices: Notice[] = []
+  const tell = (kind: NoticeKind, exhausted = 0) => {
+    told.sequence++
+    const text = noticeText(kind, endpoint, { ...told, exhausted }, nowMs)
+    notices.push({ kind, sequence: told.sequence, text })
+  }
+  if (hasRecovered(endpoint, told)) {
+    told.failingSinceMs = null
+    told.failingTold = 0
+    tell('notice.endpoint_recovered')
+  }
+  const steps = failingSteps(endpoint, policy, nowMs)
+  if (steps > told.failingTold) {
+    told.failingSinceMs = endpoint.failingSinceMs
+    told.failingTold = steps
+    tell('notice.endpoint_failing')
+  }
+  const exhaustedToldAtMs = told.exhaustedToldAtMs ?? Number.NEGATIVE_INFINITY
+  if (told.exhaustedUntold > 0 && nowMs - exhaustedToldAtMs >= policy.exhaustedEveryMs) {
+    const exhausted = told.exhaustedUntold
+    told.exhaustedUntold = 0
+    told.exhaustedToldAtMs = nowMs
+    tell('notice.deliveries_exhausted', exhausted)
+  }
+  if (endpoint.status === 'DISABLED' && told.disabledSinceMs !== endpoint.inactiveSinceMs) {
+    told.disabledSinceMs = endpoint.inactiveSinceMs
+    tell('notice.endpoint_disabled')
+  }
+  return { notices, told }
+}
+
+/** It was told to be failing, and a success has come since, even if it fails again by now. */
+function hasRecovered({ failingSinceMs }: NoticedEndpoint, told: Told): boolean {
+  if (told.failingSinceMs === null) return false
+  return failingSinceMs === null || failingSinceMs > told.failingSinceMs
+}
+
+/** How many of the steps have passed. Nothing is attempted while it is paused or disabled. */
+function failingSteps(endpoint: NoticedEndpoint, policy: NoticePolicy, nowMs: number): number {
+  const { failingSinceMs, status } = endpoint
+  if (failingSinceMs === null || status !== 'ACTIVE') return 0
+  return policy.failingAfterMs.filter((ms) => failingSinceMs + ms <= nowMs).length
+}
+
+/**
+ * The whole state of the endpoint each time, with running totals: as with payments, a later notice
+ * says all that an earlier one did. `at` comes last, because no body but a payment's with a document
+ * may end in two braces (core/callback).
+ */
+function noticeText(
+  kind: NoticeKind,
+  endpoint: NoticedEndpoint,
+  counts: { exhausted: number; exhaustedTotal: number },
+  nowMs: number,
+): string {
+  return JSON.stringify({
+    type: kind,
+    endpoint: {
+      id: endpoint.id,
+      kind: endpoint.kind,
+      clientId: endpoint.clientId,
+      accountId: endpoint.accountId,
+      endpointUrl: withoutQuery(endpoint.url),
+      status: endpoint.status,
+      failingSince: toText(endpoint.failingSinceMs),
+      lastSuccessAt: toText(endpoint.lastSuccessAtMs),
+      lastError: endpoint.failingSinceMs === null ? null : endpoint.lastError,
+      pending: endpoint.pending,
+      exhaustedTotal: counts.exhaustedTotal,
+    },
+    ...(counts.exhausted > 0 ? { exhausted: counts.exhausted } : {}),
+    at: toText(nowMs),
+  })
+}
+
+/** Notices are read in chats and mailboxes, and a query may be a credential. */
+function withoutQuery(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? url : url.slice(0, at)
+}
+
+function toText(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

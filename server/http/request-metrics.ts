@@ -1,0 +1,25 @@
+// Tells whoever counts of each answer: the route's pattern, never the address.
+
+import type { FastifyInstance } from 'fastify'
+
+export interface AnsweredRequest {
+  method: string
+  /** The route's pattern; null when the address led to none. */
+  route: string | null
+  status: number
+  seconds: number
+}
+
+export function countRequests(
+  app: FastifyInstance,
+  count: (request: AnsweredRequest) => void,
+): void {
+  app.addHook('onResponse', async (request, reply) => {
+    count({
+      method: request.method,
+      route: request.is404 ? null : (request.routeOptions.url ?? null),
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1_000,
+    })
+  })
+}

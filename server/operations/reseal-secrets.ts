@@ -1,0 +1,101 @@
+// Seals every stored secret anew under the first master key, so that the others can go. In chunks, each
+// a statement of its own: it can be stopped and run again at any time, while the service runs. What is
+// kept only as an HMAC cannot be made anew, because nobody knows the secret: that is counted.
+
+import {
+  countForeignDigests,
+  FIRST_ENDPOINT,
+  type ResealedEndpoint,
+  readEndpointsToReseal,
+  readSigningKeysToReseal,
+  replaceSealedEndpoints,
+  replaceSealedSigningKeys,
+  SEALED_ENDPOINT_COLUMNS,
+  type SealedEndpoint,
+} from '../store/reseal.ts'
+import type { SealedPlace } from '../store/sealing.ts'
+import type { Deps } from './deps.ts'
+
+export interface Resealing {
+  endpoints: number
+  signingKeys: number
+  /** Rows with a secret that opens under no configured key: damaged, or its key is not there. */
+  unreadable: number
+  /** Client secrets and operator keys that need another master key until they are used or replaced. */
+  clientSecrets: number
+  operatorKeys: number
+}
+
+type ResealDeps = Pick<Deps, 'pool' | 'sealer'>
+
+const CHUNK = 500
+/** A row that changes just then is met again in the next pass. */
+const PASSES_MAX = 5
+
+export async function resealSecrets(
+  deps: ResealDeps,
+  onProgress: (endpoints: number) => void = () => {},
+): Promise<Resealing> {
+  const keys = await resealSigningKeys(deps)
+  let endpoints = 0
+  let unreadable = 0
+  for (let pass = 0; pass < PASSES_MAX; pass++) {
+    const done = await resealEndpoints(deps, (count) => onProgress(endpoints + count))
+    endpoints += done.resealed
+    unreadable = done.unreadable
+    if (done.missed === 0) break
+  }
+  return {
+    endpoints,
+    signingKeys: keys.resealed,
+    unreadable: unreadable + keys.unreadable,
+    ...(await countForeignDigests(deps.pool, deps.sealer.writeKeyId)),
+  }
+}
+
+async function resealEndpoints(deps: ResealDeps, onProgress: (resealed: number) => void) {
+  const done = { resealed: 0, unreadable: 0, missed: 0 }
+  for (let after = FIRST_ENDPOINT; ; ) {
+    const rows = await readEndpointsToReseal(deps.pool, deps.sealer.writeKeyId, after, CHUNK)
+    const last = rows.at(-1)
+    if (last === undefined) return done
+    const resealed = rows.flatMap((row) => resealEndpoint(deps, row) ?? [])
+    const replaced = await replaceSealedEndpoints(deps.pool, resealed)
+    done.resealed += replaced
+    done.missed += resealed.length - replaced
+    done.unreadable += rows.length - resealed.length
+    onProgress(done.resealed)
+    after = { clientKey: last.client_key, id: last.id }
+  }
+}
+
+function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpoint | null {
+  const after = { ...before }
+  for (const column of SEALED_ENDPOINT_COLUMNS) {
+    const sealed = before[column]
+    if (sealed === null) continue
+    const anew = reseal(deps, sealed, { column: `endpoints.${column}`, row: before.id })
+    if (anew === null) return null
+    after[column] = anew
+  }
+  return { before, after }
+}
+
+async function resealSigningKeys(deps: ResealDeps) {
+  const rows = await readSigningKeysToReseal(deps.pool, deps.sealer.writeKeyId)
+  const keys = rows.flatMap((before) => {
+    const place = { column: 'signing_keys.private_key', row: before.kid }
+    const after = reseal(deps, before.private_key, place)
+    return after === null ? [] : [{ before, after }]
+  })
+  const resealed = await replaceSealedSigningKeys(deps.pool, keys)
+  return { resealed, unreadable: rows.length - keys.length }
+}
+
+function reseal({ sealer }: ResealDeps, sealed: Buffer, place: SealedPlace): Buffer | null {
+  try {
+    return sealer.seal(sealer.open(sealed, place), place)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,97 @@
+// What the database alone knows of the whole service, for metrics: one statement, everything in it
+// bounded. Counts of what is owed stop at a limit; history is as large as the planner believes.
+
+import type { Pool } from 'pg'
+import { DAY_MS } from '../core/backoff.ts'
+import type { FinalState } from '../core/delivery.ts'
+import type { EndpointStatus } from '../core/endpoint.ts'
+import { inTransaction } from './db.ts'
+
+export interface DatabaseGauges {
+  due: number
+  scheduled: number
+  /** Without a due time: the endpoint is paused, disabled or failing, or has enough in memory. */
+  paused: number
+  /** Null when nothing is due. */
+  oldestDueAtMs: number | null
+  /** Rows of the history, by the planner's own estimate. */
+  ended: Readonly<Partial<Record<FinalState, number>>>
+  endpoints: readonly { kind: string; status: EndpointStatus; count: number }[]
+  /** Whole days for which every partitioned table has its partition already; -1: not even today. */
+  partitionDaysAhead: number
+}
+
+/** Of each shard; 64 of them make about a million, which is backlog enough for a gauge. */
+const COUNTED_PER_SHARD_MAX = 20_000
+
+const PARTITIONED = ['events', 'final_deliveries', 'attempts']
+
+const counted = (condition: string) => `(
+  select count(*)::int from generate_series(0, 63) as s (shard) cross join lateral (
+    select from pending_deliveries p where p.shard = s.shard and ${condition}
+    limit ${COUNTED_PER_SHARD_MAX}) as one)`
+
+/** Gives up after `limitMs`, on the server too. */
+export async function readDatabaseGauges(
+  pool: Pool,
+  now: Date,
+  limitMs: number,
+): Promise<DatabaseGauges> {
+  return inTransaction(pool, async (db) => {
+    const limited = db.query(`set local statement_timeout = ${Math.ceil(limitMs)}`)
+    const { rows } = await db.query<{
+      due: number
+      scheduled: number
+      paused: number
+      oldest_due_at: Date | null
+      ended: DatabaseGauges['ended'] | null
+      endpoints: DatabaseGauges['endpoints'] | null
+      partitions: string[] | null
+    }>({
+      name: 'read-database-gauges',
+      text: `select ${counted('p.next_attempt_at <= $1')} as due,
+               ${counted('p.next_attempt_at > $1')} as scheduled,
+               ${counted('p.next_attempt_at is null')} as paused,
+               (select min(first.next_attempt_at)
+                from generate_series(0, 63) as s (shard) cross join lateral (
+                  select p.next_attempt_at from pending_deliveries p
+                  where p.shard = s.shard and p.next_attempt_at <= $1
+                  order by p.next_attempt_at limit 1) as first) as oldest_due_at,
+               (select json_object_agg(state, round) from (
+                  select v.state, round(sum(c.reltuples * v.share)) as round
+                  from pg_inherits i join pg_class c on c.oid = i.inhrelid
+                  join pg_stats t on t.schemaname = current_schema() and t.tablename = c.relname
+                    and t.attname = 'state'
+                  cross join lateral unnest(t.most_common_vals::text::text[], t.most_common_freqs)
+                    as v (state, share)
+                  where i.inhparent = 'final_deliveries'::regclass and c.reltuples > 0
+                  group by v.state) as e) as ended,
+               (select json_agg(k) from (
+                  select kind, status, count(*)::int as count from endpoints
+                  where deleted_at is null group by kind, status) as k) as endpoints,
+               (select json_agg(c.relname) from pg_inherits i
+                  join pg_class c on c.oid = i.inhrelid
+                  where i.inhparent = any($2::text[]::regclass[])) as partitions`,
+      values: [now, PARTITIONED],
+    })
+    await limited
+    const row = rows[0] as (typeof rows)[number]
+    return {
+      due: row.due,
+      scheduled: row.scheduled,
+      paused: row.paused,
+      oldestDueAtMs: row.oldest_due_at?.getTime() ?? null,
+      ended: row.ended ?? {},
+      endpoints: row.endpoints ?? [],
+      partitionDaysAhead: countDaysAhead(new Set(row.partitions ?? []), now),
+    }
+  })
+}
+
+function countDaysAhead(existing: ReadonlySet<string>, now: Date): number {
+  for (let day = 0; ; day++) {
+    const date = new Date(now.getTime() + day * DAY_MS).toISOString().slice(0, 10)
+    const suffix = date.replaceAll('-', '_')
+    if (!PARTITIONED.every((table) => existing.has(`${table}_${suffix}`))) return day - 1
+  }
+}

@@ -1,0 +1,123 @@
+// What `paybell doctor` asks of a database, without changing anything in it: who it is, what time it
+// has, which migrations it knows, how far its partitions reach, and where callbacks must go.
+
+import { readdirSync } from 'node:fs'
+import pg from 'pg'
+import { connectionConfig, SCHEMA } from './db.ts'
+import { findDurabilityFaults } from './durability.ts'
+import { countSecretsByMasterKey } from './master-keys.ts'
+import { MIGRATIONS_DIR } from './migrate.ts'
+
+export interface DatabaseFacts {
+  /** `150004` is 15.4. */
+  versionNumber: number
+  versionText: string
+  durabilityFaults: readonly string[]
+  /** The database's time minus this machine's, at the middle of the round trip. */
+  clockSkewMs: number
+  roundTripMs: number
+  connectionsMax: number
+  /** Null when the schema is not there at all. */
+  schema: SchemaFacts | null
+}
+
+export interface SchemaFacts {
+  missingMigrations: readonly string[]
+  /** In the database, but not in this program: it is older than the schema. */
+  unknownMigrations: readonly string[]
+  /** The last day, `2026-11-15`, for which every divided table has a partition; null for none. */
+  partitionedUntil: string | null
+  /** How many stored secrets each master key carries, by the key's id. */
+  secretsByMasterKey: ReadonlyMap<string, number>
+  /** Addresses of active endpoints, a few, each host once. */
+  endpointUrls: readonly string[]
+}
+
+const ENDPOINTS_MAX = 1_000
+const HOSTS_MAX = 10
+
+export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
+  const client = new pg.Client({
+    ...connectionConfig(url, 'paybell doctor'),
+    statement_timeout: 10_000,
+    query_timeout: 11_000,
+  })
+  await client.connect()
+  try {
+    const sentAtMs = Date.now()
+    const { rows } = await client.query<{
+      number: number
+      text: string
+      now: Date
+      connections: number
+      has_schema: boolean
+    }>(`select current_setting('server_version_num')::int as number,
+          current_setting('server_version') as text, clock_timestamp() as now,
+          current_setting('max_connections')::int as connections,
+          to_regclass('migrations') is not null as has_schema`)
+    const roundTripMs = Date.now() - sentAtMs
+    const [row] = rows
+    if (row === undefined) throw new Error('the database answers nothing')
+    return {
+      versionNumber: row.number,
+      versionText: row.text,
+      durabilityFaults: await findDurabilityFaults(client),
+      clockSkewMs: row.now.getTime() - (sentAtMs + roundTripMs / 2),
+      roundTripMs,
+      connectionsMax: row.connections,
+      schema: row.has_schema ? await inspectSchema(client) : null,
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+async function inspectSchema(client: pg.Client): Promise<SchemaFacts> {
+  const { rows: applied } = await client.query<{ name: string }>('select name from migrations')
+  const known = readdirSync(MIGRATIONS_DIR)
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => name.replace(/\.sql$/, ''))
+    .sort()
+  const names = new Set(applied.map(({ name }) => name))
+  const missingMigrations = known.filter((name) => !names.has(name))
+  const isWhole = missingMigrations.length === 0
+  return {
+    missingMigrations,
+    unknownMigrations: [...names].filter((name) => !known.includes(name)).sort(),
+    partitionedUntil: await findPartitionedUntil(client),
+    // A schema that is not whole may lack what these ask for.
+    secretsByMasterKey: isWhole ? await countSecretsByMasterKey(client) : new Map(),
+    endpointUrls: isWhole ? await readEndpointUrls(client) : [],
+  }
+}
+
+async function findPartitionedUntil(client: pg.Client): Promise<string | null> {
+  const { rows } = await client.query<{ parent: string; name: string }>(
+    `select p.relname as parent, c.relname as name from pg_inherits i
+       join pg_class c on c.oid = i.inhrelid
+       join pg_class p on p.oid = i.inhparent
+      where p.relkind = 'p' and c.relkind = 'r' and p.relnamespace = to_regnamespace('${SCHEMA}')`,
+  )
+  const days = rows.flatMap(({ parent, name }) => {
+    const day = /_(\d{4})_(\d\d)_(\d\d)$/.exec(name)?.slice(1, 4).join('-')
+    return day === undefined ? [] : [{ parent, day }]
+  })
+  const lastDays = [...Map.groupBy(days, ({ parent }) => parent).values()].map((of) =>
+    of
+      .map(({ day }) => day)
+      .sort()
+      .at(-1),
+  )
+  return lastDays.sort()[0] ?? null
+}
+
+async function readEndpointUrls(client: pg.Client): Promise<readonly string[]> {
+  // By the index on changes: those that changed last are those that people ask about.
+  const { rows } = await client.query<{ url: string }>({
+    text: `select url from endpoints where deleted_at is null and status = 'ACTIVE'
+           order by changed_at desc limit $1`,
+    values: [ENDPOINTS_MAX],
+  })
+  const byHost = new Map(rows.map(({ url }) => [new URL(url).host, url]))
+  return [...byHost.values()].slice(0, HOSTS_MAX)
+}

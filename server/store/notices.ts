@@ -1,0 +1,243 @@
+// What the operator has been told of each endpoint, and what there is to tell. One process at a time
+// decides (an advisory lock); what is told commits together with the notices themselves, so that no
+// change is told twice or not at all, whoever dies in between.
+
+import type { EndpointStatus } from '../core/endpoint.ts'
+import type { NoticedEndpoint, NoticePolicy, Told } from '../core/notice.ts'
+import { instantColumn, plainColumn } from './columns.ts'
+import type { Db } from './db.ts'
+
+/** Any number that nothing else in this database uses. */
+const NOTICES_LOCK = 7_205_759_403_792_808
+/** Counting what waits for a dead endpoint stops here. */
+const PENDING_COUNTED_MAX = 100_000
+
+/** False when another process decides at this moment. Held until the transaction ends. */
+export async function tryLockNotices(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ is_ours: boolean }>(
+    'select pg_try_advisory_xact_lock($1) as is_ours',
+    [NOTICES_LOCK],
+  )
+  return rows[0]?.is_ours === true
+}
+
+/** Until the transaction ends, nobody else changes where notices go, nor decides on any. */
+export async function lockNotices(db: Db): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1)', [NOTICES_LOCK])
+}
+
+/** From now on: what happened before is not told of, except for what is still so. */
+export async function beginNotices(db: Db, now: Date): Promise<void> {
+  await db.query({
+    text: `insert into notice_progress (exhausted_until) values ($1)
+           on conflict (is_only) do update set exhausted_until = excluded.exhausted_until`,
+    values: [now],
+  })
+  await db.query(
+    `update endpoint_notices set failing_since = null, failing_told = 0, disabled_since = null,
+       exhausted_untold = 0, exhausted_told_at = null`,
+  )
+}
+
+/**
+ * Adds to each endpoint's count what was exhausted since the last time. `until` lies so far back that
+ * no transaction can still add to what is before it; a long gap is made up for an hour at a time.
+ */
+export async function countExhausted(db: Db, noticeClientKey: number, until: Date): Promise<void> {
+  await db.query({
+    name: 'count-exhausted-for-notices',
+    text: `with span as (
+             select exhausted_until as after,
+               least($1::timestamptz, exhausted_until + interval '1 hour') as until
+             from notice_progress where exhausted_until < $1
+           ), counted as (
+             select f.client_key, f.endpoint_id, count(*)::int as count
+             from span join final_deliveries f
+               on f.finished_at > span.after and f.finished_at <= span.until
+             where f.state = 'EXHAUSTED' and f.client_key <> $2
+             group by f.client_key, f.endpoint_id
+           ), added as (
+             insert into endpoint_notices as n
+               (client_key, endpoint_id, exhausted_total, exhausted_untold)
+             select client_key, endpoint_id, count, count from counted
+             on conflict (client_key, endpoint_id) do update set
+               exhausted_total = n.exhausted_total + excluded.exhausted_total,
+               exhausted_untold = n.exhausted_untold + excluded.exhausted_untold
+           )
+           update notice_progress p set exhausted_until = span.until from span`,
+    values: [until, noticeClientKey],
+  })
+}
+
+/** Nobody is told of a deleted endpoint any more. */
+export async function forgetDeleted(db: Db): Promise<void> {
+  await db.query({
+    name: 'forget-notices-of-deleted',
+    text: `delete from endpoint_notices n using endpoints e
+           where (n.failing_since is not null or n.exhausted_untold > 0)
+             and e.client_key = n.client_key and e.id = n.endpoint_id and e.deleted_at is not null`,
+  })
+}
+
+export interface EndpointToTell {
+  clientKey: number
+  endpoint: NoticedEndpoint
+  told: Told
+}
+
+interface ToTellRow {
+  client_key: number
+  id: string
+  kind: string
+  client_id: string
+  account_id: string | null
+  url: string
+  status: EndpointStatus
+  inactive_since: Date | null
+  failing_since: Date | null
+  last_success_at: Date | null
+  last_error: string | null
+  pending: number
+  sequence: number | null
+  told_failing_since: Date | null
+  failing_told: number | null
+  disabled_since: Date | null
+  exhausted_total: number | null
+  exhausted_untold: number | null
+  exhausted_told_at: Date | null
+}
+
+/** Endpoints of which something may be due to be told; core/notice decides. */
+export async function readEndpointsToTell(
+  db: Db,
+  noticeClientKey: number,
+  policy: NoticePolicy,
+  at: { now: Date; limit: number },
+): Promise<readonly EndpointToTell[]> {
+  const before = (ms: number) => new Date(at.now.getTime() - ms)
+  const { rows } = await db.query<ToTellRow>({
+    name: 'read-endpoints-to-tell',
+    text: `with failing as (
+             select h.client_key, h.endpoint_id from endpoint_health h
+             join endpoints e on e.client_key = h.client_key and e.id = h.endpoint_id
+             left join endpoint_notices n
+               on n.client_key = h.client_key and n.endpoint_id = h.endpoint_id
+             where h.failing_since <= $2 and e.status = 'ACTIVE' and e.deleted_at is null
+               and (select count(*) from unnest($3::timestamptz[]) as step
+                    where h.failing_since <= step)
+                 > case when n.failing_since = h.failing_since then n.failing_told else 0 end
+             order by h.failing_since limit $5
+           ), recovered as (
+             select n.client_key, n.endpoint_id from endpoint_notices n
+             left join endpoint_health h
+               on h.client_key = n.client_key and h.endpoint_id = n.endpoint_id
+             where n.failing_since is not null
+               and (h.failing_since is null or h.failing_since > n.failing_since)
+             limit $5
+           ), disabled as (
+             select e.client_key, e.id from endpoints e
+             left join endpoint_notices n on n.client_key = e.client_key and n.endpoint_id = e.id
+             where e.status = 'DISABLED' and e.deleted_at is null
+               and n.disabled_since is distinct from e.inactive_since
+             limit $5
+           ), exhausted as (
+             select n.client_key, n.endpoint_id from endpoint_notices n
+             where n.exhausted_untold > 0
+               and (n.exhausted_told_at is null or n.exhausted_told_at <= $4)
+             limit $5
+           ), of_interest as (
+             select * from failing union select * from recovered
+             union select * from disabled union select * from exhausted
+           )
+           select e.client_key, e.id, e.kind, c.id as client_id, e.account_id, e.url, e.status,
+             e.inactive_since, h.failing_since, h.last_success_at, h.last_error,
+             (select count(*)::int from (
+                select from pending_deliveries p
+                where p.endpoint_id = e.id and p.client_key = e.client_key
+                limit ${PENDING_COUNTED_MAX}) as one) as pending,
+             n.sequence, n.failing_since as told_failing_since, n.failing_told, n.disabled_since,
+             n.exhausted_total, n.exhausted_untold, n.exhausted_told_at
+           from of_interest i (client_key, endpoint_id)
+           join endpoints e on e.client_key = i.client_key and e.id = i.endpoint_id
+           join clients c on c.client_key = e.client_key
+           left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id
+           left join endpoint_notices n on n.client_key = e.client_key and n.endpoint_id = e.id
+           where e.deleted_at is null and e.client_key <> $1
+           order by e.id limit $5`,
+    values: [
+      noticeClientKey,
+      before(policy.failingAfterMs[0] ?? 0),
+      policy.failingAfterMs.map(before),
+      before(policy.exhaustedEveryMs),
+      at.limit,
+    ],
+  })
+  return rows.map(toEndpointToTell)
+}
+
+function toEndpointToTell(row: ToTellRow): EndpointToTell {
+  return {
+    clientKey: row.client_key,
+    endpoint: {
+      id: row.id,
+      kind: row.kind,
+      clientId: row.client_id,
+      accountId: row.account_id,
+      url: row.url,
+      status: row.status,
+      inactiveSinceMs: toMs(row.inactive_since),
+      failingSinceMs: toMs(row.failing_since),
+      lastSuccessAtMs: toMs(row.last_success_at),
+      lastError: row.last_error,
+      pending: row.pending,
+    },
+    told: {
+      sequence: row.sequence ?? 0,
+      failingSinceMs: toMs(row.told_failing_since),
+      failingTold: row.failing_told ?? 0,
+      disabledSinceMs: toMs(row.disabled_since),
+      exhaustedTotal: row.exhausted_total ?? 0,
+      exhaustedUntold: row.exhausted_untold ?? 0,
+      exhaustedToldAtMs: toMs(row.exhausted_told_at),
+    },
+  }
+}
+
+export interface ToldEndpoint {
+  clientKey: number
+  endpointId: string
+  told: Told
+}
+
+export async function saveTold(db: Db, rows: readonly ToldEndpoint[]): Promise<void> {
+  if (rows.length === 0) return
+  await db.query({
+    name: 'save-told',
+    text: `insert into endpoint_notices
+             (client_key, endpoint_id, sequence, failing_since, failing_told, disabled_since,
+              exhausted_total, exhausted_untold, exhausted_told_at)
+           select * from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[], $5::smallint[],
+             $6::timestamptz[], $7::bigint[], $8::int[], $9::timestamptz[])
+           on conflict (client_key, endpoint_id) do update set
+             sequence = excluded.sequence, failing_since = excluded.failing_since,
+             failing_told = excluded.failing_told, disabled_since = excluded.disabled_since,
+             exhausted_total = excluded.exhausted_total,
+             exhausted_untold = excluded.exhausted_untold,
+             exhausted_told_at = excluded.exhausted_told_at`,
+    values: [
+      plainColumn(rows, (row) => row.clientKey),
+      plainColumn(rows, (row) => row.endpointId),
+      plainColumn(rows, ({ told }) => told.sequence),
+      instantColumn(rows, ({ told }) => told.failingSinceMs),
+      plainColumn(rows, ({ told }) => told.failingTold),
+      instantColumn(rows, ({ told }) => told.disabledSinceMs),
+      plainColumn(rows, ({ told }) => told.exhaustedTotal),
+      plainColumn(rows, ({ told }) => told.exhaustedUntold),
+      instantColumn(rows, ({ told }) => told.exhaustedToldAtMs),
+    ],
+  })
+}
+
+function toMs(date: Date | null): number | null {
+  return date?.getTime() ?? null
+}
