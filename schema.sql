@@ -11,6 +11,17 @@ create table accounts (
 );
 CREATE INDEX accounts_by_id ON accounts USING btree (id);
 
+create table attempt_steps (
+  step_seconds integer not null,
+  at timestamp with time zone not null,
+  process_id uuid not null,
+  attempts integer not null,
+  delivered integer not null,
+  durations integer[] not null,
+  constraint attempt_steps_pkey PRIMARY KEY (step_seconds, at, process_id),
+  constraint step_is_known CHECK ((step_seconds = ANY (ARRAY[60, 900, 3600])))
+) with (fillfactor=50);
+
 create table attempts (
   client_key integer not null,
   delivery_id uuid not null,
@@ -26,6 +37,35 @@ create table attempts (
 ) partition by RANGE (at);
 
 create table attempts_default partition of attempts DEFAULT;
+
+create table audit (
+  id uuid not null,
+  at timestamp with time zone not null,
+  actor text not null,
+  action text not null,
+  object text not null,
+  request_id uuid not null,
+  constraint audit_pkey PRIMARY KEY (id),
+  constraint audit_texts_are_short CHECK (((length(actor) <= 100) AND (length(action) <= 100) AND (length(object) <= 200)))
+) partition by RANGE (id);
+CREATE INDEX audit_by_value ON audit USING brin (object text_bloom_ops (n_distinct_per_range='2000'), actor text_bloom_ops (n_distinct_per_range='64'), action text_bloom_ops (n_distinct_per_range='64')) WITH (pages_per_range='32', autosummarize='on');
+
+create table audit_default partition of audit DEFAULT;
+
+create table changes_at_commit (
+  transaction_id xid8 not null default pg_current_xact_id(),
+  client_key integer not null,
+  payment_id uuid not null,
+  account_id uuid not null,
+  sequence integer not null,
+  kind text not null,
+  text text not null,
+  document_hash bytea,
+  document_bytes integer,
+  recorded_at timestamp with time zone not null,
+  constraint owe_changes_at_commit TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint changes_at_commit_pkey PRIMARY KEY (transaction_id, client_key, payment_id, sequence)
+);
 
 create table client_secrets (
   client_key integer not null,
@@ -44,10 +84,12 @@ create table clients (
   name text not null,
   status text not null default 'ACTIVE'::text,
   created_at timestamp with time zone not null,
+  is_internal boolean not null default false,
   constraint client_id_is_unique UNIQUE (id),
   constraint clients_pkey PRIMARY KEY (client_key),
   constraint client_status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text])))
 );
+CREATE UNIQUE INDEX one_internal_client ON clients USING btree (is_internal) WHERE is_internal;
 
 create table documents (
   client_key integer not null,
@@ -69,6 +111,7 @@ create table endpoint_health (
   constraint endpoint_health_pkey PRIMARY KEY (client_key, endpoint_id),
   constraint circuit_is_known CHECK ((circuit = ANY (ARRAY['CLOSED'::text, 'OPEN'::text, 'HALF_OPEN'::text])))
 ) with (fillfactor=50);
+CREATE INDEX endpoints_failing ON endpoint_health USING btree (failing_since) WHERE (failing_since IS NOT NULL);
 
 create table endpoint_hours (
   client_key integer not null,
@@ -79,6 +122,22 @@ create table endpoint_hours (
   durations integer[] not null,
   constraint endpoint_hours_pkey PRIMARY KEY (client_key, endpoint_id, hour)
 ) with (fillfactor=50);
+
+create table endpoint_notices (
+  client_key integer not null,
+  endpoint_id uuid not null,
+  sequence integer not null default 0,
+  failing_since timestamp with time zone,
+  failing_told smallint not null default 0,
+  disabled_since timestamp with time zone,
+  exhausted_total bigint not null default 0,
+  exhausted_untold integer not null default 0,
+  exhausted_told_at timestamp with time zone,
+  constraint endpoint_notices_pkey PRIMARY KEY (client_key, endpoint_id),
+  constraint what_is_told_has_a_beginning CHECK (((failing_told > 0) = (failing_since IS NOT NULL)))
+);
+CREATE INDEX endpoints_told_failing ON endpoint_notices USING btree (client_key, endpoint_id) WHERE (failing_since IS NOT NULL);
+CREATE INDEX endpoints_with_untold ON endpoint_notices USING btree (client_key, endpoint_id) WHERE (exhausted_untold > 0);
 
 create table endpoints (
   client_key integer not null,
@@ -99,9 +158,10 @@ create table endpoints (
   created_at timestamp with time zone not null,
   changed_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  deliveries_changed_at timestamp with time zone,
   constraint endpoints_pkey PRIMARY KEY (client_key, id),
   constraint endpoints_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
-  constraint endpoint_kind_is_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'webhook'::text]))),
+  constraint endpoint_kind_is_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'webhook'::text, 'notice'::text]))),
   constraint endpoint_status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
   constraint header_is_whole CHECK (((header_name IS NULL) = (header_value IS NULL))),
   constraint only_a_webhook_has_an_account CHECK (((kind = 'webhook'::text) = (account_id IS NOT NULL))),
@@ -110,7 +170,21 @@ create table endpoints (
   constraint shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63)))
 );
 CREATE INDEX endpoints_by_change ON endpoints USING btree (changed_at);
+CREATE INDEX endpoints_by_changed_deliveries ON endpoints USING btree (deliveries_changed_at) WHERE (deliveries_changed_at IS NOT NULL);
+CREATE INDEX endpoints_by_id ON endpoints USING btree (id);
+CREATE INDEX endpoints_disabled ON endpoints USING btree (client_key, id) WHERE ((status = 'DISABLED'::text) AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX one_endpoint_per_address ON endpoints USING btree (client_key, scope, href_hash) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX one_notice_endpoint ON endpoints USING btree (client_key) WHERE ((kind = 'notice'::text) AND (deleted_at IS NULL));
+
+create table event_traces (
+  client_key integer not null,
+  event_id uuid not null,
+  traceparent text not null,
+  created_at timestamp with time zone not null,
+  constraint event_traces_pkey PRIMARY KEY (client_key, event_id),
+  constraint traceparent_has_its_form CHECK ((length(traceparent) = 55))
+);
+CREATE INDEX event_traces_by_age ON event_traces USING btree (created_at);
 
 create table events (
   client_key integer not null,
@@ -123,13 +197,31 @@ create table events (
   document_hash bytea,
   document_bytes integer,
   created_at timestamp with time zone not null,
+  place bigint not null default feed_place((0)::bigint),
   constraint events_pkey PRIMARY KEY (client_key, id),
   constraint document_is_whole CHECK (((document_hash IS NULL) = (document_bytes IS NULL)))
 ) partition by RANGE (id);
+CREATE INDEX events_in_feed_order ON events USING btree (client_key, place, sequence, id);
 CREATE INDEX events_of_payment ON events USING btree (client_key, payment_id, sequence);
 CREATE INDEX events_with_document ON events USING btree (client_key, document_hash) WHERE (document_hash IS NOT NULL);
 
 create table events_default partition of events DEFAULT;
+
+create table feed_origin (
+  is_only boolean not null default true,
+  system_identifier bigint not null,
+  timeline integer not null,
+  shift bigint not null,
+  kept_since timestamp with time zone not null,
+  constraint feed_origin_pkey PRIMARY KEY (is_only),
+  constraint feed_has_one_origin CHECK (is_only)
+);
+
+create table final_counts (
+  day date not null,
+  state text not null,
+  count bigint not null
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
 create table final_deliveries (
   client_key integer not null,
@@ -147,14 +239,51 @@ create table final_deliveries (
   finished_at timestamp with time zone not null,
   last_outcome text,
   last_status smallint,
+  attempts_begun integer,
   constraint final_deliveries_pkey PRIMARY KEY (client_key, id, finished_at),
   constraint delivered_means_200 CHECK (((state <> 'DELIVERED'::text) OR ((last_outcome = 'answered'::text) AND (last_status = 200)))),
   constraint final_state_is_final CHECK ((state = ANY (ARRAY['DELIVERED'::text, 'EXHAUSTED'::text, 'SUPERSEDED'::text, 'CANCELLED'::text])))
 ) partition by RANGE (finished_at);
+CREATE INDEX final_deliveries_exhausted ON final_deliveries USING btree (finished_at, client_key, endpoint_id) WHERE (state = 'EXHAUSTED'::text);
+CREATE INDEX final_deliveries_newest ON final_deliveries USING btree (id) WHERE (finished_at > '-infinity'::timestamp with time zone);
 CREATE INDEX final_deliveries_of_endpoint ON final_deliveries USING btree (client_key, endpoint_id, id);
-CREATE INDEX final_deliveries_of_payment ON final_deliveries USING btree (client_key, payment_id, id);
+CREATE INDEX undelivered ON final_deliveries USING btree (state, id) WHERE (state <> 'DELIVERED'::text);
+CREATE INDEX undelivered_of_client ON final_deliveries USING btree (client_key, state, id) WHERE (state <> 'DELIVERED'::text);
+CREATE INDEX undelivered_of_endpoint ON final_deliveries USING btree (client_key, endpoint_id, state, id) WHERE (state <> 'DELIVERED'::text);
 
 create table final_deliveries_default partition of final_deliveries DEFAULT;
+
+create table job_items (
+  client_key integer not null,
+  delivery_id uuid not null,
+  job_id uuid not null,
+  place integer not null,
+  endpoint_id uuid not null,
+  finished_at timestamp with time zone,
+  constraint job_items_pkey PRIMARY KEY (client_key, delivery_id)
+);
+CREATE UNIQUE INDEX job_items_in_order ON job_items USING btree (job_id, place);
+
+create table jobs (
+  id uuid not null,
+  kind text not null,
+  state text not null default 'RUNNING'::text,
+  total integer not null,
+  done integer not null default 0,
+  passed_over integer not null default 0,
+  runner uuid,
+  held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  failures integer not null default 0,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint jobs_pkey PRIMARY KEY (id),
+  constraint a_running_job_is_not_finished CHECK (((state = 'RUNNING'::text) = (finished_at IS NULL))),
+  constraint job_is_done_in_parts CHECK ((((done >= 0) AND (done <= total)) AND ((passed_over >= 0) AND (passed_over <= done)))),
+  constraint job_kind_is_known CHECK ((kind = ANY (ARRAY['replay'::text, 'recover'::text, 'cancel'::text]))),
+  constraint job_state_is_known CHECK ((state = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'FAILED'::text])))
+) with (fillfactor=50);
+CREATE INDEX jobs_finished ON jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX jobs_running ON jobs USING btree (id) WHERE (state = 'RUNNING'::text);
 
 create table leases (
   shard smallint not null,
@@ -164,6 +293,28 @@ create table leases (
   constraint leases_pkey PRIMARY KEY (shard),
   constraint lease_shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63)))
 ) with (fillfactor=20);
+
+create table notice_progress (
+  is_only boolean not null default true,
+  exhausted_until timestamp with time zone not null,
+  constraint notice_progress_pkey PRIMARY KEY (is_only),
+  constraint there_is_only_one CHECK (is_only)
+);
+
+create table operator_keys (
+  id uuid not null,
+  name text not null,
+  role text not null,
+  digest bytea not null,
+  master_key_id text not null,
+  created_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  constraint operator_keys_pkey PRIMARY KEY (id),
+  constraint key_digest_is_sha256 CHECK ((length(digest) = 32)),
+  constraint key_role_is_known CHECK ((role = ANY (ARRAY['admin'::text, 'ingest'::text, 'viewer'::text])))
+) with (fillfactor=50);
+CREATE UNIQUE INDEX one_live_key_per_name ON operator_keys USING btree (name) WHERE (revoked_at IS NULL);
 
 create table payments (
   client_key integer not null,
@@ -178,6 +329,7 @@ create table payments (
   constraint payments_pkey PRIMARY KEY (id, client_key),
   constraint payment_sequence_starts_at_one CHECK ((sequence >= 1))
 ) with (fillfactor=80);
+CREATE INDEX payments_by_external_id ON payments USING brin (split_part(split_part(text, '"externalId":"'::text, 2), '"'::text, 1) text_bloom_ops (n_distinct_per_range='500', false_positive_rate='0.005')) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX payments_newest ON payments USING btree (client_key, accepted_at, id);
 CREATE INDEX payments_with_document ON payments USING btree (client_key, document_hash) WHERE (document_hash IS NOT NULL);
 
@@ -206,8 +358,8 @@ create table pending_deliveries (
   constraint run_is_part_of_all_attempts CHECK (((run_attempts >= 0) AND (run_attempts <= attempts)))
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_scale_factor=0, autovacuum_vacuum_insert_threshold=100000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.2, autovacuum_analyze_threshold=10000);
 CREATE INDEX deliveries_due ON pending_deliveries USING btree (shard, next_attempt_at, id) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX deliveries_of_strand ON pending_deliveries USING btree (endpoint_id, payment_id, sequence);
 CREATE INDEX deliveries_parked ON pending_deliveries USING btree (shard, client_key, endpoint_id, id) WHERE (next_attempt_at IS NULL);
-CREATE UNIQUE INDEX one_delivery_per_event_and_endpoint ON pending_deliveries USING btree (endpoint_id, payment_id, sequence, client_key);
 
 create table processes (
   id uuid not null,
@@ -217,6 +369,13 @@ create table processes (
   seen_at timestamp with time zone not null,
   constraint processes_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
+
+create table receiver_checks (
+  client_key integer not null,
+  endpoint_id uuid not null,
+  started_at timestamp with time zone not null,
+  constraint receiver_checks_pkey PRIMARY KEY (client_key, endpoint_id)
+);
 
 create table signing_keys (
   kid text not null,

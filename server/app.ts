@@ -4,35 +4,53 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import type { Config } from './config.ts'
+import { createGatherer } from './acceptance.ts'
+import { AttemptCounter } from './attempt-counter.ts'
+import { type Config, targetsOf } from './config.ts'
 import { DAY_MS, type RetryPolicy, retryPolicy } from './core/backoff.ts'
 import { type CircuitPolicy, circuitPolicy } from './core/circuit.ts'
 import { outcomeCode } from './core/delivery.ts'
 import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
+import { noticePolicy } from './core/notice.ts'
 import { UuidMaker } from './core/uuid.ts'
 import { DatabaseClock } from './database-clock.ts'
+import { DatabaseGaugeReader } from './database-gauges.ts'
 import { CallbackClient } from './delivery/callback-client.ts'
+import type { DeliveryStore } from './delivery/delivery-store.ts'
 import { DUE_READER_LIMITS, type DueReaderLimits } from './delivery/due-reader.ts'
 import { Engine } from './delivery/engine.ts'
 import type { AttemptReport } from './delivery/environment.ts'
 import { postgresDeliveryStore } from './delivery/postgres-delivery-store.ts'
 import { RECORDER_LIMITS } from './delivery/recorder.ts'
+import { type AttemptedEvent, LiveStream } from './http/live-stream.ts'
+import type { RouteEntry } from './http/route-table.ts'
+import { deliveryActionRoutes } from './http/routes/delivery-actions.ts'
+import { operatorDeliveryActionRoutes } from './http/routes/operator-delivery-actions.ts'
 import { operatorPaymentRoutes } from './http/routes/operator-payments.ts'
+import { operatorStatsRoutes } from './http/routes/operator-stats.ts'
 import { buildServer, type ServerDeps } from './http/server.ts'
 import type { App } from './http/typed.ts'
 import { Metrics } from './metrics.ts'
 import { AccountDirectory } from './operations/account-directory.ts'
+import { DemoReceivers } from './operations/demo-receivers.ts'
 import type { Deps } from './operations/deps.ts'
+import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/job-runner.ts'
 import { rotateSigningKeyIfOld } from './operations/keyring.ts'
-import { PaymentGatherer } from './operations/payment-gatherer.ts'
-import { recordPayments } from './operations/record-payments.ts'
+import { ensureNoticeEndpoint } from './operations/notice-endpoint.ts'
+import { type NoticeSpans, sendNotices } from './operations/send-notices.ts'
 import { Readiness } from './readiness.ts'
-import { createPool } from './store/db.ts'
+import { NatsSource } from './sources/nats-source.ts'
+import { createPool, inTransaction } from './store/db.ts'
+import { deleteOldEventTraces } from './store/event-traces.ts'
+import { carryFeedOver } from './store/feed-origin.ts'
 import { freeAllLeases, readDatabaseTimeMs } from './store/leases.ts'
 import { ensurePartitions } from './store/partitions.ts'
 import { dropOldHistory } from './store/retention.ts'
 import { Sealer } from './store/sealing.ts'
+import { deleteOldSteps } from './store/stats.ts'
+import { NATS_TURN, takeTurn } from './store/turn.ts'
 import { WakeUps } from './store/wake-ups.ts'
+import { findTracer, Tracing } from './tracing.ts'
 import { VERSION } from './version.ts'
 
 export interface AppOptions {
@@ -62,7 +80,11 @@ export interface Spans {
 
 export interface PaybellApp {
   deps: Deps
+  /** Null except in the sandbox. */
+  receivers: DemoReceivers | null
   baseUrl(): string
+  /** Every route that is served, once it is started. */
+  routes(): readonly RouteEntry[]
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -70,6 +92,7 @@ export interface PaybellApp {
 const SLOTS = 512
 const HOUR_MS = 3_600_000
 const UPKEEP_EVERY_MS = HOUR_MS
+const NOTICES_EVERY_MS = 30_000
 const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS
 
 export function createApp(options: AppOptions): PaybellApp {
@@ -87,11 +110,7 @@ export function createApp(options: AppOptions): PaybellApp {
     ...(spans.statementTimeoutMs ? { statementTimeoutMs: spans.statementTimeoutMs } : {}),
   })
   const ids = new UuidMaker(() => clock.nowMs(), randomBytes)
-  const targets = {
-    loopbackAllowed: config.mode === 'sandbox',
-    // The sandbox relaxes loopback and nothing else.
-    allowedNetworks: config.mode === 'production' ? config.allowedNetworks : [],
-  }
+  const targets = targetsOf(config)
   const sealer = new Sealer(options.masterKeys)
   const sender = new CallbackClient({
     policy: targets,
@@ -111,7 +130,30 @@ export function createApp(options: AppOptions): PaybellApp {
     onGap: () => engine.wake({ shards: engine.shards, endpoints: [] }),
     onError: (error) => logger.warn({ error: error.message }, 'wake-ups.connection-lost'),
   })
-  const metrics = new Metrics(VERSION, () => engine)
+  const gauges = new DatabaseGaugeReader(pool, clock)
+  const stream = new LiveStream()
+  const attemptCounter = new AttemptCounter({
+    pool,
+    clock,
+    processId,
+    onError: (error) => logger.warn({ error: String(error) }, 'attempt-steps.not-saved'),
+  })
+  const metrics = new Metrics(VERSION, {
+    engine: () => engine,
+    pool,
+    nowMs: () => clock.nowMs(),
+    database: () => gauges.read(),
+    isReady: async () => (await readiness.check()).ready,
+  })
+  const tracer = findTracer(VERSION)
+  const onError = (error: unknown) => logger.warn({ error: String(error) }, 'traces.not-saved')
+  const tracing = tracer && new Tracing(tracer, { pool, clock, onError })
+  const store = postgresDeliveryStore(
+    pool,
+    sealer,
+    { id: processId, host: hostname(), version: VERSION },
+    leases,
+  )
   const engine = new Engine(
     {
       clock,
@@ -120,13 +162,10 @@ export function createApp(options: AppOptions): PaybellApp {
         const timer = setTimeout(run, ms)
         return () => clearTimeout(timer)
       },
-      store: postgresDeliveryStore(
-        pool,
-        sealer,
-        { id: processId, host: hostname(), version: VERSION },
-        leases,
-      ),
-      send: (request) => sender.send(request),
+      store: countingExhausted(store, metrics),
+      send: tracing
+        ? (request) => tracing.send(request, (traced) => sender.send(traced))
+        : (request) => sender.send(request),
       wakeUps,
       log: logger,
       onDisabled: () => metrics.countDisabled(),
@@ -134,6 +173,12 @@ export function createApp(options: AppOptions): PaybellApp {
         metrics.countAttempt(report)
         // Ten thousand a second: the line is not even made when nobody wants it.
         if (logger.isLevelEnabled('info')) logger.info(attemptLine(report), 'delivery.attempted')
+        attemptCounter.count(
+          report.atMs + report.durationMs,
+          report.state === 'DELIVERED',
+          report.durationMs,
+        )
+        if (stream.isWatched) stream.attempted(attemptedEvent(report))
       },
     },
     {
@@ -167,13 +212,37 @@ export function createApp(options: AppOptions): PaybellApp {
       careEveryMs: spans.careEveryMs ?? Math.max(1_000, 60_000 / config.timeScale),
       // A little more than the 7 days: what waited behind an exhausted update gets its chance first.
       disableAfterMs: spans.disableAfterMs ?? (7 * DAY_MS + HOUR_MS) / config.timeScale + 2_000,
-      onDatabaseTime: (...reading) => clock.adjust(...reading),
+      // Told with every renewal of the leases.
+      onDatabaseTime: (...reading) => {
+        clock.adjust(...reading)
+        metrics.heartbeat(reading[0])
+      },
     },
   )
-  const deps: Deps = { pool, clock, config, sealer, targets, newId: () => ids.next(), engine }
+  const deps: Deps = {
+    pool,
+    clock,
+    config,
+    sealer,
+    targets,
+    newId: () => ids.next(),
+    engine,
+    send: (post) => sender.send(post),
+  }
   const accounts = new AccountDirectory(pool)
-  const gatherer = new PaymentGatherer((changes) => recordPayments(deps, accounts, changes))
+  const gatherer = createGatherer(deps, { accounts, metrics, logger, tracing, stream })
+  const jobs = new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: processId, log: logger })
   const readiness = new Readiness(pool, sealer)
+  const source =
+    config.nats &&
+    new NatsSource({
+      settings: config.nats,
+      gatherer,
+      turn: { take: (onLost) => takeTurn(options.databaseUrl, NATS_TURN, onLost) },
+      log: logger,
+    })
+
+  const receivers = config.mode === 'sandbox' ? new DemoReceivers(() => clock.nowMs()) : null
 
   let baseUrl = config.baseUrl ?? ''
   const serverDeps: ServerDeps = {
@@ -182,10 +251,53 @@ export function createApp(options: AppOptions): PaybellApp {
     baseUrl: () => baseUrl,
     readiness: () => readiness.check(),
     metrics: () => metrics.text(),
+    onAnswered: (request) => metrics.countRequest(request),
+    tracer,
+    receivers,
     routes: {
-      operator: [operatorPaymentRoutes({ ...deps, baseUrl: () => baseUrl, gatherer, accounts })],
+      client: [deliveryActionRoutes({ ...deps, jobs })],
+      operator: [
+        operatorPaymentRoutes({ ...deps, baseUrl: () => baseUrl, gatherer, accounts }),
+        operatorDeliveryActionRoutes({ ...deps, jobs }),
+        operatorStatsRoutes({
+          ...deps,
+          version: VERSION,
+          inFlight: () => engine.inFlight,
+          stream,
+        }),
+      ],
     },
   }
+  const noticeSpans: NoticeSpans = {
+    policy: noticePolicy(config.timeScale),
+    // Longer than any statement may take; in a sandbox that runs fast, nobody waits that long.
+    settledAfterMs: Math.max(1_000, 12_000 / config.timeScale),
+  }
+  let noticeTimer: NodeJS.Timeout | undefined
+  let noticing: Promise<void> = Promise.resolve()
+
+  /** Tells the operator what has changed, round after round. It fails alone: deliveries go on. */
+  async function noticeRound(): Promise<void> {
+    try {
+      const count = await sendNotices(deps, noticeSpans)
+      metrics.countNotices(count)
+      if (count > 0) logger.info({ count }, 'notices.made')
+    } catch (error) {
+      logger.warn({ error: String(error) }, 'notices.not-made')
+    }
+    if (!isStopping) scheduleNotices()
+  }
+
+  function scheduleNotices(): void {
+    noticeTimer = setTimeout(
+      () => {
+        noticing = noticeRound()
+      },
+      Math.max(1_000, NOTICES_EVERY_MS / config.timeScale),
+    )
+    noticeTimer.unref()
+  }
+
   const servers: App[] = []
   let upkeepTimer: NodeJS.Timeout | undefined
 
@@ -194,9 +306,12 @@ export function createApp(options: AppOptions): PaybellApp {
   async function upkeep(): Promise<void> {
     try {
       await ensurePartitions(pool, new Date(clock.nowMs()))
+      if (await inTransaction(pool, carryFeedOver)) logger.warn('feed.carried-over')
       const dropped = await dropOldHistory(pool, new Date(clock.nowMs()), config.retentionDays)
       if (dropped.partitions.length > 0) logger.info(dropped, 'history.dropped')
       await rotateSigningKeyIfOld(deps, SIGNING_KEY_AGE_MS_MAX)
+      await deleteOldSteps(pool, new Date(clock.nowMs()))
+      await deleteOldEventTraces(pool, new Date(clock.nowMs()))
     } catch (error) {
       logger.error({ error: String(error) }, 'upkeep.failed')
     }
@@ -212,7 +327,9 @@ export function createApp(options: AppOptions): PaybellApp {
 
   return {
     deps,
+    receivers,
     baseUrl: () => baseUrl,
+    routes: () => servers.flatMap((server) => server.routeTable),
     async start() {
       // Nothing is accepted or sent by the machine's own clock, which may be wrong by days.
       const askedAtMs = clock.monotonicMs()
@@ -222,20 +339,29 @@ export function createApp(options: AppOptions): PaybellApp {
       await engine.start()
       upkeepTimer = setInterval(() => void upkeep(), UPKEEP_EVERY_MS)
       upkeepTimer.unref()
+      await ensureNoticeEndpoint(deps)
+      if (config.noticeUrl !== null) scheduleNotices()
+      jobs.start()
+      attemptCounter.start()
       const isSplit = config.operatorPort !== null
       const address = await listen(isSplit ? 'public' : 'all', config.port)
       if (config.baseUrl === null) baseUrl = address
       if (config.operatorPort !== null) await listen('operator', config.operatorPort)
+      source?.start()
     },
     async stop() {
       isStopping = true
       clearInterval(upkeepTimer)
+      clearTimeout(noticeTimer)
       // First nobody is let in any more, then what is under way ends, then the store goes.
       const cutOff = setTimeout(() => {
         for (const { server } of servers) server.closeAllConnections()
       }, 10_000)
-      await Promise.all([...servers.map((server) => server.close()), engine.stop()])
+      await Promise.all([...servers.map((server) => server.close()), source?.stop(), engine.stop()])
+      await jobs.stop()
+      await attemptCounter.stop()
       clearTimeout(cutOff)
+      await noticing
       await wakeUps.stop()
       await sender.close()
       await pool.end()
@@ -243,10 +369,40 @@ export function createApp(options: AppOptions): PaybellApp {
   }
 }
 
+/** What ends without another attempt is not reported as one: the store tells how much it was. */
+function countingExhausted(store: DeliveryStore, metrics: Metrics): DeliveryStore {
+  return {
+    ...store,
+    async exhaust(deliveries, nowMs) {
+      await store.exhaust(deliveries, nowMs)
+      metrics.countExhausted(deliveries.length)
+    },
+    async exhaustParked(lane, nowMs) {
+      const count = await store.exhaustParked(lane, nowMs)
+      metrics.countExhausted(count)
+      return count
+    },
+  }
+}
+
+function attemptedEvent(report: AttemptReport): AttemptedEvent {
+  const { deliveryId, eventId, endpointId, attempt, outcome, atMs } = report
+  return {
+    deliveryId,
+    eventId,
+    endpointId,
+    attempt,
+    outcome: outcomeCode(outcome),
+    status: outcome.kind === 'answered' ? outcome.status : null,
+    at: new Date(atMs).toISOString(),
+  }
+}
+
 function attemptLine(report: AttemptReport): object {
   const { outcome, nextAttemptAtMs, atMs, ...line } = report
   return {
     ...line,
+    durationMs: Math.round(report.durationMs * 10) / 10,
     at: new Date(atMs).toISOString(),
     outcome: outcomeCode(outcome),
     status: outcome.kind === 'answered' ? outcome.status : undefined,

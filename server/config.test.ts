@@ -112,6 +112,10 @@ describe('defaults', () => {
       allowedNetworks: [],
       extraCa: null,
       trustedProxies: [],
+      noticeUrl: null,
+      noticeKey: null,
+      nats: null,
+      sandboxSeed: true,
       timeScale: 1,
       logLevel: 'warn',
     })
@@ -178,7 +182,7 @@ describe('faults', () => {
     const sandboxOnly = SETTINGS.filter((setting) => 'sandboxOnly' in setting)
     assert.deepEqual(
       sandboxOnly.map((setting) => setting.name),
-      ['PAYBELL_DATA_DIR', 'PAYBELL_TIME_SCALE'],
+      ['PAYBELL_DATA_DIR', 'PAYBELL_SANDBOX_SEED', 'PAYBELL_TIME_SCALE'],
     )
     for (const { name, fallback } of sandboxOnly) {
       assert.equal(faultsOf('sandbox', { [name]: fallback }).length, 0)
@@ -186,6 +190,33 @@ describe('faults', () => {
       assert.equal(fault, `${name} works only in the sandbox: remove it`)
       assert.deepEqual(others, [])
     }
+  })
+})
+
+describe('notices', () => {
+  const KEY = 'a key that signs notices'
+  const faultsWith = (url: string, key: string, mode: 'sandbox' | 'production' = 'production') =>
+    faultsOf(mode, {
+      ...(mode === 'production' ? PRODUCTION : {}),
+      PAYBELL_NOTICE_URL: url,
+      PAYBELL_NOTICE_KEY: key,
+    })
+
+  test('need an address that callbacks may reach, and a key of the length of any other', () => {
+    assert.deepEqual(faultsWith('https://operator.example.com/notices', KEY), [])
+    assert.deepEqual(faultsWith('http://127.0.0.1:9000/', 'k', 'sandbox'), [])
+    for (const url of ['http://operator.example.com/', 'https://10.0.0.7/', 'https://localhost/']) {
+      assert.match(faultsWith(url, KEY).join(), /^PAYBELL_NOTICE_URL must be an address/)
+    }
+    assert.match(
+      faultsWith('https://operator.example.com/', 'short').join(),
+      /^PAYBELL_NOTICE_KEY must be a text that may be a sharedKey \(too-short\)$/,
+    )
+  })
+
+  test('one without the other is a fault', () => {
+    assert.match(faultsWith('https://operator.example.com/', '').join(), /needs PAYBELL_NOTICE_KEY/)
+    assert.match(faultsWith('', KEY).join(), /is set without PAYBELL_NOTICE_URL/)
   })
 })
 
@@ -211,7 +242,9 @@ describe('secrets', () => {
     assert.deepEqual(config, production())
   })
 
-  for (const { name } of SETTINGS.filter((setting) => 'secret' in setting)) {
+  for (const { name } of SETTINGS.filter(
+    (setting) => 'secret' in setting && 'required' in setting,
+  )) {
     test(`${name}_FILE: missing, empty, or beside ${name} itself is a fault`, () => {
       const { [name]: _, ...others } = PRODUCTION
       for (const path of ['/run/secrets/empty', '/run/secrets/nothing-here']) {
@@ -393,5 +426,58 @@ describe('numbers, spans, networks and addresses', () => {
       assert.equal(production({ PAYBELL_LOG_LEVEL: level }).logLevel, level)
     }
     assert.deepEqual(faultyNames('sandbox', { PAYBELL_LOG_LEVEL: 'trace' }), ['PAYBELL_LOG_LEVEL'])
+  })
+})
+
+describe('the NATS source', () => {
+  const NATS = {
+    PAYBELL_NATS_URL: 'nats://u:a-canary@one:4222, tls://two',
+    PAYBELL_NATS_STREAM: 'S',
+  }
+
+  test('is read whole, and shown without its secrets', () => {
+    const config = sandbox({ ...NATS, PAYBELL_NATS_CREDS: 'a-canary' })
+    assert.deepEqual(config.nats, {
+      urls: ['nats://u:a-canary@one:4222', 'tls://two'],
+      stream: 'S',
+      subject: 'paybell.payments.>',
+      durable: 'paybell',
+      credentials: 'a-canary',
+    })
+    assert.doesNotMatch(JSON.stringify(describeConfig(config)), /a-canary/)
+  })
+
+  test('is refused by half, and where dead letters would come back as payments', () => {
+    const faulty = (env: Environment) => faultyNames('sandbox', env)
+    assert.deepEqual(faulty({ PAYBELL_NATS_CREDS: 'x' }), ['PAYBELL_NATS_CREDS'])
+    assert.deepEqual(faulty({ ...NATS, PAYBELL_NATS_STREAM: 'a b' }), ['PAYBELL_NATS_STREAM'])
+    assert.deepEqual(faulty({ ...NATS, PAYBELL_NATS_URL: 'http://one' }), ['PAYBELL_NATS_URL'])
+    assert.deepEqual(faulty({ ...NATS, PAYBELL_NATS_DURABLE: 'a.b' }), ['PAYBELL_NATS_DURABLE'])
+    for (const subject of [
+      '>',
+      'paybell.>',
+      'paybell.*.*',
+      '*.dead.>',
+      'paybell.dead.*',
+      'a.b',
+      'a..>',
+      'a.>.b',
+    ]) {
+      assert.deepEqual(
+        faulty({ ...NATS, PAYBELL_NATS_SUBJECT: subject }),
+        ['PAYBELL_NATS_SUBJECT'],
+        subject,
+      )
+    }
+    for (const subject of [
+      'a.>',
+      'a.*',
+      'paybell.payments.*',
+      '*.*',
+      '*.payments.>',
+      `a.${'0'.repeat(36)}`,
+    ]) {
+      assert.equal(sandbox({ ...NATS, PAYBELL_NATS_SUBJECT: subject }).nats?.subject, subject)
+    }
   })
 })

@@ -2,7 +2,9 @@
 // all faults together, by name and never by value, and returns a frozen object.
 
 import { readFileSync } from 'node:fs'
-import { parseNetworks } from './core/network-rules.ts'
+import { checkCallbackUrl } from './core/callback-url.ts'
+import { parseNetworks, type TargetPolicy } from './core/network-rules.ts'
+import { checkSharedKey } from './core/shared-key.ts'
 
 export type Mode = 'sandbox' | 'production'
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -110,6 +112,50 @@ export const SETTINGS = [
     about: 'CIDRs of reverse proxies whose X-Forwarded-For is believed.',
   },
   {
+    name: 'PAYBELL_NOTICE_URL',
+    about:
+      'Where notices to the operator go: exhausted deliveries, failing, recovered and disabled endpoints. The rules of a callbackUrl hold.',
+  },
+  {
+    name: 'PAYBELL_NOTICE_KEY',
+    secret: true,
+    about: 'The shared key that signs notices. Needed with PAYBELL_NOTICE_URL.',
+  },
+  {
+    name: 'PAYBELL_NATS_URL',
+    secret: true,
+    about:
+      'Takes payment changes from a NATS JetStream stream, too: nats:// or tls:// addresses of one cluster, comma-separated.',
+  },
+  {
+    name: 'PAYBELL_NATS_STREAM',
+    fallback: 'PAYBELL',
+    about: 'The stream that is read. It exists already.',
+  },
+  {
+    name: 'PAYBELL_NATS_SUBJECT',
+    fallback: 'paybell.payments.>',
+    about: 'The subjects that are read; their last token is the id of the account.',
+  },
+  {
+    name: 'PAYBELL_NATS_DURABLE',
+    fallback: 'paybell',
+    about: 'Name of the durable consumer, which is made when it is not there.',
+  },
+  {
+    name: 'PAYBELL_NATS_CREDS',
+    secret: true,
+    about:
+      'Content of the credentials file of a NATS user; PAYBELL_NATS_CREDS_FILE names the file.',
+  },
+  {
+    name: 'PAYBELL_SANDBOX_SEED',
+    fallback: 'on',
+    sandboxOnly: true,
+    about:
+      'on or off: whether the first start makes a demo client with a payment and its callbacks.',
+  },
+  {
     name: 'PAYBELL_TIME_SCALE',
     fallback: '1',
     sandboxOnly: true,
@@ -145,8 +191,22 @@ export interface Config {
   allowedNetworks: readonly string[]
   extraCa: string | null
   trustedProxies: readonly string[]
+  noticeUrl: string | null
+  noticeKey: string | null
+  nats: NatsSettings | null
+  sandboxSeed: boolean
   timeScale: number
   logLevel: string
+}
+
+export interface NatsSettings {
+  /** nats:// or tls:// addresses of one cluster, perhaps with user and password, or a token. */
+  urls: readonly string[]
+  stream: string
+  subject: string
+  durable: string
+  /** The content of a .creds file. */
+  credentials: string | null
 }
 
 /** Everything that is wrong with the settings, a line each. */
@@ -223,11 +283,164 @@ export function loadConfig(
       }) ?? null,
     trustedProxies:
       parse('PAYBELL_TRUSTED_PROXIES', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
+    noticeUrl: texts.get('PAYBELL_NOTICE_URL') ?? null,
+    noticeKey: texts.get('PAYBELL_NOTICE_KEY') ?? null,
+    nats: readNats((name) => texts.get(name), faults),
+    sandboxSeed:
+      parse('PAYBELL_SANDBOX_SEED', 'on or off', (text) =>
+        text === 'on' ? true : text === 'off' ? false : undefined,
+      ) ?? false,
     timeScale: integer('PAYBELL_TIME_SCALE', 1, 100_000) ?? 1,
     logLevel:
       parse('PAYBELL_LOG_LEVEL', 'debug, info, warn, error or silent', (text) =>
         ['debug', 'info', 'warn', 'error', 'silent'].includes(text) ? text : undefined,
       ) ?? 'info',
+  }
+  faults.push(...noticeFaults(config))
+  if (faults.length > 0) throw new ConfigError(faults)
+  return Object.freeze(config)
+}
+
+/** Which addresses callbacks may reach. The sandbox relaxes loopback and nothing else. */
+export function targetsOf(config: Pick<Config, 'mode' | 'allowedNetworks'>): TargetPolicy {
+  return {
+    loopbackAllowed: config.mode === 'sandbox',
+    allowedNetworks: config.mode === 'production' ? config.allowedNetworks : [],
+  }
+}
+
+/** Notices are callbacks: what is refused to clients is refused here, at start instead of for days. */
+function noticeFaults(config: Config): string[] {
+  const { noticeUrl, noticeKey } = config
+  if (noticeUrl === null) {
+    return noticeKey === null ? [] : ['PAYBELL_NOTICE_KEY is set without PAYBELL_NOTICE_URL']
+  }
+  const faults: string[] = []
+  const url = checkCallbackUrl(noticeUrl, targetsOf(config))
+  if (!url.ok) {
+    faults.push(`PAYBELL_NOTICE_URL must be an address that callbacks may reach (${url.code})`)
+  }
+  if (noticeKey === null) {
+    return [...faults, 'PAYBELL_NOTICE_URL needs PAYBELL_NOTICE_KEY, which signs notices']
+  }
+  const key = checkSharedKey(noticeKey, config.sharedKeyLengthMin)
+  if (key !== null) {
+    faults.push(`PAYBELL_NOTICE_KEY must be a text that may be a sharedKey (${key.code})`)
+  }
+  return faults
+}
+
+/** Null: payments come in by other ways only. */
+function readNats(
+  read: (name: SettingName) => string | undefined,
+  faults: string[],
+): NatsSettings | null {
+  const url = read('PAYBELL_NATS_URL')
+  const settings: NatsSettings = {
+    urls: url?.split(',').map((text) => text.trim()) ?? [],
+    stream: read('PAYBELL_NATS_STREAM') ?? '',
+    subject: read('PAYBELL_NATS_SUBJECT') ?? '',
+    durable: read('PAYBELL_NATS_DURABLE') ?? '',
+    credentials: read('PAYBELL_NATS_CREDS') ?? null,
+  }
+  if (url === undefined) {
+    if (settings.credentials !== null) {
+      faults.push('PAYBELL_NATS_CREDS is set without PAYBELL_NATS_URL')
+    }
+    return null
+  }
+  if (!settings.urls.every((text) => /^(nats|tls):\/\/./.test(text) && URL.canParse(text))) {
+    faults.push('PAYBELL_NATS_URL must be nats:// or tls:// addresses, comma-separated')
+  }
+  const NAME = /^[\w-]{1,255}$/
+  for (const [name, text] of [
+    ['PAYBELL_NATS_STREAM', settings.stream],
+    ['PAYBELL_NATS_DURABLE', settings.durable],
+  ]) {
+    if (!NAME.test(text as string)) faults.push(`${name} must be letters, digits, _ and -`)
+  }
+  if (!isSourceSubject(settings.subject)) {
+    faults.push(
+      'PAYBELL_NATS_SUBJECT must be a subject that ends in >, * or an account, and does not take in paybell.dead',
+    )
+  }
+  return settings
+}
+
+/** Dead letters must not come back as payments: they would go round for ever. */
+function isSourceSubject(text: string): boolean {
+  const tokens = text.split('.')
+  const last = tokens.pop() ?? ''
+  if (!/^(>|\*|[\da-f-]{36})$/i.test(last)) return false
+  if (!tokens.every((token) => token === '*' || /^[\w$-]+$/.test(token))) return false
+  const dead = ['paybell', 'dead', 'account']
+  const takesIn = [...tokens, last].every(
+    (token, index) => token === '>' || token === '*' || token === dead[index],
+  )
+  return !(takesIn && (last === '>' ? tokens.length < 3 : tokens.length === 2))
+}
+
+/** What the commands read that call a service instead of being one. None is required by itself. */
+export const CALLER_SETTINGS = [
+  { name: 'PAYBELL_URL', about: 'Address of the service, where --url is not given.' },
+  {
+    name: 'PAYBELL_OPERATOR_KEY',
+    secret: true,
+    about: "The operator's key, or one made with `paybell keys create`.",
+  },
+  { name: 'PAYBELL_CLIENT_ID', about: "A client's id, for what an integrator does." },
+  { name: 'PAYBELL_CLIENT_SECRET', secret: true, about: 'The secret of that client.' },
+  { name: 'PAYBELL_ACCOUNT_ID', about: 'The account, where --account is not given.' },
+  {
+    name: 'PAYBELL_SHARED_KEY',
+    secret: true,
+    about: 'The shared key of a webhook, where --shared-key is not given.',
+  },
+  {
+    name: 'PAYBELL_DATA_DIR',
+    fallback: '.paybell',
+    about: 'Where the credentials of a sandbox are found.',
+  },
+  { name: 'NO_COLOR', about: 'Any text turns colours off.' },
+] as const satisfies readonly Setting[]
+
+export interface CallerConfig {
+  url: string | null
+  operatorKey: string | null
+  clientId: string | null
+  clientSecret: string | null
+  accountId: string | null
+  sharedKey: string | null
+  dataDir: string
+}
+
+/** Asked apart from the other settings, because their faults are told in colour or not. */
+export function isColourRefused(env: Environment): boolean {
+  return given(env.NO_COLOR) !== undefined || env.TERM === 'dumb'
+}
+
+/** Like loadConfig: pure, all faults at once, never a value. */
+export function loadCallerConfig(
+  env: Environment,
+  readFile: ReadFile = (path) => readFileSync(path, 'utf8'),
+): CallerConfig {
+  const faults: string[] = []
+  const read = (name: (typeof CALLER_SETTINGS)[number]['name']): string | null => {
+    const setting = CALLER_SETTINGS.find((row) => row.name === name) as Setting
+    return readSetting(setting, 'sandbox', env, readFile, faults) ?? null
+  }
+  const url = read('PAYBELL_URL')
+  if (url !== null && parseBaseUrl(url) === undefined) {
+    faults.push('PAYBELL_URL must be an absolute http or https URL')
+  }
+  const config: CallerConfig = {
+    url,
+    operatorKey: read('PAYBELL_OPERATOR_KEY'),
+    clientId: read('PAYBELL_CLIENT_ID'),
+    clientSecret: read('PAYBELL_CLIENT_SECRET'),
+    accountId: read('PAYBELL_ACCOUNT_ID'),
+    sharedKey: read('PAYBELL_SHARED_KEY'),
+    dataDir: read('PAYBELL_DATA_DIR') ?? '.paybell',
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze(config)
@@ -235,13 +448,19 @@ export function loadConfig(
 
 /** The settings as they were resolved, for the log at start: secrets only as set or unset. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { masterKeys, operatorKey, databaseUrl, extraCa, ...open } = config
+  const { masterKeys, operatorKey, databaseUrl, extraCa, noticeUrl, noticeKey, nats, ...open } =
+    config
   return {
     ...open,
     masterKeysConfigured: masterKeys.length,
     operatorKeyConfigured: operatorKey !== null,
     databaseUrlConfigured: databaseUrl !== null,
     extraCaConfigured: extraCa !== null,
+    // A query may be a credential: only whether there is an address.
+    noticeUrlConfigured: noticeUrl !== null,
+    noticeKeyConfigured: noticeKey !== null,
+    // Its address may hold a password, and its credentials are one.
+    nats: nats && { stream: nats.stream, subject: nats.subject, durable: nats.durable },
   }
 }
 

@@ -25,6 +25,12 @@ export async function describeInterface(app: App, baseUrl: () => string): Promis
         { name: 'Tokens' },
         { name: 'Webhooks', description: 'Addresses that hear of one account’s payments.' },
         { name: 'Subscriptions', description: 'Addresses that hear of all your payments.' },
+        { name: 'Events', description: 'What callbacks tell, to be pulled.' },
+        {
+          name: 'Deliveries',
+          description: 'What is owed to your addresses, and what became of it.',
+        },
+        { name: 'Payments', description: 'Your payments as they are now.' },
         { name: 'Payments in', description: 'Where the operator writes payments.' },
         { name: 'Operator', description: 'For whoever runs the service.' },
         { name: 'Housekeeping' },
@@ -38,7 +44,11 @@ export async function describeInterface(app: App, baseUrl: () => string): Promis
             bearerFormat: 'JWT',
             description: 'A token from POST /auth/token.',
           },
-          operatorKey: { type: 'http', scheme: 'bearer', description: 'The operator’s key.' },
+          operatorKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An operator’s key. Its role decides what it may do.',
+          },
         },
       },
       webhooks: { payment: { post: paymentCallback() } },
@@ -68,28 +78,49 @@ export async function describeInterface(app: App, baseUrl: () => string): Promis
 }
 
 const CALLBACK_HEADERS = [
-  [HMAC_HEADER, 'Lower-case hex HMAC-SHA-256 over the exact body, keyed with sharedKey.'],
-  ['webhook-id', 'The id of the event, the same on every retry and replay: deduplicate by it.'],
-  ['webhook-timestamp', 'Unix seconds of this attempt.'],
-  ['webhook-signature', 'Standard Webhooks signature, v1; two of them after a key rotation.'],
-  ['X-Paybell-Event', 'The kind of event.'],
-  ['X-Paybell-Sequence', 'The number of the event within its payment: 1, 2, 3 …'],
-  ['X-Paybell-Attempt', 'The number of this attempt: 1, 2, 3 …'],
+  [
+    HMAC_HEADER,
+    'Lower-case hex HMAC-SHA-256 over the exact body, keyed with sharedKey.',
+    '6990777c822d21d78c253cc0ed2bf83bb5ba6fceb61e8829f60887e7bb3e4ca1',
+  ],
+  [
+    'webhook-id',
+    'The id of the event, the same on every retry and replay: deduplicate by it.',
+    '01a1de8b-3a40-7000-83de-2166a587a47e',
+  ],
+  ['webhook-timestamp', 'Unix seconds of this attempt.', '1794735000'],
+  [
+    'webhook-signature',
+    'Standard Webhooks signature, v1; two of them after a key rotation.',
+    'v1,vERSEo7LWtS1zU2dXNWOMDJ1mtO3IQlSa6ZitsJNJQE=',
+  ],
+  ['X-Paybell-Event', 'The kind of event.', 'payment.due'],
+  ['X-Paybell-Sequence', 'The number of the event within its payment: 1, 2, 3 …', '3'],
+  ['X-Paybell-Attempt', 'The number of this attempt: 1, 2, 3 …', '1'],
 ] as const
 
 const OCCASIONAL_HEADERS = [
-  ['X-Paybell-Hmac-Previous', 'For 24 h after a key rotation: the HMAC under the old key.'],
-  ['X-Paybell-Test', 'true on test sends.'],
-  ['X-Paybell-Replay', 'true on replays.'],
-  ['traceparent', 'W3C trace context.'],
+  [
+    'X-Paybell-Hmac-Previous',
+    'For 24 h after a key rotation: the HMAC under the old key.',
+    '1f5d0d0f7d1f4b0c0d1d0a3b6b0f3f7e1c9a2b8d4e6f7a8b9c0d1e2f3a4b5c6d',
+  ],
+  ['X-Paybell-Test', 'true on test sends, and only there: the payment is a specimen.', 'true'],
+  [
+    'X-Paybell-Replay',
+    'true on replays, and only there: somebody asked for it, so it keeps no order.',
+    'true',
+  ],
+  ['traceparent', 'W3C trace context.', '00-01a1de8b3a40700083de2166a587a47e-2166a587a47e0001-01'],
 ] as const
 
 function paymentCallback() {
-  const toParameter = (required: boolean) => (header: readonly [string, string]) => ({
+  const toParameter = (required: boolean) => (header: readonly [string, string, string]) => ({
     name: header[0],
     in: 'header' as const,
     required,
     description: header[1],
+    example: header[2],
     schema:
       header[0] === 'X-Paybell-Event'
         ? { type: 'string' as const, enum: [...EVENT_KINDS] }

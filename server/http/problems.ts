@@ -38,7 +38,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 413,
     title: 'The request body is too large',
     meaning:
-      'The body has more bytes than this operation reads: 8 KiB for tokens, 14 MB for a payment, 64 MiB or 50,000 lines for a batch of them, 64 KiB for everything else.',
+      'The body has more bytes than this operation reads: 8 KiB for tokens, 14 MB for a payment, 64 MiB or 50,000 lines for a batch of them, 18 MiB for the signature doctor, 64 KiB for everything else.',
     remedy:
       'Send less. Of a batch, some lines may have been taken already: sending them again is harmless.',
   },
@@ -112,6 +112,13 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
       'The AccountId header is missing, is not a uuid, was sent twice, or is not the id of an account of yours.',
     remedy: 'Send the id of one of your accounts in the header AccountId, once.',
   },
+  'role-not-allowed': {
+    status: 403,
+    title: 'The key’s role does not allow this',
+    meaning:
+      'The operator’s key is right, but not for this: `ingest` only writes payments, `viewer` only reads.',
+    remedy: 'Use a key whose role allows it. An admin can make one with POST /operator/v1/keys.',
+  },
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
@@ -129,6 +136,19 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     title: 'The client has two secrets already',
     meaning: 'Two secrets may live at once, so that a client can rotate without a gap.',
     remedy: 'Delete the older secret, then issue a new one.',
+  },
+  'too-many-keys': {
+    status: 409,
+    title: 'There are too many operator’s keys',
+    meaning: 'As many keys are live as there may be: 100.',
+    remedy: 'Revoke keys that are no longer used. The list tells when each was last used.',
+  },
+  'key-name-taken': {
+    status: 409,
+    title: 'The name belongs to another key',
+    meaning:
+      'The audit calls actors by the names of their keys, so a name belongs to one live key; `operator` is the key of PAYBELL_OPERATOR_KEY.',
+    remedy: 'Choose another name, or revoke the key that has it.',
   },
   'account-required': {
     status: 400,
@@ -172,6 +192,35 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     title: 'The payload is no longer kept',
     meaning: 'The exact bytes of this event were removed when their time was over.',
     remedy: 'GET the payment to see it as it is now.',
+  },
+  'endpoint-deleted': {
+    status: 409,
+    title: 'The endpoint of the delivery was deleted',
+    meaning: 'The history of a deleted endpoint can be read, but nothing is sent to it any more.',
+    remedy:
+      'Register the address again: it hears of every change from then on. GET the payment to see it as it is now.',
+  },
+  'filter-too-wide': {
+    status: 400,
+    title: 'The filter matches too many deliveries',
+    meaning:
+      'At most 100,000 deliveries are replayed, recovered or cancelled at once, and only as many are looked through as fit into a few seconds.',
+    remedy:
+      'Narrow the filter, for instance to a shorter time, one endpoint or one state, and act several times. A dry run tells how many match.',
+  },
+  'cursor-expired': {
+    status: 410,
+    title: 'The cursor is older than what is kept',
+    meaning:
+      'Events that this cursor had not reached were removed when their time was over: going on from it would hide a gap.',
+    remedy:
+      'Ask without `after` to begin with the oldest event that is kept, and GET the payments that you know to see them as they are now.',
+  },
+  'check-running': {
+    status: 409,
+    title: 'A check of this receiver is running',
+    meaning: 'A receiver is checked by one caller at a time, so that its answers mean something.',
+    remedy: 'Wait for the running check to end, a minute at most, then ask again.',
   },
   'database-away': {
     status: 503,

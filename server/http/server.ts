@@ -2,13 +2,16 @@
 //   const app = await buildServer(deps, 'all' | 'public' | 'operator')
 //   await app.listen({ host, port }); …; await app.close()
 // `deps.routes` adds routes of the client interface (behind a token) and of the operator's (behind
-// the key, under /operator/v1). Throw a ServiceError anywhere: it becomes a problem.
+// a key with the role that they name, under /operator/v1). Throw a ServiceError anywhere: it becomes a problem.
 
 import { randomUUID } from 'node:crypto'
+import type { Tracer } from '@opentelemetry/api'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { ClientDirectory } from '../operations/client-directory.ts'
+import type { DemoReceivers } from '../operations/demo-receivers.ts'
 import type { Deps } from '../operations/deps.ts'
 import { Keyring } from '../operations/keyring.ts'
+import { OperatorKeys } from '../operations/operator-keys.ts'
 import { RateBuckets } from '../operations/rate-buckets.ts'
 import { TokenVerifier } from '../operations/verify-token.ts'
 import { authenticateClient, authenticateOperator, resolveAccount } from './authenticate.ts'
@@ -16,11 +19,24 @@ import { acceptBodies } from './body.ts'
 import { answerClientError } from './client-errors.ts'
 import { sendFailure } from './failures.ts'
 import { describeInterface } from './openapi.ts'
+import { requireRoles } from './operator-roles.ts'
 import { logRequests } from './request-log.ts'
+import { type AnsweredRequest, countRequests } from './request-metrics.ts'
+import { traceRequests } from './request-spans.ts'
+import { keepRouteTable } from './route-table.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
 import { docsRoutes } from './routes/docs.ts'
+import { eventRoutes } from './routes/events.ts'
 import { housekeepingRoutes } from './routes/housekeeping.ts'
+import { operatorAuditRoutes } from './routes/operator-audit.ts'
 import { operatorClientRoutes } from './routes/operator-clients.ts'
+import { operatorDeliveryRoutes } from './routes/operator-deliveries.ts'
+import { operatorEndpointRoutes } from './routes/operator-endpoints.ts'
+import { operatorKeyRoutes } from './routes/operator-keys.ts'
+import { operatorPaymentViewRoutes } from './routes/operator-payment-views.ts'
 import { problemPageRoutes } from './routes/problem-pages.ts'
+import { receiverToolRoutes } from './routes/receiver-tools.ts'
+import { sandboxReceiverRoutes } from './routes/sandbox-receiver.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -42,6 +58,12 @@ export interface ServerDeps extends Deps {
   readiness(): Promise<Readiness> | Readiness
   /** Prometheus text. */
   metrics(): Promise<string> | string
+  /** Told of each answer. */
+  onAnswered?(request: AnsweredRequest): void
+  /** Null, or left out, while nobody traces. */
+  tracer?: Tracer | null
+  /** Null, or left out, except in the sandbox. */
+  receivers?: DemoReceivers | null
   routes?: { client?: readonly Routes[]; operator?: readonly Routes[] }
 }
 
@@ -54,8 +76,12 @@ const REAP_EVERY_MS = 50
 
 export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): Promise<App> {
   const app = createApp(deps)
+  // First of all: what follows belongs to the span.
+  if (deps.tracer) traceRequests(app, deps.tracer)
+  if (deps.onAnswered) countRequests(app, deps.onAnswered)
   setSecurityHeaders(app)
   logRequests(app)
+  keepRouteTable(app)
   tellAllowedMethods(app)
   acceptBodies(app)
   app.setValidatorCompiler(
@@ -66,11 +92,13 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   )
   app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, deps.baseUrl()))
   await describeInterface(app, deps.baseUrl)
-  for (const add of [housekeepingRoutes(deps, surface), problemPageRoutes(), docsRoutes()]) {
-    await add(app)
-  }
+  const keys = new OperatorKeys(deps)
+  const open = [housekeepingRoutes(deps, keys, surface), problemPageRoutes(), docsRoutes()]
+  for (const add of open) await add(app)
   if (surface !== 'operator') await addClientInterface(app, deps)
-  if (surface !== 'public') await addOperatorInterface(app, deps)
+  if (surface !== 'operator' && deps.receivers)
+    await sandboxReceiverRoutes(deps.receivers, keys)(app)
+  if (surface !== 'public') await addOperatorInterface(app, deps, keys)
   await app.ready()
   return app
 }
@@ -118,8 +146,11 @@ function createApp(deps: ServerDeps): App {
   })
   closeSocketsBehindAnswers(app)
   app.decorateRequest('caller', null)
+  app.decorateRequest('operator', null)
   app.decorateRequest('accountId', null)
   app.decorateRequest('problemCode', null)
+  app.decorateRequest('logged', null)
+  app.decorateRequest('span', null)
   return app
 }
 
@@ -155,16 +186,32 @@ async function addClientInterface(app: App, deps: ServerDeps): Promise<void> {
   await app.register(async (scope: App) => {
     scope.addHook('onRequest', authenticateClient(verifier, requests))
     scope.addHook('onRequest', resolveAccount(deps))
-    const routes = [webhookRoutes(deps), subscriptionRoutes(deps), ...(deps.routes?.client ?? [])]
+    const routes = [
+      webhookRoutes(deps),
+      subscriptionRoutes(deps),
+      eventRoutes(deps),
+      deliveryRoutes(deps),
+      receiverToolRoutes(deps),
+      ...(deps.routes?.client ?? []),
+    ]
     for (const add of routes) await add(scope)
   })
 }
 
-async function addOperatorInterface(app: App, deps: ServerDeps): Promise<void> {
+async function addOperatorInterface(app: App, deps: ServerDeps, keys: OperatorKeys): Promise<void> {
   await app.register(
     async (scope: App) => {
-      scope.addHook('onRequest', authenticateOperator(deps.config.operatorKey))
-      const routes = [operatorClientRoutes(deps), ...(deps.routes?.operator ?? [])]
+      requireRoles(scope)
+      scope.addHook('onRequest', authenticateOperator(keys))
+      const routes = [
+        operatorClientRoutes(deps),
+        operatorKeyRoutes(deps, keys),
+        operatorAuditRoutes(deps),
+        operatorPaymentViewRoutes(deps),
+        operatorDeliveryRoutes(deps),
+        operatorEndpointRoutes(deps),
+        ...(deps.routes?.operator ?? []),
+      ]
       for (const add of routes) await add(scope)
     },
     { prefix: '/operator/v1' },

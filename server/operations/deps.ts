@@ -3,6 +3,7 @@
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Outcome } from '../core/delivery.ts'
 import type { TargetPolicy } from '../core/network-rules.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import type { Sealer } from '../store/sealing.ts'
@@ -17,6 +18,19 @@ export interface Deps {
   /** A new UUIDv7 for the present moment. */
   newId(): string
   engine: EngineNotices
+  /** The guarded way out, for what a caller asks for at once. Never rejects; its deadline ends it. */
+  send(post: CallbackPost): Promise<{ outcome: Outcome; durationMs: number }>
+}
+
+/** One POST to a client's address, through the guard that every callback passes. */
+export interface CallbackPost {
+  url: string
+  /** Whoever the endpoint belongs to: tenants never share a connection. */
+  tenant: string
+  /** Name, value, name, value … */
+  headers: readonly string[]
+  /** Sent in this order, as one body. */
+  body: readonly Uint8Array[]
 }
 
 /** What operations tell the delivery engine, always after their commit. */

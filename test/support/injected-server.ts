@@ -46,6 +46,10 @@ export interface TestServerOptions {
   sealer?: Sealer
   clock?: HandClock
   metrics?: () => string
+  /** Routes besides those that every server has. */
+  routes?: ServerDeps['routes']
+  /** What the world does with a POST; nobody is there unless a test says otherwise. */
+  send?: ServerDeps['send']
 }
 
 export interface TestServer {
@@ -59,6 +63,7 @@ export interface TestServer {
   readiness: Readiness
 }
 
+const NOBODY_THERE = { kind: 'unreachable', reason: 'connect-error' } as const
 const MASTER_KEY = randomBytes(32)
 
 export async function serveHttp(
@@ -89,10 +94,12 @@ export async function serveHttp(
         beginAccept: () => () => {},
         endpointChanged: (...notice) => notices.push(notice.join(' ')),
       },
+      send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
       logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
       baseUrl: () => BASE_URL,
       readiness: () => server.readiness,
       metrics: options.metrics ?? (() => '# none\n'),
+      ...(options.routes ? { routes: options.routes } : {}),
     },
   }
   const app = await buildServer(server.deps, options.surface)

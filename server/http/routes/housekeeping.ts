@@ -3,6 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
+import type { OperatorKeys } from '../../operations/operator-keys.ts'
 import { authenticateOperator } from '../authenticate.ts'
 import { sendFailure } from '../failures.ts'
 import { problemResponses } from '../schemas.ts'
@@ -11,7 +12,7 @@ import type { Routes } from '../typed.ts'
 
 const tags = ['Housekeeping']
 
-export function housekeepingRoutes(deps: ServerDeps, surface: Surface): Routes {
+export function housekeepingRoutes(deps: ServerDeps, keys: OperatorKeys, surface: Surface): Routes {
   return (app) => {
     app.route({
       method: 'GET',
@@ -56,8 +57,8 @@ export function housekeepingRoutes(deps: ServerDeps, surface: Surface): Routes {
     app.route({
       method: 'GET',
       url: '/metrics',
-      config: { isProbe: true },
-      onRequest: isGuarded ? [authenticateOperator(deps.config.operatorKey)] : [],
+      config: { isProbe: true, role: 'viewer' },
+      onRequest: isGuarded ? [authenticateOperator(keys)] : [],
       schema: {
         operationId: 'readMetrics',
         tags,

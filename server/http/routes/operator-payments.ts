@@ -9,19 +9,13 @@ import { PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
 import { parsePayment } from '../../core/payment-fields.ts'
 import { isUuid } from '../../core/uuid.ts'
 import type { AccountDirectory } from '../../operations/account-directory.ts'
+import { finishBatchAudit, toAuditEntry, toBatchAudit } from '../../operations/audit.ts'
 import type { Deps } from '../../operations/deps.ts'
 import type { PaymentGatherer } from '../../operations/payment-gatherer.ts'
 import { LINE_LIMITS, type LineResult, recordLines } from '../../operations/record-lines.ts'
 import { type RecordedPayment, unknownAccount } from '../../operations/record-payments.ts'
-import {
-  type EventView,
-  type PaymentView,
-  viewPayment,
-  viewPaymentEvents,
-  viewPayments,
-} from '../../operations/view-payments.ts'
+import { trailOf } from '../audit.ts'
 import { headerValues } from '../authenticate.ts'
-import { CursorQuery, cursorText, toCursorRequest } from '../cursor.ts'
 import { CallbackSchema, PAYMENT_EXAMPLE } from '../payment-schema.ts'
 import { toProblem } from '../problems.ts'
 import { BODY_PROBLEMS, IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
@@ -57,6 +51,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
     app.route({
       method: 'PUT',
       url: '/payments/:id',
+      config: { role: 'ingest' },
       bodyLimit: PAYMENT_BODY_BYTES_MAX,
       schema: {
         operationId: 'putPayment',
@@ -87,7 +82,14 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
       handler: async (request, reply) => {
         const { id } = request.params as { id: string }
         const write = parsePayment(request.body, request.amountText, readId(id))
-        const recorded = await deps.gatherer.submit({ accountId: readAccountId(request), write })
+        const accountId = readAccountId(request)
+        const recorded = await deps.gatherer.submit({
+          accountId,
+          write,
+          audit: toAuditEntry(deps, trailOf(request), 'payment.put', `payment:${write.id}`),
+        })
+        const eventId = recorded.event?.id
+        request.logged = { paymentId: write.id, accountId, ...(eventId ? { eventId } : {}) }
         return reply
           .code(recorded.outcome === 'created' ? 201 : 200)
           .type(JSON_TYPE)
@@ -99,7 +101,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
       method: 'POST',
       url: '/payments/batch',
       bodyLimit: LINE_LIMITS.bytesMax,
-      config: { mediaType: NDJSON_TYPE },
+      config: { role: 'ingest', mediaType: NDJSON_TYPE },
       schema: {
         operationId: 'putPayments',
         tags,
@@ -114,70 +116,18 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
       validatorCompiler: () => () => true,
       handler: async (request, reply) => {
         const chunks = (request.body as Readable).iterator({ destroyOnReturn: false })
-        const results = await recordLines(deps.gatherer, chunks).catch((error: unknown) => {
-          // The rest of the body is not read: nothing more can come on this connection.
-          reply.header('connection', 'close')
-          throw error
-        })
+        const audit = toBatchAudit(deps, trailOf(request))
+        const results = await recordLines(deps.gatherer, chunks, LINE_LIMITS, audit).catch(
+          (error: unknown) => {
+            // The rest of the body is not read: nothing more can come on this connection.
+            reply.header('connection', 'close')
+            throw error
+          },
+        )
+        await finishBatchAudit(deps, audit)
         const context = { baseUrl: deps.baseUrl(), requestId: request.id, isTokenRequest: false }
         const lines = results.map((result) => `${toLine(result, context)}\n`)
         return reply.type(NDJSON_TYPE).send(Readable.from(inChunks(lines), { objectMode: false }))
-      },
-    })
-
-    app.route({
-      method: 'GET',
-      url: '/payments',
-      schema: {
-        operationId: 'listPayments',
-        tags,
-        summary: 'List payments, newest first',
-        querystring: Type.Object({
-          ...CursorQuery,
-          clientId: Type.Optional(Type.String({ format: 'uuid' })),
-          accountId: Type.Optional(Type.String({ format: 'uuid' })),
-        }),
-        response: problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
-      },
-      handler: async (request, reply) => {
-        const { clientId, accountId, ...query } = request.query
-        const filter = { clientId: clientId ?? null, accountId: accountId ?? null }
-        const page = await viewPayments(deps, filter, toCursorRequest(query))
-        return reply.type(JSON_TYPE).send(cursorText(page, paymentText))
-      },
-    })
-
-    app.route({
-      method: 'GET',
-      url: '/payments/:id',
-      schema: {
-        operationId: 'getPayment',
-        tags,
-        summary: 'See a payment as it is now',
-        params: IdParams,
-        response: problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
-      },
-      handler: async (request, reply) => {
-        const payment = await viewPayment(deps, readId(request.params.id))
-        return reply.type(JSON_TYPE).send(paymentText(payment))
-      },
-    })
-
-    app.route({
-      method: 'GET',
-      url: '/payments/:id/events',
-      schema: {
-        operationId: 'listPaymentEvents',
-        tags,
-        summary: "List a payment's events, newest first",
-        params: IdParams,
-        querystring: Type.Object(CursorQuery),
-        response: problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'invalid-query'),
-      },
-      handler: async (request, reply) => {
-        const request_ = toCursorRequest(request.query)
-        const page = await viewPaymentEvents(deps, readId(request.params.id), request_)
-        return reply.type(JSON_TYPE).send(cursorText(page, eventText))
       },
     })
   }
@@ -217,17 +167,4 @@ function* inChunks(lines: readonly string[]): Generator<Buffer> {
   for (let start = 0; start < lines.length; start += 1_000) {
     yield Buffer.from(lines.slice(start, start + 1_000).join(''))
   }
-}
-
-// The texts begin with "{": what we add goes in front, and the exact amount stays untouched.
-function paymentText(payment: PaymentView): string {
-  const { accountId, clientId, version, sequence } = payment
-  const added = JSON.stringify({ accountId, clientId, version, sequence })
-  return `${added.slice(0, -1)},${payment.text.slice(1)}`
-}
-
-function eventText(event: EventView): string {
-  const { id, kind, sequence, paymentId, createdAt } = event
-  const head = JSON.stringify({ id, event: kind, sequence, paymentId, createdAt })
-  return `${head.slice(0, -1)},"payment":${event.text}}`
 }
