@@ -72,7 +72,8 @@ begin
   -- knows when the commit happens.
   if shards is not null then
     perform pg_notify('paybell',
-      json_build_object('from', 'record_payment', 'shards', shards, 'endpoints', '[]'::json)::text);
+      json_build_object('from', 'record_payment', 'shards', shards, 'endpoints', '[]'::json,
+        'sinceMs', floor(extract(epoch from accepted) * 1000))::text);
   end if;
   return null;
 end $$;

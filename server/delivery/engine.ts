@@ -200,12 +200,13 @@ export class Engine {
   }
 
   /** Another process has work for us, or has changed an endpoint. */
-  wake({ shards, endpoints }: WakeUp): void {
+  wake({ shards, endpoints, sinceMs }: WakeUp): void {
     const nowMs = this.#environment.clock.nowMs()
     for (const endpoint of endpoints) this.#takeChange(endpoint)
     const held = shards.filter((shard) => this.#shards.holds(shard))
     // Its rows are due since a moment ago, by another process's reading of the same clock.
-    for (const shard of held) this.#reader.rewindTo(shard, nowMs - this.#options.pollEveryMs)
+    const dueSinceMs = Math.min(nowMs - this.#options.pollEveryMs, sinceMs ?? nowMs)
+    for (const shard of held) this.#reader.rewindTo(shard, dueSinceMs)
     if (held.length > 0) void this.#read()
   }
 

@@ -7,7 +7,6 @@ import { UuidMaker } from '../core/uuid.ts'
 import { saveEventsAndFanOut } from './accept.ts'
 import { inTransaction } from './db.ts'
 import {
-  listPayments,
   lockPayments,
   type PaymentToSave,
   readLatestPaymentText,
@@ -101,36 +100,4 @@ test('the latest payment is the one that changed last, not the one that was acce
   }))
   await saveEventsAndFanOut(pool, events, at(5))
   assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":1}')
-})
-
-test('payments are listed newest first, page by page, of all clients or one, or one account', async () => {
-  const database = await cloneDatabase()
-  const [one, other] = [await storeClient(database.pool), await storeClient(database.pool)]
-  const saved = [0, 1, 1, 2, 3].map((ms, n) => ({
-    ms,
-    payment: payment(n % 2 ? other : one, n === 4 ? { accountId: randomUUID() } : {}),
-  }))
-  for (const { ms, payment } of saved) await savePayments(database.pool, [payment], at(ms))
-  const expected = saved
-    .toSorted((a, b) => b.ms - a.ms || (a.payment.id < b.payment.id ? 1 : -1))
-    .map(({ payment }) => payment.id)
-  const all = { clientId: null, accountId: null }
-  const seen: string[] = []
-  for (let after: { acceptedAt: Date; id: string } | null = null; ; ) {
-    const page = await listPayments(database.pool, all, after, 2)
-    seen.push(...page.map(({ id }) => id))
-    const last = page.at(-1)
-    if (last === undefined) break
-    after = last
-  }
-  assert.deepEqual(seen, expected)
-  const view = await readPayment(database.pool, expected[0] ?? '', null)
-  const clientId = view?.clientId ?? assert.fail()
-  assert.equal((await listPayments(database.pool, { ...all, clientId }, null, 10)).length, 3)
-  const filter = { ...all, accountId: one.accountId }
-  assert.equal((await listPayments(database.pool, filter, null, 10)).length, 2)
-  assert.equal(
-    (await listPayments(database.pool, { ...filter, clientId: randomUUID() }, null, 10)).length,
-    0,
-  )
 })

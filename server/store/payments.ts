@@ -157,34 +157,6 @@ export async function readPayment(
   return rows[0] ? toView(rows[0]) : null
 }
 
-export interface PaymentFilter {
-  clientId: string | null
-  accountId: string | null
-}
-
-/**
- * Newest first by acceptance, `limit` at most, those behind `after`. Each client's payments have an
- * order of their own in the index: the newest of each are merged, so no index spans clients.
- */
-export async function listPayments(
-  db: Db,
-  filter: PaymentFilter,
-  after: { acceptedAt: Date; id: string } | null,
-  limit: number,
-): Promise<readonly PaymentView[]> {
-  const { rows } = await db.query<PaymentViewRow>({
-    text: `select ${VIEW_COLUMNS} from clients c cross join lateral (
-             select * from payments p
-             where p.client_key = c.client_key and ($2::uuid is null or p.account_id = $2)
-               and ($3::timestamptz is null or (p.accepted_at, p.id) < ($3, $4::uuid))
-             order by p.accepted_at desc, p.id desc limit $5) as p
-           where $1::uuid is null or c.id = $1
-           order by p.accepted_at desc, p.id desc limit $5`,
-    values: [filter.clientId, filter.accountId, after?.acceptedAt, after?.id, limit],
-  })
-  return rows.map(toView)
-}
-
 function toView(row: PaymentViewRow): PaymentView {
   return {
     id: row.id,

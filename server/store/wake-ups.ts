@@ -10,14 +10,16 @@ import type { LaneKey } from './parked.ts'
 export interface WakeUp {
   shards: readonly number[]
   endpoints: readonly LaneKey[]
+  /** When the work became due, if that was longer ago than a poll: a large transaction commits late. */
+  sinceMs?: number
 }
 
 export interface WakeUpOptions {
   url: string
   processId: string
   onWakeUp: (wakeUp: WakeUp) => void
-  /** Connected again after a loss: anything may have been missed. */
-  onGap: () => void
+  /** Connected again after a loss of so long: anything may have been missed. */
+  onGap: (lostForMs: number) => void
   onError: (error: Error) => void
 }
 
@@ -41,6 +43,7 @@ export class WakeUps {
   #isReconnecting = false
   #isSending = false
   #failures = 0
+  #lostAtMs: number | null = null
 
   constructor(options: WakeUpOptions) {
     this.#options = options
@@ -112,8 +115,9 @@ export class WakeUps {
       // Stopped meanwhile: a connection that nobody ends would keep the process alive.
       if (this.#isStopped) return await client.end()
       this.#client = client
-      if (this.#failures > 0) this.#options.onGap()
+      if (this.#lostAtMs !== null) this.#options.onGap(performance.now() - this.#lostAtMs)
       this.#failures = 0
+      this.#lostAtMs = null
       // What could not be told while nobody was connected.
       if (this.#shards.size + this.#endpoints.size > 0) this.#schedule(NOTIFY_EVERY_MS)
     } catch (error) {
@@ -126,6 +130,7 @@ export class WakeUps {
   #reconnect(lost: pg.Client): void {
     if (this.#isStopped || (this.#client !== null && this.#client !== lost)) return
     this.#client = null
+    this.#lostAtMs ??= performance.now()
     if (this.#isReconnecting) return
     this.#isReconnecting = true
     const waitMs = Math.min(100 * 2 ** Math.min(this.#failures++, 10), RECONNECT_MS_MAX)
@@ -146,10 +151,10 @@ export class WakeUps {
 /** Anybody who may connect may notify: what is not ours is passed over. */
 function parseMessage(payload: string | undefined): Message | null {
   try {
-    const { from, shards, endpoints } = JSON.parse(payload ?? '') as Message
-    return shards.every(Number.isInteger) && endpoints.every(isLaneKey)
-      ? { from, shards, endpoints }
-      : null
+    const { from, shards, endpoints, sinceMs } = JSON.parse(payload ?? '') as Message
+    const isSound = shards.every(Number.isInteger) && endpoints.every(isLaneKey)
+    if (!isSound) return null
+    return { from, shards, endpoints, ...(Number.isFinite(sinceMs) ? { sinceMs } : {}) }
   } catch {
     return null
   }
