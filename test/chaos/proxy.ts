@@ -9,9 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const SOCKET = '.s.PGSQL.5432'
 
 /** What ends a transaction that matters: the text, or the name of a prepared statement. */
-const COMMITS = ['commit\0', 'record-outcomes\0', 'take-leases\0', 'park-deliveries\0'].map(
-  (text) => Buffer.from(text),
-)
+const COMMITS = [
+  'commit\0',
+  'record-delivered\0',
+  'record-outcomes\0',
+  'take-leases\0',
+  'park-deliveries\0',
+].map((text) => Buffer.from(text))
 
 interface Link {
   client: Socket

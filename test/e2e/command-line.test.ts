@@ -169,8 +169,10 @@ test('endpoints are paused and resumed; deliveries cancelled, replayed and recov
   assert.equal((await run('deliveries', 'replay', items[0].id)).code, 0)
   await until('and again', () => receiver.received.filter(({ path }) => path === '/two').length > 1)
   assert.match((await run(...recover)).stdout, /nothing to replay\.$/m)
-  const health = await run('endpoints', 'show', made.id)
-  assert.match(health.stdout, /^Success 24 h +100 %$/m)
+  // Health is written once a second.
+  await until('its success shows', async () =>
+    /^Success 24 h +100 %$/m.test((await run('endpoints', 'show', made.id)).stdout),
+  )
   assert.match((await run('endpoints', 'list')).stdout, new RegExp(`^${made.id} +ACTIVE `, 'm'))
 })
 

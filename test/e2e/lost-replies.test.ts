@@ -104,7 +104,7 @@ describe('lost replies', { concurrency: true }, () => {
     const receiver = await startReceiver(t)
     const paybell = await startPaybell(t)
     await paybell.caller.register(receiver.url(), 'key')
-    const record = loseReplyTo(paybell, 'record-outcomes')
+    const record = loseReplyTo(paybell, 'record-delivered')
     const id = randomUUID()
     await put(paybell, id, '1')
     await until('the answer got lost', () => record.happened())
