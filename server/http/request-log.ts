@@ -6,7 +6,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 export function logRequests(app: FastifyInstance): void {
   // Pino has it; Fastify's type of a logger does not know.
   const log: FastifyBaseLogger & { isLevelEnabled?(level: string): boolean } = app.log
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    done()
     const isQuiet = request.routeOptions.config?.isProbe && reply.statusCode < 400
     // The line is not even made when nobody wants it.
     if (log.isLevelEnabled?.(isQuiet ? 'debug' : 'info') === false) return

@@ -14,12 +14,13 @@ export function countRequests(
   app: FastifyInstance,
   count: (request: AnsweredRequest) => void,
 ): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     count({
       method: request.method,
       route: request.is404 ? null : (request.routeOptions.url ?? null),
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1_000,
     })
+    done()
   })
 }

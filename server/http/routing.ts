@@ -26,9 +26,10 @@ export function tellAllowedMethods(app: FastifyInstance): void {
     }
   })
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const known = fixed.get(pathOf(request))
-    if (known !== undefined && !known.has(request.method)) throw notAllowed(reply, known)
+    if (known === undefined || known.has(request.method)) done()
+    else done(notAllowed(reply, known))
   })
 
   app.setNotFoundHandler((request, reply) => {
