@@ -3,13 +3,10 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { OWNER_STATUSES } from '../../core/endpoint.ts'
 import { toPageRequest } from '../../core/page.ts'
-import { changeEndpoint } from '../../operations/change-endpoint.ts'
-import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { subscribe } from '../../operations/subscribe.ts'
-import { EndpointLists, viewEndpoint } from '../../operations/view-endpoints.ts'
+import { EndpointLists } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import { PaymentSchema } from '../payment-schema.ts'
@@ -17,19 +14,15 @@ import {
   BODY_PROBLEMS,
   CallbackUrl,
   CLIENT_PROBLEMS,
-  EMPTY_BODY,
   EndpointItem,
-  HealthSchema,
-  IdParams,
   OptionalAccountHeader,
   problemResponses,
   readHref,
-  readId,
   SharedKey,
   toEndpointItem,
-  toHealth,
 } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
+import { addOneEndpointRoutes } from './one-endpoint.ts'
 
 const Subscription = Type.Object(
   {
@@ -60,13 +53,6 @@ const Subscription = Type.Object(
     ],
   },
 )
-
-const StatusChange = Type.Object(
-  { status: Type.Enum([...OWNER_STATUSES]) },
-  { examples: [{ status: 'PAUSED' }] },
-)
-
-const ItemWithHealth = Type.Object({ ...EndpointItem.properties, health: HealthSchema })
 
 const PATH = '/api/v1/payments/subscriptions'
 const tags = ['Subscriptions']
@@ -137,70 +123,13 @@ export function subscriptionRoutes(deps: Deps): Routes {
       },
     })
 
-    app.route({
-      method: 'GET',
-      url: `${PATH}/:id`,
-      config: { account: 'optional' },
-      schema: {
-        operationId: 'getSubscription',
-        tags,
-        summary: 'See one subscription and its health',
-        headers: OptionalAccountHeader,
-        params: IdParams,
-        response: {
-          200: ItemWithHealth,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
-        },
-      },
-      handler: async (request) => {
-        const found = await viewEndpoint(deps, scopeOf(request), readId(request.params.id))
-        return { ...toEndpointItem(found.endpoint), health: toHealth(found.health) }
-      },
-    })
-
-    app.route({
-      method: 'PATCH',
-      url: `${PATH}/:id`,
-      config: { account: 'optional' },
-      schema: {
-        operationId: 'changeSubscription',
-        tags,
-        summary: 'Pause or resume a subscription',
-        headers: OptionalAccountHeader,
-        params: IdParams,
-        body: StatusChange,
-        response: {
-          200: EndpointItem,
-          ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
-        },
-      },
-      handler: async (request) => {
-        const { status } = request.body
-        const id = readId(request.params.id)
-        return toEndpointItem(await changeEndpoint(deps, scopeOf(request), id, status))
-      },
-    })
-
-    app.route({
-      method: 'DELETE',
-      url: `${PATH}/:id`,
-      config: { account: 'optional' },
-      schema: {
-        operationId: 'deleteSubscription',
-        tags,
-        summary: 'Delete a subscription',
-        description: 'Its pending deliveries are cancelled at once.',
-        headers: OptionalAccountHeader,
-        params: IdParams,
-        response: {
-          204: EMPTY_BODY,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
-        },
-      },
-      handler: async (request, reply) => {
-        await deleteEndpoint(deps, scopeOf(request), readId(request.params.id))
-        return reply.code(204).send(undefined)
-      },
+    addOneEndpointRoutes(app, deps, {
+      path: PATH,
+      name: 'Subscription',
+      tags,
+      item: EndpointItem,
+      toItem: toEndpointItem,
+      scopeOf,
     })
   }
 }

@@ -3,13 +3,11 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type Endpoint, OWNER_STATUSES } from '../../core/endpoint.ts'
+import type { Endpoint } from '../../core/endpoint.ts'
 import { toPageRequest } from '../../core/page.ts'
-import { changeEndpoint } from '../../operations/change-endpoint.ts'
-import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { registerWebhook } from '../../operations/register-webhook.ts'
-import { EndpointLists, viewEndpoint } from '../../operations/view-endpoints.ts'
+import { EndpointLists } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import {
@@ -19,17 +17,14 @@ import {
   CLIENT_PROBLEMS,
   EMPTY_BODY,
   EndpointItem,
-  HealthSchema,
-  IdParams,
   OptionalAccountHeader,
   problemResponses,
   readHref,
-  readId,
   SharedKey,
   toEndpointItem,
-  toHealth,
 } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
+import { addOneEndpointRoutes } from './one-endpoint.ts'
 
 const Registration = Type.Object(
   { callbackUrl: CallbackUrl, sharedKey: SharedKey },
@@ -43,17 +38,10 @@ const Registration = Type.Object(
   },
 )
 
-const StatusChange = Type.Object(
-  { status: Type.Enum([...OWNER_STATUSES]) },
-  { examples: [{ status: 'PAUSED' }] },
-)
-
 const ItemWithAccount = Type.Object({
   ...EndpointItem.properties,
   accountId: Type.Optional(Type.String({ format: 'uuid' })),
 })
-
-const ItemWithHealth = Type.Object({ ...EndpointItem.properties, health: HealthSchema })
 
 const tags = ['Webhooks']
 
@@ -136,71 +124,13 @@ export function webhookRoutes(deps: Deps): Routes {
       },
     })
 
-    app.route({
-      method: 'GET',
-      url: '/v1/webhooks/:id',
-      config: { account: 'optional' },
-      schema: {
-        operationId: 'getWebhook',
-        tags,
-        summary: 'See one webhook and its health',
-        headers: OptionalAccountHeader,
-        params: IdParams,
-        response: {
-          200: ItemWithHealth,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
-        },
-      },
-      handler: async (request) => {
-        const found = await viewEndpoint(deps, scopeOf(request), readId(request.params.id))
-        return { ...toEndpointItem(found.endpoint), health: toHealth(found.health) }
-      },
-    })
-
-    app.route({
-      method: 'PATCH',
-      url: '/v1/webhooks/:id',
-      config: { account: 'optional' },
-      schema: {
-        operationId: 'changeWebhook',
-        tags,
-        summary: 'Pause or resume a webhook',
-        description: 'A paused webhook loses nothing: what it is owed goes out when it is resumed.',
-        headers: OptionalAccountHeader,
-        params: IdParams,
-        body: StatusChange,
-        response: {
-          200: EndpointItem,
-          ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
-        },
-      },
-      handler: async (request) => {
-        const { status } = request.body
-        const id = readId(request.params.id)
-        return toEndpointItem(await changeEndpoint(deps, scopeOf(request), id, status))
-      },
-    })
-
-    app.route({
-      method: 'DELETE',
-      url: '/v1/webhooks/:id',
-      config: { account: 'optional' },
-      schema: {
-        operationId: 'deleteWebhook',
-        tags,
-        summary: 'Delete a webhook',
-        description: 'Its pending deliveries are cancelled at once.',
-        headers: OptionalAccountHeader,
-        params: IdParams,
-        response: {
-          204: EMPTY_BODY,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
-        },
-      },
-      handler: async (request, reply) => {
-        await deleteEndpoint(deps, scopeOf(request), readId(request.params.id))
-        return reply.code(204).send(undefined)
-      },
+    addOneEndpointRoutes(app, deps, {
+      path: '/v1/webhooks',
+      name: 'Webhook',
+      tags,
+      item: EndpointItem,
+      toItem: toEndpointItem,
+      scopeOf,
     })
   }
 }

@@ -1,0 +1,110 @@
+// What can be done to one endpoint, whichever door made it: see it with its health, pause and resume it,
+// delete it. Webhooks, subscriptions and listeners differ in their addresses and in what they show.
+
+import type { FastifyRequest } from 'fastify'
+import { type TObject, Type } from 'typebox'
+import { type Endpoint, OWNER_STATUSES } from '../../core/endpoint.ts'
+import { changeEndpoint } from '../../operations/change-endpoint.ts'
+import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { type EndpointScope, viewEndpoint } from '../../operations/view-endpoints.ts'
+import {
+  BODY_PROBLEMS,
+  CLIENT_PROBLEMS,
+  EMPTY_BODY,
+  HealthSchema,
+  IdParams,
+  OptionalAccountHeader,
+  problemResponses,
+  readId,
+  toHealth,
+} from '../schemas.ts'
+import type { App } from '../typed.ts'
+
+export interface EndpointDoor {
+  /** Of all of them; one has its id behind a slash. */
+  path: string
+  /** As in "getWebhook". */
+  name: string
+  tags: string[]
+  item: TObject
+  toItem(endpoint: Endpoint): Record<string, unknown>
+  scopeOf(request: FastifyRequest): EndpointScope
+  pausing?: string
+  deleting?: string
+}
+
+const StatusChange = Type.Object(
+  { status: Type.Enum([...OWNER_STATUSES]) },
+  { examples: [{ status: 'PAUSED' }] },
+)
+
+export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): void {
+  const { tags, toItem, scopeOf } = door
+  const url = `${door.path}/:id`
+  const noun = door.name.toLowerCase()
+  const shared = { headers: OptionalAccountHeader, params: IdParams, tags }
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { account: 'optional' },
+    schema: {
+      operationId: `get${door.name}`,
+      summary: `See one ${noun} and its health`,
+      ...shared,
+      response: {
+        200: Type.Object({ ...door.item.properties, health: HealthSchema }),
+        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+      },
+    },
+    handler: async (request) => {
+      const found = await viewEndpoint(deps, scopeOf(request), readId(request.params.id))
+      return { ...toItem(found.endpoint), health: toHealth(found.health) }
+    },
+  })
+
+  app.route({
+    method: 'PATCH',
+    url,
+    config: { account: 'optional' },
+    schema: {
+      operationId: `change${door.name}`,
+      summary: `Pause or resume a ${noun}`,
+      description:
+        door.pausing ??
+        `A paused ${noun} loses nothing: what it is owed goes out when it is resumed.`,
+      ...shared,
+      body: StatusChange,
+      response: {
+        200: door.item,
+        ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
+      },
+    },
+    handler: async (request) => {
+      const { status } = request.body
+      const id = readId(request.params.id)
+      return toItem(await changeEndpoint(deps, scopeOf(request), id, status))
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { account: 'optional' },
+    schema: {
+      operationId: `delete${door.name}`,
+      summary: `Delete a ${noun}`,
+      description: door.deleting ?? 'Its pending deliveries are cancelled at once.',
+      ...shared,
+      response: {
+        204: EMPTY_BODY,
+        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+      },
+    },
+    handler: async (request, reply) => {
+      await deleteEndpoint(deps, scopeOf(request), readId(request.params.id))
+      return reply.code(204).send(undefined)
+    },
+  })
+}
