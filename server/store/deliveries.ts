@@ -3,6 +3,7 @@
 
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
+import { fileAs, MOVED_COLUMNS } from './file-deliveries.ts'
 
 export interface DueCursor {
   shard: number
@@ -115,9 +116,6 @@ export function toQueued(row: QueuedRow): QueuedDelivery {
   }
 }
 
-const FINAL_COLUMNS = `client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-  created_at, attempts, deadline_at, last_outcome, last_status`
-
 /** The endpoint is deleted: what it is still owed ends here, and stays readable. */
 export async function cancelDeliveriesOf(
   db: Db,
@@ -129,9 +127,8 @@ export async function cancelDeliveriesOf(
     name: 'cancel-deliveries-of-endpoint',
     text: `with cancelled as (
              delete from pending_deliveries where client_key + 0 = $1 and endpoint_id = $2
-             returning ${FINAL_COLUMNS})
-           insert into final_deliveries (${FINAL_COLUMNS}, state, finished_at)
-           select *, 'CANCELLED', $3 from cancelled`,
+             returning ${MOVED_COLUMNS})
+           ${fileAs('CANCELLED', 'cancelled', '$3')}`,
     values: [clientKey, endpointId, now],
   })
 }

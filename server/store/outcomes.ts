@@ -6,6 +6,7 @@
 import type { FinalState } from '../core/delivery.ts'
 import { bytesColumn, instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { fileAs } from './file-deliveries.ts'
 
 /** A delivery under the lease that the engine holds it by. */
 export interface HeldDelivery {
@@ -250,10 +251,7 @@ export async function exhaustDeliveries(
              where ${sameDelivery('g')} and p.deadline_at <= $5
                and a.client_key = p.client_key and a.id = p.endpoint_id
              returning p.*)
-           insert into final_deliveries (${FINAL_COLUMNS})
-           select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-             created_at, 'EXHAUSTED', attempts, deadline_at, $5, last_outcome, last_status
-           from ended`,
+           ${fileAs('EXHAUSTED', 'ended', '$5')}`,
     values: [...heldColumns(deliveries), now],
   })
 }
@@ -325,10 +323,7 @@ export async function settleInactive(
                p.sequence, p.kind, p.created_at, p.attempts, p.deadline_at, p.last_outcome,
                p.last_status
            )
-           insert into final_deliveries (${FINAL_COLUMNS})
-           select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-             created_at, 'CANCELLED', attempts, deadline_at, $5, last_outcome, last_status
-           from cancelled`,
+           ${fileAs('CANCELLED', 'cancelled', '$5')}`,
     values: [...heldColumns(deliveries), now],
   })
 }

@@ -5,6 +5,7 @@ import type { ShardEpoch } from '../core/lease.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
+import { fileAs } from './file-deliveries.ts'
 import { HELD, type HeldDelivery, heldColumns, sameDelivery } from './outcomes.ts'
 
 export interface LaneKey {
@@ -103,12 +104,7 @@ export async function exhaustParked(
                and p.shard = $1 and p.client_key = $2
                and p.endpoint_id = $3 and p.next_attempt_at is null and p.deadline_at <= $5
              returning p.*)
-           insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id,
-             account_id, sequence, kind, created_at, state, attempts, deadline_at, finished_at,
-             last_outcome, last_status)
-           select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-             created_at, 'EXHAUSTED', attempts, deadline_at, $5, last_outcome, last_status
-           from ended`,
+           ${fileAs('EXHAUSTED', 'ended', '$5')}`,
     values: [lane.shard, lane.clientKey, lane.endpointId, lane.epoch, now],
   })
   return rowCount ?? 0
