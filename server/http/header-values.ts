@@ -1,0 +1,18 @@
+// Headers as they were sent. Node joins or silently drops what was sent twice; whoever must not be
+// fooled by a second value asks here.
+
+import type { FastifyRequest } from 'fastify'
+
+/** Every value that was sent under this name, which is given in lower case. */
+export function headerValues(request: FastifyRequest, name: string): string[] {
+  const { rawHeaders } = request.raw
+  const values: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at] as string
+    // Most names differ in length: no need to lower their case.
+    if (given.length === name.length && given.toLowerCase() === name) {
+      values.push(rawHeaders[at + 1] as string)
+    }
+  }
+  return values
+}
