@@ -13,6 +13,7 @@ import { PAYBELL, PAYBELL_LOGGING, PAYBELL_TLS } from './paybell/system.ts'
 import { findRedis } from './peers/redis.ts'
 import { POSTGRES_PEERS, REDIS_PEERS } from './peers/systems.ts'
 import { profilePaybell } from './profile.ts'
+import { joinReports } from './report/join.ts'
 import {
   deliveryTable,
   floorTable,
@@ -22,7 +23,7 @@ import {
 } from './report/results-file.ts'
 import { ratiosOf, summarise } from './report/summary.ts'
 import { ratio } from './report/text.ts'
-import { writeReport } from './report/write.ts'
+import { publish, writeReport } from './report/write.ts'
 import { SCENARIOS } from './scenarios/all.ts'
 import type { ScenarioResult } from './scenarios/scenario.ts'
 
@@ -40,6 +41,12 @@ async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2))
   if (options === null) {
     console.log(USAGE)
+    return
+  }
+  if (options.join !== null) {
+    const report = await joinReports(options.join)
+    await publish(report)
+    print(report)
     return
   }
   if (options.mode === 'profile') {

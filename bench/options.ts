@@ -19,6 +19,8 @@ export interface Options {
   scenarios: readonly string[] | null
   /** Cells whose name matches; null for all. */
   only: RegExp | null
+  /** Nothing is measured: these parts are joined. */
+  join: readonly string[] | null
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -31,6 +33,7 @@ export const USAGE = `npm run bench -- [options]
   --no-floors         without the floors of disk, store and processor
   --publish           write RESULTS.md and the plots also after a part of a run
   --pinned            receiver and generator on the last core
+  --join=<files>      write RESULTS.md from the JSON of several parts, comma-separated
   --rounds, --seconds, --warm-up, --endpoints, --seed`
 
 export function readOptions(args: readonly string[]): Options | null {
@@ -46,6 +49,7 @@ export function readOptions(args: readonly string[]): Options | null {
       floors: { type: 'boolean', default: true },
       help: { type: 'boolean', default: false },
       only: { type: 'string' },
+      join: { type: 'string' },
       scenarios: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
@@ -71,6 +75,7 @@ export function readOptions(args: readonly string[]): Options | null {
     isTrial: values.trial,
     isPublished: values.publish,
     scenarios: readScenarios(values.scenarios, isFull),
+    join: values.join?.split(',') ?? null,
     only: values.only === undefined ? null : new RegExp(values.only, 'i'),
   }
 }

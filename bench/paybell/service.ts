@@ -50,6 +50,7 @@ export class PaybellService {
         PORT: '0',
         PAYBELL_DATA_DIR: dataDir,
         PAYBELL_LOG_LEVEL: 'warn',
+        PAYBELL_SANDBOX_SEED: 'off',
         PAYBELL_REQUESTS_PER_SECOND: '1000000',
         DATABASE_URL: options.databaseUrl,
         PAYBELL_MASTER_KEY: options.masterKey.toString('base64'),

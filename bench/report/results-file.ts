@@ -110,7 +110,7 @@ export function floorTable(floors: StoreFloors): string {
   return markdownTable(['floor', 'rate', 'each'], rows)
 }
 
-export function resultsMarkdown(report: RunReport): string {
+export function resultsMarkdown(report: RunReport, reading = ''): string {
   const { machine, timing } = report
   const versions = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`)
   const parts = [
@@ -131,6 +131,7 @@ export function resultsMarkdown(report: RunReport): string {
       parts.push('![Latency](plots/latency.svg)')
     }
   }
+  if (reading !== '') parts.push(reading.trim())
   if (report.floors !== null)
     parts.push('## Floors, measured in the same run', floorTable(report.floors))
   if (report.notes.length > 0)

@@ -1,7 +1,7 @@
 // Where a run leaves its traces: RESULTS.md, the plots, and all rounds as JSON. A trial or a part of a
 // run leaves only the JSON, so that the published table is always a whole one.
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { CellResult } from '../cells.ts'
 import { latencyPlot, throughputPlot } from './plots.ts'
 import { type RunReport, resultsMarkdown } from './results-file.ts'
@@ -25,10 +25,16 @@ export async function writeReport(
   await writeFile(new URL(`${report.mode}-${stamp}.json`, raw), `${json}\n`)
   if (!isWhole) return
   await writeFile(new URL('latest.json', raw), `${json}\n`)
+  await publish(report)
+}
+
+/** RESULTS.md and the plots. What a person has to say about the figures stands in reading.md. */
+export async function publish(report: RunReport): Promise<void> {
   const plots = new URL('plots/', HERE)
   await mkdir(plots, { recursive: true })
   await writeFile(new URL('throughput.svg', plots), throughputPlot(report.rows))
   const latencies = report.scenarios.flatMap((scenario) => scenario.latencies)
   if (latencies.length > 0) await writeFile(new URL('latency.svg', plots), latencyPlot(latencies))
-  await writeFile(new URL('RESULTS.md', HERE), resultsMarkdown(report))
+  const reading = await readFile(new URL('reading.md', HERE), 'utf8').catch(() => '')
+  await writeFile(new URL('RESULTS.md', HERE), resultsMarkdown(report, reading))
 }
