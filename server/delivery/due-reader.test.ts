@@ -48,6 +48,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
         circuit: circuitPolicy(),
         slowMs: 1_000,
         ratePerSecond: null,
+        backlogPerSecond: 2_000,
         bytesPerTurn: 1_000,
       },
       slots: 1_000,

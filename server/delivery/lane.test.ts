@@ -9,6 +9,7 @@ const POLICY: LanePolicy = {
   circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
   slowMs: 1_000,
   ratePerSecond: null,
+  backlogPerSecond: 100,
   bytesPerTurn: 100,
 }
 
@@ -103,4 +104,22 @@ test('it may be forgotten only when nothing about it would be missed', () => {
   assert.ok(lane.isForgettable)
   lane.hasParked = true
   assert.ok(!lane.isForgettable)
+})
+
+test('a lane that works off a backlog keeps its pace, a few milliseconds ahead at most', () => {
+  const lane = makeLane()
+  // Wide open, so that nothing but the pace holds it.
+  for (let n = 0; n < 8; n++) attempt(lane, true, 0)
+  lane.hasParked = true
+  let sent = 0
+  for (let nowMs = 1_000; nowMs < 2_000; nowMs++) {
+    while (lane.startsAtMs(nowMs) <= nowMs) {
+      attempt(lane, true, nowMs)
+      sent++
+    }
+  }
+  assert.ok(sent >= 99 && sent <= 101, `${sent} in a second`)
+  lane.hasParked = false
+  attempt(lane, true, 2_100)
+  assert.equal(lane.startsAtMs(2_100), 2_100, 'without a backlog it goes at once')
 })

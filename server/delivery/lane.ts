@@ -22,6 +22,9 @@ export interface LanePolicy {
   slowMs: number
   /** Attempts per second at one endpoint; null for as many as it carries. */
   ratePerSecond: number | null
+  /** The same for a lane that works off what was parked: an endpoint that answers at once could
+   *  otherwise take the whole processor, and everybody else's callbacks would wait. */
+  backlogPerSecond: number
   /** Bodies count in such pieces when lanes take turns: a lane of large ones waits in between. */
   bytesPerTurn: number
 }
@@ -49,6 +52,8 @@ export interface Verdict {
   bodyBytes: number
 }
 
+const BACKLOG_AHEAD_MS = 5
+
 export class Lane {
   readonly clientKey: number
   readonly endpointId: string
@@ -75,6 +80,8 @@ export class Lane {
   isParkedAnew = false
   #window: Window = WINDOW_START
   #nextSendAtMs = 0
+  /** How far ahead of its pace it may be: timers are too coarse for one send at a time. */
+  #aheadMs = 0
 
   constructor(of: { clientKey: number; endpointId: string; shard: number }) {
     this.clientKey = of.clientKey
@@ -99,15 +106,16 @@ export class Lane {
       return this.inFlight > 0 ? Number.POSITIVE_INFINITY : this.circuit.probeAtMs
     }
     if (this.inFlight >= Math.floor(this.#window.size)) return Number.POSITIVE_INFINITY
-    return Math.max(nowMs, this.#nextSendAtMs)
+    return Math.max(nowMs, this.#nextSendAtMs - this.#aheadMs)
   }
 
   started(policy: LanePolicy, nowMs: number): void {
     this.inFlight++
     this.circuit = afterProbeStarted(this.circuit)
-    if (policy.ratePerSecond !== null) {
-      this.#nextSendAtMs = Math.max(nowMs, this.#nextSendAtMs) + 1_000 / policy.ratePerSecond
-    }
+    const backlogRate = this.hasParked ? policy.backlogPerSecond : null
+    const rate = policy.ratePerSecond ?? backlogRate
+    this.#aheadMs = policy.ratePerSecond === null ? BACKLOG_AHEAD_MS : 0
+    if (rate !== null) this.#nextSendAtMs = Math.max(nowMs, this.#nextSendAtMs) + 1_000 / rate
   }
 
   /** The turn was given back: nothing was sent, so nothing was learnt. */

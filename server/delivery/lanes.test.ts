@@ -13,6 +13,7 @@ const OPTIONS: LanesOptions = {
     circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
     slowMs: 1_000,
     ratePerSecond: null,
+    backlogPerSecond: 2_000,
     bytesPerTurn: 64 * 1024,
   },
   slots: 20,

@@ -11,6 +11,7 @@ const POLICY: LanePolicy = {
   circuit: circuitPolicy(),
   slowMs: 1_000,
   ratePerSecond: null,
+  backlogPerSecond: 100,
   bytesPerTurn: 100,
 }
 const ANY = () => true

@@ -226,6 +226,7 @@ function drawOptions(
         circuit: isCramped ? { ...circuit, failuresToOpen: 3, failingMsToOpen: SECOND } : circuit,
         slowMs: SECOND,
         ratePerSecond: null,
+        backlogPerSecond: 2_000,
         bytesPerTurn: 64 * 1_024,
       },
       slots: isCramped ? dice.pick([2, 8]) : 512,
