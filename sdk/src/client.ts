@@ -12,7 +12,9 @@ import type {
   DeliveryState,
   Diagnosis,
   Endpoint,
-  EndpointDetail,
+  EndpointHealth,
+  Listener,
+  ListenerOffer,
   Page,
   Payment,
   PaymentEvent,
@@ -89,6 +91,24 @@ export interface CursorPage<Item> {
 export interface EventPage extends CursorPage<PaymentEvent> {
   /** Always there, also at the end: keep it and come back with it. */
   next: string
+}
+
+/** What your receiver answered, or why nobody did. */
+export interface ListenerOutcome {
+  offerId: string
+  status?: number | undefined
+  error?:
+    | 'connect-error'
+    | 'connection-reset'
+    | 'dns-error'
+    | 'protocol-error'
+    | 'timeout'
+    | 'tls-error'
+    | undefined
+  durationMs?: number | undefined
+  /** How the answer begins. */
+  body?: string | undefined
+  retryAfter?: string | undefined
 }
 
 /** For what the service does while one waits. */
@@ -195,13 +215,16 @@ export function createClient(options: ClientOptions) {
     }
   }
 
-  /** What webhooks and subscriptions have in common. */
-  const endpoints = (path: string, fixed: CallDetails) => ({
+  /** What webhooks, subscriptions and listeners have in common. */
+  const endpoints = <Item = Endpoint>(path: string, fixed: CallDetails) => ({
     get: (id: string, details?: CallOptions) =>
-      get<EndpointDetail>(`${path}/${segment(id)}`, undefined, { ...details, ...fixed }),
+      get<Item & { health: EndpointHealth }>(`${path}/${segment(id)}`, undefined, {
+        ...details,
+        ...fixed,
+      }),
     /** `PAUSED` keeps what is owed; `ACTIVE` lets it go out, in order. */
     setStatus: (id: string, status: 'ACTIVE' | 'PAUSED', details?: CallOptions) =>
-      call<Endpoint>('PATCH', `${path}/${segment(id)}`, {
+      call<Item>('PATCH', `${path}/${segment(id)}`, {
         ...details,
         ...fixed,
         body: { status },
@@ -297,6 +320,24 @@ export function createClient(options: ClientOptions) {
       allPages<Endpoint>(SUBSCRIPTIONS, 100, { ...details, ...clientWide }),
   }
 
+  const LISTENERS = '/v1/listeners'
+  const { check: _, ...ofListeners } = endpoints<Listener>(LISTENERS, {})
+
+  const listeners = {
+    ...ofListeners,
+    /** The same `name` again is the same listener; another key replaces its key. */
+    register: (registration: { name: string; sharedKey: string }, details?: CallOptions) =>
+      call<Listener>('POST', LISTENERS, { ...details, body: registration, isSafe: true }),
+    list: (query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<Listener>>(LISTENERS, query, details),
+    /** Waits for a callback, up to `wait` seconds (0 to 30); undefined when none came. */
+    next: (id: string, { wait = 20 }: { wait?: number } = {}, details?: CallOptions) =>
+      get<ListenerOffer | undefined>(`${LISTENERS}/${segment(id)}/next`, { wait }, details),
+    /** Tells what came of it, within its `timeoutMs`. */
+    answer: (id: string, outcome: ListenerOutcome, details?: CallOptions) =>
+      call<void>('POST', `${LISTENERS}/${segment(id)}/outcomes`, { ...details, body: outcome }),
+  }
+
   async function* deliveryPages(query: DeliveryQuery = {}, details?: CallOptions) {
     for (let after = query.after; ; ) {
       const page = await deliveries.list({ ...query, after }, details)
@@ -349,6 +390,7 @@ export function createClient(options: ClientOptions) {
   return {
     call,
     webhooks,
+    listeners,
     subscriptions,
     deliveries,
     events,

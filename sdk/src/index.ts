@@ -11,6 +11,7 @@ export {
   type EventPage,
   type EventQuery,
   type FollowOptions,
+  type ListenerOutcome,
   type PageQuery,
   type Recovery,
 } from './client.ts'

@@ -106,6 +106,31 @@ export interface Webhook extends Endpoint {
   accountId?: string
 }
 
+/** Its callbacks are fetched, one by one. */
+export interface Listener {
+  id: string
+  name: string
+  accountId: string
+  /** `PAUSED` while nobody asks. */
+  status: Endpoint['status']
+  hmacHeaderName: string
+  algorithm: string
+}
+
+/** A callback to forward, and to answer. */
+export interface ListenerOffer {
+  offerId: string
+  /** Null for a test. */
+  deliveryId: string | null
+  eventId: string
+  attempt: number
+  headers: [name: string, value: string][]
+  /** The exact bytes that are signed. */
+  bodyBase64: string
+  timeoutMs: number
+  deadlineAt: string
+}
+
 export interface Page<Item> {
   content: Item[]
   totalPages: number

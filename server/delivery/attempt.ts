@@ -50,6 +50,8 @@ export async function makeAttempt(
     tenant,
     headers,
     body,
+    endpointId: delivery.endpointId,
+    deliveryId: delivery.id,
   })
   return { atMs, durationMs, outcome }
 }

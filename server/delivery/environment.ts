@@ -31,7 +31,7 @@ export interface EngineEnvironment {
   /** Calls `run` once after `ms`; returns the function that calls it off. */
   setTimer(ms: number, run: () => void): () => void
   store: DeliveryStore
-  /** Never throws, never hangs. */
+  /** Never hangs. Rejects only when nothing has left the house: then it was no attempt. */
   send(request: CallbackRequest): Promise<AttemptResult>
   /** How other processes hear of work for them; without it they find it by polling. */
   wakeUps?: { announceWork(shard: number): void; announceEndpoint(lane: LaneKey): void }

@@ -30,6 +30,9 @@ export interface CallbackRequest {
   headers: readonly string[]
   /** Sent in this order, as one body. */
   body: readonly Uint8Array[]
+  /** Whose callback it is: nothing that is sent, but what a listener fetches it by. */
+  endpointId?: string
+  deliveryId?: string
 }
 
 /** Where a callback goes, once its URL has passed the rules. */

@@ -26,6 +26,8 @@ export interface EndpointRequest {
   href: string
   sharedKey: string
   header: { name: string; value: string } | null
+  /** In the same transaction, when the endpoint is new. */
+  onInsert?(db: Db, id: string, now: Date): Promise<void>
 }
 
 /** Returns the endpoint's id, which stays when the address was there already. */
@@ -63,6 +65,7 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
     const sealedKey = sealKey(deps.sealer, 'shared_key', id, Buffer.from(request.sharedKey))
     const header = sealHeader(deps.sealer, request, id)
     await insertEndpoint(db, { ...request, ...endpoint, hrefHash, sealedKey, header }, now)
+    await request.onInsert?.(db, id, now)
     return endpoint
   })
 }
@@ -116,8 +119,8 @@ function sealHeader(
 function tooMany(deps: Deps, kind: EndpointKind): ServiceError {
   const limit = deps.config.endpointsMax
   const detail =
-    kind === 'webhook'
-      ? `The account already has ${limit} webhooks. Delete one first.`
+    kind !== 'subscription'
+      ? `The account already has ${limit} webhooks, listeners included. Delete one first.`
       : `The client already has ${limit} subscriptions. Delete one first.`
   return new ServiceError('too-many-endpoints', detail)
 }

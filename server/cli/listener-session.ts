@@ -1,0 +1,184 @@
+// A listener at a service, kept over its restarts: registers, asks for one callback after the other,
+// tells what came of each. A service that is away is waited for; a token that has run out is renewed.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Answer, type Api, ApiError, type CallOptions, UnreachableError } from './api.ts'
+import type { Forwarded } from './forward.ts'
+import type { Target } from './target.ts'
+
+export interface Offer {
+  offerId: string
+  /** Null for a test. */
+  deliveryId: string | null
+  eventId: string
+  attempt: number
+  headers: readonly (readonly [string, string])[]
+  bodyBase64: string
+  /** What is left of the attempt's time. */
+  timeoutMs: number
+}
+
+export interface SessionOptions {
+  target: Target
+  accountId: string
+  name: string
+  sharedKey: string
+  /** Told in a line what happens to the connection. */
+  note(text: string): void
+}
+
+interface ListenerItem {
+  id: string
+  status: string
+  health?: { pending: number }
+}
+
+const WAIT_SECONDS = 25
+/** Longer than the service lets anybody wait. */
+const POLL_TIMEOUT_MS = 40_000
+const RECONNECT_MS_MIN = 250
+const RECONNECT_MS_MAX = 10_000
+/** For what is said while leaving. */
+const PARTING_TIMEOUT_MS = 3_000
+
+export class ListenerSession {
+  readonly #options: SessionOptions
+  #api: Promise<Api> | null = null
+  #id: string | null = null
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  /** Makes the listener or finds it; tells how many callbacks have waited for it. */
+  async register(): Promise<{ isNew: boolean; pending: number }> {
+    const { accountId, name, sharedKey } = this.#options
+    const headers = { accountid: accountId }
+    const answer = await this.#call('POST', '/v1/listeners', { headers, json: { name, sharedKey } })
+    const { id } = answer.json<ListenerItem>()
+    this.#id = id
+    if (answer.status === 201) return { isNew: true, pending: 0 }
+    const { health } = (await this.#call('GET', `/v1/listeners/${id}`)).json<ListenerItem>()
+    return { isNew: false, pending: health?.pending ?? 0 }
+  }
+
+  /** Each as soon as it is there, until called off. Ask for the next one at once: others wait. */
+  async *callbacks(signal: AbortSignal): AsyncGenerator<Offer> {
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        if (this.#id === null) await this.register()
+        const answer = await this.#call('GET', `/v1/listeners/${this.#id}/next`, {
+          query: { wait: WAIT_SECONDS },
+          timeoutMs: POLL_TIMEOUT_MS,
+          signal,
+        })
+        if (failures > 0) this.#options.note('Connected again.')
+        failures = 0
+        if (answer.status === 200) yield answer.json<Offer>()
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof ApiError && error.status === 404 && this.#id !== null) {
+          this.#options.note('The listener was deleted; it is made anew.')
+          this.#id = null
+          continue
+        }
+        if (!isPassing(error)) throw error
+        if (failures === 0) this.#options.note(`${away(error)} Trying again.`)
+        await delay(pauseMs(error, failures++), undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  /** False when it could not be told in time: the service tries the callback again. */
+  async answer(offer: Offer, answer: Forwarded, timeoutMs: number): Promise<boolean> {
+    const endsAtMs = performance.now() + timeoutMs
+    for (let failures = 0; ; failures++) {
+      try {
+        await this.#call('POST', `/v1/listeners/${this.#id}/outcomes`, {
+          json: toOutcome(offer, answer),
+          timeoutMs: Math.max(1_000, Math.round(endsAtMs - performance.now())),
+        })
+        return true
+      } catch (error) {
+        if (!(error instanceof ApiError || error instanceof UnreachableError)) throw error
+        if (!isPassing(error) || performance.now() >= endsAtMs) return false
+        await delay(pauseMs(error, failures))
+      }
+    }
+  }
+
+  async replay(deliveryId: string): Promise<void> {
+    await this.#call('POST', `/v1/deliveries/${deliveryId}/replay`)
+  }
+
+  async explain(deliveryId: string): Promise<string> {
+    const answer = await this.#call('GET', `/v1/deliveries/${deliveryId}`)
+    return answer.json<{ explanation: string }>().explanation
+  }
+
+  /** Nobody listens any more: what comes from now on waits. */
+  async pause(): Promise<void> {
+    if (this.#id === null) return
+    await this.#call('PATCH', `/v1/listeners/${this.#id}`, {
+      json: { status: 'PAUSED' },
+      timeoutMs: PARTING_TIMEOUT_MS,
+    })
+  }
+
+  /** What it is still owed is cancelled. */
+  async delete(): Promise<void> {
+    if (this.#id === null) return
+    await this.#call('DELETE', `/v1/listeners/${this.#id}`, { timeoutMs: PARTING_TIMEOUT_MS })
+    this.#id = null
+  }
+
+  async #call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    try {
+      return await (await this.#connect()).call(method, path, options)
+    } catch (error) {
+      // A connection that is new fetches a token of its own.
+      if (error instanceof UnreachableError) this.#api = null
+      if (!(error instanceof ApiError) || error.status !== 401) throw error
+      this.#api = null
+      this.#options.note('The token has run out; fetching another.')
+      return (await this.#connect()).call(method, path, options)
+    }
+  }
+
+  #connect(): Promise<Api> {
+    this.#api ??= this.#options.target.client()
+    return this.#api
+  }
+}
+
+function toOutcome({ offerId }: Offer, answer: Forwarded): object {
+  const { durationMs } = answer
+  if (answer.status === null) return { offerId, error: answer.error, durationMs }
+  const { status, body, retryAfter } = answer
+  return {
+    offerId,
+    // What no service would say is as good as none of our words for it.
+    status: status >= 200 && status <= 599 ? status : 599,
+    durationMs,
+    ...(status === 200 || body.length === 0 ? {} : { body: body.toString('utf8') }),
+    ...(retryAfter === null ? {} : { retryAfter: retryAfter.slice(0, 100) }),
+  }
+}
+
+/** The service will be there again, or have time again. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof UnreachableError) return true
+  return error instanceof ApiError && (error.status === 429 || error.status >= 500)
+}
+
+function away(error: unknown): string {
+  return error instanceof ApiError
+    ? `The service answers ${error.status}.`
+    : (error as UnreachableError).message
+}
+
+function pauseMs(error: unknown, failures: number): number {
+  const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0
+  const backoff = Math.min(RECONNECT_MS_MIN * 2 ** Math.min(failures, 10), RECONNECT_MS_MAX)
+  return Math.min(Math.max(asked, backoff), RECONNECT_MS_MAX)
+}
