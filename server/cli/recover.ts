@@ -60,18 +60,19 @@ async function recover(call: Call<RecoverOptions>): Promise<void> {
     throw new SilentFailure()
   }
   const answer = await api.post(PATH, { filter, dryRun: false })
-  const { replayed, jobId } = answer.json<{ replayed: number; jobId?: string }>()
-  if (options.wait && jobId) await untilDone(call, api, jobId)
+  const { replayed } = answer.json<{ replayed: number }>()
+  const job = answer.headers.get('location')
+  if (options.wait && job) await untilDone(call, api, job)
   if (call.isJson) call.print(answer.text)
   else call.print(`${plural(replayed, 'delivery', 'deliveries')} replayed.`)
   call.note('Watch them: paybell deliveries tail --only attempt')
 }
 
-async function untilDone(call: Call, api: Api, jobId: string): Promise<void> {
+async function untilDone(call: Call, api: Api, jobPath: string): Promise<void> {
   const limit = performance.now() + WAIT_MS_MAX
   let told = 0
   while (performance.now() < limit) {
-    const job = (await api.get(`/operator/v1/jobs/${jobId}`)).json<Job>()
+    const job = (await api.get(jobPath)).json<Job>()
     if (job.state === 'DONE') return
     if (job.state === 'FAILED') {
       throw new Error(

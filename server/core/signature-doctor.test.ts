@@ -40,6 +40,10 @@ function sent(body = BODY, keys = ONE_KEY, atMs = NOW_MS): Record<string, string
   return headers
 }
 
+function without(name: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(sent()).filter(([given]) => given !== name))
+}
+
 interface Case {
   headers?: Record<string, string>
   body?: string
@@ -75,6 +79,13 @@ test('a callback as it was sent is valid, with nothing to find', () => {
     valid: true,
     codes: [],
   })
+})
+
+test('a receiver that checks webhook-signature alone gives those headers, and nothing is missing', () => {
+  const headers = Object.fromEntries(
+    Object.entries(sent()).filter(([name]) => name.startsWith('webhook-')),
+  )
+  assert.deepEqual(ask({ headers }), { valid: true, codes: [] })
 })
 
 test('two spellings of a header name are one header', () => {
@@ -172,6 +183,18 @@ const CASES: Record<string, [Case, FindingCode[]]> = {
   'missing-header: no headers at all': [{ headers: {} }, ['missing-header']],
   'missing-header: no timestamp': [
     { headers: { 'webhook-signature': standard, 'webhook-id': EVENT_ID } },
+    ['missing-header'],
+  ],
+  'missing-header: the rest of a callback without its HMAC': [
+    { headers: without('X-Paybell-Hmac') },
+    ['missing-header'],
+  ],
+  'missing-header: an empty HMAC': [
+    { headers: { ...sent(), 'X-Paybell-Hmac': '' } },
+    ['missing-header'],
+  ],
+  'missing-header: one of two signatures cannot be checked': [
+    { headers: without('webhook-timestamp') },
     ['missing-header'],
   ],
   'previous-key, when its day is over': [

@@ -55,6 +55,8 @@ interface Signed {
   id: string | null
   timestamp: string | null
   signatures: readonly string[]
+  /** Other headers of ours are there, so that this one was not left out by choice. */
+  hasLostHmac: boolean
 }
 
 type KeyName = 'current' | 'previous'
@@ -62,7 +64,7 @@ type KeyName = 'current' | 'previous'
 export function diagnose(patient: Patient): Diagnosis {
   const signed = readHeaders(patient.headers)
   const findings: Finding[] = []
-  findMissing(signed, findings)
+  const isWhole = !findMissing(signed, findings)
   const isTimely = judgeTimestamp(signed, patient.nowMs, findings)
   const keys = knownKeys(patient.keys)
 
@@ -83,8 +85,9 @@ export function diagnose(patient: Patient): Diagnosis {
   else if (verified.length > 0) findings.push(...listOf(bodyFault(patient)))
 
   return {
-    // Each signature that can be checked must be right: one that is wrong is never called valid.
-    valid: verified.length > 0 && verified.length === verdicts.length && isTimely && isInTime,
+    // Each signature must be there to be checked, and right: one that is wrong is never called valid.
+    valid:
+      isWhole && verified.length > 0 && verified.length === verdicts.length && isTimely && isInTime,
     findings,
   }
 }
@@ -105,16 +108,19 @@ function readHeaders(headers: Readonly<Record<string, string>>): Signed {
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()]),
   )
   const read = (name: string) => found.get(name.toLowerCase()) || null
+  // A receiver with the old key compares with the second of the two.
+  const hmac = read(HMAC_HEADER) ?? read(`${HMAC_HEADER}-Previous`)
   return {
-    // A receiver with the old key compares with the second of the two.
-    hmac: read(HMAC_HEADER) ?? read(`${HMAC_HEADER}-Previous`),
+    hmac,
     id: read('webhook-id'),
     timestamp: read('webhook-timestamp'),
     signatures: read('webhook-signature')?.split(/\s+/) ?? [],
+    hasLostHmac: hmac === null && [...found.keys()].some((name) => name.startsWith('x-paybell-')),
   }
 }
 
-function findMissing(signed: Signed, findings: Finding[]): void {
+/** True when one is missing without which a signature cannot be checked. */
+function findMissing(signed: Signed, findings: Finding[]): boolean {
   const missing: string[] = []
   if (signed.hmac === null && signed.signatures.length === 0) {
     missing.push(HMAC_HEADER, 'webhook-signature')
@@ -122,14 +128,17 @@ function findMissing(signed: Signed, findings: Finding[]): void {
     if (signed.id === null) missing.push('webhook-id')
     if (signed.timestamp === null) missing.push('webhook-timestamp')
   }
-  if (missing.length === 0) return
+  const isLost = signed.hasLostHmac && missing.length === 0
+  if (missing.length === 0 && !isLost) return false
   findings.push({
     code: 'missing-header',
-    detail:
-      signed.signatures.length > 0
+    detail: isLost
+      ? `${HMAC_HEADER} is empty or not there, although other headers of the callback are. A proxy or framework may have dropped it.`
+      : signed.signatures.length > 0
         ? `webhook-signature covers id, timestamp and body, and cannot be checked without ${missing.join(' and ')}.`
         : `Neither ${missing.join(' nor ')} is there. A proxy or framework may have dropped it; header names are compared without regard to case.`,
   })
+  return true
 }
 
 /** True when the timestamp does not speak against it. */

@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { parseJson } from '../core/exact-json.ts'
-import { headerValues } from './authenticate.ts'
+import { headerValues } from './header-values.ts'
 
 const JSON_TYPE = 'application/json'
 

@@ -93,7 +93,7 @@ test('a paused endpoint can be tried out', async () => {
   assert.equal((await send(`/v1/webhooks/${id}`)).delivered, true)
 })
 
-test('an endpoint is tried a few times at once, then once a second; another one is not held up', async () => {
+test('an endpoint is tried twenty times in a row, then once a second; another one is not held up', async () => {
   const id = await register(paybell.caller, receiver.url('/often'))
   const free = await register(paybell.caller, receiver.url('/seldom'))
   const refused = await until('refused', async () => {
@@ -102,7 +102,7 @@ test('an endpoint is tried a few times at once, then once a second; another one 
   })
   assert.equal(refused.headers.get('retry-after'), '1')
   const sent = receiver.received.filter(({ path }) => path === '/often').length
-  assert.ok(sent >= 3 && sent <= 4, `${sent}`)
+  assert.ok(sent >= 20 && sent <= 22, `${sent}`)
   assert.equal((await send(`/v1/webhooks/${free}`)).delivered, true)
 })
 

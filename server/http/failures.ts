@@ -4,6 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { toServiceError } from '../operations/failures.ts'
+import { lingerBehind } from './lingering-close.ts'
 import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
 
 export function sendFailure(
@@ -18,6 +19,7 @@ export function sendFailure(
   const { status } = PROBLEMS[failure.code]
   if (status >= 500 && failure.code !== 'not-ready') logFailure(request, failure)
   request.problemCode = failure.code
+  lingerBehind(request.raw)
   const isTokenRequest = request.routeOptions.config.isTokenRequest === true
   const problem = toProblem(failure, { baseUrl, requestId: request.id, isTokenRequest })
   // As bytes: to text the framework adds a charset parameter that this media type does not have.

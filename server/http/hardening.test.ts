@@ -172,6 +172,21 @@ test('P1: an announced body over the limit is 413 before it comes', async (t) =>
   socket.destroy()
 })
 
+test('regression: whoever is still sending a refused body gets the answer, not a reset', async (t) => {
+  const { port } = await listen(t)
+  const body = Buffer.alloc(8 * 1024 * 1024, 'x')
+  for (const head of [
+    `${POST}Content-Length: ${body.length}\r\n\r\n`,
+    `${POST}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
+    `${POST}Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`,
+  ]) {
+    for (let n = 0; n < 5; n++) {
+      const answer = await send(port, Buffer.concat([Buffer.from(head), body]))
+      assertRawProblem(answer, 413, 'body-too-large')
+    }
+  }
+})
+
 test('A8, T1: two Authorization or AccountId headers are refused on the wire too', async (t) => {
   const server = await listen(t)
   const client = await onboard(server)

@@ -118,7 +118,7 @@ test('what is wrong with the question itself is told as such', async (t) => {
   assertProblem(plain, 415, 'unsupported-media-type')
 })
 
-test('subscriptions have a doctor, too; and nobody consults it two hundred times a second', async (t) => {
+test('subscriptions have a doctor, too; and nobody shows it two hundred large bodies a second', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const subscribed = await server.app.inject({
@@ -128,17 +128,19 @@ test('subscriptions have a doctor, too; and nobody consults it two hundred times
     payload: { callbackUrl: URL_GIVEN, sharedKey: KEY },
   })
   const url = `${subscribed.headers.location}/verify`
-  const ask = () =>
+  const ask = (text = 'a') =>
     server.app.inject({
       method: 'POST',
       url,
       headers: client.headers,
-      payload: { headers: { 'x-paybell-hmac': hmac('a') }, body: 'a\n' },
+      payload: { headers: { 'x-paybell-hmac': hmac(text) }, body: `${text}\n` },
     })
   const answer = (await ask()).json()
   assert.equal(answer.findings[0].code, 'trailing-newline')
-  for (let n = 0; n < 19; n++) await ask()
-  const refused = await ask()
+  const large = 'a'.repeat(100_000)
+  for (let n = 0; n < 20; n++) assert.equal((await ask(large)).statusCode, 200)
+  const refused = await ask(large)
   assertProblem(refused, 429, 'too-many-requests')
   assert.ok(Number(refused.headers['retry-after']) >= 1)
+  for (let n = 0; n < 40; n++) assert.equal((await ask()).statusCode, 200)
 })

@@ -32,7 +32,7 @@ export class EndpointTester {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#rate = new RateBuckets({
-      burst: 3,
+      burst: 20,
       perSecond: 1,
       keysMax: 10_000,
       monotonicMs: () => deps.clock.monotonicMs(),
@@ -57,7 +57,7 @@ export class EndpointTester {
     if (waitSeconds > 0) {
       throw new ServiceError(
         'too-many-requests',
-        'An endpoint is tested once a second at most. Wait, then go on.',
+        'An endpoint is tested 20 times in a row, then once a second. Wait, then go on.',
         { retryAfterSeconds: waitSeconds },
       )
     }
@@ -96,7 +96,8 @@ export class EndpointTester {
       endpoint.secrets.keys,
       body,
     )
-    return this.#deps.send({ url: endpoint.url, tenant: String(clientKey), headers, body })
+    const { url } = endpoint
+    return this.#deps.send({ url, tenant: String(clientKey), headers, body, endpointId })
   }
 }
 

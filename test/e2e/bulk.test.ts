@@ -214,17 +214,25 @@ describe('in bulk', () => {
     const filter = { endpointId: door.endpointId, state: 'EXHAUSTED' }
     const dry = await operate('/deliveries/replay', { filter, dryRun: true })
     assert.deepEqual(dry, { status: 200, body: { wouldReplay: 2_499 } })
-    const { status, body } = await operate('/deliveries/replay', { filter })
-    assert.deepEqual([status, body.replayed], [202, 2_499])
+    const begun = await fetch(`${paybell.baseUrl}/operator/v1/deliveries/replay`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${paybell.operatorKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ filter }),
+    })
+    assert.deepEqual([begun.status, await begun.json()], [202, { replayed: 2_499 }])
+    const jobId = begun.headers.get('location')?.split('/').at(-1)
     const job = await until('the job is done', async () => {
-      const answer = await operate(`/jobs/${body.jobId}`, undefined, 'GET')
+      const answer = await operate(`/jobs/${jobId}`, undefined, 'GET')
       return answer.body.state === 'DONE' && answer.body
     })
     assert.deepEqual([job.kind, job.total, job.done, job.passedOver], ['replay', 2_499, 2_499, 0])
     assert.ok(Date.parse(String(job.finishedAt)) >= Date.parse(String(job.startedAt)))
     await until('all replayed', () => arrived().length === 2_500 + 2_499)
     const { rows } = await pool.query(`select action from audit where object = $1`, [
-      `job:${body.jobId}`,
+      `job:${jobId}`,
     ])
     assert.deepEqual(rows, [{ action: 'deliveries.replay' }])
     assert.equal((await pool.query('select from job_items')).rowCount, 0)

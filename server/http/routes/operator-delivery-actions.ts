@@ -62,11 +62,13 @@ const BulkBody = Type.Object(
   },
 )
 
-const JobId = Type.String({ format: 'uuid', description: 'See GET /operator/v1/jobs/{id}.' })
 const WouldReplay = Type.Object({ wouldReplay: Type.Integer() })
-const Replayed = Type.Object({ replayed: Type.Integer(), jobId: JobId })
+const Replayed = Type.Object(
+  { replayed: Type.Integer() },
+  { description: 'The header Location names the job: GET it to see how far it is.' },
+)
 const WouldCancel = Type.Object({ wouldCancel: Type.Integer() })
-const Cancelled = Type.Object({ cancelled: Type.Integer(), jobId: JobId })
+const Cancelled = Type.Object({ cancelled: Type.Integer() })
 
 const JobSchema = Type.Object(
   {
@@ -177,7 +179,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         const audit = auditOf(deps, request, 'deliveries.replay')
         const { count, jobId } = await changeDeliveries(deps, 'replay', filter, audit)
         reply.code(202).header('location', `/operator/v1/jobs/${jobId}`)
-        return { replayed: count, jobId }
+        return { replayed: count }
       },
     })
 
@@ -203,7 +205,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         const audit = auditOf(deps, request, 'deliveries.cancel')
         const { count, jobId } = await changeDeliveries(deps, 'cancel', filter, audit)
         reply.code(202).header('location', `/operator/v1/jobs/${jobId}`)
-        return { cancelled: count, jobId }
+        return { cancelled: count }
       },
     })
 

@@ -2,6 +2,7 @@
 // its events. Writing them is operator-payments.ts.
 
 import { Type } from 'typebox'
+import { DELIVERY_STATES } from '../../core/delivery.ts'
 import { SEARCH_CHARACTERS_MAX } from '../../core/delivery-filter.ts'
 import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../core/payment.ts'
 import type { Deps } from '../../operations/deps.ts'
@@ -14,7 +15,9 @@ import {
   viewPayments,
 } from '../../operations/view-payments.ts'
 import { CursorQuery, cursorText, toCursorRequest } from '../cursor.ts'
-import { eventText } from '../event-text.ts'
+import { CursorPageOf } from '../delivery-schema.ts'
+import { EventItem, eventText } from '../event-text.ts'
+import { PaymentSchema } from '../payment-schema.ts'
 import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 import { invalidQuery } from '../validation.ts'
@@ -49,6 +52,27 @@ const ListQuery = Type.Object({
   ),
 })
 
+const Uuid = Type.String({ format: 'uuid' })
+
+/** The payment, and what only the operator sees of it. */
+const OperatorPayment = Type.Object({
+  accountId: Uuid,
+  clientId: Uuid,
+  version: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'The highest number that the source has sent.',
+  }),
+  sequence: Type.Integer({ description: 'How many events it has had.' }),
+  ...PaymentSchema.properties,
+})
+
+const EventWithDeliveriesItem = Type.Object({
+  deliveries: Type.Array(
+    Type.Object({ id: Uuid, endpointId: Uuid, state: Type.Enum([...DELIVERY_STATES]) }),
+  ),
+  ...EventItem.properties,
+})
+
 export function operatorPaymentViewRoutes(deps: Deps): Routes {
   return (app) => {
     app.route({
@@ -62,7 +86,10 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
         description:
           'By their first write. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
         querystring: ListQuery,
-        response: problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        response: {
+          200: CursorPageOf(OperatorPayment),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
       },
       handler: async (request, reply) => {
         const { query } = request
@@ -83,7 +110,7 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
           search: query.q ?? null,
         }
         const page = await viewPayments(deps, filter, toCursorRequest(query))
-        return reply.type(JSON_TYPE).send(cursorText(page, paymentText))
+        return reply.type(JSON_TYPE).send(cursorText(page, paymentText) as never)
       },
     })
 
@@ -96,11 +123,14 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
         tags,
         summary: 'See a payment as it is now',
         params: IdParams,
-        response: problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        response: {
+          200: OperatorPayment,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        },
       },
       handler: async (request, reply) => {
         const payment = await viewPayment(deps, readId(request.params.id))
-        return reply.type(JSON_TYPE).send(paymentText(payment))
+        return reply.type(JSON_TYPE).send(paymentText(payment) as never)
       },
     })
 
@@ -114,12 +144,15 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
         summary: "List a payment's events, newest first, each with its deliveries",
         params: IdParams,
         querystring: Type.Object(CursorQuery),
-        response: problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'invalid-query'),
+        response: {
+          200: CursorPageOf(EventWithDeliveriesItem),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'invalid-query'),
+        },
       },
       handler: async (request, reply) => {
         const asked = toCursorRequest(request.query)
         const page = await viewPaymentEvents(deps, readId(request.params.id), asked)
-        return reply.type(JSON_TYPE).send(cursorText(page, eventWithDeliveriesText))
+        return reply.type(JSON_TYPE).send(cursorText(page, eventWithDeliveriesText) as never)
       },
     })
   }

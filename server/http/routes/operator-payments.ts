@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
-import { PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
+import { EVENT_KINDS, PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
 import { parsePayment } from '../../core/payment-fields.ts'
 import { isUuid } from '../../core/uuid.ts'
 import type { AccountDirectory } from '../../operations/account-directory.ts'
@@ -15,10 +15,17 @@ import type { PaymentGatherer } from '../../operations/payment-gatherer.ts'
 import { LINE_LIMITS, type LineResult, recordLines } from '../../operations/record-lines.ts'
 import { type RecordedPayment, unknownAccount } from '../../operations/record-payments.ts'
 import { trailOf } from '../audit.ts'
-import { headerValues } from '../authenticate.ts'
-import { CallbackSchema, PAYMENT_EXAMPLE } from '../payment-schema.ts'
+import { headerValues } from '../header-values.ts'
+import { CallbackSchema, PAYMENT_EXAMPLE, PaymentSchema } from '../payment-schema.ts'
 import { toProblem } from '../problems.ts'
-import { BODY_PROBLEMS, IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import {
+  BODY_PROBLEMS,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  ProblemSchema,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
 export interface PaymentRoutesDeps extends Deps {
@@ -38,6 +45,38 @@ const PaymentWriteSchema = Type.Object(
     ),
   },
   { examples: [PAYMENT_EXAMPLE] },
+)
+
+/** What came of a write; `event` is null when nothing has changed. */
+const written = {
+  event: Type.Unsafe<unknown>({
+    type: ['object', 'null'],
+    properties: {
+      id: Type.String({ format: 'uuid', description: 'The `webhook-id` of its callbacks.' }),
+      type: Type.Enum([...EVENT_KINDS]),
+      sequence: Type.Integer(),
+    },
+    required: ['id', 'type', 'sequence'],
+    description: 'Null when nothing has changed.',
+  }),
+  stale: Type.Optional(
+    Type.Boolean({ description: 'true, only when the version is not above the stored one.' }),
+  ),
+}
+const WrittenSchema = Type.Object({ payment: PaymentSchema, ...written })
+
+/** One line of the answer; either with event or with problem. */
+const LineSchema = Type.Object({
+  line: Type.Integer({ description: 'From 1.' }),
+  id: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' }),
+  event: Type.Optional(written.event),
+  stale: written.stale,
+  problem: Type.Optional(ProblemSchema),
+})
+
+const LineWriteSchema = Type.Object(
+  { accountId: Type.String({ format: 'uuid' }), ...CallbackSchema.properties },
+  { examples: [{ accountId: '3b1f0a52-7c86-4d1e-9f0a-8e2d5c4b6a70', ...PAYMENT_EXAMPLE }] },
 )
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -62,15 +101,19 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
         headers: Type.Object({ AccountId: Type.String({ format: 'uuid' }) }),
         params: IdParams,
         body: PaymentWriteSchema,
-        response: problemResponses(
-          ...OPERATOR_PROBLEMS,
-          ...BODY_PROBLEMS,
-          'account-required',
-          'unknown-account',
-          'payment-of-another-account',
-          'forbidden-move',
-          'overloaded',
-        ),
+        response: {
+          200: WrittenSchema,
+          201: WrittenSchema,
+          ...problemResponses(
+            ...OPERATOR_PROBLEMS,
+            ...BODY_PROBLEMS,
+            'account-required',
+            'unknown-account',
+            'payment-of-another-account',
+            'forbidden-move',
+            'overloaded',
+          ),
+        },
       },
       // Payments have rules of their own (core/payment-fields), which keep the digits of an amount.
       validatorCompiler: () => () => true,
@@ -93,7 +136,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
         return reply
           .code(recorded.outcome === 'created' ? 201 : 200)
           .type(JSON_TYPE)
-          .send(`{"payment":${recorded.text},${eventMembers(recorded)}}`)
+          .send(`{"payment":${recorded.text},${eventMembers(recorded)}}` as never)
       },
     })
 
@@ -107,11 +150,14 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
         tags,
         summary: 'Write many payments, a line each',
         description: `NDJSON: each line a payment with its accountId. At most ${LINE_LIMITS.linesMax} lines and ${LINE_LIMITS.bytesMax / 1024 / 1024} MiB. One bad line never fails its neighbours.`,
-        response: problemResponses(
-          ...OPERATOR_PROBLEMS,
-          'body-too-large',
-          'unsupported-media-type',
-        ),
+        body: { content: { [NDJSON_TYPE]: { schema: LineWriteSchema } } },
+        response: {
+          200: Type.Unsafe<unknown>({
+            description: 'A line for each line, in the same order.',
+            content: { [NDJSON_TYPE]: { schema: LineSchema } },
+          }),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'body-too-large', 'unsupported-media-type'),
+        },
       },
       validatorCompiler: () => () => true,
       handler: async (request, reply) => {

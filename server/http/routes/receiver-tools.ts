@@ -1,4 +1,4 @@
-// What helps whoever writes a receiver, through either door: the signature doctor, and the check that
+// What helps whoever writes a receiver, through each door: the signature doctor, and the check that
 // drives a receiver through a fixed list.
 
 import type { FastifyRequest } from 'fastify'
@@ -29,6 +29,9 @@ type GivenHeaders = Record<string, string | string[]>
 
 /** The largest callback in base64, and its headers. */
 const VERIFY_BODY_BYTES_MAX = Math.ceil(PAYMENT_BODY_BYTES_MAX / 3) * 4 + 64 * 1_024
+
+/** Callbacks without a file, in any spelling. */
+const SMALL_BODY_BYTES_MAX = 64 * 1_024
 
 const ReceivedCallback = Type.Object(
   {
@@ -114,13 +117,15 @@ const DOORS = [
     name: 'Subscription',
     tag: 'Subscriptions',
   },
+  { kind: 'listener', path: '/v1/listeners', name: 'Listener', tag: 'Listeners' },
 ] as const
 
 type Door = (typeof DOORS)[number]
 
 export function receiverToolRoutes(deps: Deps): Routes {
   const checker = new ReceiverChecker(deps)
-  // A body of 14 MB is hashed several times over: that is not for two hundred times a second.
+  // A body of 14 MB is hashed several times over: that is not for two hundred times a second. Small
+  // ones cost little, and whoever hunts a mistake asks often.
   const consultations = new RateBuckets({
     burst: 20,
     perSecond: 2,
@@ -130,7 +135,8 @@ export function receiverToolRoutes(deps: Deps): Routes {
   return (app) => {
     for (const door of DOORS) {
       addVerify(app, deps, consultations, door)
-      addCheck(app, checker, door)
+      // A receiver behind a listener is checked on its own machine, with paybell check URL.
+      if (door.kind !== 'listener') addCheck(app, checker, door)
     }
   }
 }
@@ -142,7 +148,9 @@ function addVerify(app: App, deps: Deps, consultations: RateBuckets, door: Door)
     bodyLimit: VERIFY_BODY_BYTES_MAX,
     config: { account: 'optional' },
     // Before the body is read, because reading it is what costs.
-    onRequest: async (request) => takeTurn(consultations, callerOf(request).clientId),
+    onRequest: async (request) => {
+      if (isLarge(request)) takeTurn(consultations, callerOf(request).clientId)
+    },
     schema: {
       operationId: `verify${door.name}Signature`,
       tags: [door.tag],
@@ -222,10 +230,15 @@ function wantsPage(request: FastifyRequest): boolean {
   return page !== -1 && (json === -1 || page < json)
 }
 
+/** Without a length it may be of any. */
+function isLarge(request: FastifyRequest): boolean {
+  return !(Number(request.headers['content-length']) <= SMALL_BODY_BYTES_MAX)
+}
+
 function takeTurn(consultations: RateBuckets, clientId: string): void {
   const waitSeconds = consultations.waitSeconds(clientId)
   if (waitSeconds > 0) {
-    throw new ServiceError('too-many-requests', 'Two signatures a second. Wait, then go on.', {
+    throw new ServiceError('too-many-requests', 'Two large bodies a second. Wait, then go on.', {
       retryAfterSeconds: waitSeconds,
     })
   }
@@ -266,5 +279,5 @@ function readBody(text: string | undefined, base64: string | undefined): Uint8Ar
 /** A subscription belongs to the client as a whole: no account narrows it. */
 function scopeOf(request: FastifyRequest, kind: EndpointKind) {
   const { clientKey } = callerOf(request)
-  return { clientKey, kind, accountId: kind === 'webhook' ? request.accountId : null }
+  return { clientKey, kind, accountId: kind === 'subscription' ? null : request.accountId }
 }
