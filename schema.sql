@@ -91,6 +91,36 @@ create table clients (
 );
 CREATE UNIQUE INDEX one_internal_client ON clients USING btree (is_internal) WHERE is_internal;
 
+create table console_links (
+  digest bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint console_links_pkey PRIMARY KEY (digest),
+  constraint link_digest_is_sha256 CHECK ((length(digest) = 32))
+);
+
+create table console_sessions (
+  digest bytea not null,
+  id uuid not null,
+  first_key_digest bytea,
+  first_key_master_key_id text,
+  operator_key_id uuid,
+  client_key integer,
+  client_secret_id uuid,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint console_sessions_pkey PRIMARY KEY (digest),
+  constraint console_sessions_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
+  constraint console_sessions_operator_key_id_fkey FOREIGN KEY (operator_key_id) REFERENCES operator_keys(id),
+  constraint client_session_names_its_secret CHECK (((client_key IS NULL) = (client_secret_id IS NULL))),
+  constraint first_key_names_its_master_key CHECK (((first_key_digest IS NULL) = (first_key_master_key_id IS NULL))),
+  constraint session_digest_is_sha256 CHECK ((length(digest) = 32)),
+  constraint session_has_one_holder CHECK ((num_nonnulls(first_key_digest, operator_key_id, client_key) = 1))
+);
+CREATE INDEX console_sessions_by_client ON console_sessions USING btree (client_key, created_at) WHERE (client_key IS NOT NULL);
+CREATE INDEX console_sessions_by_end ON console_sessions USING btree (expires_at);
+CREATE INDEX console_sessions_by_operator_key ON console_sessions USING btree (operator_key_id, created_at) WHERE (operator_key_id IS NOT NULL);
+CREATE INDEX console_sessions_of_the_first_key ON console_sessions USING btree (created_at) WHERE (first_key_digest IS NOT NULL);
+
 create table documents (
   client_key integer not null,
   hash bytea not null,
@@ -161,11 +191,11 @@ create table endpoints (
   deliveries_changed_at timestamp with time zone,
   constraint endpoints_pkey PRIMARY KEY (client_key, id),
   constraint endpoints_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
-  constraint endpoint_kind_is_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'webhook'::text, 'notice'::text]))),
+  constraint endpoint_kind_is_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'webhook'::text, 'listener'::text, 'notice'::text]))),
   constraint endpoint_status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
   constraint header_is_whole CHECK (((header_name IS NULL) = (header_value IS NULL))),
-  constraint only_a_webhook_has_an_account CHECK (((kind = 'webhook'::text) = (account_id IS NOT NULL))),
   constraint only_an_active_endpoint_runs CHECK (((status = 'ACTIVE'::text) = (inactive_since IS NULL))),
+  constraint only_some_kinds_have_an_account CHECK (((kind = ANY (ARRAY['webhook'::text, 'listener'::text])) = (account_id IS NOT NULL))),
   constraint previous_key_has_an_end CHECK (((previous_key IS NULL) = (previous_key_until IS NULL))),
   constraint shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63)))
 );
@@ -293,6 +323,41 @@ create table leases (
   constraint leases_pkey PRIMARY KEY (shard),
   constraint lease_shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63)))
 ) with (fillfactor=20);
+
+create table listener_offers (
+  client_key integer not null,
+  listener_id uuid not null,
+  id uuid not null,
+  delivery_id uuid,
+  event_id uuid not null,
+  attempt integer not null,
+  headers text[] not null,
+  body bytea,
+  offered_at timestamp with time zone not null,
+  deadline_at timestamp with time zone not null,
+  taken_at timestamp with time zone,
+  outcome text,
+  status smallint,
+  duration_ms integer,
+  retry_after text,
+  excerpt bytea,
+  constraint listener_offers_pkey PRIMARY KEY (client_key, listener_id, id),
+  constraint an_outcome_has_a_duration CHECK (((outcome IS NULL) = (duration_ms IS NULL))),
+  constraint offered_excerpt_is_short CHECK ((length(excerpt) <= 4096)),
+  constraint only_a_test_brings_its_body CHECK (((delivery_id IS NULL) = (body IS NOT NULL))),
+  constraint only_an_answer_has_a_status CHECK (((outcome = 'answered'::text) = (status IS NOT NULL))),
+  constraint only_what_was_taken_is_answered CHECK (((outcome IS NULL) OR (taken_at IS NOT NULL)))
+);
+CREATE INDEX listener_offers_by_deadline ON listener_offers USING btree (deadline_at);
+
+create table listeners (
+  client_key integer not null,
+  endpoint_id uuid not null,
+  last_polled_at timestamp with time zone not null,
+  is_listening boolean not null default false,
+  constraint listeners_pkey PRIMARY KEY (client_key, endpoint_id)
+) with (fillfactor=50);
+CREATE INDEX listeners_by_poll ON listeners USING btree (last_polled_at);
 
 create table notice_progress (
   is_only boolean not null default true,

@@ -7,24 +7,25 @@ import type { Logger } from 'pino'
 import { createGatherer } from './acceptance.ts'
 import { AttemptCounter } from './attempt-counter.ts'
 import { type Config, targetsOf } from './config.ts'
-import { DAY_MS, type RetryPolicy, retryPolicy } from './core/backoff.ts'
-import { type CircuitPolicy, circuitPolicy } from './core/circuit.ts'
+import { DAY_MS, type RetryPolicy } from './core/backoff.ts'
+import type { CircuitPolicy } from './core/circuit.ts'
 import { outcomeCode } from './core/delivery.ts'
 import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
-import { noticePolicy } from './core/notice.ts'
+import { isListenerUrl } from './core/listener.ts'
 import { UuidMaker } from './core/uuid.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { DatabaseGaugeReader } from './database-gauges.ts'
-import { CallbackClient } from './delivery/callback-client.ts'
+import { CallbackClient, type CallbackRequest } from './delivery/callback-client.ts'
 import type { DeliveryStore } from './delivery/delivery-store.ts'
 import { DUE_READER_LIMITS, type DueReaderLimits } from './delivery/due-reader.ts'
-import { Engine } from './delivery/engine.ts'
+import { Engine, type EngineOptions } from './delivery/engine.ts'
 import type { AttemptReport } from './delivery/environment.ts'
 import { postgresDeliveryStore } from './delivery/postgres-delivery-store.ts'
 import { RECORDER_LIMITS } from './delivery/recorder.ts'
 import { type AttemptedEvent, LiveStream } from './http/live-stream.ts'
 import type { RouteEntry } from './http/route-table.ts'
 import { deliveryActionRoutes } from './http/routes/delivery-actions.ts'
+import { listenerRoutes } from './http/routes/listeners.ts'
 import { operatorDeliveryActionRoutes } from './http/routes/operator-delivery-actions.ts'
 import { operatorPaymentRoutes } from './http/routes/operator-payments.ts'
 import { operatorStatsRoutes } from './http/routes/operator-stats.ts'
@@ -36,14 +37,18 @@ import { DemoReceivers } from './operations/demo-receivers.ts'
 import type { Deps } from './operations/deps.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/job-runner.ts'
 import { rotateSigningKeyIfOld } from './operations/keyring.ts'
+import { ListenerExchange } from './operations/listener-exchange.ts'
 import { ensureNoticeEndpoint } from './operations/notice-endpoint.ts'
-import { type NoticeSpans, sendNotices } from './operations/send-notices.ts'
+import { sendNotices } from './operations/send-notices.ts'
+import { deleteForgottenListeners, pauseSilentListeners } from './operations/tend-listeners.ts'
 import { Readiness } from './readiness.ts'
+import { scaledSpans } from './scaled-spans.ts'
 import { NatsSource } from './sources/nats-source.ts'
 import { createPool, inTransaction } from './store/db.ts'
 import { deleteOldEventTraces } from './store/event-traces.ts'
 import { carryFeedOver } from './store/feed-origin.ts'
 import { freeAllLeases, readDatabaseTimeMs } from './store/leases.ts'
+import { deleteOldOffers } from './store/listener-offers.ts'
 import { ensurePartitions } from './store/partitions.ts'
 import { dropOldHistory } from './store/retention.ts'
 import { Sealer } from './store/sealing.ts'
@@ -83,6 +88,8 @@ export interface PaybellApp {
   /** Null except in the sandbox. */
   receivers: DemoReceivers | null
   baseUrl(): string
+  /** Where the operator's routes and console are: elsewhere, when they have a port of their own. */
+  operatorUrl(): string
   /** Every route that is served, once it is started. */
   routes(): readonly RouteEntry[]
   start(): Promise<void>
@@ -93,6 +100,9 @@ const SLOTS = 512
 const HOUR_MS = 3_600_000
 const UPKEEP_EVERY_MS = HOUR_MS
 const NOTICES_EVERY_MS = 30_000
+const SILENT_LISTENERS_EVERY_MS = 5_000
+/** For what listeners are forwarding while we stop: longer than most receivers take. */
+const LISTENERS_SETTLE_MS = 2_000
 const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS
 
 export function createApp(options: AppOptions): PaybellApp {
@@ -121,13 +131,28 @@ export function createApp(options: AppOptions): PaybellApp {
     ...spans.attempt,
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
+  // Callbacks that are fetched take the same way as those that are sent, up to here.
+  const exchange = new ListenerExchange(
+    { pool, clock, newId: () => ids.next() },
+    {
+      deadlineMs: spans.attempt?.deadlineMs ?? LEASE_POLICY.attemptMsMax,
+      onError: (error) => logger.warn({ error: String(error) }, 'listeners.not-reached'),
+    },
+  )
+  const send = (request: CallbackRequest) =>
+    isListenerUrl(request.url) ? exchange.send(request) : sender.send(request)
   const leases = options.leasePolicy ?? LEASE_POLICY
   const processId = randomUUID()
   const wakeUps = new WakeUps({
     url: options.databaseUrl,
     processId,
     onWakeUp: (wakeUp) => engine.wake(wakeUp),
-    onGap: () => engine.wake({ shards: engine.shards, endpoints: [] }),
+    onGap: (lostForMs) =>
+      engine.wake({
+        shards: engine.shards,
+        endpoints: [],
+        sinceMs: clock.nowMs() - lostForMs - 1_000,
+      }),
     onError: (error) => logger.warn({ error: error.message }, 'wake-ups.connection-lost'),
   })
   const gauges = new DatabaseGaugeReader(pool, clock)
@@ -154,6 +179,41 @@ export function createApp(options: AppOptions): PaybellApp {
     { id: processId, host: hostname(), version: VERSION },
     leases,
   )
+  const scaled = scaledSpans(config)
+  const engineOptions: EngineOptions = {
+    retry: spans.retry ?? scaled.retry,
+    leases,
+    lanes: {
+      policy: {
+        inFlightMax: SLOTS / 8,
+        circuit: spans.circuit ?? scaled.circuit,
+        slowMs: 1_000,
+        ratePerSecond: config.endpointRatePerSecond,
+        backlogPerSecond: 2_000,
+        bytesPerTurn: 64 * 1024,
+      },
+      slots: SLOTS,
+      perLaneMax: DUE_READER_LIMITS.inMemoryMax / 8,
+      perBrokenLaneMax: 100,
+      lanesMax: 20_000,
+      keepMsMax: 30_000,
+      patienceMs: spans.patienceMs ?? scaled.patienceMs,
+    },
+    payloads: { cacheBytesMax: 64 * 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
+    recorder: RECORDER_LIMITS,
+    dueReader: spans.dueReader ?? DUE_READER_LIMITS,
+    pollEveryMs: spans.pollEveryMs ?? 1_000,
+    slowCheckEveryMs: 250,
+    // The sandbox may be made faster while it runs: it cares as often as the fastest needs, so that what
+    // has run out is exhausted before its endpoint is disabled.
+    careEveryMs: spans.careEveryMs ?? (config.mode === 'sandbox' ? 1_000 : 60_000),
+    disableAfterMs: spans.disableAfterMs ?? scaled.disableAfterMs,
+    // Told with every renewal of the leases.
+    onDatabaseTime: (...reading) => {
+      clock.adjust(...reading)
+      metrics.heartbeat(reading[0])
+    },
+  }
   const engine = new Engine(
     {
       clock,
@@ -163,9 +223,7 @@ export function createApp(options: AppOptions): PaybellApp {
         return () => clearTimeout(timer)
       },
       store: countingExhausted(store, metrics),
-      send: tracing
-        ? (request) => tracing.send(request, (traced) => sender.send(traced))
-        : (request) => sender.send(request),
+      send: tracing ? (request) => tracing.send(request, send) : send,
       wakeUps,
       log: logger,
       onDisabled: () => metrics.countDisabled(),
@@ -181,43 +239,7 @@ export function createApp(options: AppOptions): PaybellApp {
         if (stream.isWatched) stream.attempted(attemptedEvent(report))
       },
     },
-    {
-      retry: spans.retry ?? retryPolicy(config.timeScale),
-      leases,
-      lanes: {
-        policy: {
-          inFlightMax: SLOTS / 8,
-          circuit: spans.circuit ?? circuitPolicy(config.timeScale),
-          slowMs: 1_000,
-          ratePerSecond: config.endpointRatePerSecond,
-          bytesPerTurn: 64 * 1024,
-        },
-        slots: SLOTS,
-        perLaneMax: DUE_READER_LIMITS.inMemoryMax / 8,
-        perBrokenLaneMax: 100,
-        lanesMax: 20_000,
-        keepMsMax: 30_000,
-        // "7d" is for never giving way: no update fails for longer than its 7 days.
-        patienceMs:
-          spans.patienceMs ??
-          (config.orderPatienceMs >= 7 * DAY_MS
-            ? Number.POSITIVE_INFINITY
-            : config.orderPatienceMs / config.timeScale),
-      },
-      payloads: { cacheBytesMax: 64 * 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
-      recorder: RECORDER_LIMITS,
-      dueReader: spans.dueReader ?? DUE_READER_LIMITS,
-      pollEveryMs: spans.pollEveryMs ?? 1_000,
-      slowCheckEveryMs: 250,
-      careEveryMs: spans.careEveryMs ?? Math.max(1_000, 60_000 / config.timeScale),
-      // A little more than the 7 days: what waited behind an exhausted update gets its chance first.
-      disableAfterMs: spans.disableAfterMs ?? (7 * DAY_MS + HOUR_MS) / config.timeScale + 2_000,
-      // Told with every renewal of the leases.
-      onDatabaseTime: (...reading) => {
-        clock.adjust(...reading)
-        metrics.heartbeat(reading[0])
-      },
-    },
+    engineOptions,
   )
   const deps: Deps = {
     pool,
@@ -227,7 +249,7 @@ export function createApp(options: AppOptions): PaybellApp {
     targets,
     newId: () => ids.next(),
     engine,
-    send: (post) => sender.send(post),
+    send,
   }
   const accounts = new AccountDirectory(pool)
   const gatherer = createGatherer(deps, { accounts, metrics, logger, tracing, stream })
@@ -244,18 +266,36 @@ export function createApp(options: AppOptions): PaybellApp {
 
   const receivers = config.mode === 'sandbox' ? new DemoReceivers(() => clock.nowMs()) : null
 
+  /** For what is decided from now on; what was decided stays. Never outside the sandbox. */
+  function changeTimeScale(timeScale: number): void {
+    config.timeScale = timeScale
+    const next = scaledSpans(config)
+    Object.assign(engineOptions.retry, next.retry)
+    Object.assign(engineOptions.lanes.policy.circuit, next.circuit)
+    engineOptions.lanes.patienceMs = next.patienceMs
+    engineOptions.disableAfterMs = next.disableAfterMs
+    Object.assign(scaled.notices, next.notices)
+    logger.info({ timeScale }, 'time-scale.changed')
+  }
+
   let baseUrl = config.baseUrl ?? ''
+  let operatorUrl: string | undefined
   const serverDeps: ServerDeps = {
     ...deps,
     logger,
+    version: VERSION,
     baseUrl: () => baseUrl,
     readiness: () => readiness.check(),
     metrics: () => metrics.text(),
     onAnswered: (request) => metrics.countRequest(request),
     tracer,
     receivers,
+    timeScale:
+      config.mode === 'sandbox'
+        ? { current: () => config.timeScale, change: changeTimeScale }
+        : null,
     routes: {
-      client: [deliveryActionRoutes({ ...deps, jobs })],
+      client: [deliveryActionRoutes({ ...deps, jobs }), listenerRoutes({ ...deps, exchange })],
       operator: [
         operatorPaymentRoutes({ ...deps, baseUrl: () => baseUrl, gatherer, accounts }),
         operatorDeliveryActionRoutes({ ...deps, jobs }),
@@ -268,18 +308,13 @@ export function createApp(options: AppOptions): PaybellApp {
       ],
     },
   }
-  const noticeSpans: NoticeSpans = {
-    policy: noticePolicy(config.timeScale),
-    // Longer than any statement may take; in a sandbox that runs fast, nobody waits that long.
-    settledAfterMs: Math.max(1_000, 12_000 / config.timeScale),
-  }
   let noticeTimer: NodeJS.Timeout | undefined
   let noticing: Promise<void> = Promise.resolve()
 
   /** Tells the operator what has changed, round after round. It fails alone: deliveries go on. */
   async function noticeRound(): Promise<void> {
     try {
-      const count = await sendNotices(deps, noticeSpans)
+      const count = await sendNotices(deps, scaled.notices)
       metrics.countNotices(count)
       if (count > 0) logger.info({ count }, 'notices.made')
     } catch (error) {
@@ -298,6 +333,24 @@ export function createApp(options: AppOptions): PaybellApp {
     noticeTimer.unref()
   }
 
+  let listenerTimer: NodeJS.Timeout | undefined
+  let tending: Promise<void> = Promise.resolve()
+
+  /** Round after round, in every process: whoever is first pauses those that nobody asks any more. */
+  function scheduleTending(): void {
+    listenerTimer = setTimeout(() => {
+      tending = pauseSilentListeners(deps)
+        .then((count) => {
+          if (count > 0) logger.info({ count }, 'listeners.paused')
+        })
+        .catch((error) => logger.warn({ error: String(error) }, 'listeners.not-tended'))
+        .finally(() => {
+          if (!isStopping) scheduleTending()
+        })
+    }, SILENT_LISTENERS_EVERY_MS)
+    listenerTimer.unref()
+  }
+
   const servers: App[] = []
   let upkeepTimer: NodeJS.Timeout | undefined
 
@@ -312,6 +365,8 @@ export function createApp(options: AppOptions): PaybellApp {
       await rotateSigningKeyIfOld(deps, SIGNING_KEY_AGE_MS_MAX)
       await deleteOldSteps(pool, new Date(clock.nowMs()))
       await deleteOldEventTraces(pool, new Date(clock.nowMs()))
+      const forgotten = await deleteForgottenListeners(deps)
+      if (forgotten > 0) logger.info({ count: forgotten }, 'listeners.forgotten')
     } catch (error) {
       logger.error({ error: String(error) }, 'upkeep.failed')
     }
@@ -329,35 +384,47 @@ export function createApp(options: AppOptions): PaybellApp {
     deps,
     receivers,
     baseUrl: () => baseUrl,
+    operatorUrl: () => operatorUrl ?? baseUrl,
     routes: () => servers.flatMap((server) => server.routeTable),
     async start() {
       // Nothing is accepted or sent by the machine's own clock, which may be wrong by days.
       const askedAtMs = clock.monotonicMs()
       clock.adjust(await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
-      if (options.isAlone) await freeAllLeases(pool)
+      if (options.isAlone) {
+        await freeAllLeases(pool)
+        // Nobody waits for what a predecessor has offered.
+        await deleteOldOffers(pool, new Date(clock.nowMs() + HOUR_MS))
+      }
       await wakeUps.start()
       await engine.start()
       upkeepTimer = setInterval(() => void upkeep(), UPKEEP_EVERY_MS)
       upkeepTimer.unref()
       await ensureNoticeEndpoint(deps)
       if (config.noticeUrl !== null) scheduleNotices()
+      scheduleTending()
       jobs.start()
       attemptCounter.start()
       const isSplit = config.operatorPort !== null
       const address = await listen(isSplit ? 'public' : 'all', config.port)
       if (config.baseUrl === null) baseUrl = address
-      if (config.operatorPort !== null) await listen('operator', config.operatorPort)
+      if (config.operatorPort !== null) operatorUrl = await listen('operator', config.operatorPort)
       source?.start()
     },
     async stop() {
       isStopping = true
       clearInterval(upkeepTimer)
       clearTimeout(noticeTimer)
+      clearTimeout(listenerTimer)
       // First nobody is let in any more, then what is under way ends, then the store goes.
       const cutOff = setTimeout(() => {
         for (const { server } of servers) server.closeAllConnections()
       }, 10_000)
-      await Promise.all([...servers.map((server) => server.close()), source?.stop(), engine.stop()])
+      const engineStopped = engine.stop()
+      // What is being forwarded is answered through our own doors: they stay open for it a little.
+      await exchange.settle(LISTENERS_SETTLE_MS)
+      await Promise.all([...servers.map((server) => server.close()), source?.stop(), engineStopped])
+      exchange.stop()
+      await tending
       await jobs.stop()
       await attemptCounter.stop()
       clearTimeout(cutOff)

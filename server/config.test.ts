@@ -92,7 +92,12 @@ describe('.env.example', () => {
 
 describe('defaults', () => {
   test('the sandbox starts with nothing set', () => {
-    assert.deepEqual(sandbox(), {
+    const { settings, ...values } = sandbox()
+    assert.deepEqual(
+      settings.map(({ name }) => name),
+      SETTINGS.map(({ name }) => name),
+    )
+    assert.deepEqual(values, {
       mode: 'sandbox',
       host: '127.0.0.1',
       port: 8080,
@@ -115,7 +120,7 @@ describe('defaults', () => {
       noticeUrl: null,
       noticeKey: null,
       nats: null,
-      sandboxSeed: true,
+      sandboxSeed: 'terminal',
       timeScale: 1,
       logLevel: 'warn',
     })
@@ -239,7 +244,11 @@ describe('secrets', () => {
       },
       readFile,
     )
-    assert.deepEqual(config, production())
+    const { settings, ...values } = config
+    const { settings: _, ...expected } = production()
+    assert.deepEqual(values, expected)
+    const fromFiles = settings.filter(({ source }) => source === 'file').map(({ name }) => name)
+    assert.deepEqual(fromFiles, ['DATABASE_URL', 'PAYBELL_MASTER_KEY', 'PAYBELL_OPERATOR_KEY'])
   })
 
   for (const { name } of SETTINGS.filter(
@@ -318,6 +327,27 @@ describe('secrets', () => {
     assert.deepEqual(faultyNames('production', { ...PRODUCTION, DATABASE_URL: 'mysql://h/d' }), [
       'DATABASE_URL',
     ])
+  })
+
+  test('the list of settings tells that they are set, and nothing of them', () => {
+    const { settings } = production({
+      PAYBELL_NOTICE_URL: 'https://example.com/notices?token=canary-token',
+      PAYBELL_NOTICE_KEY: 'a-canary-of-the-notice-key',
+      PAYBELL_RETENTION_DAYS: '90',
+    })
+    const find = (name: string) => settings.find((setting) => setting.name === name)
+    assert.equal(find('PAYBELL_RETENTION_DAYS')?.value, '90')
+    assert.equal(find('PAYBELL_RETENTION_DAYS')?.source, 'environment')
+    assert.equal(find('PORT')?.source, 'default')
+    assert.equal(find('PAYBELL_BASE_URL')?.source, null)
+    for (const name of ['PAYBELL_OPERATOR_KEY', 'PAYBELL_NOTICE_URL', 'PAYBELL_NOTICE_KEY']) {
+      const { isSecret, isSet, value } = find(name) ?? {}
+      assert.deepEqual({ isSecret, isSet, value }, { isSecret: true, isSet: true, value: null })
+    }
+    assert.doesNotMatch(JSON.stringify(settings), /canary/)
+    for (const secret of [MASTER_KEY, OPERATOR_KEY, DATABASE_URL]) {
+      assert.ok(!JSON.stringify(settings).includes(secret))
+    }
   })
 
   test('the summary for the log shows that they are set, and nothing of them', () => {

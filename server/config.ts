@@ -150,10 +150,10 @@ export const SETTINGS = [
   },
   {
     name: 'PAYBELL_SANDBOX_SEED',
-    fallback: 'on',
+    fallback: 'terminal',
     sandboxOnly: true,
     about:
-      'on or off: whether the first start makes a demo client with a payment and its callbacks.',
+      'on, off or terminal: whether the first start makes a demo client with a payment and its callbacks; terminal: only where a person starts it in one.',
   },
   {
     name: 'PAYBELL_TIME_SCALE',
@@ -170,6 +170,20 @@ export const SETTINGS = [
 ] as const satisfies readonly Setting[]
 
 export type SettingName = (typeof SETTINGS)[number]['name']
+
+/** One setting as it was resolved. Of a secret there is no part in it. */
+export interface ResolvedSetting {
+  name: string
+  isSecret: boolean
+  isSet: boolean
+  /** Null for secrets, and for what is not set. */
+  value: string | null
+  source: 'environment' | 'file' | 'default' | null
+  about: string
+}
+
+const SANDBOX_SEEDS = ['on', 'off', 'terminal'] as const
+type SandboxSeed = (typeof SANDBOX_SEEDS)[number]
 
 export interface Config {
   mode: Mode
@@ -194,9 +208,11 @@ export interface Config {
   noticeUrl: string | null
   noticeKey: string | null
   nats: NatsSettings | null
-  sandboxSeed: boolean
+  sandboxSeed: SandboxSeed
   timeScale: number
   logLevel: string
+  /** All of them, for the operator to look at. */
+  settings: readonly ResolvedSetting[]
 }
 
 export interface NatsSettings {
@@ -287,18 +303,36 @@ export function loadConfig(
     noticeKey: texts.get('PAYBELL_NOTICE_KEY') ?? null,
     nats: readNats((name) => texts.get(name), faults),
     sandboxSeed:
-      parse('PAYBELL_SANDBOX_SEED', 'on or off', (text) =>
-        text === 'on' ? true : text === 'off' ? false : undefined,
-      ) ?? false,
+      parse('PAYBELL_SANDBOX_SEED', 'on, off or terminal', (text) =>
+        SANDBOX_SEEDS.find((seed) => seed === text),
+      ) ?? 'off',
     timeScale: integer('PAYBELL_TIME_SCALE', 1, 100_000) ?? 1,
     logLevel:
       parse('PAYBELL_LOG_LEVEL', 'debug, info, warn, error or silent', (text) =>
         ['debug', 'info', 'warn', 'error', 'silent'].includes(text) ? text : undefined,
       ) ?? 'info',
+    settings: SETTINGS.map((setting) => resolveSetting(setting, env, texts.get(setting.name))),
   }
   faults.push(...noticeFaults(config))
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze(config)
+}
+
+/** Not a secret by itself, but a query of it may be one. */
+const MASKED: readonly string[] = ['PAYBELL_NOTICE_URL']
+
+function resolveSetting(
+  setting: Setting,
+  env: Environment,
+  text: string | undefined,
+): ResolvedSetting {
+  const { name, about } = setting
+  const isSecret = setting.secret === true || MASKED.includes(name)
+  const isSet = text !== undefined
+  const isFromFile = setting.secret === true && given(env[`${name}_FILE`]) !== undefined
+  const isGiven = given(env[name]) !== undefined
+  const source = isFromFile ? 'file' : isGiven ? 'environment' : isSet ? 'default' : null
+  return { name, isSecret, isSet, value: isSecret ? null : (text ?? null), source, about }
 }
 
 /** Which addresses callbacks may reach. The sandbox relaxes loopback and nothing else. */
@@ -401,6 +435,10 @@ export const CALLER_SETTINGS = [
     fallback: '.paybell',
     about: 'Where the credentials of a sandbox are found.',
   },
+  {
+    name: 'XDG_CONFIG_HOME',
+    about: 'Where `paybell listen` keeps its shared keys, in paybell/; ~/.config by default.',
+  },
   { name: 'NO_COLOR', about: 'Any text turns colours off.' },
 ] as const satisfies readonly Setting[]
 
@@ -412,6 +450,8 @@ export interface CallerConfig {
   accountId: string | null
   sharedKey: string | null
   dataDir: string
+  /** Null: below the home directory. */
+  configDir: string | null
 }
 
 /** Asked apart from the other settings, because their faults are told in colour or not. */
@@ -441,6 +481,7 @@ export function loadCallerConfig(
     accountId: read('PAYBELL_ACCOUNT_ID'),
     sharedKey: read('PAYBELL_SHARED_KEY'),
     dataDir: read('PAYBELL_DATA_DIR') ?? '.paybell',
+    configDir: read('XDG_CONFIG_HOME'),
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze(config)
@@ -448,8 +489,9 @@ export function loadCallerConfig(
 
 /** The settings as they were resolved, for the log at start: secrets only as set or unset. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { masterKeys, operatorKey, databaseUrl, extraCa, noticeUrl, noticeKey, nats, ...open } =
+  const { masterKeys, operatorKey, databaseUrl, extraCa, noticeUrl, noticeKey, nats, ...rest } =
     config
+  const { settings: _, ...open } = rest
   return {
     ...open,
     masterKeysConfigured: masterKeys.length,

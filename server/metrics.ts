@@ -347,6 +347,7 @@ export class Metrics {
     for (const [name, kind] of [
       ['paybell_webhooks', 'webhook'],
       ['paybell_subscriptions', 'subscription'],
+      ['paybell_listeners', 'listener'],
     ] as const) {
       fromDatabase(name, `Endpoints made as a ${kind}.`, ['status'], (one, { endpoints }) => {
         for (const status of ENDPOINT_STATUSES) {

@@ -57,6 +57,8 @@ export interface CallOptions {
   /** Sent as JSON. */
   json?: unknown
   timeoutMs?: number
+  /** Calls it off. */
+  signal?: AbortSignal
 }
 
 export interface ApiOptions {
@@ -88,7 +90,8 @@ export class Api {
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const signal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
+    const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout
     const response = await this.#fetch(method, path, options, signal)
     let text: string
     try {

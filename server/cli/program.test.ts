@@ -43,6 +43,7 @@ test('the commands that are promised are there', () => {
     'doctor',
     'demo',
     'recover',
+    'listen',
     'receive',
     'trigger',
   ]) {

@@ -11,6 +11,7 @@ import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { endpointsCommand } from './endpoints.ts'
 import { keysCommand } from './keys.ts'
+import { listenCommand } from './listen.ts'
 import { paymentsCommand } from './payments.ts'
 import { receiveCommand } from './receive.ts'
 import { recoverCommand } from './recover.ts'
@@ -47,6 +48,7 @@ export function createProgram(): Command {
     .addCommand(recoverCommand())
     .commandsGroup('Integrate with it:')
     .addCommand(webhooksCommand())
+    .addCommand(listenCommand())
     .addCommand(receiveCommand())
     .addCommand(triggerCommand())
     .addCommand(signatureCommand())

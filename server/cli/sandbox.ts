@@ -8,6 +8,7 @@ import { type Logger, pino } from 'pino'
 import { createApp, type PaybellApp } from '../app.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { superviseEmbedded } from '../embedded/supervisor.ts'
+import { createSignInLink } from '../operations/console-session.ts'
 import type { Deps } from '../operations/deps.ts'
 import { onboardClient } from '../operations/onboard-client.ts'
 import { openAccount } from '../operations/open-account.ts'
@@ -57,9 +58,11 @@ export async function sandbox(): Promise<void> {
       await app.start()
       const { isNew, ...client } = await ensureClient(app.deps, dataDir)
       const baseUrl = app.baseUrl()
+      const signInUrl = `${app.operatorUrl()}/console/sign-in#${await createSignInLink(app.deps)}`
       const path = await saveSandboxFile(dataDir, { baseUrl, operatorKey, ...client })
       printWelcome({
         baseUrl,
+        signInUrl,
         operatorKey,
         ...client,
         path,
@@ -67,7 +70,7 @@ export async function sandbox(): Promise<void> {
         readyInMs: performance.now() - startedAt,
       })
       // Behind everything that somebody may be waiting for, and once: at the very first start.
-      const seeding = isNew && config.sandboxSeed ? seed(app, logger) : undefined
+      const seeding = isNew && isLookedAt(config) ? seed(app, logger) : undefined
       await stopAsked
       await seeding
     } finally {
@@ -122,6 +125,11 @@ async function ensureClient(
   const made = { clientId: client.id, clientSecret: secret, accountId: account.id }
   await saveClient(dataDir, made)
   return { ...made, isNew: true }
+}
+
+/** A person wants something to look at; a script or a test counts, and wants the printed client alone. */
+function isLookedAt({ sandboxSeed }: Config): boolean {
+  return sandboxSeed === 'on' || (sandboxSeed === 'terminal' && process.stdout.isTTY === true)
 }
 
 /** A sandbox without something to look at works all the same. */

@@ -13,6 +13,8 @@ export interface TargetOptions {
   url?: string | undefined
   keyFile?: string | undefined
   account?: string | undefined
+  clientId?: string | undefined
+  clientSecret?: string | undefined
 }
 
 export class Target {
@@ -50,8 +52,9 @@ export class Target {
 
   /** For the client's side: what an integrator does, with a token made from the credentials. */
   async client(): Promise<Api> {
-    const { clientId, clientSecret, url: configured } = this.config
-    const url = this.#options.url ?? configured
+    const clientId = this.#options.clientId ?? this.config.clientId
+    const clientSecret = this.#options.clientSecret ?? this.config.clientSecret
+    const url = this.#options.url ?? this.config.url
     const isGiven = clientId !== null && clientSecret !== null
     const sandbox = url !== null && isGiven ? null : await this.#sandboxFor(url)
     const baseUrl = url ?? sandbox?.baseUrl
@@ -83,7 +86,7 @@ export class Target {
       return given.toLowerCase()
     }
     // The sandbox's own account goes with the sandbox's own client, and with no other.
-    const isSandboxClient = this.config.clientId === null
+    const isSandboxClient = (this.#options.clientId ?? this.config.clientId) === null
     const sandbox = isSandboxClient
       ? await this.#sandboxFor(this.#options.url ?? this.config.url)
       : null

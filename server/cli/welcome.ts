@@ -3,6 +3,8 @@
 import type { SandboxFile } from './sandbox-credentials.ts'
 
 export interface Welcome extends SandboxFile {
+  /** Signs the operator in at the console, once, within 15 minutes. */
+  signInUrl: string
   path: string
   database: string
   readyInMs: number
@@ -17,6 +19,8 @@ export function welcomeText(of: Welcome): string {
 
   API           ${of.baseUrl}
   Docs          ${of.baseUrl}/docs
+  Console       ${of.signInUrl}
+                (signs you in once, within 15 minutes; later with the operator key)
   Operator key  ${of.operatorKey}
   Client id     ${of.clientId}
   Client secret ${of.clientSecret}

@@ -14,8 +14,8 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number]
 export const OWNER_STATUSES = ['ACTIVE', 'PAUSED'] as const
 export type OwnerStatus = (typeof OWNER_STATUSES)[number]
 
-/** The door it came through: all payments of a client, or those of one account. */
-export type EndpointKind = 'subscription' | 'webhook'
+/** The door it came through: all payments of a client, those of one account, or those to be fetched. */
+export type EndpointKind = 'subscription' | 'webhook' | 'listener'
 
 export interface Endpoint {
   id: string

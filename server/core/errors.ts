@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'delivery-final'
   | 'payload-expired'
   | 'endpoint-deleted'
+  | 'offer-gone'
   | 'filter-too-wide'
   | 'cursor-expired'
   | 'check-running'

@@ -191,6 +191,20 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
     'Your endpoint has been paused since 09:15. Nothing is lost: this delivery goes out, in order, once the endpoint is set to ACTIVE, and the wait does not count.',
   ],
   [
+    'a listener that nobody listens at',
+    {
+      ...FRESH,
+      nextAttemptAtMs: null,
+      endpoint: {
+        ...ENDPOINT,
+        status: 'PAUSED',
+        inactiveSinceMs: at('09:15:00.000'),
+        isListener: true,
+      },
+    },
+    'Nobody has listened since 09:15. Nothing is lost: this delivery goes out, in order, once paybell listen runs again, and the wait does not count.',
+  ],
+  [
     'a disabled endpoint',
     {
       ...FRESH,
@@ -208,6 +222,15 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
     {
       ...failed('answered', 500),
       nextAttemptAtMs: null,
+      endpoint: { ...ENDPOINT, circuit: 'OPEN' },
+    },
+    'Attempt 6 of about 40 got 500. Your endpoint has only failed lately, so single attempts probe it, at most 5 min apart; this one follows as soon as a probe gets its 200; retries end on 21 Nov 13:58 UTC.',
+  ],
+  [
+    'an open circuit, and an attempt that is due',
+    {
+      ...failed('answered', 500),
+      nextAttemptAtMs: NOW - 1_000,
       endpoint: { ...ENDPOINT, circuit: 'OPEN' },
     },
     'Attempt 6 of about 40 got 500. Your endpoint has only failed lately, so single attempts probe it, at most 5 min apart; this one follows as soon as a probe gets its 200; retries end on 21 Nov 13:58 UTC.',

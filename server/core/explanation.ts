@@ -23,6 +23,8 @@ export interface ExplainedDelivery {
     isDeleted: boolean
     inactiveSinceMs: number | null
     circuit: CircuitState
+    /** Its callbacks are fetched: it is paused while nobody does. */
+    isListener?: boolean
   }
   /** The oldest update of the same payment that the endpoint is still owed before this one. */
   elder: { sequence: number; firstFailedAtMs: number | null } | null
@@ -78,8 +80,10 @@ function describeHold(
   if (endpoint.status !== 'ACTIVE') return describeInactive(delivery, context)
   // A person asked for a replay: it keeps no order among other updates.
   if (elder !== null && !delivery.isReplay) return describeElder(elder, context)
-  if (nextAttemptAtMs === null) {
-    if (endpoint.circuit === 'CLOSED') {
+  // A circuit postpones what is due as well: without a word about it, "due now" would stand for minutes.
+  const isSpared = endpoint.circuit !== 'CLOSED' && (nextAttemptAtMs ?? 0) <= context.nowMs
+  if (nextAttemptAtMs === null || isSpared) {
+    if (!isSpared) {
       return [`Waiting for its turn: ${words.endpoint} has a long queue, which goes out in order.`]
     }
     const pause = toDurationText(context.circuit.pauseMsMax)
@@ -97,10 +101,16 @@ function describeHold(
 }
 
 function describeInactive(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
-  const { status, inactiveSinceMs } = delivery.endpoint
+  const { status, inactiveSinceMs, isListener } = delivery.endpoint
   const { Endpoint } = wordsFor(context)
   const paused =
     inactiveSinceMs === null ? '' : ` since ${toInstantText(inactiveSinceMs, context.nowMs)}`
+  if (isListener && status === 'PAUSED') {
+    return [
+      `Nobody has listened${paused}.`,
+      'Nothing is lost: this delivery goes out, in order, once paybell listen runs again, and the wait does not count.',
+    ]
+  }
   const disabled =
     inactiveSinceMs === null
       ? ''

@@ -1,21 +1,26 @@
-// Who is asking: a client with a token, or the operator with a key. Neither's word counts on the
-// other's side. These hooks run before a body is read, so nobody unknown gets one parsed.
+// Who is asking: a client with a token, or the operator with a key, or either through its session at the
+// console. Neither's word counts on the other's side. These hooks run before a body is read, so nobody
+// unknown gets one parsed.
 
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
-import { isAllowed } from '../core/operator.ts'
+import { isAllowed, type Operator } from '../core/operator.ts'
 import { AccountDirectory } from '../operations/account-directory.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { OperatorKeys } from '../operations/operator-keys.ts'
 import type { RateBuckets } from '../operations/rate-buckets.ts'
 import type { Caller, TokenVerifier } from '../operations/verify-token.ts'
 import { ownsAccount } from '../operations/view-accounts.ts'
+import { readConsoleSession } from './console-cookie.ts'
+import { headerValues } from './header-values.ts'
 
-type Hook = (request: FastifyRequest) => Promise<void>
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+const ASKED_AGAIN_MS = 2_000
 
 export function authenticateClient(verifier: TokenVerifier, requests: RateBuckets): Hook {
   return async (request) => {
-    const caller = await verifier.verify(readBearer(request))
+    const caller = await findCaller(verifier, request)
     if (caller === null) throw invalidToken()
     request.caller = caller
     const waitSeconds = requests.waitSeconds(caller.clientId)
@@ -30,8 +35,8 @@ export function authenticateClient(verifier: TokenVerifier, requests: RateBucket
 
 /** Whose key it is, then whether its role suffices for the route. */
 export function authenticateOperator(keys: OperatorKeys): Hook {
-  return async (request) => {
-    const operator = await keys.verify(readBearer(request))
+  return async (request, reply) => {
+    const operator = await findOperator(keys, request)
     if (operator === null) throw invalidToken()
     const { role } = request.routeOptions.config
     // Routes without a role do not even get built (operator-roles.ts).
@@ -42,7 +47,49 @@ export function authenticateOperator(keys: OperatorKeys): Hook {
       )
     }
     request.operator = operator
+    if (request.routeOptions.config.isEndless) {
+      cutOffWhenRefused(reply, () => findOperator(keys, request))
+    }
   }
+}
+
+/** An answer without end would outlive its credential: that is asked for again, all the while. */
+function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | null>): void {
+  const askAgain = async () => {
+    // A database that cannot be asked refuses nobody.
+    const answer = await ask().catch((error) =>
+      error instanceof ServiceError && error.code === 'invalid-token' ? null : undefined,
+    )
+    if (answer === null) reply.raw.destroy()
+  }
+  const timer = setInterval(() => void askAgain(), ASKED_AGAIN_MS)
+  timer.unref()
+  reply.raw.once('close', () => clearInterval(timer))
+}
+
+async function findCaller(
+  verifier: TokenVerifier,
+  request: FastifyRequest,
+): Promise<Caller | null> {
+  const session = await findSession(request)
+  if (session === undefined) return verifier.verify(readBearer(request))
+  return session.kind === 'client' ? session.caller : null
+}
+
+async function findOperator(keys: OperatorKeys, request: FastifyRequest): Promise<Operator | null> {
+  const session = await findSession(request)
+  if (session === undefined) return keys.verify(readBearer(request))
+  return session.kind === 'operator' ? session.operator : null
+}
+
+/** A request that brings a credential of its own is judged by that one. */
+async function findSession(request: FastifyRequest) {
+  if (headerValues(request, 'authorization').length > 0) return undefined
+  const session = await readConsoleSession(request)
+  if (session === null) {
+    throw new ServiceError('invalid-token', 'The session has ended. Sign in again at /console.')
+  }
+  return session
 }
 
 /** `AccountId` where the route asks for it; one and the same refusal, so that nobody learns more. */
@@ -78,16 +125,6 @@ function readBearer(request: FastifyRequest): string {
   const token = given.length === 1 ? BEARER.exec(given[0] as string)?.[1] : undefined
   if (token === undefined) throw invalidToken()
   return token
-}
-
-/** Every value that was sent under this name, which is given in lower case. */
-export function headerValues(request: FastifyRequest, name: string): string[] {
-  const { rawHeaders } = request.raw
-  const values: string[] = []
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() === name) values.push(rawHeaders[at + 1] as string)
-  }
-  return values
 }
 
 function invalidToken(): ServiceError {

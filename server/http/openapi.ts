@@ -25,6 +25,10 @@ export async function describeInterface(app: App, baseUrl: () => string): Promis
         { name: 'Tokens' },
         { name: 'Webhooks', description: 'Addresses that hear of one account’s payments.' },
         { name: 'Subscriptions', description: 'Addresses that hear of all your payments.' },
+        {
+          name: 'Listeners',
+          description: 'Callbacks that wait to be fetched, for receivers that nobody can call.',
+        },
         { name: 'Events', description: 'What callbacks tell, to be pulled.' },
         {
           name: 'Deliveries',
@@ -33,6 +37,7 @@ export async function describeInterface(app: App, baseUrl: () => string): Promis
         { name: 'Payments', description: 'Your payments as they are now.' },
         { name: 'Payments in', description: 'Where the operator writes payments.' },
         { name: 'Operator', description: 'For whoever runs the service.' },
+        { name: 'Console', description: 'Signing in at the pages under /console, and out.' },
         { name: 'Housekeeping' },
       ],
       security: [{ accessToken: [] }],

@@ -284,7 +284,8 @@ describe('endpoints', () => {
   test('of all clients with their health, and every filter narrows', async () => {
     const page = await until('health is written', async () => {
       const found = await get('/endpoints')
-      return found.content.some((item: Body) => item.health.failingSince !== null) && found
+      const isTold = ({ health }: Body) => health.successRate24h !== null
+      return found.content.every(isTold) && found
     })
     assert.equal(page.totalElements, 2)
     const [webhook, subscription] = page.content
@@ -292,6 +293,11 @@ describe('endpoints', () => {
     assert.equal(webhook.accountId, paybell.accountId)
     assert.equal(webhook.health.lastError, 'answered 503')
     assert.equal(webhook.health.pending, 1)
+    assert.deepEqual(
+      subscription.hours.map(({ delivered }: Body) => delivered),
+      [subscription.hours[0].attempts],
+      'its only hour so far',
+    )
     assert.equal(subscription.accountId, null)
     assert.equal(subscription.health.successRate24h, 1)
     assert.deepEqual(Object.keys(webhook.health), [

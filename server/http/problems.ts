@@ -200,6 +200,13 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     remedy:
       'Register the address again: it hears of every change from then on. GET the payment to see it as it is now.',
   },
+  'offer-gone': {
+    status: 410,
+    title: 'Nobody waits for this outcome any more',
+    meaning:
+      'An attempt ends 15 seconds after it began, and is answered once. What was offered is unknown, answered already, or its time is over; then it is tried again.',
+    remedy: 'Ask for the next callback. Answer each within its timeoutMs.',
+  },
   'filter-too-wide': {
     status: 400,
     title: 'The filter matches too many deliveries',

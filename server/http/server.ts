@@ -5,11 +5,14 @@
 // a key with the role that they name, under /operator/v1). Throw a ServiceError anywhere: it becomes a problem.
 
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import type { Tracer } from '@opentelemetry/api'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { ClientDirectory } from '../operations/client-directory.ts'
+import { ConsoleSessions } from '../operations/console-session.ts'
 import type { DemoReceivers } from '../operations/demo-receivers.ts'
 import type { Deps } from '../operations/deps.ts'
+import { createLoginBuckets } from '../operations/issue-token.ts'
 import { Keyring } from '../operations/keyring.ts'
 import { OperatorKeys } from '../operations/operator-keys.ts'
 import { RateBuckets } from '../operations/rate-buckets.ts'
@@ -24,6 +27,7 @@ import { logRequests } from './request-log.ts'
 import { type AnsweredRequest, countRequests } from './request-metrics.ts'
 import { traceRequests } from './request-spans.ts'
 import { keepRouteTable } from './route-table.ts'
+import { consoleRoutes } from './routes/console.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -34,8 +38,10 @@ import { operatorDeliveryRoutes } from './routes/operator-deliveries.ts'
 import { operatorEndpointRoutes } from './routes/operator-endpoints.ts'
 import { operatorKeyRoutes } from './routes/operator-keys.ts'
 import { operatorPaymentViewRoutes } from './routes/operator-payment-views.ts'
+import { operatorSettingsRoutes } from './routes/operator-settings.ts'
 import { problemPageRoutes } from './routes/problem-pages.ts'
 import { receiverToolRoutes } from './routes/receiver-tools.ts'
+import { sandboxClockRoutes, type TimeScale } from './routes/sandbox-clock.ts'
 import { sandboxReceiverRoutes } from './routes/sandbox-receiver.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -53,6 +59,7 @@ export interface Readiness {
 
 export interface ServerDeps extends Deps {
   logger: FastifyBaseLogger
+  version: string
   /** The service's public address, without a slash at the end; known once it listens. */
   baseUrl(): string
   readiness(): Promise<Readiness> | Readiness
@@ -64,6 +71,8 @@ export interface ServerDeps extends Deps {
   tracer?: Tracer | null
   /** Null, or left out, except in the sandbox. */
   receivers?: DemoReceivers | null
+  /** The same. */
+  timeScale?: TimeScale | null
   routes?: { client?: readonly Routes[]; operator?: readonly Routes[] }
 }
 
@@ -93,11 +102,19 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, deps.baseUrl()))
   await describeInterface(app, deps.baseUrl)
   const keys = new OperatorKeys(deps)
-  const open = [housekeepingRoutes(deps, keys, surface), problemPageRoutes(), docsRoutes()]
+  // One count of failures for both doors: whoever guesses gains nothing by trying the other.
+  const failures = createLoginBuckets(deps)
+  app.decorate('consoleSessions', new ConsoleSessions(deps, { keys, failures }))
+  const open = [
+    housekeepingRoutes(deps, keys, surface),
+    problemPageRoutes(),
+    docsRoutes(),
+    consoleRoutes({ ...deps, surface }),
+  ]
   for (const add of open) await add(app)
-  if (surface !== 'operator') await addClientInterface(app, deps)
-  if (surface !== 'operator' && deps.receivers)
-    await sandboxReceiverRoutes(deps.receivers, keys)(app)
+  if (surface !== 'operator') await addClientInterface(app, deps, failures)
+  if (deps.receivers) await sandboxReceiverRoutes(deps.receivers, keys)(app)
+  if (deps.timeScale) await sandboxClockRoutes(deps.timeScale, keys)(app)
   if (surface !== 'public') await addOperatorInterface(app, deps, keys)
   await app.ready()
   return app
@@ -160,19 +177,34 @@ function createApp(deps: ServerDeps): App {
  */
 function closeSocketsBehindAnswers(app: App): void {
   let isClosing = false
+  // Opened ahead, as clients do, and never asked anything: Node does not call them idle.
+  const silent = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  app.server.on('request', (request) => silent.delete(request.socket))
   app.addHook('preClose', async () => {
     isClosing = true
     // Also those whose header was out already.
-    const reaper = setInterval(() => app.server.closeIdleConnections(), REAP_EVERY_MS)
+    const reaper = setInterval(() => {
+      app.server.closeIdleConnections()
+      for (const socket of silent) socket.destroy()
+    }, REAP_EVERY_MS)
     reaper.unref()
     app.server.once('close', () => clearInterval(reaper))
   })
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing) reply.header('connection', 'close')
+    done()
   })
 }
 
-async function addClientInterface(app: App, deps: ServerDeps): Promise<void> {
+async function addClientInterface(
+  app: App,
+  deps: ServerDeps,
+  failures: RateBuckets,
+): Promise<void> {
   const keyring = new Keyring(deps)
   const directory = new ClientDirectory(deps)
   const verifier = new TokenVerifier(deps, { keyring, directory })
@@ -182,7 +214,7 @@ async function addClientInterface(app: App, deps: ServerDeps): Promise<void> {
     keysMax: 50_000,
     monotonicMs: () => deps.clock.monotonicMs(),
   })
-  await app.register(async (scope: App) => tokenRoutes(deps, keyring)(scope))
+  await app.register(async (scope: App) => tokenRoutes(deps, keyring, failures)(scope))
   await app.register(async (scope: App) => {
     scope.addHook('onRequest', authenticateClient(verifier, requests))
     scope.addHook('onRequest', resolveAccount(deps))
@@ -207,6 +239,7 @@ async function addOperatorInterface(app: App, deps: ServerDeps, keys: OperatorKe
         operatorClientRoutes(deps),
         operatorKeyRoutes(deps, keys),
         operatorAuditRoutes(deps),
+        operatorSettingsRoutes(deps),
         operatorPaymentViewRoutes(deps),
         operatorDeliveryRoutes(deps),
         operatorEndpointRoutes(deps),

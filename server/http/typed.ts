@@ -41,6 +41,8 @@ declare module 'fastify' {
     mediaType?: string
     /** Failures also carry `error` as in RFC 6749. */
     isTokenRequest?: boolean
+    /** The answer goes on until somebody hangs up. */
+    isEndless?: boolean
     /** Probes would drown the log: theirs are written at level debug. */
     isProbe?: boolean
   }

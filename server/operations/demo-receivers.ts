@@ -13,7 +13,7 @@ export interface ReceiverScript {
   body: string
   /** Sent as `Location`. */
   redirectTo: string | null
-  /** What signatures are checked with; null: they are not. */
+  /** What signatures are checked with; null: with the one before, and if there is none they are not. */
   sharedKey: string | null
 }
 
@@ -75,7 +75,8 @@ export class DemoReceivers {
 
   write(name: string, script: ReceiverScript): ReceiverView {
     const receiver = this.#use(name)
-    receiver.script = script
+    // Whoever only changes what is answered need not know the key.
+    receiver.script = { ...script, sharedKey: script.sharedKey ?? receiver.script.sharedKey }
     receiver.step = 0
     return toView(name, receiver)
   }

@@ -31,6 +31,10 @@ export interface CallbackPost {
   headers: readonly string[]
   /** Sent in this order, as one body. */
   body: readonly Uint8Array[]
+  /** Whose callback it is: a listener fetches it by its id. */
+  endpointId?: string
+  /** Left out on test sends, which are no deliveries. */
+  deliveryId?: string
 }
 
 /** What operations tell the delivery engine, always after their commit. */

@@ -44,24 +44,46 @@ export async function issueToken(
   parts: { keyring: Keyring; failures: RateBuckets },
   login: Login,
 ): Promise<IssuedToken> {
+  const { clientId } = await checkLogin(deps, parts.failures, login)
+  return signToken(deps, parts.keyring, clientId)
+}
+
+/** Who logs in, and with which of its secrets; throws when the credentials are wrong. */
+export interface CheckedLogin {
+  clientId: string
+  clientKey: number
+  secretId: string
+}
+
+export async function checkLogin(
+  deps: LoginDeps,
+  failures: RateBuckets,
+  login: Login,
+): Promise<CheckedLogin> {
   // Ids that cannot be a client's share a bucket: a key never grows with what was sent.
   const clientId = isUuid(login.clientId) ? login.clientId.toLowerCase() : NIL_UUID
   const bucket = `${clientId} ${login.address}`
-  const waitSeconds = parts.failures.waitSeconds(bucket)
+  const waitSeconds = failures.waitSeconds(bucket)
   if (waitSeconds > 0) {
     throw new ServiceError('too-many-requests', 'Too many failed logins. Wait, then try again.', {
       retryAfterSeconds: waitSeconds,
     })
   }
-  const isRight = await checkSecret(deps, clientId, login.clientSecret)
-  if (!isRight) {
-    parts.failures.take(bucket)
+  const match = await checkSecret(deps, clientId, login.clientSecret)
+  if (match === null) {
+    failures.take(bucket)
     throw new ServiceError('invalid-credentials', 'The clientId or the clientSecret is wrong.')
   }
-  return signToken(deps, parts.keyring, clientId)
+  return { clientId, ...match }
 }
 
-async function checkSecret(deps: Deps, clientId: string, secret: string): Promise<boolean> {
+type LoginDeps = Pick<Deps, 'pool' | 'sealer'>
+
+async function checkSecret(
+  deps: LoginDeps,
+  clientId: string,
+  secret: string,
+): Promise<{ clientKey: number; secretId: string } | null> {
   const dummy = { digest: Buffer.alloc(32), masterKeyId: deps.sealer.writeKeyId }
   const { clientKey, status, secrets } = await readCredentials(deps.pool, clientId, dummy)
   // All of them are compared, the right one too: the time does not tell which it was.
@@ -69,14 +91,14 @@ async function checkSecret(deps: Deps, clientId: string, secret: string): Promis
     deps.sealer.matches(secret, stored.digest, stored.masterKeyId),
   )
   const [match] = matching
-  if (match === undefined || status !== 'ACTIVE') return false
+  if (match === undefined || status !== 'ACTIVE') return null
   if (match.masterKeyId !== deps.sealer.writeKeyId) {
     // The only moment at which the secret is known: from now on the old master key is not needed.
     const digest = deps.sealer.digest(secret)
     const masterKeyId = deps.sealer.writeKeyId
     await replaceDigest(deps.pool, clientKey, { id: match.id, digest, masterKeyId })
   }
-  return true
+  return { clientKey, secretId: match.id }
 }
 
 async function signToken(deps: Deps, keyring: Keyring, clientId: string): Promise<IssuedToken> {

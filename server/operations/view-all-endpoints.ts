@@ -3,6 +3,7 @@
 import type { OwnerStatus } from '../core/endpoint.ts'
 import type { EndpointHealth } from '../core/health.ts'
 import type { Page, PageRequest } from '../core/page.ts'
+import { type EndpointHour, readEndpointHours } from '../store/endpoint-hours.ts'
 import {
   type EndpointFilter,
   findAnyEndpoint,
@@ -16,11 +17,12 @@ import { changeEndpoint } from './change-endpoint.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 
-export type { EndpointFilter, OwnedEndpoint }
+export type { EndpointFilter, EndpointHour, OwnedEndpoint }
 
 export interface EndpointWithHealth {
   endpoint: OwnedEndpoint
   health: EndpointHealth
+  hours: readonly EndpointHour[]
 }
 
 export async function viewAllEndpoints(
@@ -29,10 +31,13 @@ export async function viewAllEndpoints(
   asked: PageRequest,
 ): Promise<Page<EndpointWithHealth>> {
   const page = await listAllEndpoints(deps.pool, filter, asked)
-  const health = await readHealthOf(deps.pool, page.items, new Date(deps.clock.nowMs()))
+  const now = new Date(deps.clock.nowMs())
+  const health = await readHealthOf(deps.pool, page.items, now)
+  const hours = await readEndpointHours(deps.pool, page.items, now)
   const items = page.items.map((endpoint) => ({
     endpoint,
     health: health.get(endpoint.id) as EndpointHealth,
+    hours: hours.get(endpoint.id) ?? [],
   }))
   return { ...page, items }
 }
@@ -42,7 +47,9 @@ export async function viewAnyEndpoint(deps: Deps, endpointId: string): Promise<E
   const endpoint = await findAnyEndpoint(deps.pool, endpointId)
   if (endpoint === null) throw notFound()
   const now = new Date(deps.clock.nowMs())
-  return { endpoint, health: await readHealth(deps.pool, endpoint.clientKey, endpoint.id, now) }
+  const health = await readHealth(deps.pool, endpoint.clientKey, endpoint.id, now)
+  const hours = await readEndpointHours(deps.pool, [endpoint], now)
+  return { endpoint, health, hours: hours.get(endpoint.id) ?? [] }
 }
 
 export async function changeAnyEndpoint(

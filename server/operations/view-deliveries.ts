@@ -88,6 +88,7 @@ export async function viewDelivery(
         isDeleted: delivery.isEndpointDeleted,
         inactiveSinceMs: delivery.endpointInactiveSince?.getTime() ?? null,
         circuit: delivery.circuit,
+        isListener: delivery.isListener,
       },
       elder: holdingElder(elders, context),
       supersededBy: delivery.state === 'SUPERSEDED' ? await findSuperseding(deps, delivery) : null,

@@ -15,6 +15,7 @@ export interface DeliveryDetail extends DeliveryItem {
   isEndpointDeleted: boolean
   endpointInactiveSince: Date | null
   circuit: CircuitState
+  isListener: boolean
 }
 
 interface DetailRow {
@@ -42,6 +43,7 @@ interface DetailRow {
   is_deleted: boolean
   inactive_since: Date | null
   circuit: CircuitState | null
+  is_listener: boolean
 }
 
 const SHARED = `d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence,
@@ -58,7 +60,7 @@ export async function readDeliveryDetail(
     name: isOwn ? 'read-own-delivery' : 'read-any-delivery',
     // Across clients: one descent per client into what is owed, and the index of all that has ended.
     text: `select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-             e.inactive_since, h.circuit
+             e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
            from (
              select ${SHARED}, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
                null::timestamptz as finished_at
@@ -229,5 +231,6 @@ function toDetail(row: DetailRow): DeliveryDetail {
     isEndpointDeleted: row.is_deleted,
     endpointInactiveSince: row.inactive_since,
     circuit: row.circuit ?? 'CLOSED',
+    isListener: row.is_listener,
   }
 }

@@ -30,7 +30,7 @@ const OPEN =
   /^\/($|auth\/token$|\.well-known\/|livez$|readyz$|metrics$|openapi\.json$|docs($|\/)|problems($|\/)|console($|\/))/
 const CLIENT = /^(\/api)?\/v1\//
 const RECEIVER = '/sandbox/receiver/:name'
-const OPERATOR = /^(\/operator\/v1\/|\/sandbox\/receiver\/:name$)/
+const OPERATOR = /^(\/operator\/v1\/|\/sandbox\/(receiver\/:name|clock)$)/
 
 const NOBODY: Row = {
   none: 'missing-token',
@@ -129,4 +129,33 @@ test('every route lets in whom it should, and nobody else', async (t) => {
   // None of these calls has done anything.
   const { rows } = await paybell.pool.query('select count(*) as count from audit')
   assert.equal(rows[0].count, 0)
+})
+
+test('a stream ends with the key, or the session, that it was opened with', async (t) => {
+  const paybell = await startPaybell(t)
+  const { deps } = paybell.app
+  const { id, key } = await createOperatorKey(deps, { name: 'watcher', role: 'viewer' })
+  const post = await fetch(`${paybell.baseUrl}/console/session`, {
+    method: 'POST',
+    headers: { 'x-paybell-console': '1', 'content-type': 'application/json' },
+    body: JSON.stringify({ operatorKey: key }),
+  })
+  const [cookie = ''] = (post.headers.get('set-cookie') ?? '').split(';')
+  const ends = [{ authorization: `Bearer ${key}` }, { cookie, 'x-paybell-console': '1' }].map(
+    async (headers) => {
+      const response = await fetch(`${paybell.baseUrl}/operator/v1/stream`, { headers })
+      assert.equal(response.status, 200)
+      return {
+        end: response.text().then(
+          () => 'ended',
+          () => 'cut off',
+        ),
+      }
+    },
+  )
+  const open = await Promise.all(ends)
+  await revokeOperatorKey(deps, id)
+  const revokedAt = performance.now()
+  assert.deepEqual(await Promise.all(open.map(({ end }) => end)), ['cut off', 'cut off'])
+  assert.ok(performance.now() - revokedAt < 5_000)
 })

@@ -54,6 +54,15 @@ test('a receiver answers by its script, and tells what came and whether it was s
   assert.equal(JSON.parse(last?.body ?? '').id, id)
   assert.doesNotMatch(JSON.stringify(view), /"key"/)
 
+  // Whoever only breaks it need not know the key.
+  await fetch(url, { method: 'PUT', ...asOperator(operatorKey, { script: [200] }) })
+  await paybell.caller.putPayment(id, sampleBody({ id, version: 18, reference: 'Another' }))
+  const later = await until('the second event', async () => {
+    const seen = (await (await fetch(url, asOperator(operatorKey))).json()) as View
+    return seen.count === 4 && seen
+  })
+  assert.equal(later.received[0]?.signatureValid, true)
+
   // Anything may be posted to it, by anybody.
   const posted = await fetch(url, {
     method: 'POST',
@@ -106,6 +115,21 @@ test('production has no such address', async (t) => {
   }
 })
 
+test('regression: a sandbox that nobody watches has one client and nothing else', async (t) => {
+  const sandbox = await startSandbox(t, { env: { PAYBELL_SANDBOX_SEED: 'terminal' } })
+  const { headers } = asOperator(sandbox.operatorKey)
+  // The demo shop would come in the background: stopping waits for it.
+  assert.equal(await sandbox.kill('SIGTERM'), 0)
+  const again = await startSandbox(t, { dataDir: sandbox.dataDir })
+  for (const [list, count] of [
+    ['clients', 1],
+    ['endpoints', 0],
+  ] as const) {
+    const answer = await fetch(`${again.baseUrl}/operator/v1/${list}`, { headers })
+    assert.equal(((await answer.json()) as { totalElements: number }).totalElements, count, list)
+  }
+})
+
 test('the first start shows a delivery that failed twice, and leaves the printed client alone', async (t) => {
   const sandbox = await startSandbox(t, {
     env: { PAYBELL_TIME_SCALE: '50', PAYBELL_SANDBOX_SEED: 'on' },
@@ -144,4 +168,35 @@ test('the first start shows a delivery that failed twice, and leaves the printed
   const again = await startSandbox(t, { dataDir: sandbox.dataDir })
   const clients = await fetch(`${again.baseUrl}/operator/v1/clients`, asOperator(again.operatorKey))
   assert.equal(((await clients.json()) as { totalElements: number }).totalElements, 2)
+})
+
+test('the clock of the sandbox can be changed while it runs, and nowhere else', async (t) => {
+  const paybell = await startPaybell(t)
+  const { operatorKey } = paybell
+  const clock = `${paybell.baseUrl}/sandbox/clock`
+  const put = (body: unknown) => fetch(clock, { method: 'PUT', ...asOperator(operatorKey, body) })
+  assert.deepEqual(await (await fetch(clock, asOperator(operatorKey))).json(), { timeScale: 1 })
+  assert.equal((await put({ timeScale: 0 })).status, 400)
+  assert.equal((await put({ timeScale: 100_001 })).status, 400)
+  assert.equal((await fetch(clock, { method: 'PUT' })).status, 401)
+  assert.deepEqual(await (await put({ timeScale: 1_000 })).json(), { timeScale: 1_000 })
+
+  // The first retry, 5 seconds away until now, comes after 5 milliseconds; the 7 days end in minutes.
+  const url = `${paybell.baseUrl}/sandbox/receiver/quick`
+  await fetch(url, { method: 'PUT', ...asOperator(operatorKey, { script: [500, 500, 200] }) })
+  assert.equal((await paybell.caller.register(url, 'key')).status, 200)
+  const id = randomUUID()
+  const startedAtMs = Date.now()
+  await paybell.caller.putPayment(id, sampleBody({ id }))
+  await untilAllAre(paybell.pool, ['DELIVERED'])
+  assert.ok(Date.now() - startedAtMs < 4_000)
+  const { items } = (await (await paybell.caller.get('/v1/deliveries')).json()) as {
+    items: { createdAt: string; deadlineAt: string }[]
+  }
+  const [item] = items
+  const lifeMs = Date.parse(item?.deadlineAt ?? '') - Date.parse(item?.createdAt ?? '')
+  assert.ok(lifeMs < 11 * 60_000, `${lifeMs} ms`)
+
+  const { app } = await serveHttp(t, paybell.pool, { mode: 'production' })
+  assert.equal((await app.inject('/sandbox/clock')).statusCode, 404)
 })

@@ -62,6 +62,24 @@ async function put(id: string, changes: object, amount = '12345.67'): Promise<vo
   assert.ok(response.ok, await response.text())
 }
 
+test('a listener: its callbacks are fetched, answered, and signed like any other', async () => {
+  const listener = await client.listeners.register({ name: 'sdk', sharedKey: KEY })
+  assert.deepEqual([listener.name, listener.status], ['sdk', 'PAUSED'])
+  assert.deepEqual((await client.listeners.list()).content, [listener])
+  assert.equal(await client.listeners.next(listener.id, { wait: 0 }), undefined)
+  const test = client.listeners.test(listener.id)
+  const offer = (await client.listeners.next(listener.id)) ?? assert.fail('no offer')
+  const body = Buffer.from(offer.bodyBase64, 'base64')
+  const headers = Object.fromEntries(offer.headers)
+  assert.equal((await client.listeners.verify(listener.id, { headers, body })).valid, true)
+  await client.listeners.answer(listener.id, { offerId: offer.offerId, status: 200 })
+  assert.equal((await test).delivered, true)
+  const late = client.listeners.answer(listener.id, { offerId: offer.offerId, status: 200 })
+  await assert.rejects(late, { code: 'offer-gone', status: 410 })
+  assert.equal((await client.listeners.get(listener.id)).health.pending, 0)
+  await client.listeners.delete(listener.id)
+})
+
 test('register, receive, look, replay, rotate, recover, check, delete', async () => {
   const webhook = await client.webhooks.register({ callbackUrl, sharedKey: KEY })
   assert.equal(webhook.endpointUrl, callbackUrl)

@@ -52,6 +52,13 @@ describe('start and stop', { concurrency: true }, () => {
     for (const text of [baseUrl, operatorKey, clientId, clientSecret, accountId, 'curl ']) {
       assert.ok(first.output().includes(text), `the welcome has ${text}`)
     }
+    const link = /(\S+\/console)\/sign-in#(\S+)/.exec(first.output())
+    const opened = await fetch(`${link?.[1]}/session`, {
+      method: 'POST',
+      headers: { 'x-paybell-console': '1', 'content-type': 'application/json' },
+      body: JSON.stringify({ link: link?.[2] }),
+    })
+    assert.equal(opened.status, 204, 'the link of the welcome signs in')
 
     const caller = new Caller(first)
     receiver.answer = 500

@@ -130,6 +130,18 @@ async function measure(url: string): Promise<void> {
     await o('one endpoint', `/endpoints/${large.endpoint}`)
     await o('stats', '/stats')
     await o('stats of a week', '/stats?window=week')
+    // What the console asks for besides.
+    await c('client: webhooks', '/v1/webhooks?size=100')
+    await c('client: one webhook', `/v1/webhooks/${large.endpoint}`)
+    await c('client: subscriptions', '/api/v1/payments/subscriptions')
+    await o('clients', '/clients?size=100')
+    await o('one client', `/clients/${large.id}`)
+    await o('accounts of a client', `/clients/${large.id}/accounts?size=100`)
+    await o('audit', '/audit')
+    await o('settings', '/settings')
+    const session = await sessionOf(app.baseUrl(), operatorKey)
+    await time(app.baseUrl(), 'console: who is signed in', '/console/session', session)
+    await time(app.baseUrl(), 'console: stats with a session', '/operator/v1/stats', session)
   } finally {
     await app.stop()
     await pool.end()
@@ -168,4 +180,16 @@ async function tokenOf(app: ReturnType<typeof createApp>, clientId: string): Pro
     body: JSON.stringify({ clientId, clientSecret: secret }),
   })
   return ((await answer.json()) as { access_token: string }).access_token
+}
+
+/** The headers of a request from the console. */
+async function sessionOf(baseUrl: string, operatorKey: string): Promise<Record<string, string>> {
+  const console = { 'x-paybell-console': '1' }
+  const answer = await fetch(`${baseUrl}/console/session`, {
+    method: 'POST',
+    headers: { ...console, 'content-type': 'application/json' },
+    body: JSON.stringify({ operatorKey }),
+  })
+  const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+  return { ...console, cookie }
 }

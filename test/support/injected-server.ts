@@ -96,6 +96,7 @@ export async function serveHttp(
       },
       send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
       logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
+      version: '0.0.0',
       baseUrl: () => BASE_URL,
       readiness: () => server.readiness,
       metrics: options.metrics ?? (() => '# none\n'),

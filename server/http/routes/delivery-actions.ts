@@ -1,5 +1,5 @@
 // What a client does about its deliveries: replay one, recover all that an endpoint has missed, and try
-// an endpoint out. The last two through either door, webhook or subscription.
+// an endpoint out. The last two through every door: webhook, subscription or listener.
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -110,6 +110,7 @@ const DOORS = [
     name: 'Subscription',
     tag: 'Subscriptions',
   },
+  { kind: 'listener', path: '/v1/listeners', name: 'Listener', tag: 'Listeners' },
 ] as const
 
 type Door = (typeof DOORS)[number]
@@ -210,7 +211,7 @@ function addTest(app: App, tester: EndpointTester, { kind, path, name, tag }: Do
       tags: [tag],
       summary: `Send a specimen to a ${kind}`,
       description:
-        'One signed callback with X-Paybell-Test: true, at once and without a retry; it is no delivery. Once a second for each endpoint.',
+        'One signed callback with X-Paybell-Test: true, at once and without a retry; it is no delivery. Twenty in a row for each endpoint, then one a second.',
       headers: OptionalAccountHeader,
       params: IdParams,
       response: {

@@ -26,20 +26,31 @@ import {
 } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
-const KINDS = ['subscription', 'webhook'] as const
+const KINDS = ['subscription', 'webhook', 'listener'] as const
 const Uuid = Type.String({ format: 'uuid' })
 const OptionalText = (format: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format })
 
 const Item = Type.Object({
   ...EndpointItem.properties,
-  kind: Type.String({ description: KINDS.join(' or ') }),
+  kind: Type.String({ description: KINDS.join(', ') }),
   clientId: Uuid,
   accountId: OptionalText('uuid'),
   createdAt: Type.String({ format: 'date-time' }),
   deletedAt: OptionalText('date-time'),
 })
-const ItemWithHealth = Type.Object({ ...Item.properties, health: HealthSchema })
+const Hour = Type.Object({
+  at: Type.String({ format: 'date-time', description: 'The hour begins.' }),
+  attempts: Type.Integer(),
+  delivered: Type.Integer({ description: 'Of those, answered with 200.' }),
+})
+const ItemWithHealth = Type.Object({
+  ...Item.properties,
+  health: HealthSchema,
+  hours: Type.Array(Hour, {
+    description: 'The last 24 hours, oldest first; those without an attempt are left out.',
+  }),
+})
 
 const StatusChange = Type.Object(
   { status: Type.Enum([...OWNER_STATUSES]) },
@@ -150,6 +161,10 @@ function toItem(endpoint: OwnedEndpoint) {
   }
 }
 
-function toItemWithHealth({ endpoint, health }: EndpointWithHealth) {
-  return { ...toItem(endpoint), health: toHealth(health) }
+function toItemWithHealth({ endpoint, health, hours }: EndpointWithHealth) {
+  return {
+    ...toItem(endpoint),
+    health: toHealth(health),
+    hours: hours.map((hour) => ({ ...hour, at: hour.at.toISOString() })),
+  }
 }

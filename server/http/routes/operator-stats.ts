@@ -126,7 +126,7 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
       url: '/stream',
       // A HEAD would be answered without end.
       exposeHeadRoute: false,
-      config: { role: 'viewer' },
+      config: { role: 'viewer', isEndless: true },
       schema: {
         operationId: 'watch',
         tags,

@@ -3,8 +3,9 @@
 
 import { Type } from 'typebox'
 import type { Deps } from '../../operations/deps.ts'
-import { createLoginBuckets, issueToken } from '../../operations/issue-token.ts'
+import { issueToken } from '../../operations/issue-token.ts'
 import type { Keyring } from '../../operations/keyring.ts'
+import type { RateBuckets } from '../../operations/rate-buckets.ts'
 import { BODY_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
@@ -34,9 +35,7 @@ const Token = Type.Object(
   { examples: [{ access_token: 'eyJhbGciOiJFZERTQSIs…', expires_in: 3600, token_type: 'Bearer' }] },
 )
 
-export function tokenRoutes(deps: Deps, keyring: Keyring): Routes {
-  const failures = createLoginBuckets(deps)
-
+export function tokenRoutes(deps: Deps, keyring: Keyring, failures: RateBuckets): Routes {
   return (app) => {
     app.route({
       method: 'POST',

@@ -1,0 +1,39 @@
+// Pages that follow what happens: a piece of news that concerns them makes what they show stale. It is
+// the operator's stream; a client's pages read again by themselves.
+
+import { useEffect, useRef } from 'react'
+import { useRefresh } from './hooks.ts'
+import { useLive } from './live.ts'
+import { useSession } from './session.ts'
+import type { AcceptedEvent, AttemptEvent } from './types.ts'
+
+/** However fast attempts follow each other, the page is read anew only so often. */
+const REFRESH_APART_MS = 300
+
+/** True while the stream is open. */
+export function useFollow(
+  concerns: {
+    accepted?(event: AcceptedEvent): boolean
+    attempt?(event: AttemptEvent): boolean
+  },
+  ...prefixes: readonly string[]
+): boolean {
+  const { kind } = useSession()
+  const refresh = useRefresh()
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const refreshSoon = () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      refresh(...prefixes)
+    }, REFRESH_APART_MS)
+  }
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return useLive(kind === 'operator', {
+    onAccepted: (event) => {
+      if (concerns.accepted?.(event)) refreshSoon()
+    },
+    onAttempt: (event) => {
+      if (concerns.attempt?.(event)) refreshSoon()
+    },
+  })
+}

@@ -1,0 +1,37 @@
+// Who is looking. Pages ask `useSession()`, and `useCan(role)` before they show something that acts.
+
+import { createContext, useContext } from 'react'
+import { api } from './client.ts'
+import type { Role, Session } from './types.ts'
+
+export const SESSION_PATH = '/console/session'
+
+export type Credentials =
+  | { operatorKey: string }
+  | { clientId: string; clientSecret: string }
+  | { link: string }
+
+export function signIn(credentials: Credentials): Promise<void> {
+  return api.post(SESSION_PATH, credentials)
+}
+
+export function signOut(): Promise<void> {
+  return api.delete(SESSION_PATH)
+}
+
+export const SessionContext = createContext<Session | null>(null)
+
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (session === null) throw new Error('useSession is for pages, which are behind the sign-in')
+  return session
+}
+
+/**
+ * Whether this session may do what `sufficient` suffices for on the operator's side. A client acts on
+ * its own things through its own API: there the answer is always yes.
+ */
+export function useCan(sufficient: Role = 'admin'): boolean {
+  const { kind, role } = useSession()
+  return kind === 'client' || role === 'admin' || role === sufficient
+}

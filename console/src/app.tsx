@@ -1,0 +1,190 @@
+// The shell: who is looking, which page, and the way between them.
+
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Suspense, useEffect, useState } from 'react'
+import { type ApiProblem, api, SESSION_ENDED } from './api/client.ts'
+import { SESSION_PATH, SessionContext, signOut } from './api/session.ts'
+import type { Session } from './api/types.ts'
+import { type ConsolePage, PAGES } from './pages/index.ts'
+import { NotFound } from './pages/not-found.tsx'
+import { SignIn } from './pages/sign-in/sign-in.tsx'
+import { matchPath, navigate, usePlace } from './router.ts'
+import { Badge } from './ui/badge.tsx'
+import { Button } from './ui/button.tsx'
+import { Failsafe } from './ui/failsafe.tsx'
+import { Link } from './ui/link.tsx'
+import { Loading, Notice, Problem } from './ui/messages.tsx'
+import { PageHead } from './ui/page.tsx'
+import { ThemeToggle } from './ui/theme.tsx'
+
+export function App() {
+  const queries = useQueryClient()
+  const session = useQuery<Session | null, ApiProblem>({
+    queryKey: [SESSION_PATH],
+    queryFn: readSession,
+    refetchInterval: 60_000,
+  })
+  const { path } = usePlace()
+
+  useEffect(() => {
+    const askAgain = () => void queries.invalidateQueries({ queryKey: [SESSION_PATH] })
+    window.addEventListener(SESSION_ENDED, askAgain)
+    return () => window.removeEventListener(SESSION_ENDED, askAgain)
+  }, [queries])
+
+  const onSignedIn = async () => {
+    // What the one before has read is not for the next one's eyes.
+    queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== SESSION_PATH })
+    await queries.invalidateQueries({ queryKey: [SESSION_PATH] })
+    if (path === '/sign-in') navigate('/', { isReplacing: true })
+  }
+
+  if (session.isPending) return <Loading what="Asking who you are…" />
+  if (session.data === undefined) return <Problem problem={session.error as ApiProblem} />
+  if (session.data === null || path === '/sign-in') return <SignIn onSignedIn={onSignedIn} />
+  return (
+    <SessionContext value={session.data}>
+      <Shell session={session.data} />
+    </SessionContext>
+  )
+}
+
+/** Null when nobody is signed in: for the console that is an answer, not a failure. */
+async function readSession(): Promise<Session | null> {
+  const answer = await api.get<Session | { kind: null }>(SESSION_PATH)
+  return answer.kind === null ? null : (answer as Session)
+}
+
+function Shell({ session }: { session: Session }) {
+  const { path } = usePlace()
+  const pages = PAGES.filter((page) => isFor(page, session))
+  const found = pages
+    .map((page) => ({ page, params: matchPath(page.path, path) }))
+    .find(({ params }) => params !== null)
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <Side session={session} pages={pages} path={path} />
+      <main className="main" id="main">
+        <div className="page">
+          <Failsafe key={path}>
+            <Suspense fallback={<Loading />}>
+              {session.role === 'ingest' ? (
+                <WritesOnly />
+              ) : found ? (
+                <found.page.component key={path} params={found.params ?? {}} />
+              ) : (
+                <NotFound />
+              )}
+            </Suspense>
+          </Failsafe>
+        </div>
+      </main>
+    </div>
+  )
+}
+
+/** What nobody would understand from a page full of refusals. */
+function WritesOnly() {
+  return (
+    <>
+      <PageHead title="Nothing to see with this key" />
+      <Notice title="Its role is ingest">
+        It writes payments and reads nothing. Sign out, and in again with the key of a viewer or an
+        admin.
+      </Notice>
+    </>
+  )
+}
+
+function isFor(page: ConsolePage, session: Session): boolean {
+  if (page.isSandboxOnly && session.mode !== 'sandbox') return false
+  return page.for.includes(session.kind)
+}
+
+function Side({
+  session,
+  pages,
+  path,
+}: {
+  session: Session
+  pages: readonly ConsolePage[]
+  path: string
+}) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <header className={`side${isOpen ? ' is-open' : ''}`}>
+      <div className="side-top">
+        <Link to="/" className="brand">
+          <img src="/console/bell.svg" alt="" width={22} height={22} />
+          Paybell
+          {session.mode === 'sandbox' ? (
+            <span className="brand-mode">
+              <Badge tone="warn" isPlain>
+                sandbox
+              </Badge>
+            </span>
+          ) : null}
+        </Link>
+        <Button
+          className="menu-button"
+          aria-expanded={isOpen}
+          aria-controls="nav"
+          onClick={() => setOpen(!isOpen)}
+        >
+          Menu
+        </Button>
+      </div>
+      <nav className="nav" id="nav" aria-label="Pages">
+        {pages
+          .filter((page) => !page.path.includes(':'))
+          .map((page) => (
+            <Link
+              key={page.path}
+              to={page.path}
+              aria-current={isWithin(path, page.path) ? 'page' : undefined}
+              onClick={() => setOpen(false)}
+            >
+              {page.title}
+            </Link>
+          ))}
+      </nav>
+      <SideFoot session={session} />
+    </header>
+  )
+}
+
+function isWithin(path: string, place: string): boolean {
+  return path === place || (place !== '/' && path.startsWith(`${place}/`))
+}
+
+function SideFoot({ session }: { session: Session }) {
+  const queries = useQueryClient()
+  const leave = async () => {
+    await signOut()
+    queries.setQueryData([SESSION_PATH], null)
+    queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== SESSION_PATH })
+    navigate('/', { isReplacing: true })
+  }
+  return (
+    <div className="side-foot">
+      <div className="break">
+        <span className="muted">Signed in as </span>
+        <strong>
+          {session.kind === 'operator' ? session.actor : (session.clientName ?? 'a client')}
+        </strong>
+        {session.role ? <span className="muted"> ({session.role})</span> : null}
+      </div>
+      {session.timeScale > 1 ? (
+        <div className="muted">Time runs {session.timeScale}× faster</div>
+      ) : null}
+      <ThemeToggle />
+      <Button isSmall onClick={() => void leave()}>
+        Sign out
+      </Button>
+      <div className="muted">Paybell {session.version}</div>
+    </div>
+  )
+}

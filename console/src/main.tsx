@@ -1,0 +1,34 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ApiProblem } from './api/client.ts'
+import { App } from './app.tsx'
+import { Toasts } from './ui/toast.tsx'
+import './styles/variables.css'
+import './styles/base.css'
+import './styles/shell.css'
+import './styles/ui.css'
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 1_000,
+      // A refusal stays a refusal; what did not arrive at all may arrive the next time.
+      retry: (failures, error) =>
+        failures < 2 &&
+        (!(error instanceof ApiProblem) || error.status === 0 || error.status >= 500),
+    },
+  },
+})
+
+const root = document.getElementById('root')
+if (root === null) throw new Error('index.html has lost its root')
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <Toasts>
+        <App />
+      </Toasts>
+    </QueryClientProvider>
+  </StrictMode>,
+)

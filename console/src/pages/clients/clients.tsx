@@ -1,0 +1,76 @@
+// Who may ask: clients, and the way in for a new one.
+
+import { useState } from 'react'
+import { useRead } from '../../api/hooks.ts'
+import type { Client } from '../../api/records.ts'
+import { useCan } from '../../api/session.ts'
+import type { Page } from '../../api/types.ts'
+import { toQuery, usePlace } from '../../router.ts'
+import { State } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Id } from '../../ui/copy.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty, Loading, Problem } from '../../ui/messages.tsx'
+import { PageHead, Panel } from '../../ui/page.tsx'
+import { Pages } from '../../ui/pages.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Onboard } from './onboard.tsx'
+
+const COLUMNS: readonly Column<Client>[] = [
+  {
+    head: 'Client',
+    cell: ({ clientId, name }) => (
+      <Link to={`/clients/${clientId}`} className="break">
+        {name}
+      </Link>
+    ),
+  },
+  { head: 'Status', cell: ({ status }) => <State of={status} /> },
+  { head: 'Client id', cell: ({ clientId }) => <Id value={clientId} isShort /> },
+  { head: 'Onboarded', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+export default function Clients() {
+  const { query } = usePlace()
+  const [isOnboarding, setOnboarding] = useState(false)
+  const { data, error, isPending } = useRead<Page<Client>>(
+    `/operator/v1/clients${toQuery({ page: query.get('page'), size: '50' })}`,
+    { keepsLast: true },
+  )
+  return (
+    <>
+      <PageHead title="Clients">
+        {useCan('admin') ? (
+          <Button look="primary" onClick={() => setOnboarding(true)}>
+            Onboard a client
+          </Button>
+        ) : null}
+      </PageHead>
+      <Panel title="Oldest first" isFlush>
+        {error ? <Problem problem={error} /> : null}
+        {isPending ? <Loading /> : null}
+        {data && data.content.length > 0 ? (
+          <Table
+            label="Clients"
+            columns={COLUMNS}
+            rows={data.content}
+            keyOf={({ clientId }) => clientId}
+          />
+        ) : null}
+        {data && data.totalElements === 0 ? (
+          <Empty
+            title="No clients yet"
+            curl={`curl -s ${window.location.origin}/operator/v1/clients \\
+  -H "Authorization: Bearer $OPERATOR_KEY" -H 'Content-Type: application/json' \\
+  -d '{"name": "Northwind Traders"}'`}
+          >
+            A client gets credentials and one or more accounts; its payments belong to those.
+          </Empty>
+        ) : null}
+        {data && data.totalElements > 0 ? <Pages of={data} /> : null}
+      </Panel>
+      {isOnboarding ? <Onboard onClose={() => setOnboarding(false)} /> : null}
+    </>
+  )
+}

@@ -1,0 +1,144 @@
+// Replay or cancel all that the filter finds, not only the page in sight: first the number, then the
+// question, then a job that can be watched.
+
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type ApiProblem, api, send } from '../../api/client.ts'
+import { useAction, useRefresh } from '../../api/hooks.ts'
+import { navigate } from '../../router.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { Loading, Notice, Problem } from '../../ui/messages.tsx'
+import { toCountText } from '../../ui/numbers.ts'
+import {
+  type Filter,
+  isEmpty,
+  LABELS,
+  statesOf,
+  toApiFilter,
+  toFilterText,
+  toQuery,
+} from './filter.ts'
+
+type Verb = 'replay' | 'cancel'
+
+const PATHS: Readonly<Record<Verb, string>> = {
+  replay: '/operator/v1/deliveries/replay',
+  cancel: '/operator/v1/deliveries/cancel',
+}
+
+export function BulkActions({ filter }: { filter: Filter }) {
+  const [verb, setVerb] = useState<Verb | null>(null)
+  return (
+    <>
+      <Button isSmall onClick={() => setVerb('replay')}>
+        Replay all that match…
+      </Button>
+      <Button isSmall look="danger" onClick={() => setVerb('cancel')}>
+        Cancel all that match…
+      </Button>
+      {verb === null ? null : (
+        <BulkDialog verb={verb} filter={filter} onClose={() => setVerb(null)} />
+      )}
+    </>
+  )
+}
+
+/** The id of the job that was begun: the answer's Location ends in it. */
+async function start(path: string, filter: unknown): Promise<string> {
+  const answer = await send('POST', path, { body: { filter } })
+  return answer.headers.get('location')?.split('/').at(-1) ?? ''
+}
+
+function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onClose(): void }) {
+  const refresh = useRefresh()
+  // Fixed when the question is asked: "the last hour" must not move between the number and the deed.
+  const [asked] = useState(() => toApiFilter(filter, Date.now()))
+  const preview = useQuery<{ wouldReplay?: number; wouldCancel?: number }, ApiProblem>({
+    queryKey: [PATHS[verb], 'dry-run', asked],
+    queryFn: () => api.post(PATHS[verb], { filter: asked, dryRun: true }),
+    staleTime: 0,
+    gcTime: 0,
+  })
+  const act = useAction<void, string>(() => start(PATHS[verb], asked), {
+    onDone: (job) => {
+      onClose()
+      navigate(`/deliveries${toQuery(filter, { job })}`)
+      refresh('/operator/v1/deliveries')
+    },
+  })
+  const count = preview.data?.wouldReplay ?? preview.data?.wouldCancel
+  const isReplay = verb === 'replay'
+  const name = isReplay ? 'Replay' : 'Cancel'
+  const title = `${name} all deliveries that match`
+  if (count === undefined || count === 0) {
+    return (
+      <Dialog title={title} onClose={onClose}>
+        {preview.error ? <Problem problem={preview.error} /> : null}
+        {preview.isPending ? <Loading what="Counting…" /> : null}
+        {count === 0 ? (
+          <p>
+            {isReplay
+              ? 'None that has ended matches: there is nothing to replay.'
+              : 'None that is pending matches: there is nothing to cancel.'}
+          </p>
+        ) : null}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Close</Button>
+        </div>
+      </Dialog>
+    )
+  }
+  const many = `${toCountText(count)} ${count === 1 ? 'delivery' : 'deliveries'}`
+  return (
+    <Confirm
+      title={title}
+      action={`${name} ${many}`}
+      isDanger={!isReplay}
+      isBusy={act.isPending}
+      onConfirm={() => act.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        <strong className="bulk-count">{many}</strong>{' '}
+        {isReplay
+          ? 'that have ended would be sent again, oldest first: the same bytes, the same webhook-id, a new run of 7 days each.'
+          : 'that are pending would get no attempt any more. They can be replayed later.'}
+      </p>
+      <Meaning filter={filter} />
+      {isReplay && includesDelivered(filter) ? (
+        <Notice tone="warn" title="Accepted ones too">
+          The filter does not leave out DELIVERED: receivers would see those again, marked{' '}
+          <code>X-Paybell-Replay: true</code>.
+        </Notice>
+      ) : null}
+      {act.error ? <Problem problem={act.error} /> : null}
+    </Confirm>
+  )
+}
+
+function includesDelivered(filter: Filter): boolean {
+  const states = statesOf(filter)
+  return states.length === 0 || states.includes('DELIVERED')
+}
+
+function Meaning({ filter }: { filter: Filter }) {
+  if (isEmpty(filter)) {
+    return (
+      <Notice tone="warn" title="No filter is set">
+        This is about every delivery of every client.
+      </Notice>
+    )
+  }
+  const set = (Object.keys(LABELS) as (keyof Filter)[]).filter((name) => filter[name] !== '')
+  return (
+    <dl className="facts">
+      {set.map((name) => (
+        <div key={name} className="contents">
+          <dt>{LABELS[name]}</dt>
+          <dd>{toFilterText(filter, name)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,176 @@
+// Every delivery that matches a filter, the newest first, as it moves. Rows are links; payloads are
+// never read here.
+
+import { useState } from 'react'
+import { useCan, useSession } from '../../api/session.ts'
+import { usePlace } from '../../router.ts'
+import { Choice } from '../../ui/field.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty, Loading, Problem } from '../../ui/messages.tsx'
+import { PageHead, Panel } from '../../ui/page.tsx'
+import { useNow } from '../../ui/time.tsx'
+import { BulkActions } from './bulk.tsx'
+import { DeliveryTable } from './delivery-table.tsx'
+import { isEmpty, isUuid, readFilter, toApiFilter, toQuery } from './filter.ts'
+import { Filters } from './filters.tsx'
+import { JobStrip } from './job-strip.tsx'
+import { type TailState, useTail } from './use-tail.ts'
+import './deliveries.css'
+
+const LIMIT = 50
+
+export default function Deliveries() {
+  const { kind } = useSession()
+  const canAct = useCan('admin') && kind === 'operator'
+  const { query } = usePlace()
+  const filter = readFilter(query, kind)
+  const after = query.get('after') ?? ''
+  const job = query.get('job') ?? ''
+  const [isLive, setLive] = useState(true)
+  // The last hour moves on with the clock, but not with every second: its beginning is part of the path.
+  const minuteMs = Math.floor(useNow() / 60_000) * 60_000
+  const asked = toApiFilter(filter, minuteMs)
+  const path = kind === 'operator' ? '/operator/v1/deliveries' : '/v1/deliveries'
+  const search = new URLSearchParams({ limit: String(LIMIT), ...asked })
+  if (after !== '') search.set('after', after)
+  const { page, state } = useTail(`${path}?${search}`, isLive && after === '')
+  const items = page.data?.items ?? []
+
+  return (
+    <>
+      <PageHead title="Deliveries">
+        {after === '' ? <Tail state={state} isLive={isLive} onChange={setLive} /> : null}
+      </PageHead>
+      {job === '' ? null : <JobStrip id={job} />}
+      <Filters filter={filter} />
+      <Panel
+        title={after === '' ? 'The newest' : 'Older ones'}
+        isFlush
+        aside={canAct ? <BulkActions filter={filter} /> : null}
+      >
+        {page.error ? <Problem problem={page.error} /> : null}
+        {page.data === undefined && !page.error ? <Loading /> : null}
+        {page.data !== undefined && items.length === 0 ? (
+          <Nothing
+            isFiltered={!isEmpty(filter)}
+            next={page.data.next}
+            paymentId={filter.paymentId}
+          />
+        ) : null}
+        {items.length > 0 ? <DeliveryTable items={items} filter={filter} /> : null}
+        {page.data === undefined ? null : (
+          <nav className="table-more" aria-label="Pages of the list">
+            {after === '' ? null : (
+              <Link to={`/deliveries${toQuery(filter, { job })}`}>Newest</Link>
+            )}
+            {page.data.next === null ? null : (
+              <Link to={`/deliveries${toQuery(filter, { job, after: page.data.next })}`}>
+                {items.length < LIMIT ? 'Search further back' : 'Older'}
+              </Link>
+            )}
+            <span className="muted">
+              {items.length} shown{page.data.next === null ? ', that is all' : ''}
+            </span>
+          </nav>
+        )}
+      </Panel>
+    </>
+  )
+}
+
+const SAID: Readonly<Record<TailState, string>> = {
+  off: 'Paused: the list stands still.',
+  connecting: 'Connecting to the live stream…',
+  live: 'Live: new ones appear by themselves.',
+}
+
+function Tail({
+  state,
+  isLive,
+  onChange,
+}: {
+  state: TailState
+  isLive: boolean
+  onChange(isLive: boolean): void
+}) {
+  return (
+    <>
+      <span className={`tail tail-${state}`} role="status">
+        {SAID[state]}
+      </span>
+      <Choice
+        label="Live tail"
+        value={isLive ? 'live' : 'paused'}
+        options={[
+          ['live', 'Live'],
+          ['paused', 'Pause'],
+        ]}
+        onChange={(value) => onChange(value === 'live')}
+      />
+    </>
+  )
+}
+
+function Nothing({
+  isFiltered,
+  next,
+  paymentId,
+}: {
+  isFiltered: boolean
+  next: string | null
+  paymentId: string
+}) {
+  if (next !== null) {
+    return (
+      <Empty title="Nothing yet">
+        None of the newest deliveries matches. There are older ones: search further back.
+      </Empty>
+    )
+  }
+  if (isFiltered) {
+    return (
+      <Empty title="No delivery matches this filter">
+        <Link to="/deliveries">Show all deliveries</Link>
+        {isUuid(paymentId) ? (
+          <>
+            , or <Link to={`/deliveries/${paymentId}`}>open this id as a delivery</Link>
+          </>
+        ) : null}
+        .
+      </Empty>
+    )
+  }
+  return <FirstSteps />
+}
+
+function FirstSteps() {
+  const { kind } = useSession()
+  const base = window.location.origin
+  if (kind === 'client') {
+    return (
+      <Empty
+        title="No deliveries yet"
+        curl={`TOKEN=$(curl -s ${base}/auth/token -H 'Content-Type: application/json' \\
+  -d '{"clientId":"…","clientSecret":"…"}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+curl -i ${base}/v1/webhooks/register -H "Authorization: Bearer $TOKEN" -H 'AccountId: …' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"callbackUrl":"https://example.com/paybell","sharedKey":"…"}'`}
+      >
+        Register a webhook. From then on, every change of a payment is one delivery here.
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      title="No deliveries yet"
+      curl={`curl -i -X PUT ${base}/operator/v1/payments/$(uuidgen) \\
+  -H "Authorization: Bearer $OPERATOR_KEY" -H 'AccountId: …' -H 'Content-Type: application/json' \\
+  -d '{"externalId":"ORDER-1","quoteId":"'$(uuidgen)'","beneficiaryId":"'$(uuidgen)'",
+       "amount":{"amount":100.00,"currency":"EUR"},"reference":"Invoice 1",
+       "purposeOfPayment":"COMPUTER_SERVICES","status":{"state":"DUE"}}'`}
+    >
+      Feed a payment in. Each change of it is owed to every endpoint of its account and its client:
+      one delivery each.
+    </Empty>
+  )
+}

@@ -1,0 +1,102 @@
+import { useEffect, useRef } from 'react'
+import { useSession } from '../../api/session.ts'
+import type { Delivery } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Link } from '../../ui/link.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time, useNow } from '../../ui/time.tsx'
+import { type Filter, toQuery } from './filter.ts'
+
+/** The first cell's link covers its whole row; the links that narrow the filter lie above it. */
+export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; filter: Filter }) {
+  const { kind } = useSession()
+  const known = useKnown(items)
+  const narrow = (change: Partial<Filter>) => `/deliveries${toQuery({ ...filter, ...change })}`
+  const columns: Column<Delivery>[] = [
+    {
+      head: 'Event',
+      cell: (row) => (
+        <span className={`nowrap${known.has(row.id) ? '' : ' is-new'}`}>
+          <Link to={`/deliveries/${row.id}`} className="row-link">
+            {row.event} <span className="muted">#{row.sequence}</span>
+          </Link>
+        </span>
+      ),
+    },
+    { head: 'State', cell: (row) => <State of={row.state} /> },
+    {
+      head: 'Payment',
+      cell: (row) => (
+        <Link
+          to={narrow({ paymentId: row.paymentId })}
+          className="narrow id"
+          title={`Only payment ${row.paymentId}`}
+        >
+          …{row.paymentId.slice(-8)}
+        </Link>
+      ),
+    },
+    {
+      head: 'Endpoint',
+      cell: (row) => (
+        <Link
+          to={narrow({ endpointId: row.endpointId })}
+          className="narrow endpoint-url"
+          title={`Only ${row.endpointUrl}`}
+        >
+          {row.endpointUrl.replace(/^https?:\/\//, '')}
+        </Link>
+      ),
+    },
+    { head: 'Attempts', isNumber: true, cell: (row) => row.attempts },
+    { head: 'Answer', cell: (row) => <Outcome of={row.lastOutcome} /> },
+    { head: 'Next', cell: (row) => <Next row={row} /> },
+    { head: 'Created', cell: (row) => <Time at={row.createdAt} as="short" /> },
+  ]
+  if (kind === 'operator') {
+    columns.splice(4, 0, {
+      head: 'Client',
+      cell: (row) => (
+        <Link
+          to={narrow({ clientId: row.clientId ?? '' })}
+          className="narrow id"
+          title={`Only client ${row.clientId}`}
+        >
+          …{row.clientId?.slice(-6)}
+        </Link>
+      ),
+    })
+  }
+  return (
+    <div className="delivery-rows">
+      <Table label="Deliveries" columns={columns} rows={items} keyOf={(row) => row.id} />
+    </div>
+  )
+}
+
+/** `answered 503` → 503; the reasons as they are. */
+function Outcome({ of }: { of: string | null }) {
+  if (of === null) return <span className="muted">–</span>
+  return <span className="nowrap">{of.replace(/^answered /, '')}</span>
+}
+
+function Next({ row }: { row: Delivery }) {
+  const nowMs = useNow()
+  if (row.state !== 'PENDING') return <span className="muted">–</span>
+  if (row.nextAttemptAt === null) return <span className="muted">waits</span>
+  if (Date.parse(row.nextAttemptAt) <= nowMs) return 'due'
+  return <Time at={row.nextAttemptAt} as="relative" />
+}
+
+/** What was there when the page was opened, or a moment ago: everything else has just appeared. */
+function useKnown(items: readonly Delivery[]): ReadonlySet<string> {
+  const known = useRef<ReadonlySet<string>>(new Set(items.map(({ id }) => id)))
+  const before = known.current
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      known.current = new Set(items.map(({ id }) => id))
+    }, 1_500)
+    return () => clearTimeout(timer)
+  }, [items])
+  return before
+}

@@ -1,0 +1,154 @@
+// Which deliveries the list shows: a filter that lives in the URL, so that a look can be sent to a
+// colleague. The same members go to the API, to the list and to bulk replay and cancel.
+
+export const STATES = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'SUPERSEDED', 'CANCELLED'] as const
+
+export const KINDS = [
+  'payment.created',
+  'payment.pending_approval',
+  'payment.due',
+  'payment.paid',
+  'payment.cancelled',
+  'payment.updated',
+] as const
+
+/** Spans that end now. They stay relative in the URL: a bookmark means the last hour of its reader. */
+export const SPANS = {
+  '1h': { label: 'Last hour', ms: 3_600_000 },
+  '24h': { label: 'Last 24 hours', ms: 86_400_000 },
+  '7d': { label: 'Last 7 days', ms: 7 * 86_400_000 },
+  '30d': { label: 'Last 30 days', ms: 30 * 86_400_000 },
+} as const
+
+export type Span = keyof typeof SPANS
+
+/** All as text; empty text does not filter. */
+export interface Filter {
+  state: string
+  event: string
+  endpointId: string
+  clientId: string
+  accountId: string
+  paymentId: string
+  eventId: string
+  /** A span, or nothing: then `from` and `to` count. */
+  last: string
+  from: string
+  to: string
+  q: string
+}
+
+export const MEMBERS = [
+  'state',
+  'event',
+  'endpointId',
+  'clientId',
+  'accountId',
+  'paymentId',
+  'eventId',
+  'last',
+  'from',
+  'to',
+  'q',
+] as const satisfies readonly (keyof Filter)[]
+
+/** What the client API knows (decisions §8); the rest is the operator's. */
+const OF_CLIENTS: ReadonlySet<keyof Filter> = new Set([
+  'state',
+  'endpointId',
+  'paymentId',
+  'last',
+  'from',
+  'to',
+])
+
+export const LABELS: Readonly<Record<keyof Filter, string>> = {
+  state: 'State',
+  event: 'Kind',
+  endpointId: 'Endpoint',
+  clientId: 'Client',
+  accountId: 'Account',
+  paymentId: 'Payment',
+  eventId: 'Event',
+  last: 'Time',
+  from: 'From',
+  to: 'To',
+  q: 'Search',
+}
+
+export type Kind = 'operator' | 'client'
+
+export function readFilter(query: URLSearchParams, kind: Kind): Filter {
+  const entries = MEMBERS.map((name) => {
+    const isKnown = kind === 'operator' || OF_CLIENTS.has(name)
+    return [name, isKnown ? (query.get(name) ?? '').trim() : '']
+  })
+  return Object.fromEntries(entries) as unknown as Filter
+}
+
+/** The query of an address, in a fixed order: the same look has the same address. */
+export function toQuery(filter: Filter, more: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams()
+  for (const name of MEMBERS) {
+    if (filter[name] !== '') query.set(name, filter[name])
+  }
+  for (const [name, value] of Object.entries(more)) {
+    if (value !== '') query.set(name, value)
+  }
+  const text = query.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+export function isEmpty(filter: Filter): boolean {
+  return MEMBERS.every((name) => filter[name] === '')
+}
+
+/** As the API takes it: members that are set, and instants instead of spans. */
+export function toApiFilter(filter: Filter, nowMs: number): Record<string, string> {
+  const { last, ...written } = filter
+  const span = isSpan(last) ? SPANS[last] : null
+  const set = Object.entries({
+    ...written,
+    from: span === null ? toInstant(written.from) : new Date(nowMs - span.ms).toISOString(),
+    to: span === null ? toInstant(written.to) : '',
+  })
+  return Object.fromEntries(set.filter(([, value]) => value !== ''))
+}
+
+export function isSpan(text: string): text is Span {
+  return Object.hasOwn(SPANS, text)
+}
+
+/** `2026-11-15T06:30`, as a field gives it, is the viewer's own time. What is none stays as it is. */
+export function toInstant(text: string): string {
+  const ms = Date.parse(text)
+  return text === '' || Number.isNaN(ms) ? text : new Date(ms).toISOString()
+}
+
+/** As people read it, instants in their own zone. */
+export function toFilterText(filter: Filter, name: keyof Filter): string {
+  const value = filter[name]
+  if (name === 'last') return isSpan(value) ? SPANS[value].label : value
+  if (name === 'state') return value.replaceAll(',', ', ')
+  if (name !== 'from' && name !== 'to') return value
+  const ms = Date.parse(value)
+  return Number.isNaN(ms) ? value : new Date(ms).toLocaleString(undefined, { hourCycle: 'h23' })
+}
+
+export function statesOf(filter: Filter): readonly string[] {
+  return filter.state === '' ? [] : filter.state.split(',')
+}
+
+/** The state switched on or off. All of them is the same as none: no filter. */
+export function toggleState(filter: Filter, state: string): Filter {
+  const on = new Set(statesOf(filter))
+  if (!on.delete(state)) on.add(state)
+  const states = STATES.filter((known) => on.has(known))
+  return { ...filter, state: states.length === STATES.length ? '' : states.join(',') }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text.trim())
+}

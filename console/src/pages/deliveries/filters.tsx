@@ -1,0 +1,222 @@
+// The filter of the list as controls. What is chosen counts at once, what is typed when it is sent.
+
+import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react'
+import { useRead } from '../../api/hooks.ts'
+import { useSession } from '../../api/session.ts'
+import type { Page, Webhook } from '../../api/types.ts'
+import { navigate, usePlace } from '../../router.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, Select } from '../../ui/field.tsx'
+import { Link } from '../../ui/link.tsx'
+import {
+  type Filter,
+  isEmpty,
+  isSpan,
+  isUuid,
+  KINDS,
+  LABELS,
+  SPANS,
+  STATES,
+  statesOf,
+  toFilterText,
+  toggleState,
+  toInstant,
+  toQuery,
+} from './filter.ts'
+
+const IDS = ['endpointId', 'clientId', 'accountId', 'paymentId', 'eventId'] as const
+
+export function Filters({ filter }: { filter: Filter }) {
+  const { kind } = useSession()
+  const isOperator = kind === 'operator'
+  const job = usePlace().query.get('job') ?? ''
+  const [wantsCustom, setWantsCustom] = useState(false)
+  const isCustom = wantsCustom || filter.from !== '' || filter.to !== ''
+  const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({})
+  // A job that is being watched is watched on.
+  const toLook = (change: Partial<Filter>) =>
+    `/deliveries${toQuery({ ...filter, ...change }, { job })}`
+  const go = (change: Partial<Filter>) => navigate(toLook(change))
+
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const typed = (name: keyof Filter) => String(form.get(name) ?? filter[name]).trim()
+    const ids = Object.fromEntries(IDS.map((name) => [name, typed(name)]))
+    const faults = Object.entries(ids).filter(([, id]) => id !== '' && !isUuid(id))
+    setWrong(Object.fromEntries(faults.map(([name]) => [name, 'Must be a whole uuid.'])))
+    if (faults.length > 0) return
+    const ownTime = { last: '', from: toInstant(typed('from')), to: toInstant(typed('to')) }
+    go({ ...ids, q: typed('q'), ...(isCustom ? ownTime : {}) })
+  }
+
+  const chooseTime = (value: string) => {
+    setWantsCustom(value === 'custom')
+    if (value !== 'custom') go({ last: value, from: '', to: '' })
+  }
+
+  return (
+    <form className="panel delivery-filters" onSubmit={submit} aria-label="Deliveries">
+      <div className="search-row">
+        {isOperator ? (
+          <TypedField
+            label="Search"
+            name="q"
+            type="search"
+            given={filter.q}
+            maxLength={256}
+            placeholder="Payment id, external id, event id or delivery id"
+          />
+        ) : (
+          <TypedField
+            label="Payment"
+            name="paymentId"
+            type="search"
+            given={filter.paymentId}
+            error={wrong.paymentId}
+            placeholder="Payment id"
+          />
+        )}
+        <Button type="submit" look="primary">
+          Search
+        </Button>
+      </div>
+      <div className="filter-row">
+        <fieldset className="states">
+          <legend className="field-label">State</legend>
+          {STATES.map((state) => (
+            <button
+              key={state}
+              type="button"
+              className="state-toggle"
+              aria-pressed={statesOf(filter).includes(state)}
+              onClick={() => go(toggleState(filter, state))}
+            >
+              {state}
+            </button>
+          ))}
+        </fieldset>
+        {isOperator ? (
+          <Select
+            label="Kind"
+            value={filter.event}
+            onChange={(event) => go({ event: event.target.value })}
+            options={[['', 'Every kind'], ...KINDS]}
+          />
+        ) : (
+          <EndpointSelect value={filter.endpointId} onChange={(endpointId) => go({ endpointId })} />
+        )}
+        <Select
+          label="Time"
+          value={isCustom ? 'custom' : isSpan(filter.last) ? filter.last : ''}
+          onChange={(event) => chooseTime(event.target.value)}
+          options={[
+            ['', 'All time'],
+            ...Object.entries(SPANS).map(([value, { label }]) => [value, label] as const),
+            ['custom', 'From … to …'],
+          ]}
+        />
+        {isCustom ? (
+          <>
+            <TypedField
+              label="From (your time)"
+              name="from"
+              type="datetime-local"
+              step={1}
+              given={toFieldText(filter.from)}
+            />
+            <TypedField
+              label="To (your time)"
+              name="to"
+              type="datetime-local"
+              step={1}
+              given={toFieldText(filter.to)}
+            />
+          </>
+        ) : null}
+      </div>
+      {isOperator ? (
+        <details className="more-filters">
+          <summary>Endpoint, client, account, payment, event</summary>
+          <div className="filters">
+            {IDS.map((name) => (
+              <TypedField
+                key={name}
+                label={LABELS[name]}
+                name={name}
+                given={filter[name]}
+                error={wrong[name]}
+                placeholder="uuid"
+                className="id-field"
+              />
+            ))}
+            <Button type="submit">Apply</Button>
+          </div>
+        </details>
+      ) : isCustom ? (
+        <div>
+          <Button type="submit">Apply</Button>
+        </div>
+      ) : null}
+      {isEmpty(filter) ? null : (
+        <div className="row">
+          <Chips filter={filter} toLook={toLook} />
+          <Link to="/deliveries">Clear all</Link>
+        </div>
+      )}
+    </form>
+  )
+}
+
+/** What narrows the list, each with the way to undo it. */
+function Chips({ filter, toLook }: { filter: Filter; toLook(change: Partial<Filter>): string }) {
+  const set = (Object.keys(LABELS) as (keyof Filter)[]).filter((name) => filter[name] !== '')
+  return (
+    <ul className="chips" aria-label="Filters that are set">
+      {set.map((name) => (
+        <li key={name} className="chip">
+          <span className="muted">{LABELS[name]}</span>{' '}
+          <span className="break">{toFilterText(filter, name)}</span>
+          <Link to={toLook({ [name]: '' })} aria-label={`Remove the filter ${LABELS[name]}`}>
+            ×
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Keeps the focus and what is being typed, until the address says something else. */
+function TypedField({ given, ...rest }: ComponentProps<typeof Field> & { given: string }) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (input.current) input.current.value = given
+  }, [given])
+  return <Field ref={input} defaultValue={given} {...rest} />
+}
+
+/** A client has few endpoints: it may choose instead of knowing ids. */
+function EndpointSelect({ value, onChange }: { value: string; onChange(id: string): void }) {
+  const webhooks = useRead<Page<Webhook>>('/v1/webhooks?size=100')
+  const subscriptions = useRead<Page<Webhook>>('/api/v1/payments/subscriptions?size=100')
+  const all = [...(webhooks.data?.content ?? []), ...(subscriptions.data?.content ?? [])]
+  const options = all.map(({ id, endpointUrl }) => [id, endpointUrl] as const)
+  // One that is gone still filters its history.
+  const isUnknown = value !== '' && all.every(({ id }) => id !== value)
+  return (
+    <Select
+      label="Endpoint"
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+      options={[['', 'Every endpoint'], ...options, ...(isUnknown ? [value] : [])]}
+    />
+  )
+}
+
+/** An instant as the field wants it: the viewer's own time, without a zone. */
+function toFieldText(instant: string): string {
+  const ms = Date.parse(instant)
+  if (Number.isNaN(ms)) return ''
+  const date = new Date(ms)
+  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}

@@ -1,0 +1,64 @@
+// How far a bulk replay or cancel is. The job is named in the address: reloaded, or sent to somebody, the
+// page still shows it.
+
+import { useEffect, useState } from 'react'
+import { useRead, useRefresh } from '../../api/hooks.ts'
+import { useFilters } from '../../router.ts'
+import { State } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Problem } from '../../ui/messages.tsx'
+import { toCountText } from '../../ui/numbers.ts'
+import { Time } from '../../ui/time.tsx'
+
+interface Job {
+  id: string
+  kind: 'replay' | 'recover' | 'cancel'
+  state: 'RUNNING' | 'DONE' | 'FAILED'
+  total: number
+  done: number
+  passedOver: number
+  startedAt: string
+  finishedAt: string | null
+}
+
+const NAMES: Readonly<Record<Job['kind'], string>> = {
+  replay: 'Bulk replay',
+  recover: 'Recovery',
+  cancel: 'Bulk cancel',
+}
+
+export function JobStrip({ id }: { id: string }) {
+  const [isOver, setOver] = useState(false)
+  const refresh = useRefresh()
+  const { setFilters } = useFilters()
+  const job = useRead<Job>(`/operator/v1/jobs/${encodeURIComponent(id)}`, {
+    ...(isOver ? {} : { everyMs: 500 }),
+  })
+  const isEnded = job.data !== undefined && job.data.state !== 'RUNNING'
+  useEffect(() => {
+    if (!isEnded) return
+    setOver(true)
+    refresh('/operator/v1/deliveries')
+  }, [isEnded, refresh])
+  if (job.error) return <Problem problem={job.error} />
+  if (job.data === undefined) return null
+  const { kind, state, total, done, passedOver, startedAt, finishedAt } = job.data
+  return (
+    <section className="panel job" aria-label={NAMES[kind]}>
+      <State of={state} />
+      <strong>{NAMES[kind]}</strong>
+      <progress max={Math.max(1, total)} value={done} aria-label={`${NAMES[kind]}, so far`} />
+      <span role="status">
+        {toCountText(done)} of {toCountText(total)}
+        {passedOver > 0 ? `, ${toCountText(passedOver)} had moved on by themselves` : ''}
+      </span>
+      <span className="muted">
+        {finishedAt === null ? 'since ' : 'ended '}
+        <Time at={finishedAt ?? startedAt} as="short" />
+      </span>
+      <Button isSmall look="bare" onClick={() => setFilters({ job: null })}>
+        Close
+      </Button>
+    </section>
+  )
+}

@@ -1,0 +1,68 @@
+// Every attempt, the newest first, with what came back: as text, whatever it was meant to be.
+
+import { useState } from 'react'
+import { useSession } from '../../api/session.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { toMsText } from '../../ui/numbers.ts'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { type Attempt, type DeliveryDetail, describeAnswer } from './detail.ts'
+
+const SHOWN_AT_FIRST = 20
+
+export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
+  const { kind } = useSession()
+  const [isWhole, setWhole] = useState(false)
+  const newest = delivery.attemptLog.toReversed()
+  const shown = isWhole ? newest : newest.slice(0, SHOWN_AT_FIRST)
+  if (newest.length === 0) return null
+  const columns: Column<Attempt>[] = [
+    { head: 'Attempt', cell: (row) => row.attempt },
+    {
+      head: 'Answer',
+      cell: (row) => (
+        <Badge tone={row.status === 200 ? 'good' : 'bad'}>
+          {row.status ?? row.error ?? 'no answer'}
+        </Badge>
+      ),
+    },
+    { head: 'Meaning', cell: describeAnswer },
+    { head: 'Took', isNumber: true, cell: (row) => toMsText(row.durationMs) },
+    { head: 'At', cell: (row) => <Time at={row.at} as="short" /> },
+  ]
+  if (kind === 'operator') {
+    columns.push({ head: 'Response', cell: (row) => <Excerpt of={row} /> })
+  }
+  return (
+    <>
+      <Table
+        label="Attempts"
+        columns={columns}
+        rows={shown}
+        keyOf={(row) => `${row.attempt}-${row.at}`}
+      />
+      {shown.length < newest.length ? (
+        <div>
+          <Button isSmall onClick={() => setWhole(true)}>
+            Show all {newest.length}
+          </Button>
+        </div>
+      ) : null}
+    </>
+  )
+}
+
+function Excerpt({ of }: { of: Attempt }) {
+  if (of.status === null) return <span className="muted">no answer</span>
+  if (of.excerpt === null || of.excerpt === undefined) {
+    return <span className="muted">{of.status === 200 ? 'not kept for a 200' : 'not kept'}</span>
+  }
+  if (of.excerpt === '') return <span className="muted">empty</span>
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <pre className="excerpt" tabIndex={0}>
+      {of.excerpt}
+    </pre>
+  )
+}

@@ -1,0 +1,197 @@
+// One delivery: where it stands and why, every attempt on the curve that it follows, what was sent and
+// what came back, and what can be done about it. Its address is its permalink.
+
+import { type ReactNode, useEffect, useState } from 'react'
+import { api } from '../../api/client.ts'
+import { useAction, useRead, useRefresh } from '../../api/hooks.ts'
+import { useCan, useSession } from '../../api/session.ts'
+import { toHref } from '../../router.ts'
+import { State } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Copy, Id } from '../../ui/copy.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Loading, Problem } from '../../ui/messages.tsx'
+import { Facts, PageHead, Panel } from '../../ui/page.tsx'
+import { Time, useNow } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toast.tsx'
+import type { PageProps } from '../index.ts'
+import { AttemptTable } from './attempt-table.tsx'
+import { ClientBody } from './client-body.tsx'
+import { CopyCurl, CopyLink } from './copies.tsx'
+import type { DeliveryDetail } from './detail.ts'
+import { SentBody } from './sent-body.tsx'
+import { Signature } from './signature.tsx'
+import { Timeline } from './timeline.tsx'
+import './delivery.css'
+
+export default function DeliveryPage({ params }: PageProps) {
+  const id = params.id ?? ''
+  const { kind } = useSession()
+  const base = kind === 'operator' ? '/operator/v1/deliveries' : '/v1/deliveries'
+  const path = `${base}/${encodeURIComponent(id)}`
+  const [everyMs, setEveryMs] = useState(3_000)
+  const read = useRead<DeliveryDetail>(path, { everyMs })
+  const delivery = read.data
+  const above = <Link to="/deliveries">Deliveries</Link>
+
+  useEffect(() => setEveryMs(readAgainMs(delivery)), [delivery])
+
+  if (delivery === undefined) {
+    return (
+      <>
+        <PageHead title="Delivery" above={above} />
+        {read.error ? <Problem problem={read.error} /> : <Loading />}
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHead title={`${delivery.event} #${delivery.sequence}`} above={above}>
+        <State of={delivery.state} />
+        <Actions delivery={delivery} path={path} />
+      </PageHead>
+      {read.error ? <Problem problem={read.error} /> : null}
+      <Why delivery={delivery} />
+      <Panel title="Attempts">
+        <Timeline delivery={delivery} />
+        <AttemptTable delivery={delivery} />
+      </Panel>
+      {delivery.request ? (
+        <SentBody request={delivery.request} />
+      ) : (
+        <ClientBody eventId={delivery.eventId} />
+      )}
+      <Signature delivery={delivery} />
+    </>
+  )
+}
+
+/** What is about to happen is looked at more closely; an ended one can still be replayed by others. */
+function readAgainMs(delivery: DeliveryDetail | undefined): number {
+  if (delivery === undefined) return 3_000
+  if (delivery.state !== 'PENDING') return 15_000
+  const dueMs = delivery.nextAttemptAt === null ? Infinity : Date.parse(delivery.nextAttemptAt)
+  return dueMs - Date.now() < 5_000 ? 700 : 3_000
+}
+
+function Why({ delivery }: { delivery: DeliveryDetail }) {
+  const { paymentId, endpointId, endpointUrl, clientId, accountId } = delivery
+  const facts: [string, ReactNode][] = [
+    ['Delivery', <Id key="id" value={delivery.id} />],
+    [
+      'Payment',
+      <span key="payment">
+        <Link to={`/payments/${paymentId}`} className="id break">
+          {paymentId}
+        </Link>
+        <Copy text={paymentId} label={`Copy ${paymentId}`} />
+      </span>,
+    ],
+    ['Event', <Id key="event" value={delivery.eventId} />],
+    [
+      'Endpoint',
+      <Link key="endpoint" to={`/endpoints/${endpointId}`} className="break">
+        {endpointUrl}
+      </Link>,
+    ],
+  ]
+  if (clientId !== undefined) {
+    facts.push([
+      'Client, account',
+      <span key="client" className="break">
+        <Link to={`/clients/${clientId}`} className="id">
+          {clientId}
+        </Link>
+        {', '}
+        <Link to={`/deliveries?accountId=${accountId}`} className="id">
+          {accountId}
+        </Link>
+      </span>,
+    ])
+  }
+  facts.push(
+    ['Created', <Time key="created" at={delivery.createdAt} />],
+    ['Next attempt', <NextAttempt key="next" delivery={delivery} />],
+    ['Deadline', <Time key="deadline" at={delivery.deadlineAt} />],
+  )
+  return (
+    <Panel title="Why it is where it is">
+      <p className="explanation">{delivery.explanation}</p>
+      <Facts of={facts} />
+    </Panel>
+  )
+}
+
+function NextAttempt({ delivery }: { delivery: DeliveryDetail }) {
+  const nowMs = useNow()
+  if (delivery.state !== 'PENDING') return <span className="muted">none: it has ended</span>
+  if (delivery.nextAttemptAt === null) return <span className="muted">waits, see above</span>
+  if (Date.parse(delivery.nextAttemptAt) <= nowMs) return 'due now'
+  return (
+    <>
+      <Time at={delivery.nextAttemptAt} as="relative" />
+      <span className="muted">
+        {' '}
+        (<Time at={delivery.nextAttemptAt} as="short" />)
+      </span>
+    </>
+  )
+}
+
+function Actions({ delivery, path }: { delivery: DeliveryDetail; path: string }) {
+  const { kind } = useSession()
+  const canAct = useCan('admin')
+  const refresh = useRefresh()
+  const toast = useToast()
+  const [isAsking, setAsking] = useState(false)
+  const after = (text: string) => () => {
+    setAsking(false)
+    toast(text)
+    refresh(path, path.replace(/\/[^/]+$/, ''))
+  }
+  const refused = (problem: { message: string }) => {
+    setAsking(false)
+    toast(problem.message, 'bad')
+  }
+  const replay = useAction<void, unknown>(() => api.post(`${path}/replay`), {
+    onDone: after('Replay asked for: the same bytes, the same webhook-id.'),
+    onError: refused,
+  })
+  const cancel = useAction<void, unknown>(() => api.post(`${path}/cancel`), {
+    onDone: after('Cancelled: no attempt of it starts any more.'),
+    onError: refused,
+  })
+  const isPending = delivery.state === 'PENDING'
+  return (
+    <>
+      <CopyCurl delivery={delivery} />
+      <CopyLink href={window.location.origin + toHref(`/deliveries/${delivery.id}`)} />
+      {canAct && kind === 'operator' && isPending ? (
+        <Button look="danger" onClick={() => setAsking(true)}>
+          Cancel…
+        </Button>
+      ) : null}
+      {canAct && !isPending ? (
+        <Button look="primary" disabled={replay.isPending} onClick={() => replay.mutate()}>
+          Replay
+        </Button>
+      ) : null}
+      {isAsking ? (
+        <Confirm
+          title="Cancel this delivery"
+          action="Cancel the delivery"
+          isDanger
+          isBusy={cancel.isPending}
+          onConfirm={() => cancel.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            The endpoint gets no further attempt of {delivery.event} #{delivery.sequence}. It can be
+            replayed later.
+          </p>
+        </Confirm>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,77 @@
+// What was sent, to the operator: the headers of the last attempt, the body as a tree, the file of a
+// document as a file.
+
+import { Button } from '../../ui/button.tsx'
+import { Copy } from '../../ui/copy.tsx'
+import { JsonTree } from '../../ui/json-tree.tsx'
+import { Notice } from '../../ui/messages.tsx'
+import { toBytesText } from '../../ui/numbers.ts'
+import { Panel } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { documentOf } from './body.ts'
+import type { SentRequest } from './detail.ts'
+import { DocumentFile } from './document-file.tsx'
+import { useDownload } from './use-download.ts'
+
+export function SentBody({ request }: { request: SentRequest }) {
+  const { method, url, attempt, headers, body, bodyBytes, bodyUrl } = request
+  const document = body === null || bodyBytes === null ? null : documentOf(body, bodyBytes)
+  const download = useDownload()
+  return (
+    <Panel
+      title="Request"
+      aside={
+        bodyBytes === null ? null : (
+          <>
+            <span className="muted">{toBytesText(bodyBytes)}</span>
+            <Button isSmall onClick={() => download.body(bodyUrl)} disabled={download.isBusy}>
+              Download the exact body
+            </Button>
+          </>
+        )
+      }
+    >
+      <p className="break">
+        <code>
+          {method} {url}
+        </code>{' '}
+        <span className="muted">
+          {attempt === null ? 'not sent yet' : `as sent with attempt ${attempt}`}
+        </span>
+      </p>
+      {headers.length === 0 ? null : (
+        <div className="headers">
+          <Table
+            label="Headers"
+            rows={headers}
+            keyOf={({ name }) => name}
+            columns={[
+              { head: 'Header', cell: ({ name }) => <code>{name}</code> },
+              {
+                head: 'Value',
+                cell: ({ name, value }) => (
+                  <>
+                    <code className="break">{value}</code>{' '}
+                    <Copy text={value} label={`Copy ${name}`} />
+                  </>
+                ),
+              },
+            ]}
+          />
+        </div>
+      )}
+      {body === null ? (
+        <Notice title="The body is no longer stored">
+          What was sent is kept for a limited time; the delivery and its attempts are kept longer.
+        </Notice>
+      ) : (
+        <div className="sent">
+          <JsonTree text={body} />
+          {document ? (
+            <DocumentFile document={document} onDownload={() => download.file(bodyUrl, document)} />
+          ) : null}
+        </div>
+      )}
+    </Panel>
+  )
+}

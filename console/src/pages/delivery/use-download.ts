@@ -1,0 +1,38 @@
+// Files out of the API: a link could not carry the header that the session's cookie needs.
+
+import { send } from '../../api/client.ts'
+import { useAction } from '../../api/hooks.ts'
+import { useToast } from '../../ui/toast.tsx'
+import { type DocumentFacts, fileOf } from './body.ts'
+
+export function useDownload() {
+  const toast = useToast()
+  const fetching = useAction<() => Promise<void>, void>((act) => act(), {
+    onError: (problem) => toast(problem.message, 'bad'),
+  })
+  return {
+    isBusy: fetching.isPending,
+    /** The exact bytes: what the signature is over. */
+    body: (url: string) =>
+      fetching.mutate(async () => {
+        const name = `${url.replace(/\/body$/, '').replace(/.*\//, '')}.json`
+        save(await (await send('GET', url)).blob(), name)
+      }),
+    file: (url: string, { name }: DocumentFacts) =>
+      fetching.mutate(async () => {
+        const whole = await (await send('GET', url)).text()
+        // Never opened as what it says it is: a page within the console could act in its name.
+        save(new Blob([fileOf(whole)], { type: 'application/octet-stream' }), name)
+      }),
+  }
+}
+
+function save(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  // The browser has taken it once the click is dealt with; a moment more costs nothing.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}

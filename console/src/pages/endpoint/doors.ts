@@ -1,0 +1,22 @@
+// A client reaches an endpoint through the door that it was made by.
+
+import type { EndpointKind } from '../../api/records.ts'
+
+export const DOORS: Readonly<Record<EndpointKind, string>> = {
+  webhook: '/v1/webhooks',
+  subscription: '/api/v1/payments/subscriptions',
+  listener: '/v1/listeners',
+}
+
+export function ownEndpointPath(kind: EndpointKind, id: string): string {
+  return `${DOORS[kind]}/${encodeURIComponent(id)}`
+}
+
+/** 32 random bytes as text: a key that nobody guesses. */
+export function newSharedKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
+}

@@ -1,0 +1,248 @@
+// One endpoint: how it fares, and what can be done about it.
+
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { useFollow } from '../../api/follow.ts'
+import { useAction, useRefresh } from '../../api/hooks.ts'
+import type { Endpoint } from '../../api/records.ts'
+import { useCan, useSession } from '../../api/session.ts'
+import { navigate } from '../../router.ts'
+import { State } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Id } from '../../ui/copy.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Loading, Notice, Problem } from '../../ui/messages.tsx'
+import { toCountText, toMsText, toShareText } from '../../ui/numbers.ts'
+import { ClientLink } from '../../ui/owner.tsx'
+import { Facts, PageHead, Panel } from '../../ui/page.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toast.tsx'
+import { Day } from '../endpoints/day.tsx'
+import { Circuit } from '../endpoints/health.tsx'
+import { Register } from '../endpoints/register.tsx'
+import type { PageProps } from '../index.ts'
+import { DemoReceiver, demoReceiverName, receiverPath } from './demo-receiver.tsx'
+import { LatestDeliveries } from './latest-deliveries.tsx'
+import { Recover } from './recover.tsx'
+import { TryOut } from './try-out.tsx'
+import { useEndpoint } from './use-endpoint.ts'
+import './endpoint.css'
+
+export default function EndpointPage({ params }: PageProps) {
+  const { endpoint, error, path } = useEndpoint(params.id ?? '')
+  const { mode } = useSession()
+  const canAct = useCan('admin')
+  const receiver = endpoint ? demoReceiverName(endpoint.endpointUrl) : null
+  useFollow(
+    {
+      // A subscription hears of all accounts of its client, and the news does not tell whose they are.
+      accepted: ({ accountId }) => accountId === (endpoint?.accountId ?? accountId),
+      attempt: ({ endpointId }) => endpointId === endpoint?.id,
+    },
+    '/operator/v1/endpoints',
+    '/operator/v1/deliveries',
+    receiverPath(receiver ?? ''),
+  )
+  return (
+    <>
+      <PageHead
+        title={endpoint?.endpointUrl ?? 'Endpoint'}
+        above={<Link to="/endpoints">Endpoints</Link>}
+      >
+        {endpoint ? (
+          <>
+            <State of={endpoint.deletedAt ? 'DELETED' : endpoint.status} />
+            {canAct && !endpoint.deletedAt ? <Actions endpoint={endpoint} path={path} /> : null}
+          </>
+        ) : null}
+      </PageHead>
+      {error ? <Problem problem={error} /> : null}
+      {endpoint === undefined && !error ? <Loading /> : null}
+      {endpoint ? (
+        <>
+          <StatusNotice endpoint={endpoint} />
+          <div className="endpoint-panels">
+            <HealthPanel endpoint={endpoint} />
+            <FactsPanel endpoint={endpoint} />
+          </div>
+          {mode === 'sandbox' && path === null && receiver !== null ? (
+            <DemoReceiver name={receiver} canAct={canAct} />
+          ) : null}
+          {path === null ? null : <TryOut path={path} canCheck={endpoint.kind !== 'listener'} />}
+          {canAct && !endpoint.deletedAt ? <Recover endpointId={endpoint.id} path={path} /> : null}
+          <LatestDeliveries endpointId={endpoint.id} />
+        </>
+      ) : null}
+    </>
+  )
+}
+
+function StatusNotice({ endpoint: { status, deletedAt } }: { endpoint: Endpoint }) {
+  if (deletedAt) {
+    return (
+      <Notice tone="info" title="This endpoint was deleted">
+        Its history stays; nothing is sent to it any more.
+      </Notice>
+    )
+  }
+  if (status === 'PAUSED') {
+    return (
+      <Notice tone="warn" title="Paused">
+        Nothing is sent and nothing is lost: what is owed, and what is added, goes out in order when
+        it is resumed.
+      </Notice>
+    )
+  }
+  if (status === 'DISABLED') {
+    return (
+      <Notice tone="bad" title="Disabled by the service">
+        For 7 days nothing but failures came back. Resume it when the receiver works again, then
+        recover what it has missed.
+      </Notice>
+    )
+  }
+  return null
+}
+
+function HealthPanel({ endpoint: { health, hours } }: { endpoint: Endpoint }) {
+  if (health === undefined) return null
+  return (
+    <Panel title="Health">
+      <Facts
+        of={[
+          [
+            'Now',
+            health.failingSince ? (
+              <span key="now">
+                failing since <Time at={health.failingSince} as="short" />:{' '}
+                {health.lastError ?? 'no answer'}
+              </span>
+            ) : health.lastSuccessAt ? (
+              'healthy'
+            ) : (
+              'not tried yet'
+            ),
+          ],
+          ['Last 200', <Time key="last" at={health.lastSuccessAt} />],
+          ['Circuit', <Circuit key="circuit" of={health.circuit} />],
+          ['Pending', toCountText(health.pending)],
+          ['Success, 24 h', toShareText(health.successRate24h)],
+          ['95 of 100 within', toMsText(health.p95Ms)],
+          ...(hours ? [['Last 24 hours', <Day key="day" hours={hours} />] as const] : []),
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function FactsPanel({ endpoint }: { endpoint: Endpoint }) {
+  const { accounts, kind } = useSession()
+  const account = accounts?.find(({ id }) => id === endpoint.accountId)
+  return (
+    <Panel title="Endpoint">
+      <Facts
+        of={[
+          ['Id', <Id key="id" value={endpoint.id} />],
+          ['Kind', endpoint.kind],
+          ...(endpoint.clientId
+            ? [['Client', <ClientLink key="client" id={endpoint.clientId} />] as const]
+            : []),
+          ...(endpoint.accountId
+            ? [
+                [
+                  'Account',
+                  account ? account.name : <Id key="account" value={endpoint.accountId} />,
+                ] as const,
+              ]
+            : []),
+          ['Signature header', <code key="header">{endpoint.hmacHeaderName}</code>],
+          ['Algorithm', endpoint.algorithm],
+          ...(endpoint.createdAt
+            ? [['Created', <Time key="created" at={endpoint.createdAt} />] as const]
+            : []),
+          ...(endpoint.deletedAt
+            ? [['Deleted', <Time key="deleted" at={endpoint.deletedAt} />] as const]
+            : []),
+        ]}
+      />
+      {kind === 'operator' ? (
+        <p className="muted">
+          Test sends, the receiver check and a new key are the client's, signed in with its own
+          credentials: nobody else knows the key.
+        </p>
+      ) : null}
+    </Panel>
+  )
+}
+
+/** `path` is a client's own way to it; the operator may pause and resume. */
+function Actions({ endpoint, path }: { endpoint: Endpoint; path: string | null }) {
+  const refresh = useRefresh()
+  const toast = useToast()
+  const [asking, setAsking] = useState<'rotate' | 'delete' | null>(null)
+  const change = useAction(
+    (status: 'ACTIVE' | 'PAUSED') =>
+      api.patch(path ?? `/operator/v1/endpoints/${endpoint.id}`, { status }),
+    {
+      onDone: (_, status) => {
+        refresh('/operator/v1/endpoints', '/operator/v1/deliveries', '/v1/')
+        refresh('/api/v1/payments/subscriptions')
+        toast(status === 'PAUSED' ? 'Paused.' : 'Resumed.')
+      },
+      onError: (problem) => toast(problem.message, 'bad'),
+    },
+  )
+  const remove = useAction(() => api.delete(path ?? ''), {
+    onDone: () => {
+      refresh('/v1/webhooks', '/v1/listeners', '/api/v1/payments/subscriptions')
+      toast('Deleted.')
+      navigate('/endpoints')
+    },
+    onError: (problem) => toast(problem.message, 'bad'),
+  })
+  const isActive = endpoint.status === 'ACTIVE'
+  const isKeyed = endpoint.kind === 'webhook' ? endpoint.accountId : endpoint.kind !== 'listener'
+  const canRotate = path !== null && isKeyed
+  return (
+    <>
+      <Button
+        disabled={change.isPending}
+        onClick={() => change.mutate(isActive ? 'PAUSED' : 'ACTIVE')}
+      >
+        {isActive ? 'Pause' : 'Resume'}
+      </Button>
+      {canRotate ? <Button onClick={() => setAsking('rotate')}>Rotate the key</Button> : null}
+      {path === null ? null : (
+        <Button look="danger" onClick={() => setAsking('delete')}>
+          Delete
+        </Button>
+      )}
+      {asking === 'rotate' ? (
+        <Register
+          known={{
+            kind: endpoint.kind,
+            accountId: endpoint.accountId ?? null,
+            endpointUrl: endpoint.endpointUrl,
+          }}
+          onClose={() => setAsking(null)}
+        />
+      ) : null}
+      {asking === 'delete' ? (
+        <Confirm
+          title="Delete this endpoint?"
+          action="Delete the endpoint"
+          isDanger
+          isBusy={remove.isPending}
+          onConfirm={() => remove.mutate(undefined)}
+          onClose={() => setAsking(null)}
+        >
+          <p>
+            What it is still owed ({toCountText(endpoint.health?.pending ?? 0)} deliveries) is
+            cancelled at once. The history stays readable.
+          </p>
+        </Confirm>
+      ) : null}
+    </>
+  )
+}

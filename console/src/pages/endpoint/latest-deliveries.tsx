@@ -1,0 +1,60 @@
+import { useRead } from '../../api/hooks.ts'
+import { useSession } from '../../api/session.ts'
+import type { CursorPage, Delivery } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty, Loading, Problem } from '../../ui/messages.tsx'
+import { Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  {
+    head: 'Event',
+    cell: ({ id, event, sequence }) => (
+      <Link to={`/deliveries/${id}`}>
+        {event} <span className="muted">#{sequence}</span>
+      </Link>
+    ),
+  },
+  { head: 'State', cell: ({ state }) => <State of={state} /> },
+  { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+  { head: 'Last answer', cell: ({ lastOutcome }) => lastOutcome ?? '–' },
+  {
+    head: 'Next attempt',
+    cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} as="relative" />,
+  },
+  { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
+]
+
+/** The last few, so that one sees what the health is made of. */
+export function LatestDeliveries({ endpointId }: { endpointId: string }) {
+  const base = useSession().kind === 'operator' ? '/operator/v1' : '/v1'
+  const { data, error, isPending } = useRead<CursorPage<Delivery>>(
+    `${base}/deliveries?endpointId=${endpointId}&limit=10`,
+    { everyMs: 3_000 },
+  )
+  return (
+    <Panel
+      title="Latest deliveries"
+      isFlush
+      aside={<Link to={`/deliveries?endpointId=${endpointId}`}>All of them</Link>}
+    >
+      {error ? <Problem problem={error} /> : null}
+      {isPending ? <Loading /> : null}
+      {data && data.items.length > 0 ? (
+        <Table
+          label="Latest deliveries"
+          columns={COLUMNS}
+          rows={data.items}
+          keyOf={({ id }) => id}
+        />
+      ) : null}
+      {data && data.items.length === 0 ? (
+        <Empty title="Nothing was owed yet">
+          The next change of a payment that this endpoint hears of makes the first delivery.
+        </Empty>
+      ) : null}
+    </Panel>
+  )
+}

@@ -1,0 +1,103 @@
+// What a client may do to its own receiver before it trusts it: one signed specimen, or the whole check.
+
+import { api } from '../../api/client.ts'
+import { useAction } from '../../api/hooks.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Notice, Problem } from '../../ui/messages.tsx'
+import { toMsText } from '../../ui/numbers.ts'
+import { Panel } from '../../ui/page.tsx'
+
+interface TestResult {
+  delivered: boolean
+  status: number | null
+  durationMs: number
+  error: string | null
+}
+
+interface CheckReport {
+  passed: boolean
+  durationMs: number
+  counts: { pass: number; fail: number; warning: number }
+  steps: readonly {
+    code: string
+    title: string
+    result: 'pass' | 'fail' | 'warning'
+    reason: string
+    mend: string | null
+  }[]
+}
+
+const TONES: Readonly<Record<CheckReport['steps'][number]['result'], Tone>> = {
+  pass: 'good',
+  fail: 'bad',
+  warning: 'warn',
+}
+
+/** What listens on somebody's own machine is checked there. */
+export function TryOut({ path, canCheck }: { path: string; canCheck: boolean }) {
+  const test = useAction(() => api.post<TestResult>(`${path}/test`))
+  const check = useAction(() =>
+    api.post<CheckReport>(`${path}/check`, undefined, { headers: { accept: 'application/json' } }),
+  )
+  return (
+    <Panel title="Try it out">
+      <div className="row">
+        <Button disabled={test.isPending} onClick={() => test.mutate(undefined)}>
+          {test.isPending ? 'Sending…' : 'Send a test'}
+        </Button>
+        {canCheck ? (
+          <Button disabled={check.isPending} onClick={() => check.mutate(undefined)}>
+            {check.isPending ? 'Checking, up to a minute…' : 'Run the receiver check'}
+          </Button>
+        ) : null}
+        <span className="muted">
+          A test is one signed specimen
+          {canCheck ? '; the check sends a dozen, good and bad ones.' : '.'}
+        </span>
+      </div>
+      {test.error ? <Problem problem={test.error} /> : null}
+      {test.data ? <TestNotice of={test.data} /> : null}
+      {check.error ? <Problem problem={check.error} /> : null}
+      {check.data ? <Report of={check.data} /> : null}
+    </Panel>
+  )
+}
+
+function TestNotice({ of: { delivered, status, durationMs, error } }: { of: TestResult }) {
+  if (delivered) {
+    return <Notice tone="good" title={`200 after ${toMsText(durationMs)}: it would count.`} />
+  }
+  const answer = status === null ? (error ?? 'no answer') : `It answered ${status}`
+  return (
+    <Notice tone="bad" title={`${answer} after ${toMsText(durationMs)}`}>
+      Only 200 counts as delivered; a callback would be tried again.
+    </Notice>
+  )
+}
+
+function Report({ of: { passed, counts, steps, durationMs } }: { of: CheckReport }) {
+  return (
+    <div>
+      <Notice
+        tone={passed ? 'good' : 'bad'}
+        title={passed ? 'The receiver does it right' : 'The receiver needs mending'}
+      >
+        {counts.pass} passed, {counts.fail} failed, {counts.warning} to look at, in{' '}
+        {toMsText(durationMs)}.
+      </Notice>
+      <ul aria-label="Steps of the check">
+        {steps.map(({ code, title, result, reason, mend }) => (
+          <li key={code} className="check-step">
+            <div>
+              <Badge tone={TONES[result]}>{result}</Badge>
+            </div>
+            <strong>{title}</strong>
+            <span className="muted break">{reason}</span>
+            {mend ? <span className="break">{mend}</span> : null}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

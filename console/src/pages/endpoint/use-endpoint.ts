@@ -1,0 +1,67 @@
+// One endpoint, through the operator's API or through the client's own door. A client that only knows
+// the id tries the doors one after the other: an endpoint of another client is behind none of them.
+
+import { useRead } from '../../api/hooks.ts'
+import type { Endpoint, EndpointKind } from '../../api/records.ts'
+import { useSession } from '../../api/session.ts'
+import type { Page } from '../../api/types.ts'
+import { usePlace } from '../../router.ts'
+import { DOORS, ownEndpointPath } from './doors.ts'
+
+const READ_EVERY_MS = 3_000
+
+export function useEndpoint(id: string) {
+  const isOperator = useSession().kind === 'operator'
+  const all = useRead<Endpoint>(`/operator/v1/endpoints/${encodeURIComponent(id)}`, {
+    isEnabled: isOperator,
+    everyMs: READ_EVERY_MS,
+  })
+  const { kind, own } = useOwnEndpoint(id, !isOperator)
+  const accountId = useOwnAccount(id, !isOperator && kind === 'webhook')
+  if (isOperator) return { endpoint: all.data, error: all.error, path: null }
+  return {
+    endpoint: own.data
+      ? { ...own.data, kind, accountId: own.data.accountId ?? accountId }
+      : undefined,
+    error: own.error,
+    /** Where this client acts on it. */
+    path: ownEndpointPath(kind, id),
+  }
+}
+
+function useOwnEndpoint(id: string, isWanted: boolean) {
+  const asked = usePlace().query.get('kind')
+  const isKnown = asked !== null && asked in DOORS
+  const isTried = (kind: EndpointKind) => isWanted && (!isKnown || asked === kind)
+  const webhook = useRead<Endpoint>(ownEndpointPath('webhook', id), {
+    isEnabled: isTried('webhook'),
+    everyMs: READ_EVERY_MS,
+  })
+  const isNoWebhook = isKnown || webhook.error?.status === 404
+  const subscription = useRead<Endpoint>(ownEndpointPath('subscription', id), {
+    isEnabled: isTried('subscription') && isNoWebhook,
+    everyMs: READ_EVERY_MS,
+  })
+  const isNoSubscription = isKnown || subscription.error?.status === 404
+  const listener = useRead<Endpoint>(ownEndpointPath('listener', id), {
+    isEnabled: isTried('listener') && isNoSubscription,
+    everyMs: READ_EVERY_MS,
+  })
+  const reads = { webhook, subscription, listener }
+  const untold: EndpointKind = !isNoWebhook
+    ? 'webhook'
+    : !isNoSubscription
+      ? 'subscription'
+      : 'listener'
+  const kind = isKnown ? (asked as EndpointKind) : untold
+  return { kind, own: reads[kind] }
+}
+
+/** A webhook does not tell its account itself; the way here may, and the list does. */
+function useOwnAccount(id: string, isWanted: boolean): string | null {
+  const given = usePlace().query.get('account')
+  const { data } = useRead<Page<Endpoint>>(`${DOORS.webhook}?size=100`, {
+    isEnabled: isWanted && given === null,
+  })
+  return given ?? data?.content.find((webhook) => webhook.id === id)?.accountId ?? null
+}

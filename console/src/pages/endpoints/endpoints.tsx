@@ -1,0 +1,120 @@
+// Where Paybell delivers to, and how each place fares. The operator sees everybody's endpoints.
+
+import { useRead } from '../../api/hooks.ts'
+import type { Endpoint } from '../../api/records.ts'
+import { useSession } from '../../api/session.ts'
+import type { Page } from '../../api/types.ts'
+import { toQuery, useFilters } from '../../router.ts'
+import { State } from '../../ui/badge.tsx'
+import { Select } from '../../ui/field.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty, Loading, Problem } from '../../ui/messages.tsx'
+import { toCountText, toMsText, toShareText } from '../../ui/numbers.ts'
+import { ClientFilter, ClientLink } from '../../ui/owner.tsx'
+import { PageHead, Panel } from '../../ui/page.tsx'
+import { Pages } from '../../ui/pages.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Day } from './day.tsx'
+import { HealthText } from './health.tsx'
+import { OwnEndpoints } from './own-endpoints.tsx'
+
+const PENDING_COUNTED_MAX = 10_000
+const FILTERS = ['clientId', 'accountId', 'kind', 'status', 'failing', 'page'] as const
+
+const COLUMNS: readonly Column<Endpoint>[] = [
+  {
+    head: 'Endpoint',
+    cell: ({ id, endpointUrl }) => (
+      <Link to={`/endpoints/${id}`} className="break">
+        {endpointUrl}
+      </Link>
+    ),
+  },
+  { head: 'Client', cell: ({ clientId }) => <ClientLink id={clientId} /> },
+  { head: 'Kind', cell: ({ kind }) => kind },
+  { head: 'Status', cell: ({ status }) => <State of={status} /> },
+  { head: 'Health', cell: ({ health }) => <HealthText of={health} /> },
+  { head: 'Last 24 h', cell: ({ hours }) => <Day hours={hours} /> },
+  {
+    head: 'Success',
+    isNumber: true,
+    cell: ({ health }) => toShareText(health?.successRate24h ?? null),
+  },
+  { head: 'p95', isNumber: true, cell: ({ health }) => toMsText(health?.p95Ms ?? null) },
+  { head: 'Pending', isNumber: true, cell: ({ health }) => pendingText(health?.pending ?? 0) },
+]
+
+export default function Endpoints() {
+  return useSession().kind === 'operator' ? <AllEndpoints /> : <OwnEndpoints />
+}
+
+function AllEndpoints() {
+  const { query, setFilters } = useFilters()
+  const value = (name: string) => query.get(name) ?? ''
+  const given = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]))
+  const { data, error, isPending } = useRead<Page<Endpoint>>(
+    `/operator/v1/endpoints${toQuery({ ...given, size: '50' })}`,
+    { everyMs: 5_000, keepsLast: true },
+  )
+  const filter = (changes: Record<string, string>) => setFilters({ ...changes, page: null })
+  return (
+    <>
+      <PageHead title="Endpoints" />
+      <form className="filters" aria-label="Endpoints">
+        <Select
+          label="Health"
+          value={value('failing')}
+          options={[
+            ['', 'Any'],
+            ['true', 'Failing'],
+            ['false', 'Not failing'],
+          ]}
+          onChange={(event) => filter({ failing: event.target.value })}
+        />
+        <Select
+          label="Status"
+          value={value('status')}
+          options={[['', 'Any'], 'ACTIVE', 'PAUSED', 'DISABLED']}
+          onChange={(event) => filter({ status: event.target.value })}
+        />
+        <Select
+          label="Kind"
+          value={value('kind')}
+          options={[['', 'Any'], 'webhook', 'subscription', 'listener']}
+          onChange={(event) => filter({ kind: event.target.value })}
+        />
+        <ClientFilter value={value('clientId')} onChange={(clientId) => filter({ clientId })} />
+      </form>
+      <Panel title="Oldest first" isFlush>
+        {error ? <Problem problem={error} /> : null}
+        {isPending ? <Loading /> : null}
+        {data && data.content.length > 0 ? (
+          <Table label="Endpoints" columns={COLUMNS} rows={data.content} keyOf={({ id }) => id} />
+        ) : null}
+        {data && data.content.length === 0 ? (
+          <NoEndpoints isFiltered={FILTERS.some((name) => query.has(name))} />
+        ) : null}
+        {data && data.totalElements > 0 ? <Pages of={data} /> : null}
+      </Panel>
+    </>
+  )
+}
+
+/** Counted only so far in lists. */
+function pendingText(pending: number): string {
+  return pending >= PENDING_COUNTED_MAX ? `${toCountText(pending)} +` : toCountText(pending)
+}
+
+function NoEndpoints({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="No endpoint is like this" />
+  return (
+    <Empty
+      title="No endpoints yet"
+      curl={`curl -s ${window.location.origin}/v1/webhooks/register \\
+  -H "Authorization: Bearer $TOKEN" -H "AccountId: $ACCOUNT" -H 'Content-Type: application/json' \\
+  -d '{"callbackUrl": "https://example.com/paybell", "sharedKey": "a-long-random-text-that-only-we-two-know"}'`}
+    >
+      Clients register them, with a token of their own.
+    </Empty>
+  )
+}

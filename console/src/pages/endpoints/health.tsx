@@ -1,0 +1,38 @@
+// How an endpoint fares, in the words of a table.
+
+import type { Health } from '../../api/types.ts'
+import { Badge, State } from '../../ui/badge.tsx'
+import { Time } from '../../ui/time.tsx'
+
+export function HealthText({ of: health }: { of: Health | undefined }) {
+  if (health === undefined) return <span className="muted">–</span>
+  const { failingSince, lastError, lastSuccessAt, circuit } = health
+  if (failingSince !== null) {
+    return (
+      <>
+        <Badge tone="bad">failing</Badge> {circuit === 'CLOSED' ? null : <Circuit of={circuit} />}
+        <div className="muted">
+          {lastError ?? 'no answer'}, since <Time at={failingSince} as="short" />
+        </div>
+      </>
+    )
+  }
+  if (lastSuccessAt === null) return <span className="muted">not tried yet</span>
+  return (
+    <>
+      <Badge tone="good">healthy</Badge> {circuit === 'CLOSED' ? null : <Circuit of={circuit} />}
+      <div className="muted nowrap">
+        200, <Time at={lastSuccessAt} as="relative" />
+      </div>
+    </>
+  )
+}
+
+export function Circuit({ of }: { of: Health['circuit'] }) {
+  return (
+    <>
+      <span className="visually-hidden">circuit </span>
+      <State of={of} />
+    </>
+  )
+}

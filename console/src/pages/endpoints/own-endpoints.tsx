@@ -1,0 +1,121 @@
+// A client's own endpoints: the webhooks of its accounts, and its subscriptions.
+
+import { useState } from 'react'
+import { useRead } from '../../api/hooks.ts'
+import type { Endpoint, EndpointKind } from '../../api/records.ts'
+import { useSession } from '../../api/session.ts'
+import type { Page } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty, Loading, Problem } from '../../ui/messages.tsx'
+import { toCountText, toShareText } from '../../ui/numbers.ts'
+import { PageHead, Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { DOORS, ownEndpointPath } from '../endpoint/doors.ts'
+import { HealthText } from './health.tsx'
+import { Register } from './register.tsx'
+
+export function OwnEndpoints() {
+  const [isRegistering, setRegistering] = useState(false)
+  return (
+    <>
+      <PageHead title="Endpoints">
+        <Button look="primary" onClick={() => setRegistering(true)}>
+          Register an endpoint
+        </Button>
+      </PageHead>
+      <OwnList
+        kind="webhook"
+        title="Webhooks: the payments of one account"
+        empty="A webhook hears of the payments of one account."
+      />
+      <OwnList
+        kind="subscription"
+        title="Subscriptions: all your payments"
+        empty="A subscription hears of all payments of all your accounts."
+      />
+      <OwnList
+        kind="listener"
+        title="Listeners: callbacks that are fetched"
+        empty="On a machine that nobody can call, “npx paybell listen” fetches the callbacks."
+      />
+      {isRegistering ? <Register onClose={() => setRegistering(false)} /> : null}
+    </>
+  )
+}
+
+export function OwnList({
+  kind,
+  title,
+  empty,
+}: {
+  kind: EndpointKind
+  title: string
+  empty: string
+}) {
+  const { accounts = [] } = useSession()
+  const { data, error, isPending } = useRead<Page<Endpoint>>(`${DOORS[kind]}?size=100`, {
+    everyMs: 10_000,
+  })
+  const columns: Column<Endpoint>[] = [
+    {
+      head: 'Endpoint',
+      cell: ({ id, endpointUrl, accountId }) => (
+        <Link
+          to={`/endpoints/${id}?kind=${kind}${accountId ? `&account=${accountId}` : ''}`}
+          className="break"
+        >
+          {endpointUrl}
+        </Link>
+      ),
+    },
+    ...(kind !== 'subscription'
+      ? [
+          {
+            head: 'Account',
+            cell: ({ accountId }: Endpoint) =>
+              accounts.find(({ id }) => id === accountId)?.name ?? accountId ?? '–',
+          },
+        ]
+      : []),
+    { head: 'Status', cell: ({ status }) => <State of={status} /> },
+    { head: 'Health', cell: ({ id }) => <OwnHealth kind={kind} id={id} of="health" /> },
+    {
+      head: 'Success, 24 h',
+      isNumber: true,
+      cell: ({ id }) => <OwnHealth kind={kind} id={id} of="rate" />,
+    },
+    {
+      head: 'Pending',
+      isNumber: true,
+      cell: ({ id }) => <OwnHealth kind={kind} id={id} of="pending" />,
+    },
+  ]
+  return (
+    <Panel title={title} isFlush>
+      {error ? <Problem problem={error} /> : null}
+      {isPending ? <Loading /> : null}
+      {data && data.content.length > 0 ? (
+        <Table label={title} columns={columns} rows={data.content} keyOf={({ id }) => id} />
+      ) : null}
+      {data && data.content.length === 0 ? <Empty title={`No ${kind} yet`}>{empty}</Empty> : null}
+    </Panel>
+  )
+}
+
+/** Lists do not tell it: asked for each endpoint, once for all its cells. */
+function OwnHealth({
+  kind,
+  id,
+  of,
+}: {
+  kind: EndpointKind
+  id: string
+  of: 'health' | 'rate' | 'pending'
+}) {
+  const { data } = useRead<Endpoint>(ownEndpointPath(kind, id), { everyMs: 10_000 })
+  if (of === 'health') return <HealthText of={data?.health} />
+  if (data?.health === undefined) return '–'
+  return of === 'rate' ? toShareText(data.health.successRate24h) : toCountText(data.health.pending)
+}

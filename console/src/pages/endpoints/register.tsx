@@ -1,0 +1,133 @@
+// A client's new endpoint, or a new key for one that it has: the interface does both in the same way.
+
+import { type FormEvent, useState } from 'react'
+import { api } from '../../api/client.ts'
+import { useAction, useRefresh } from '../../api/hooks.ts'
+import type { EndpointKind } from '../../api/records.ts'
+import { useSession } from '../../api/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Copy } from '../../ui/copy.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Choice, Field, Select } from '../../ui/field.tsx'
+import { Notice, Problem } from '../../ui/messages.tsx'
+import { useToast } from '../../ui/toast.tsx'
+import { newSharedKey } from '../endpoint/doors.ts'
+
+export interface KnownEndpoint {
+  kind: EndpointKind
+  accountId: string | null
+  endpointUrl: string
+}
+
+export function Register({ known, onClose }: { known?: KnownEndpoint; onClose(): void }) {
+  const { accounts = [] } = useSession()
+  const refresh = useRefresh()
+  const toast = useToast()
+  const [kind, setKind] = useState<EndpointKind>(known?.kind ?? 'webhook')
+  const [key, setKey] = useState('')
+  const save = useAction(
+    ({ accountId, ...body }: Readonly<Record<string, string>>) =>
+      kind === 'webhook'
+        ? api.post('/v1/webhooks/register', body, { accountId: accountId ?? '' })
+        : api.post('/api/v1/payments/subscribe', body),
+    {
+      onDone: () => {
+        refresh('/v1/webhooks', '/api/v1/payments/subscriptions')
+        toast(known ? 'The new key signs from now on.' : 'Registered.')
+        onClose()
+      },
+    },
+  )
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = Object.entries(Object.fromEntries(new FormData(event.currentTarget)))
+    const filled = form.map(([name, value]) => [name, String(value).trim()] as const)
+    save.mutate({
+      ...Object.fromEntries(filled.filter(([, value]) => value !== '')),
+      ...(known ? { callbackUrl: known.endpointUrl, accountId: known.accountId ?? '' } : {}),
+    })
+  }
+  const errorOf = (pointer: string) =>
+    save.error?.fields.find((field) => field.pointer === pointer)?.detail
+  return (
+    <Dialog title={known ? 'Rotate the shared key' : 'Register an endpoint'} onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        {known ? (
+          <p>
+            The new key signs at once. For 24 hours the old one signs beside it, so that your
+            receiver may change over without a gap.
+          </p>
+        ) : (
+          <>
+            <Choice<EndpointKind>
+              label="Kind"
+              value={kind}
+              options={[
+                ['webhook', 'Webhook'],
+                ['subscription', 'Subscription'],
+              ]}
+              onChange={setKind}
+            />
+            {kind === 'webhook' ? (
+              <Select
+                name="accountId"
+                label="Account"
+                options={accounts.map(({ id, name }) => [id, name] as const)}
+              />
+            ) : null}
+            <Field
+              name="callbackUrl"
+              label="Address"
+              placeholder="https://example.com/paybell"
+              required
+              error={errorOf('/callbackUrl')}
+            />
+          </>
+        )}
+        <Field
+          name="sharedKey"
+          label="Shared key"
+          hint="Signs every callback. It is never shown again: keep it now."
+          autoComplete="off"
+          required
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
+          error={errorOf('/sharedKey')}
+        />
+        <div className="row">
+          <Button isSmall onClick={() => setKey(newSharedKey())}>
+            Make one
+          </Button>
+          {key === '' ? null : <Copy text={key} label="Copy the shared key" />}
+        </div>
+        {kind === 'subscription' ? (
+          <>
+            {known ? (
+              <Notice tone="warn" title="The header is replaced, too">
+                Give its name and value again, or callbacks carry it no more.
+              </Notice>
+            ) : null}
+            <Field
+              name="headerKey"
+              label="Extra header, name (optional)"
+              error={errorOf('/headerKey')}
+            />
+            <Field
+              name="headerValue"
+              label="Extra header, value"
+              autoComplete="off"
+              error={errorOf('/headerValue')}
+            />
+          </>
+        ) : null}
+        {save.error && save.error.fields.length === 0 ? <Problem problem={save.error} /> : null}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" look="primary" disabled={save.isPending}>
+            {known ? 'Rotate the key' : 'Register'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,97 @@
+// Every page of the console, in the order of the navigation. A page whose path has a `:name` is reached
+// through another one and is not in the navigation. Pages are loaded when they are first opened.
+
+import { type ComponentType, lazy } from 'react'
+
+export interface PageProps {
+  /** The values of the path's `:names`. */
+  params: Readonly<Record<string, string>>
+}
+
+export interface ConsolePage {
+  path: string
+  /** In the navigation. */
+  title: string
+  for: readonly ('operator' | 'client')[]
+  isSandboxOnly?: boolean
+  component: ComponentType<PageProps>
+}
+
+const OPERATOR = ['operator'] as const
+const EVERYBODY = ['operator', 'client'] as const
+
+export const PAGES: readonly ConsolePage[] = [
+  {
+    path: '/',
+    title: 'Overview',
+    for: EVERYBODY,
+    component: lazy(() => import('./overview/overview.tsx')),
+  },
+  {
+    path: '/deliveries',
+    title: 'Deliveries',
+    for: EVERYBODY,
+    component: lazy(() => import('./deliveries/deliveries.tsx')),
+  },
+  {
+    path: '/deliveries/:id',
+    title: 'Delivery',
+    for: EVERYBODY,
+    component: lazy(() => import('./delivery/delivery.tsx')),
+  },
+  {
+    path: '/payments',
+    title: 'Payments',
+    for: EVERYBODY,
+    component: lazy(() => import('./payments/payments.tsx')),
+  },
+  {
+    path: '/payments/:id',
+    title: 'Payment',
+    for: EVERYBODY,
+    component: lazy(() => import('./payment/payment.tsx')),
+  },
+  {
+    path: '/endpoints',
+    title: 'Endpoints',
+    for: EVERYBODY,
+    component: lazy(() => import('./endpoints/endpoints.tsx')),
+  },
+  {
+    path: '/endpoints/:id',
+    title: 'Endpoint',
+    for: EVERYBODY,
+    component: lazy(() => import('./endpoint/endpoint.tsx')),
+  },
+  {
+    path: '/clients',
+    title: 'Clients',
+    for: OPERATOR,
+    component: lazy(() => import('./clients/clients.tsx')),
+  },
+  {
+    path: '/clients/:id',
+    title: 'Client',
+    for: OPERATOR,
+    component: lazy(() => import('./client/client.tsx')),
+  },
+  {
+    path: '/audit',
+    title: 'Audit',
+    for: OPERATOR,
+    component: lazy(() => import('./audit/audit.tsx')),
+  },
+  {
+    path: '/playground',
+    title: 'Playground',
+    for: OPERATOR,
+    isSandboxOnly: true,
+    component: lazy(() => import('./playground/playground.tsx')),
+  },
+  {
+    path: '/settings',
+    title: 'Settings',
+    for: OPERATOR,
+    component: lazy(() => import('./settings/settings.tsx')),
+  },
+]

@@ -1,0 +1,66 @@
+// What happens this moment, as the service tells it.
+
+import { useState } from 'react'
+import { useLive } from '../../api/live.ts'
+import type { AttemptEvent } from '../../api/types.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { shortId } from '../../ui/copy.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty } from '../../ui/messages.tsx'
+import { Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const SHOWN_MAX = 8
+
+const COLUMNS: readonly Column<AttemptEvent>[] = [
+  { head: 'At', cell: ({ at }) => <Time at={at} as="short" /> },
+  {
+    head: 'Delivery',
+    cell: ({ deliveryId }) => (
+      <Link to={`/deliveries/${deliveryId}`} className="id" title={deliveryId}>
+        {shortId(deliveryId)}
+      </Link>
+    ),
+  },
+  { head: 'Attempt', isNumber: true, cell: ({ attempt }) => attempt },
+  { head: 'Outcome', cell: (event) => <Outcome of={event} /> },
+]
+
+export function LatestAttempts() {
+  const [isPaused, setPaused] = useState(false)
+  const [events, setEvents] = useState<readonly AttemptEvent[]>([])
+  useLive(!isPaused, {
+    onAttempt: (event) => setEvents((before) => [event, ...before].slice(0, SHOWN_MAX)),
+  })
+  return (
+    <Panel
+      title="As it happens"
+      isFlush
+      aside={
+        <Button isSmall aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+          {isPaused ? 'Go on' : 'Pause'}
+        </Button>
+      }
+    >
+      {events.length === 0 ? (
+        <Empty title={isPaused ? 'Paused' : 'Listening'}>
+          Attempts of the process that serves this page appear here the moment they end.
+        </Empty>
+      ) : (
+        <Table
+          label="Latest attempts"
+          columns={COLUMNS}
+          rows={events}
+          keyOf={({ deliveryId, attempt, at }) => `${deliveryId} ${attempt} ${at}`}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function Outcome({ of: { outcome, status } }: { of: AttemptEvent }) {
+  const text = status === null ? outcome : `answered ${status}`
+  return <Badge tone={status === 200 ? 'good' : 'bad'}>{text}</Badge>
+}

@@ -1,0 +1,28 @@
+// What the page derives from the statistics of the service.
+
+import type { Stats, StatsWindow } from '../../api/types.ts'
+
+export const WINDOW_WORDS: Readonly<Record<StatsWindow, string>> = {
+  hour: 'the last hour',
+  day: 'the last day',
+  week: 'the last week',
+}
+
+export interface WindowTotals {
+  attempts: number
+  delivered: number
+  failed: number
+  /** Null when nothing was attempted. */
+  successRate: number | null
+}
+
+export function sumUp({ series }: Stats): WindowTotals {
+  const total = { attempts: 0, delivered: 0, failed: 0 }
+  for (const point of series.points) {
+    total.attempts += point.attempts
+    total.delivered += point.delivered
+    total.failed += point.failed
+  }
+  const successRate = total.attempts === 0 ? null : total.delivered / total.attempts
+  return { ...total, successRate }
+}

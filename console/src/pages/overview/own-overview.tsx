@@ -1,0 +1,128 @@
+// A client's first page: did its callbacks arrive, and if not, where do they stand.
+
+import { useRead } from '../../api/hooks.ts'
+import { useSession } from '../../api/session.ts'
+import type { CursorPage, Delivery, DeliveryState } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { shortId } from '../../ui/copy.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty, Loading, Notice, Problem } from '../../ui/messages.tsx'
+import { PageHead, Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time, useNow } from '../../ui/time.tsx'
+import { OwnList } from '../endpoints/own-endpoints.tsx'
+import { Tile } from './tiles.tsx'
+
+const LOOKED_AT = 50
+/** Pending for longer than this is more than on its way. */
+const UNDER_WAY_MS = 15_000
+const SHOWN = 10
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  {
+    head: 'Delivery',
+    cell: ({ id, event }) => (
+      <Link to={`/deliveries/${id}`} title={id}>
+        {event}
+      </Link>
+    ),
+  },
+  {
+    head: 'Payment',
+    cell: ({ paymentId }) => (
+      <Link to={`/payments/${paymentId}`} className="id nowrap" title={paymentId}>
+        {shortId(paymentId)}
+      </Link>
+    ),
+  },
+  { head: 'State', cell: ({ state }) => <State of={state} /> },
+  { head: 'To', cell: ({ endpointUrl }) => <span className="break">{endpointUrl}</span> },
+  { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+  { head: 'Last', cell: ({ lastOutcome }) => <span className="nowrap">{lastOutcome ?? '–'}</span> },
+  { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
+  { head: 'Next', cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} as="relative" /> },
+]
+
+export function OwnOverview() {
+  const { clientName } = useSession()
+  const { data, error } = useRead<CursorPage<Delivery>>(`/v1/deliveries?limit=${LOOKED_AT}`, {
+    everyMs: 3_000,
+  })
+  return (
+    <>
+      <PageHead title="Overview">
+        <span className="muted">{clientName}</span>
+      </PageHead>
+      {error ? <Problem problem={error} /> : null}
+      {data && data.items.length > 0 ? <Summary deliveries={data.items} /> : null}
+      <OwnList
+        kind="webhook"
+        title="Webhooks: the payments of one account"
+        empty="A webhook hears of the payments of one account."
+      />
+      <OwnList
+        kind="subscription"
+        title="Subscriptions: all your payments"
+        empty="A subscription hears of all payments of all your accounts."
+      />
+      <Panel title="Latest deliveries" isFlush aside={<Link to="/deliveries">All deliveries</Link>}>
+        {data ? <Latest deliveries={data.items.slice(0, SHOWN)} /> : error ? null : <Loading />}
+      </Panel>
+    </>
+  )
+}
+
+function Summary({ deliveries }: { deliveries: readonly Delivery[] }) {
+  const count = (state: DeliveryState) => deliveries.filter((one) => one.state === state).length
+  const nowMs = useNow()
+  const failing = deliveries.filter(
+    ({ state, attempts, createdAt }) =>
+      state === 'PENDING' && (attempts > 0 || nowMs - Date.parse(createdAt) > UNDER_WAY_MS),
+  )
+  const latest = deliveries.length === LOOKED_AT ? `latest ${LOOKED_AT}` : 'deliveries'
+  return (
+    <>
+      {failing.length > 0 ? (
+        <Notice
+          tone="warn"
+          title={`${failing.length} of your ${latest} ${failing.length === 1 ? 'was' : 'were'} not accepted yet`}
+        >
+          They are tried again for 7 days; only HTTP 200 counts.{' '}
+          <Link to="/deliveries?state=PENDING">See why</Link>
+        </Notice>
+      ) : (
+        <Notice tone="good" title="Your callbacks arrive">
+          None of your {latest} is waiting.
+        </Notice>
+      )}
+      <ul className="tiles" aria-label={`Of your ${latest}`}>
+        <Tile name="Delivered" value={String(count('DELIVERED'))}>
+          <Link to="/deliveries?state=DELIVERED">answered 200</Link>
+        </Tile>
+        <Tile name="Pending" value={String(count('PENDING'))}>
+          <Link to="/deliveries?state=PENDING">on their way</Link>
+        </Tile>
+        <Tile name="Superseded" value={String(count('SUPERSEDED'))}>
+          <Link to="/deliveries?state=SUPERSEDED">a newer update came first</Link>
+        </Tile>
+        <Tile name="Exhausted" value={String(count('EXHAUSTED'))}>
+          <Link to="/deliveries?state=EXHAUSTED">given up after 7 days</Link>
+        </Tile>
+      </ul>
+    </>
+  )
+}
+
+function Latest({ deliveries }: { deliveries: readonly Delivery[] }) {
+  if (deliveries.length === 0) {
+    return (
+      <Empty title="Nothing was sent to you yet">
+        As soon as one of your payments changes, each of your active endpoints gets a callback, and
+        it is listed here.
+      </Empty>
+    )
+  }
+  return (
+    <Table label="Latest deliveries" columns={COLUMNS} rows={deliveries} keyOf={({ id }) => id} />
+  )
+}

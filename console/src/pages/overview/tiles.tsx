@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+import type { Stats, StatsWindow } from '../../api/types.ts'
+import { Link } from '../../ui/link.tsx'
+import { toCountText, toShareText } from '../../ui/numbers.ts'
+import { toSpanText } from '../../ui/time.tsx'
+import { sumUp, WINDOW_WORDS } from './numbers.ts'
+
+export function Tiles({ stats, window }: { stats: Stats; window: StatsWindow }) {
+  const { deliveries, pending, inFlight, oldestDueAgeSeconds } = stats
+  const { attempts, successRate } = sumUp(stats)
+  return (
+    <ul className="tiles" aria-label="Now">
+      <Tile name="Success rate" value={toShareText(successRate)}>
+        {toCountText(attempts)} attempts in {WINDOW_WORDS[window]}
+      </Tile>
+      <Tile name="Delivered" value={toCountText(deliveries.DELIVERED)}>
+        <Link to="/deliveries?state=DELIVERED">of the history that is kept</Link>
+      </Tile>
+      <Tile name="Pending" value={toCountText(deliveries.PENDING)}>
+        <Link to="/deliveries?state=PENDING">
+          {toCountText(pending.due)} due, {toCountText(pending.scheduled)} scheduled,{' '}
+          {toCountText(pending.paused)} waiting
+        </Link>
+      </Tile>
+      <Tile name="Exhausted" value={toCountText(deliveries.EXHAUSTED)}>
+        <Link to="/deliveries?state=EXHAUSTED">given up after 7 days</Link>
+      </Tile>
+      <Tile name="In flight" value={toCountText(inFlight)}>
+        in the process that answers
+      </Tile>
+      <Tile
+        name="Oldest due"
+        value={oldestDueAgeSeconds < 1 ? '0 s' : toSpanText(oldestDueAgeSeconds * 1_000)}
+      >
+        how late the latest is
+      </Tile>
+    </ul>
+  )
+}
+
+export function Tile({
+  name,
+  value,
+  children,
+}: {
+  name: string
+  value: string
+  children?: ReactNode
+}) {
+  return (
+    <li className="tile">
+      <div className="tile-name">{name}</div>
+      <div className="tile-value">{value}</div>
+      <div className="tile-note">{children}</div>
+    </li>
+  )
+}

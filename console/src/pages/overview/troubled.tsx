@@ -1,0 +1,58 @@
+// Who is not hearing from us, the greatest harm first: how much waits, then for how long.
+
+import type { TroubledEndpoint } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty } from '../../ui/messages.tsx'
+import { toCountText } from '../../ui/numbers.ts'
+import { ClientLink } from '../../ui/owner.tsx'
+import { Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const COLUMNS: readonly Column<TroubledEndpoint>[] = [
+  {
+    head: 'Endpoint',
+    cell: ({ endpointId, endpointUrl }) => (
+      <Link to={`/endpoints/${endpointId}`} className="break">
+        {endpointUrl}
+      </Link>
+    ),
+  },
+  { head: 'Client', cell: ({ clientId }) => <ClientLink id={clientId} /> },
+  { head: 'Status', cell: ({ status }) => <State of={status} /> },
+  { head: 'Circuit', cell: ({ circuit }) => <State of={circuit} /> },
+  { head: 'Failing since', cell: ({ failingSince }) => <Time at={failingSince} as="short" /> },
+  { head: 'Last error', cell: ({ lastError }) => lastError ?? '–' },
+  {
+    head: 'Waiting',
+    isNumber: true,
+    cell: ({ endpointId, pending }) => (
+      <Link to={`/deliveries?state=PENDING&endpointId=${endpointId}`}>{toCountText(pending)}</Link>
+    ),
+  },
+]
+
+export function Troubled({ endpoints }: { endpoints: readonly TroubledEndpoint[] }) {
+  const sorted = endpoints.toSorted(
+    (one, other) => other.pending - one.pending || sinceMs(one) - sinceMs(other),
+  )
+  return (
+    <Panel title="Endpoints in trouble" isFlush>
+      {sorted.length === 0 ? (
+        <Empty title="None">Every endpoint takes what it is sent.</Empty>
+      ) : (
+        <Table
+          label="Endpoints in trouble"
+          columns={COLUMNS}
+          rows={sorted}
+          keyOf={({ endpointId }) => endpointId}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function sinceMs({ failingSince }: TroubledEndpoint): number {
+  return failingSince === null ? Number.POSITIVE_INFINITY : Date.parse(failingSince)
+}

@@ -1,0 +1,60 @@
+// The one sentence that whoever opens the page at night wants to read.
+
+import type { Stats, StatsWindow } from '../../api/types.ts'
+import { Notice } from '../../ui/messages.tsx'
+import { toCountText, toShareText } from '../../ui/numbers.ts'
+import { toSpanText } from '../../ui/time.tsx'
+import { sumUp, WINDOW_WORDS } from './numbers.ts'
+
+/** Older than this, what is due is late: attempts themselves take 15 seconds at most. */
+const LATE_SECONDS = 60
+
+export function Verdict({ stats, window }: { stats: Stats; window: StatsWindow }) {
+  const { title, tone, text } = judge(stats, window)
+  return (
+    <Notice tone={tone} title={title}>
+      {text}
+    </Notice>
+  )
+}
+
+function judge(stats: Stats, window: StatsWindow) {
+  const { troubled, oldestDueAgeSeconds, pending } = stats
+  if (stats.processes.length === 0) {
+    return {
+      tone: 'bad' as const,
+      title: 'No process is delivering',
+      text: 'What is accepted is kept and goes out when one starts.',
+    }
+  }
+  const held = troubled.reduce((sum, endpoint) => sum + endpoint.pending, 0)
+  // What is due for an endpoint that does not take it is its own fault, and told below.
+  if (oldestDueAgeSeconds > LATE_SECONDS && pending.due > held) {
+    return {
+      tone: 'bad' as const,
+      title: `Deliveries are late by ${toSpanText(oldestDueAgeSeconds * 1_000)}`,
+      text: `${toCountText(pending.due)} are due and wait for their turn. More processes, or a faster database, would help.`,
+    }
+  }
+  if (troubled.length > 0) {
+    const them = troubled.length === 1 ? 'it' : 'them'
+    return {
+      tone: 'warn' as const,
+      title: `${plural(troubled.length, 'endpoint is', 'endpoints are')} in trouble`,
+      text: `${plural(held, 'delivery waits', 'deliveries wait')} for ${them}. Everybody else is served.`,
+    }
+  }
+  const { attempts, successRate } = sumUp(stats)
+  return {
+    tone: 'good' as const,
+    title: 'News is getting through',
+    text:
+      attempts === 0
+        ? `Nothing was sent in ${WINDOW_WORDS[window]}, and nothing is late.`
+        : `${toShareText(successRate)} of ${plural(attempts, 'attempt', 'attempts')} in ${WINDOW_WORDS[window]} succeeded, and nothing is late.`,
+  }
+}
+
+function plural(count: number, one: string, many: string): string {
+  return `${toCountText(count)} ${count === 1 ? one : many}`
+}

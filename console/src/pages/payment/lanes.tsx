@@ -1,0 +1,107 @@
+// For each endpoint a lane, in it a place for each event of the payment: where that news stands there.
+
+import type { Delivery, EventKind } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Time } from '../../ui/time.tsx'
+
+export interface LaneEvent {
+  id: string
+  event: EventKind
+  sequence: number
+  createdAt: string
+  state?: string
+}
+
+/** `events` in sequence. */
+export function Lanes({
+  events,
+  deliveries,
+}: {
+  events: readonly LaneEvent[]
+  deliveries: readonly Delivery[]
+}) {
+  const endpoints = new Map(deliveries.map((one) => [one.endpointId, one.endpointUrl]))
+  return (
+    <div className="lanes">
+      <section className="lane" aria-label="Events">
+        <h3>Events</h3>
+        <ol>
+          {events.map(({ id, event, sequence, createdAt, state }) => (
+            <li key={id}>
+              <strong>
+                {sequence}. <code>{event.replace('payment.', '')}</code>
+              </strong>
+              {state ? <State of={state} /> : null}
+              <span className="muted">
+                <Time at={createdAt} as="short" />
+              </span>
+            </li>
+          ))}
+        </ol>
+      </section>
+      {[...endpoints].map(([endpointId, url]) => (
+        <section key={endpointId} className="lane" aria-label={`Deliveries to ${url}`}>
+          <h3>
+            <Link to={`/endpoints/${endpointId}`} className="break">
+              {url}
+            </Link>
+          </h3>
+          <ol>
+            {events.map((event) => {
+              const own = deliveries.filter((one) => one.endpointId === endpointId)
+              return (
+                <Stop
+                  key={event.id}
+                  event={event}
+                  delivery={own.find((one) => one.eventId === event.id)}
+                  elder={own.findLast(isHolding(event.sequence))}
+                />
+              )
+            })}
+          </ol>
+        </section>
+      ))}
+    </div>
+  )
+}
+
+/** The update that this one waits behind; the list has the newest first. */
+function isHolding(sequence: number): (one: Delivery) => boolean {
+  return (one) => one.state === 'PENDING' && one.sequence < sequence
+}
+
+function Stop({
+  event,
+  delivery,
+  elder,
+}: {
+  event: LaneEvent
+  delivery: Delivery | undefined
+  elder: Delivery | undefined
+}) {
+  if (delivery === undefined) {
+    return <li className="muted is-none">{event.sequence}. not owed</li>
+  }
+  const { id, state, attempts, lastOutcome, nextAttemptAt } = delivery
+  return (
+    <li>
+      <Link to={`/deliveries/${id}`} aria-label={`Delivery of event ${event.sequence}: ${state}`}>
+        {event.sequence}. <State of={state} />
+      </Link>
+      <span className="muted">
+        {attempts === 0 ? 'not attempted yet' : `${attempts} attempt${attempts === 1 ? '' : 's'}`}
+        {lastOutcome === null ? '' : `, ${lastOutcome}`}
+      </span>
+      {state !== 'PENDING' ? null : elder && attempts === 0 ? (
+        <span>waits for update {elder.sequence}</span>
+      ) : nextAttemptAt !== null ? (
+        <span>
+          next <Time at={nextAttemptAt} as="relative" />
+        </span>
+      ) : (
+        <span>waits for its endpoint</span>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,70 @@
+// The way of a payment, DRAFT … PAID: which states it has been in and since when, where it stands, and
+// what may come.
+
+import type { PaymentState } from '../../api/records.ts'
+import { Time } from '../../ui/time.tsx'
+
+/** Entered with one of the payment's events; the state is not known to everybody who sees the event. */
+export interface StateEntry {
+  state: PaymentState
+  at: string
+  sequence: number
+}
+
+const WAY: readonly PaymentState[] = ['DRAFT', 'PENDING_APPROVAL', 'DUE', 'PAID']
+
+export function StateLine({
+  now,
+  entries,
+  isWhole = true,
+}: {
+  now: PaymentState
+  entries: readonly StateEntry[]
+  /** False where the state of some events is not known: a client sees their kinds only. */
+  isWhole?: boolean
+}) {
+  const isCancelled = now === 'CANCELLED'
+  const steps = isCancelled ? [...WAY, 'CANCELLED' as const] : WAY
+  const reached = WAY.indexOf(now)
+  return (
+    <ol className="state-line" aria-label="States of the payment">
+      {steps.map((state, index) => {
+        const entry = entries.findLast((one) => one.state === state)
+        const isNow = state === now
+        const isPast = !isNow && (entry !== undefined || index < reached)
+        const look = isNow ? 'is-now' : isPast ? 'is-past' : 'is-ahead'
+        return (
+          <li
+            key={state}
+            className={`${look} state-${state.toLowerCase()}`}
+            aria-current={isNow ? 'step' : undefined}
+          >
+            <span className="state-name">{state.replaceAll('_', ' ')}</span>
+            <span className="muted">
+              {entry ? (
+                <>
+                  <Time at={entry.at} as="short" /> · event {entry.sequence}
+                </>
+              ) : (
+                word({ isNow, isPast, isWhole, isOver: isCancelled || now === 'PAID' })
+              )}
+            </span>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+interface Place {
+  isNow: boolean
+  isPast: boolean
+  isWhole: boolean
+  isOver: boolean
+}
+
+function word({ isNow, isPast, isWhole, isOver }: Place): string {
+  if (isNow) return 'now'
+  if (isPast) return isWhole ? 'passed over' : '–'
+  return isOver ? 'never' : 'not yet'
+}

@@ -1,0 +1,52 @@
+// What arrived at the demo receiver, in its own words. Untrusted text is shown as text.
+
+import { Badge } from '../../ui/badge.tsx'
+import { Empty } from '../../ui/messages.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import type { ReceiverView } from '../endpoint/demo-receiver.tsx'
+
+type Received = ReceiverView['received'][number]
+
+const SHOWN_MAX = 20
+
+const COLUMNS: readonly Column<Received>[] = [
+  { head: 'At', cell: ({ at }) => <Time at={at} as="short" /> },
+  {
+    head: 'Event',
+    cell: ({ headers }) => (
+      <span className="nowrap">
+        {headers['x-paybell-event']?.replace('payment.', '') ?? 'something else'}{' '}
+        <span className="muted">#{headers['x-paybell-sequence'] ?? '–'}</span>
+      </span>
+    ),
+  },
+  { head: 'Attempt', isNumber: true, cell: ({ headers }) => headers['x-paybell-attempt'] ?? '–' },
+  {
+    head: 'Answered',
+    isNumber: true,
+    cell: ({ status }) => (
+      <Badge tone={status === 200 ? 'good' : 'bad'} isPlain>
+        {status}
+      </Badge>
+    ),
+  },
+  { head: 'Signature', cell: ({ signatureValid }) => <Signature isValid={signatureValid} /> },
+]
+
+export function ReceivedTable({ received }: { received: readonly Received[] }) {
+  if (received.length === 0) return <Empty title="Nothing has arrived yet" />
+  return (
+    <Table
+      label="What the receiver got"
+      columns={COLUMNS}
+      rows={received.slice(0, SHOWN_MAX)}
+      keyOf={({ at, headers }) => `${at} ${headers['webhook-id']} ${headers['x-paybell-attempt']}`}
+    />
+  )
+}
+
+function Signature({ isValid }: { isValid: boolean | null }) {
+  if (isValid === null) return <span className="muted">no key to check with</span>
+  return <Badge tone={isValid ? 'good' : 'bad'}>{isValid ? 'valid' : 'not valid'}</Badge>
+}

@@ -1,0 +1,81 @@
+// The callbacks of the payment as they travel: for each event its attempts in a row, what the receiver
+// answered, and when the next one goes.
+
+import { useRead } from '../../api/hooks.ts'
+import type { Delivery } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty } from '../../ui/messages.tsx'
+import { toMsText } from '../../ui/numbers.ts'
+import { Time, toUtcText } from '../../ui/time.tsx'
+
+interface Attempt {
+  attempt: number
+  at: string
+  durationMs: number
+  status: number | null
+  error: string | null
+}
+
+interface DeliveryDetail extends Delivery {
+  attemptLog: readonly Attempt[]
+  explanation: string
+}
+
+/** More would only be a wall; the delivery's own page has all of them. */
+const SHOWN_MAX = 60
+
+export function Travel({ deliveries }: { deliveries: readonly Delivery[] }) {
+  if (deliveries.length === 0) {
+    return (
+      <Empty title="Nothing travels yet">
+        Choose what the receiver answers, create the payment, and watch: every change is an event,
+        every event a callback.
+      </Empty>
+    )
+  }
+  const inSequence = deliveries.toSorted((a, b) => a.sequence - b.sequence)
+  return (
+    <ol className="travel">
+      {inSequence.map((delivery) => (
+        <Track key={delivery.id} delivery={delivery} />
+      ))}
+    </ol>
+  )
+}
+
+function Track({ delivery }: { delivery: Delivery }) {
+  const { id, sequence, event, state, nextAttemptAt } = delivery
+  const { data } = useRead<DeliveryDetail>(`/operator/v1/deliveries/${id}`)
+  const attempts = data?.attemptLog ?? []
+  const left = attempts.length - SHOWN_MAX
+  return (
+    <li>
+      <div className="row">
+        <Link to={`/deliveries/${id}`}>
+          {sequence}. {event}
+        </Link>
+        <State of={data?.state ?? state} />
+      </div>
+      <ol className="attempts" aria-label={`Attempts of event ${sequence}`}>
+        {left > 0 ? <li className="muted">{left} earlier</li> : null}
+        {attempts.slice(-SHOWN_MAX).map((attempt) => (
+          <li
+            key={attempt.attempt}
+            className={attempt.status === 200 ? 'attempt tone-good' : 'attempt tone-bad'}
+            title={`Attempt ${attempt.attempt} at ${toUtcText(new Date(attempt.at))}, ${toMsText(attempt.durationMs)}`}
+          >
+            <span className="visually-hidden">Attempt {attempt.attempt}: </span>
+            {attempt.status ?? attempt.error}
+          </li>
+        ))}
+        {(data?.state ?? state) === 'PENDING' && nextAttemptAt !== null ? (
+          <li className="attempt is-next">
+            next <Time at={nextAttemptAt} as="relative" />
+          </li>
+        ) : null}
+      </ol>
+      {data ? <p className="muted">{data.explanation}</p> : null}
+    </li>
+  )
+}

@@ -1,0 +1,130 @@
+// The door: an operator's key, a client's credentials, or a one-time link, whose token stands behind the
+// # of the address, where no server and no log ever sees it.
+
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { ApiProblem } from '../../api/client.ts'
+import { type Credentials, signIn } from '../../api/session.ts'
+import { currentPlace } from '../../router.ts'
+import { Button } from '../../ui/button.tsx'
+import { Choice, Field } from '../../ui/field.tsx'
+import { Notice, Problem } from '../../ui/messages.tsx'
+import './sign-in.css'
+
+type Kind = 'operator' | 'client'
+
+export function SignIn({ onSignedIn }: { onSignedIn(): Promise<void> }) {
+  const [kind, setKind] = useState<Kind>('operator')
+  const [problem, setProblem] = useState<ApiProblem | null>(null)
+  const [isBusy, setBusy] = useState(false)
+
+  useEffect(() => {
+    document.title = 'Sign in · Paybell'
+  }, [])
+
+  const enter = async (credentials: Credentials) => {
+    setBusy(true)
+    setProblem(null)
+    try {
+      await signIn(credentials)
+      await onSignedIn()
+    } catch (error) {
+      setProblem(error instanceof ApiProblem ? error : new ApiProblem(0, {}))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  // Once, even where effects run twice: a link is good for one sign-in.
+  const usedLink = useRef<string | null>(null)
+  const link = currentPlace().path === '/sign-in' ? currentPlace().hash.slice(1) : ''
+  useEffect(() => {
+    if (link === '' || usedLink.current === link) return
+    usedLink.current = link
+    window.history.replaceState(null, '', window.location.pathname)
+    void enter({ link })
+  })
+
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const text = (name: string) => String(form.get(name) ?? '').trim()
+    void enter(
+      kind === 'operator'
+        ? { operatorKey: text('operatorKey') }
+        : { clientId: text('clientId'), clientSecret: text('clientSecret') },
+    )
+  }
+
+  return (
+    <main className="sign-in">
+      <div className="sign-in-head">
+        <img src="/console/bell.svg" alt="" width={32} height={32} />
+        <h1>Paybell console</h1>
+      </div>
+      <form className="panel sign-in-form" onSubmit={submit}>
+        <Choice
+          label="Sign in as"
+          value={kind}
+          onChange={(next) => {
+            setKind(next)
+            setProblem(null)
+          }}
+          options={[
+            ['operator', 'Operator'],
+            ['client', 'Client'],
+          ]}
+        />
+        {kind === 'operator' ? (
+          <Field
+            key="operatorKey"
+            label="Operator key"
+            name="operatorKey"
+            type="password"
+            autoComplete="current-password"
+            required
+            maxLength={1024}
+            hint="Its role decides what you can do here: a viewer looks, an admin acts."
+          />
+        ) : (
+          <>
+            <Field
+              key="clientId"
+              label="Client id"
+              name="clientId"
+              autoComplete="username"
+              spellCheck={false}
+              required
+              maxLength={64}
+            />
+            <Field
+              key="clientSecret"
+              label="Client secret"
+              name="clientSecret"
+              type="password"
+              autoComplete="current-password"
+              required
+              maxLength={1024}
+              hint="The credentials from onboarding. You see your own accounts, and nothing else."
+            />
+          </>
+        )}
+        {problem ? <Refusal problem={problem} /> : null}
+        <Button type="submit" look="primary" disabled={isBusy}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
+        </Button>
+      </form>
+      <p className="muted">
+        In the sandbox, <code>npm start</code> prints a link that signs in once.
+      </p>
+    </main>
+  )
+}
+
+function Refusal({ problem }: { problem: ApiProblem }) {
+  if (problem.code !== 'invalid-credentials') return <Problem problem={problem} />
+  return (
+    <Notice tone="bad" title="That did not open the door">
+      {problem.detail}
+    </Notice>
+  )
+}

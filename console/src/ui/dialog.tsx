@@ -1,0 +1,71 @@
+// Modal dialogs: the platform's own <dialog>, which keeps the focus inside and gives it back.
+
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from './button.tsx'
+
+/** Rendered while it is open: `{isAsking && <Dialog …/>}`. Escape closes it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose(): void
+  children: ReactNode
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const shown = dialog.current
+    if (shown && !shown.open) shown.showModal()
+    return () => shown?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <div>
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+/** A question before something that cannot simply be undone. */
+export function Confirm({
+  title,
+  action,
+  isDanger = false,
+  isBusy = false,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string
+  /** What the button says: the verb and the object, "Replay 14 deliveries". */
+  action: string
+  isDanger?: boolean
+  isBusy?: boolean
+  onConfirm(): void
+  onClose(): void
+  children?: ReactNode
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <div className="dialog-actions">
+        <Button onClick={onClose}>Keep as it is</Button>
+        <Button look={isDanger ? 'danger' : 'primary'} onClick={onConfirm} disabled={isBusy}>
+          {isBusy ? 'Working…' : action}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,94 @@
+// A table that becomes a list of cards on a small screen. The roles are written out, because a display
+// other than `table` takes them away.
+
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+
+export interface Column<T> {
+  /** Empty for a column of actions: it has a name for screen readers only. */
+  head: string
+  /** The name when `head` is empty. */
+  name?: string
+  cell(row: T): ReactNode
+  isNumber?: boolean
+}
+
+export function Table<T>({
+  label,
+  columns,
+  rows,
+  keyOf,
+}: {
+  label: string
+  columns: readonly Column<T>[]
+  rows: readonly T[]
+  keyOf(row: T): string
+}) {
+  return (
+    <div className="table-scroll">
+      {/* biome-ignore-start lint/a11y/noRedundantRoles: see above */}
+      {/* biome-ignore-start lint/a11y/useSemanticElements: see above */}
+      <table className="table is-stacking" aria-label={label} role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column, index) => (
+              <th
+                key={column.head || index}
+                scope="col"
+                role="columnheader"
+                className={column.isNumber ? 'num' : undefined}
+              >
+                {column.head || <span className="visually-hidden">{column.name ?? 'Actions'}</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={keyOf(row)} role="row">
+              {columns.map((column, index) => (
+                <td
+                  key={column.head || index}
+                  role="cell"
+                  data-label={column.head}
+                  className={column.isNumber ? 'num' : undefined}
+                >
+                  {/* One child, so that the card's two columns hold. */}
+                  <div>{column.cell(row)}</div>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {/* biome-ignore-end lint/a11y/useSemanticElements: see above */}
+      {/* biome-ignore-end lint/a11y/noRedundantRoles: see above */}
+    </div>
+  )
+}
+
+/** Below a list of cursors. */
+export function More({
+  hasMore,
+  isLoading,
+  onMore,
+  shown,
+}: {
+  hasMore: boolean
+  isLoading: boolean
+  onMore(): void
+  shown: number
+}) {
+  return (
+    <div className="table-more">
+      {hasMore ? (
+        <Button onClick={onMore} disabled={isLoading}>
+          {isLoading ? 'Loading…' : 'Show more'}
+        </Button>
+      ) : null}
+      <span className="muted" aria-live="polite">
+        {shown} shown{hasMore ? '' : ', that is all'}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+// Instants in the viewer's own zone, with UTC on hover; spans of time in words that fit a table.
+
+import { useSyncExternalStore } from 'react'
+
+const FULL = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric',
+  month: 'short',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+const TODAY = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+
+export interface TimeProps {
+  /** Null shows a dash. */
+  at: string | number | Date | null | undefined
+  /** `full` (the default) with the date, `short` without it today, `relative` as "3 min ago". */
+  as?: 'full' | 'short' | 'relative'
+}
+
+export function Time({ at, as = 'full' }: TimeProps) {
+  if (at === null || at === undefined) return <span className="muted">–</span>
+  const date = new Date(at)
+  return (
+    <time dateTime={date.toISOString()} title={toUtcText(date)} className="nowrap">
+      {as === 'relative' ? <Ago date={date} /> : toLocalText(date, as)}
+    </time>
+  )
+}
+
+export function toUtcText(date: Date): string {
+  return `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC`
+}
+
+export function toLocalText(date: Date, as: 'full' | 'short' = 'full'): string {
+  const isToday = date.toDateString() === new Date().toDateString()
+  return (as === 'short' && isToday ? TODAY : FULL).format(date)
+}
+
+function Ago({ date }: { date: Date }) {
+  const nowMs = useNow()
+  const ms = date.getTime() - nowMs
+  if (Math.abs(ms) < 1_500) return 'now'
+  return ms < 0 ? `${toSpanText(-ms)} ago` : `in ${toSpanText(ms)}`
+}
+
+/** `850 ms`, `12 s`, `3 min 20 s`, `5 h 10 min`, `6 d 2 h`: two units at most. */
+export function toSpanText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  const seconds = Math.floor(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return join(`${minutes} min`, seconds % 60, 's')
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return join(`${hours} h`, minutes % 60, 'min')
+  return join(`${Math.floor(hours / 24)} d`, hours % 24, 'h')
+}
+
+function join(first: string, rest: number, unit: string): string {
+  return rest === 0 ? first : `${first} ${rest} ${unit}`
+}
+
+/** Now, to the second; all that look share one timer, which stops with the last of them. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => nowMs)
+}
+
+let nowMs = Date.now()
+let timer: ReturnType<typeof setInterval> | undefined
+const listeners = new Set<() => void>()
+
+function subscribe(onTick: () => void): () => void {
+  listeners.add(onTick)
+  if (timer === undefined) {
+    nowMs = Date.now()
+    timer = setInterval(() => {
+      nowMs = Date.now()
+      for (const listener of listeners) listener()
+    }, 1_000)
+  }
+  return () => {
+    listeners.delete(onTick)
+    if (listeners.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+}

@@ -1,0 +1,42 @@
+// The console is built into console/dist and served by the service itself, under /console.
+
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin } from 'vite'
+
+/** Afterwards, not before: a service that runs goes on serving while its console is built anew. */
+function removeOldAssets(): Plugin {
+  return {
+    name: 'remove-old-assets',
+    writeBundle({ dir = 'dist' }, bundle) {
+      const made = new Set(Object.keys(bundle))
+      for (const name of readdirSync(join(dir, 'assets'))) {
+        if (!made.has(`assets/${name}`)) rmSync(join(dir, 'assets', name), { force: true })
+      }
+    },
+  }
+}
+
+export default defineConfig({
+  base: '/console/',
+  plugins: [react(), removeOldAssets()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: false,
+    // `light-dark()`, `<dialog>` and nesting are used as they are written.
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    // The policy lets in what comes from the service, and no data: script or style.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  // `npm run dev --workspace console` beside a sandbox on port 8080.
+  server: {
+    proxy: Object.fromEntries(
+      ['/operator', '/v1', '/api', '/auth', '/sandbox', '/problems', '/console/session'].map(
+        (path) => [path, 'http://127.0.0.1:8080'],
+      ),
+    ),
+  },
+})

@@ -1,0 +1,79 @@
+// The console's session as a credential. A browser sends the cookie along with whatever any page makes it
+// request; it counts only beside a header that no form, image or link can send, and from our own pages.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import {
+  type ConsoleSession,
+  type ConsoleSessions,
+  SESSION_SECONDS,
+} from '../operations/console-session.ts'
+import { headerValues } from './header-values.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    consoleSessions: ConsoleSessions
+  }
+}
+
+const COOKIE = 'paybell_session'
+export const CONSOLE_HEADER = 'x-paybell-console'
+
+/** 256 bits in base64url. */
+const TOKEN = /^[\w-]{43}$/
+
+/** The session that the request speaks for; null when it is over, undefined when it claims none. */
+export async function readConsoleSession(
+  request: FastifyRequest,
+): Promise<ConsoleSession | null | undefined> {
+  const token = readConsoleToken(request)
+  return token === undefined ? undefined : request.server.consoleSessions.verify(token)
+}
+
+export function readConsoleToken(request: FastifyRequest): string | undefined {
+  if (!isFromConsole(request)) return undefined
+  const values = headerValues(request, 'cookie')
+    .flatMap((header) => header.split(';'))
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${COOKIE}=`))
+    .map((pair) => pair.slice(COOKIE.length + 1))
+  // Two of them: another site of the same domain has planted one. Nobody gets to choose.
+  return values.length === 1 && TOKEN.test(values[0] as string) ? values[0] : undefined
+}
+
+/**
+ * Whether a page of ours has sent this. A foreign page cannot send the header without a preflight,
+ * which is never granted; what a browser itself says of the request's origin must agree.
+ */
+export function isFromConsole(request: FastifyRequest): boolean {
+  const [given, ...others] = headerValues(request, CONSOLE_HEADER)
+  if (given !== '1' || others.length > 0) return false
+  const site = request.headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  const { origin } = request.headers
+  return origin === undefined || isOwnOrigin(request, origin)
+}
+
+/** By the host alone: behind a proxy that ends TLS, the scheme is not ours to see. */
+function isOwnOrigin(request: FastifyRequest, origin: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase()
+}
+
+export function setSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  config: Pick<Config, 'baseUrl'>,
+  /** Null takes it away. */
+  token: string | null,
+): void {
+  const isHttps = request.protocol === 'https' || config.baseUrl?.startsWith('https:')
+  const parts = [
+    `${COOKIE}=${token ?? ''}`,
+    'Path=/',
+    `Max-Age=${token === null ? 0 : SESSION_SECONDS}`,
+    'HttpOnly',
+    'SameSite=Strict',
+    ...(isHttps ? ['Secure'] : []),
+  ]
+  reply.header('set-cookie', parts.join('; '))
+}

@@ -1,0 +1,82 @@
+// The files of the built console (console/dist), in memory as they are asked for. Their names are checked
+// letter by letter before they touch a path; a build that replaces them is noticed.
+
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+
+const DIST = new URL('../../console/dist/', import.meta.url)
+const INDEX = 'index.html'
+
+/** One name, or one name under assets/. Never a dot at its beginning. */
+const NAME = /^(assets\/)?[A-Za-z0-9_-][A-Za-z0-9._-]{0,120}$/
+const FILES_MAX = 200
+const FILE_BYTES_MAX = 4 * 1024 * 1024
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+}
+
+export interface ConsoleFile {
+  bytes: Buffer
+  gzipped: Buffer
+  type: string
+  etag: string
+  /** Its name changes with its content. */
+  isImmutable: boolean
+}
+
+interface KnownFile extends ConsoleFile {
+  modifiedAtMs: number
+}
+
+const compress = promisify(gzip)
+
+export class ConsoleFiles {
+  readonly #dist: URL
+  readonly #known = new Map<string, KnownFile>()
+
+  constructor(dist: URL = DIST) {
+    this.#dist = dist
+  }
+
+  /** The file at a path under /console/. Pages have addresses of their own: those get the index. */
+  async find(path: string): Promise<ConsoleFile | 'not-built' | null> {
+    const type = TYPES[/\.([a-z]+)$/.exec(path)?.[1] ?? '']
+    if (type === undefined || path === INDEX) return (await this.#read(INDEX)) ?? 'not-built'
+    return NAME.test(path) ? this.#read(path) : null
+  }
+
+  async #read(name: string): Promise<ConsoleFile | null> {
+    const path = fileURLToPath(new URL(name, this.#dist))
+    const found = await stat(path).catch(() => null)
+    if (found === null || !found.isFile() || found.size > FILE_BYTES_MAX) return null
+    const known = this.#known.get(name)
+    if (known?.modifiedAtMs === found.mtimeMs) return known
+    const file = await load(name, path, found.mtimeMs).catch(() => null)
+    if (file === null) return null
+    // More than a build has: those of earlier builds need no place.
+    if (this.#known.size >= FILES_MAX) this.#known.clear()
+    this.#known.set(name, file)
+    return file
+  }
+}
+
+async function load(name: string, path: string, modifiedAtMs: number): Promise<KnownFile> {
+  const bytes = await readFile(path)
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+  return {
+    bytes,
+    gzipped: await compress(bytes, { level: 9 }),
+    type,
+    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
+    isImmutable: name.startsWith('assets/'),
+    modifiedAtMs,
+  }
+}

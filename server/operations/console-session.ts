@@ -1,0 +1,216 @@
+// Who is signed in at the console. A session stands for the credential that opened it and is asked for
+// anew every 2 seconds, so it ends with its key, secret or client well within the promised 5, in every
+// process. Failed sign-ins are counted like failed logins: guessing is slow.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { ServiceError } from '../core/errors.ts'
+import { FIRST_OPERATOR, type Operator } from '../core/operator.ts'
+import {
+  deleteOldLinks,
+  deleteSession,
+  findSession,
+  insertLink,
+  insertSession,
+  type LiveSession,
+  type SessionHolder,
+  takeLink,
+} from '../store/console-sessions.ts'
+import { inTransaction } from '../store/db.ts'
+import type { KeyDigest } from '../store/operator-keys.ts'
+import { toAudit } from './audit.ts'
+import type { Deps } from './deps.ts'
+import { checkLogin } from './issue-token.ts'
+import type { OperatorKeys } from './operator-keys.ts'
+import type { RateBuckets } from './rate-buckets.ts'
+import type { Caller } from './verify-token.ts'
+
+export const SESSION_SECONDS = 12 * 3_600
+const LINK_MS = 15 * 60_000
+const BELIEVED_MS = 2_000
+const SESSIONS_MAX = 5_000
+
+export type SignIn =
+  | { operatorKey: string }
+  | { clientId: string; clientSecret: string }
+  | { link: string }
+
+export type ConsoleSession = { id: string; expiresAt: Date } & (
+  | { kind: 'operator'; operator: Operator }
+  | { kind: 'client'; caller: Caller; clientName: string }
+)
+
+interface Question {
+  askedAtMs: number
+  answer: Promise<ConsoleSession | null>
+}
+
+type SessionDeps = Pick<Deps, 'pool' | 'clock' | 'config' | 'sealer' | 'newId'>
+
+export class ConsoleSessions {
+  readonly #deps: SessionDeps
+  readonly #keys: OperatorKeys
+  readonly #failures: RateBuckets
+  readonly #questions = new Map<string, Question>()
+
+  constructor(deps: SessionDeps, parts: { keys: OperatorKeys; failures: RateBuckets }) {
+    this.#deps = deps
+    this.#keys = parts.keys
+    this.#failures = parts.failures
+  }
+
+  /** Returns the token of a new session: the only moment at which it is known. */
+  async open(signIn: SignIn, from: { address: string; requestId: string }): Promise<string> {
+    const { holder, operator } = await this.#holderOf(signIn, from.address)
+    const { pool, clock, newId } = this.#deps
+    const token = randomBytes(32).toString('base64url')
+    const now = new Date(clock.nowMs())
+    const id = newId()
+    const expiresAt = new Date(now.getTime() + SESSION_SECONDS * 1_000)
+    await inTransaction(pool, async (db) => {
+      await insertSession(db, { id, digest: digestOf(token), holder, expiresAt }, now)
+      if (operator === null) return
+      const trail = { operator, requestId: from.requestId }
+      await toAudit(this.#deps, trail, 'session.create')(db, `session:${id}`)
+    })
+    return token
+  }
+
+  /** Whose session this is; null when there is none, or no longer. */
+  async verify(token: string): Promise<ConsoleSession | null> {
+    const nowMs = this.#deps.clock.monotonicMs()
+    const digest = digestOf(token)
+    const name = digest.toString('base64')
+    const last = this.#questions.get(name)
+    if (last !== undefined && nowMs - last.askedAtMs < BELIEVED_MS) return last.answer
+    return this.#ask(name, digest, nowMs)
+  }
+
+  /** Signs out. In this process at once, in the others within the 2 seconds. */
+  async end(token: string, requestId: string): Promise<void> {
+    const session = await this.verify(token)
+    const digest = digestOf(token)
+    this.#questions.delete(digest.toString('base64'))
+    await inTransaction(this.#deps.pool, async (db) => {
+      await deleteSession(db, digest)
+      if (session?.kind !== 'operator') return
+      const trail = { operator: session.operator, requestId }
+      await toAudit(this.#deps, trail, 'session.end')(db, `session:${session.id}`)
+    })
+  }
+
+  #ask(name: string, digest: Buffer, askedAtMs: number): Promise<ConsoleSession | null> {
+    const { pool, clock } = this.#deps
+    const answer = findSession(pool, digest, new Date(clock.nowMs())).then((session) =>
+      session === null ? null : this.#toSession(session),
+    )
+    const question = { askedAtMs, answer }
+    this.#questions.delete(name)
+    this.#questions.set(name, question)
+    if (this.#questions.size > SESSIONS_MAX) {
+      const [oldest] = this.#questions.keys()
+      this.#questions.delete(oldest as string)
+    }
+    // A failed question is nobody's answer: the next caller asks again.
+    answer.catch(() => {
+      if (this.#questions.get(name) === question) this.#questions.delete(name)
+    })
+    return answer
+  }
+
+  #toSession(session: LiveSession): ConsoleSession | null {
+    const { id, expiresAt } = session
+    if (session.kind === 'client') {
+      const { clientKey, clientId, clientName } = session
+      return { id, expiresAt, kind: 'client', caller: { clientKey, clientId }, clientName }
+    }
+    if (session.kind === 'operator-key') {
+      const operator = { actor: session.name, role: session.role }
+      return { id, expiresAt, kind: 'operator', operator }
+    }
+    const isSame = isFirstKey(this.#deps, session.key)
+    return isSame ? { id, expiresAt, kind: 'operator', operator: FIRST_OPERATOR } : null
+  }
+
+  async #holderOf(
+    signIn: SignIn,
+    address: string,
+  ): Promise<{ holder: SessionHolder; operator: Operator | null }> {
+    if ('clientId' in signIn) {
+      const login = { ...signIn, address }
+      const { clientKey, secretId } = await checkLogin(this.#deps, this.#failures, login)
+      return { holder: { kind: 'client', clientKey, secretId }, operator: null }
+    }
+    const bucket = `operator ${address}`
+    const waitSeconds = this.#failures.waitSeconds(bucket)
+    if (waitSeconds > 0) {
+      throw new ServiceError(
+        'too-many-requests',
+        'Too many failed sign-ins. Wait, then try again.',
+        {
+          retryAfterSeconds: waitSeconds,
+        },
+      )
+    }
+    const found =
+      'link' in signIn ? await this.#followLink(signIn.link) : await this.#findKey(signIn)
+    if (found === null) {
+      this.#failures.take(bucket)
+      throw new ServiceError(
+        'invalid-credentials',
+        'link' in signIn
+          ? 'The link was used already, or is older than 15 minutes. Start the sandbox again for a new one, or sign in with the operator’s key.'
+          : 'No operator has this key, or it was revoked.',
+      )
+    }
+    return found
+  }
+
+  async #findKey({ operatorKey }: { operatorKey: string }) {
+    const found = await this.#keys.identify(operatorKey)
+    if (found === null) return null
+    const holder: SessionHolder =
+      found.keyId === null
+        ? { kind: 'first-key', key: digestFirstKey(this.#deps) }
+        : { kind: 'operator-key', keyId: found.keyId }
+    return { holder, operator: found.operator }
+  }
+
+  async #followLink(link: string) {
+    const { pool, clock } = this.#deps
+    const isGood = await takeLink(pool, digestOf(link), new Date(clock.nowMs()))
+    if (!isGood) return null
+    const holder: SessionHolder = { kind: 'first-key', key: digestFirstKey(this.#deps) }
+    return { holder, operator: FIRST_OPERATOR }
+  }
+}
+
+/** A token that signs the operator in once, within 15 minutes; for the sandbox, which prints it. */
+export async function createSignInLink(deps: Pick<Deps, 'pool' | 'clock'>): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const now = new Date(deps.clock.nowMs())
+  await deleteOldLinks(deps.pool, now)
+  await insertLink(deps.pool, digestOf(token), new Date(now.getTime() + LINK_MS))
+  return token
+}
+
+/** Of 256 random bits a plain hash suffices: there is nothing to guess. */
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+type FirstKeyDeps = Pick<Deps, 'config' | 'sealer'>
+
+function digestFirstKey({ config, sealer }: FirstKeyDeps): KeyDigest {
+  if (config.operatorKey === null) throw new Error('nobody can hold a key that is not set')
+  const masterKeyId = sealer.writeKeyId
+  return {
+    digest: sealer.digest(config.operatorKey, masterKeyId, 'operator-key'),
+    masterKeyId,
+  }
+}
+
+/** Whether PAYBELL_OPERATOR_KEY is still what the session was opened with. */
+function isFirstKey({ config, sealer }: FirstKeyDeps, { digest, masterKeyId }: KeyDigest): boolean {
+  if (config.operatorKey === null || !sealer.hasKey(masterKeyId)) return false
+  return timingSafeEqual(sealer.digest(config.operatorKey, masterKeyId, 'operator-key'), digest)
+}

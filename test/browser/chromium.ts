@@ -1,0 +1,62 @@
+// The browser of the tests: the one of PAYBELL_CHROMIUM, or the one that `npm ci` has brought, or the
+// system's. It is unpacked once, into node_modules, and started by each test file for itself.
+
+import { constants } from 'node:fs'
+import { access, mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium } from 'playwright-core'
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/paybell-chromium/', import.meta.url))
+const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const START_MS_MAX = 30_000
+
+/** Root has no sandbox to put a browser into; small containers have little shared memory. */
+const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--hide-scrollbars']
+
+/** The browser, or why there is none: then the tests are skipped, and say so. */
+export async function launchChromium(): Promise<Browser | string> {
+  const reasons: string[] = []
+  for (const candidate of [fromSetting, fromPackage, fromSystem]) {
+    try {
+      const executablePath = await candidate()
+      if (executablePath === null) continue
+      return await chromium.launch({ executablePath, args: ARGS, timeout: START_MS_MAX })
+    } catch (error) {
+      const [first] = String((error as Error).message).split('\n')
+      reasons.push(`${candidate.name}: ${first}`)
+      // Whoever names a browser means that one.
+      if (candidate === fromSetting) break
+    }
+  }
+  return `no Chromium can run here (${reasons.join('; ') || 'none found'}); PAYBELL_CHROMIUM names one`
+}
+
+async function fromSetting(): Promise<string | null> {
+  const { PAYBELL_CHROMIUM: path } = process.env
+  return path ? path : null
+}
+
+async function fromPackage(): Promise<string | null> {
+  const { default: packed } = await import('@sparticuz/chromium')
+  await mkdir(CACHE, { recursive: true })
+  const { TMPDIR } = process.env
+  // It unpacks into the temporary folder, where 180 MB would stay behind.
+  process.env.TMPDIR = CACHE
+  try {
+    return await packed.executablePath()
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  }
+}
+
+async function fromSystem(): Promise<string | null> {
+  for (const path of SYSTEM) {
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return path
+  }
+  return null
+}

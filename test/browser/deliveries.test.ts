@@ -1,0 +1,322 @@
+// Deliveries in the browser: the list as it moves, one delivery with its attempts on the curve, what was
+// sent and what came back, replay and cancel of one and of all, and nobody's but one's own.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { after } from 'node:test'
+import type { Page } from 'playwright-core'
+import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
+import { addClient, until } from '../support/paybell.ts'
+import { SAMPLE } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
+import { openSite } from './support.ts'
+
+const KEY = 'a-shared-key-of-the-tests'
+const EVIL = '<img src=x onerror=alert(1)>'
+const FILE = Buffer.from('%PDF-1.7 a receipt, or so it says')
+
+// The waits of 5, 10, 20 s become 50, 100, 200 ms; the 7 days not quite two hours.
+const site = await openSite({ after }, { env: { PAYBELL_TIME_SCALE: '100' } })
+const { paybell } = site
+const owner = { after }
+
+interface Item {
+  id: string
+  state: string
+  endpointId: string
+}
+
+async function operator<T>(path: string): Promise<T> {
+  const answer = await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
+    headers: { authorization: `Bearer ${paybell.operatorKey}` },
+  })
+  assert.equal(answer.status, 200)
+  return (await answer.json()) as T
+}
+
+/** A payment for a client whose only endpoint is a receiver of its own: its one delivery. */
+async function pay(caller: Caller, changes: Record<string, unknown> = {}) {
+  const paymentId = randomUUID()
+  const { document: _, version: __, ...plain } = SAMPLE
+  const answer = await caller.putPayment(paymentId, { ...plain, id: paymentId, ...changes })
+  assert.equal(answer.status, 201, await answer.text())
+  return paymentId
+}
+
+async function deliveryOf(paymentId: string, state: string): Promise<Item> {
+  return until(`the delivery of ${paymentId} ${state}`, async () => {
+    const { items } = await operator<{ items: Item[] }>(`/deliveries?paymentId=${paymentId}`)
+    return items.find((item) => item.state === state)
+  })
+}
+
+/** One more client with one webhook, at a receiver of its own. */
+async function addShop(name: string) {
+  const facts = await addClient(paybell, name)
+  const receiver = await startReceiver(owner)
+  const caller = new Caller(facts)
+  assert.equal((await caller.register(receiver.url(), KEY)).status, 200)
+  return { ...facts, receiver, caller }
+}
+
+/** Something of everything, to look at. */
+async function fillList(): Promise<void> {
+  const { receiver, caller } = await addShop('Shown')
+  receiver.answer = ({ headers }) =>
+    headers['x-paybell-event'] === 'payment.paid' ? 503 : headers['x-paybell-replay'] ? 204 : 200
+  for (const left of [3, 2, 1]) {
+    const paymentId = await pay(caller, { status: { state: 'DRAFT' }, externalId: `ORDER-${left}` })
+    for (const state of ['PENDING_APPROVAL', 'DUE', 'PAID']) {
+      const { document: _, version: __, ...plain } = SAMPLE
+      await caller.putPayment(paymentId, { ...plain, id: paymentId, status: { state } })
+    }
+  }
+  await receiver.hasSeen(({ received }) => received.length >= 14)
+}
+
+const rows = (page: Page) => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr')
+
+site.test(
+  'a callback that gets 500, 500 and 200 is followed as it happens, and explained',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility, shoot }) => {
+    const { receiver, caller } = await addShop('Followed')
+    receiver.answer = (_received, response) => {
+      const isRefused = receiver.received.length < 2
+      response.writeHead(isRefused ? 500 : 200, { 'content-type': 'text/html' })
+      response.end(isRefused ? EVIL : 'ok')
+      return undefined
+    }
+    page.on('dialog', () => assert.fail('what a receiver answered was run'))
+    await go('/deliveries')
+    await page.getByText('Live: new ones appear by themselves.').waitFor()
+    const document = {
+      mediaType: 'application/pdf',
+      name: 'receipt.pdf',
+      base64EncodedFile: FILE.toString('base64'),
+    }
+    const paymentId = await pay(caller, { document, externalId: 'FOLLOWED-1' })
+    // It appears by itself, and its row leads to it.
+    const row = rows(page).filter({ hasText: paymentId.slice(-8) })
+    await row.getByText('DELIVERED').waitFor()
+    const link = row.getByRole('link', { name: /payment\.created/ })
+    assert.match((await link.getAttribute('href')) ?? '', /^\/console\/deliveries\/[0-9a-f-]{36}$/)
+    await link.click()
+
+    await page.getByText('Delivered: the endpoint answered 200 to attempt 3').waitFor()
+    const said = await page.locator('figure svg > title').textContent()
+    assert.match(
+      said ?? '',
+      /3 attempts; attempt 1 got 500 .* attempt 2 got 500 .* attempt 3 got 200/,
+    )
+    assert.deepEqual(await page.locator('figure .mark-text').allTextContents(), [
+      '500',
+      '500',
+      '200',
+    ])
+    assert.equal(await page.locator('figure .mark.bad').count(), 2)
+
+    // What the receiver answered is text.
+    const excerpts = await page.locator('.excerpt').allTextContents()
+    assert.deepEqual(excerpts, [EVIL, EVIL])
+    assert.equal(await page.locator('main img').count(), 0)
+
+    // The document is a file.
+    await page.getByText('application/pdf, ').waitFor()
+    assert.ok(!(await page.locator('main').innerText()).includes(document.base64EncodedFile))
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download receipt.pdf' }).click(),
+    ])
+    assert.equal(download.suggestedFilename(), 'receipt.pdf')
+    assert.deepEqual(await readFile(await download.path()), FILE)
+
+    await checkAccessibility()
+    await page.evaluate('window.scrollTo(0, 0)')
+    await shoot('delivery')
+  },
+)
+
+site.test(
+  'an operator verifies what a receiver saw, and takes the request along as a command',
+  { as: 'operator' },
+  async ({ page, go }) => {
+    const { receiver, caller } = await addShop('Verified')
+    const { id } = await deliveryOf(await pay(caller), 'DELIVERED')
+    const [received] = receiver.received
+    assert.ok(received)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await go(`/deliveries/${id}`)
+    const verify = async (signature: string, body: string) => {
+      await page.getByLabel('Signature as received').fill(signature)
+      await page.getByLabel('Body as received').fill(body)
+      await page.getByRole('button', { name: 'Verify' }).click()
+    }
+    const body = received.body.toString()
+    await verify(String(received.headers['x-paybell-hmac']), body)
+    await page.getByText('That is the X-Paybell-Hmac that was sent.').waitFor()
+    await page.getByText('byte for byte').waitFor()
+    await verify(
+      Buffer.from(String(received.headers['x-paybell-hmac']), 'hex').toString('base64'),
+      JSON.stringify(JSON.parse(body), null, 2),
+    )
+    await page.getByText('Right, but in base64').waitFor()
+    await page.getByText('it was parsed and written again').waitFor()
+
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    await page.getByText('Copied the request').waitFor()
+    const command = await page.evaluate('navigator.clipboard.readText()')
+    assert.ok(String(command).includes(`'X-Paybell-Hmac: ${received.headers['x-paybell-hmac']}'`))
+    assert.ok(String(command).endsWith(`--data-binary '${body}'`))
+
+    // One replay, the same bytes, and a second run on the curve.
+    await page.getByRole('button', { name: 'Replay', exact: true }).click()
+    await receiver.hasSeen(({ accepted }) => accepted.length === 2)
+    assert.deepEqual(receiver.received[1]?.body, received.body)
+    await page.getByRole('button', { name: 'Replay 1' }).waitFor()
+  },
+)
+
+site.test(
+  'all that match a filter are replayed, then cancelled, after a number and a question',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility, shoot }) => {
+    const { receiver, caller, clientId } = await addShop('In bulk')
+    const numbers = Array.from({ length: 55 }, (_, index) => index + 1)
+    await Promise.all(numbers.map((n) => pay(caller, { externalId: `BULK-${n}` })))
+    await until('all of them delivered', async () => {
+      const path = `/deliveries?clientId=${clientId}&state=DELIVERED&limit=200`
+      return (await operator<{ items: Item[] }>(path)).items.length === 55
+    })
+
+    // Page by page, by real links.
+    await go(`/deliveries?clientId=${clientId}`)
+    await page.getByText('50 shown').waitFor()
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.getByText('5 shown, that is all').waitFor()
+    assert.match(page.url(), /after=/)
+    await page.getByRole('link', { name: 'Newest' }).click()
+    await page.getByText('50 shown').waitFor()
+
+    // Filters go into the address.
+    await page.getByRole('button', { name: 'DELIVERED' }).click()
+    await page.waitForURL(/state=DELIVERED/)
+    await page.getByLabel('Kind').selectOption('payment.created')
+    await page.waitForURL(/event=payment\.created/)
+    await page.getByLabel('Search').fill('BULK-7')
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.getByText('1 shown, that is all').waitFor()
+    await page.getByRole('link', { name: 'Remove the filter Search' }).click()
+    await page.getByText('50 shown').waitFor()
+    await checkAccessibility()
+
+    receiver.answer = 503
+    await page.getByRole('button', { name: 'Replay all that match…' }).click()
+    await page.getByRole('dialog').getByText('Accepted ones too').waitFor()
+    await checkAccessibility()
+    await page.getByRole('button', { name: 'Replay 55 deliveries' }).click()
+    await page.getByText('55 of 55').waitFor()
+    await receiver.hasSeen(({ received }) =>
+      received.some(({ headers }) => headers['x-paybell-replay'] === 'true'),
+    )
+
+    // Now they are pending; those are cancelled.
+    await go(`/deliveries?clientId=${clientId}&state=PENDING`)
+    await page.getByText('50 shown').waitFor()
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByText('Paused: the list stands still.').waitFor()
+    await page.getByRole('button', { name: 'Cancel all that match…' }).click()
+    await page.getByRole('button', { name: 'Cancel 55 deliveries' }).click()
+    await page.getByText('55 of 55').waitFor()
+    await page.getByText('No delivery matches this filter').waitFor()
+    const { items } = await operator<{ items: Item[] }>(
+      `/deliveries?clientId=${clientId}&state=CANCELLED&limit=200`,
+    )
+    assert.equal(items.length, 55)
+
+    if (process.env.PAYBELL_SCREENSHOTS !== '1') return
+    await fillList()
+    await go('/deliveries')
+    await page.getByText('Live: new ones appear by themselves.').waitFor()
+    await rows(page).first().waitFor()
+    await shoot('deliveries')
+  },
+)
+
+site.test(
+  'a pending delivery counts down to its next attempt, and is cancelled',
+  { as: 'operator', width: 380 },
+  async ({ page, go, checkAccessibility }) => {
+    const { receiver, caller } = await addShop('Counting')
+    receiver.answer = 204
+    const { id } = await deliveryOf(await pay(caller), 'PENDING')
+    await receiver.hasSeen(({ received }) => received.length >= 3)
+    await go(`/deliveries/${id}`)
+    await page.getByText('204 is not 200: retried').first().waitFor()
+    await page.locator('figure .next-text').waitFor()
+    await checkAccessibility()
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    assert.ok(Number(width) <= 380, `the page is ${width} px wide`)
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    await page.getByRole('button', { name: 'Cancel the delivery' }).click()
+    await page.getByText(/^Cancelled on .*by the operator/).waitFor()
+  },
+)
+
+site.test(
+  'a client sees its own deliveries, asks the signature doctor, and sees nobody else’s',
+  { allowedErrors: [/404/] },
+  async ({ page, go, signIn, checkAccessibility }) => {
+    const shop = await addShop('Its own')
+    const other = await addShop('Another')
+    const { id } = await deliveryOf(await pay(shop.caller), 'DELIVERED')
+    const foreign = await deliveryOf(await pay(other.caller), 'DELIVERED')
+    await signIn({ clientId: shop.clientId, clientSecret: shop.clientSecret })
+
+    await go('/deliveries')
+    await page.getByText('1 shown, that is all').waitFor()
+    assert.equal(await page.getByRole('button', { name: /all that match/ }).count(), 0)
+    await rows(page).getByRole('link').first().click()
+    await page.waitForURL(`**/deliveries/${id}`)
+    await page.getByText('Delivered: your endpoint answered 200').waitFor()
+    await page.getByRole('button', { name: 'Show the body' }).click()
+    await page.getByText('"EXT-2026-000123"').waitFor()
+
+    const [received] = shop.receiver.received
+    assert.ok(received)
+    const headers = Object.entries(received.headers).map(([name, value]) => `${name}: ${value}`)
+    await page.getByLabel('Headers as received').fill(headers.join('\n'))
+    await page.getByLabel('Body as received').fill(received.body.toString())
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('The signature is valid').waitFor()
+    await page.getByLabel('Body as received').fill(`${received.body}\n`)
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('The signature is not valid').waitFor()
+    await page.getByText('trailing-newline').waitFor()
+    await checkAccessibility()
+
+    await page.getByRole('button', { name: 'Replay', exact: true }).click()
+    await shop.receiver.hasSeen(({ accepted }) => accepted.length === 2)
+
+    await go(`/deliveries/${foreign.id}`)
+    await page.getByRole('alert').getByText('not-found').waitFor()
+    assert.ok(!(await page.locator('main').innerText()).includes(other.receiver.url()))
+    await go(`/deliveries?endpointId=${foreign.endpointId}`)
+    await page.getByText('No delivery matches this filter').waitFor()
+  },
+)
+
+site.test('a viewer looks and changes nothing', {}, async ({ page, go, signIn }) => {
+  const { key } = await createOperatorKey(paybell.app.deps, { name: 'looking', role: 'viewer' })
+  const { caller } = await addShop('Looked at')
+  const { id } = await deliveryOf(await pay(caller), 'DELIVERED')
+  await signIn({ operatorKey: key })
+  await go('/deliveries')
+  await rows(page).first().waitFor()
+  assert.equal(await page.getByRole('button', { name: /all that match/ }).count(), 0)
+  await go(`/deliveries/${id}`)
+  await page.getByRole('button', { name: 'Copy as curl' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Replay', exact: true }).count(), 0)
+})

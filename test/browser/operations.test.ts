@@ -1,0 +1,379 @@
+// Payments, endpoints, clients, the audit and the playground in the browser: what an operator does on a
+// day when all is well, and on one when it is not; and what a client does about its own endpoints.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after } from 'node:test'
+import type { Page } from 'playwright-core'
+import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
+import { addClient, until } from '../support/paybell.ts'
+import { SAMPLE } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
+import { openSite } from './support.ts'
+
+const KEY = 'a-shared-key-of-the-tests'
+const EXACT = '9007199254740993.10'
+const FILE = Buffer.from('%PDF-1.7 a receipt, or so it says')
+
+// The waits of 5, 10, 20 s become 5, 10, 20 ms.
+const site = await openSite({ after }, { env: { PAYBELL_TIME_SCALE: '1000' } })
+const { paybell } = site
+const owner = { after }
+
+async function operator<T>(path: string): Promise<T> {
+  const answer = await fetch(paybell.baseUrl + path, {
+    headers: { authorization: `Bearer ${paybell.operatorKey}` },
+  })
+  assert.equal(answer.status, 200)
+  return (await answer.json()) as T
+}
+
+/** Another client with a webhook at a receiver of this very sandbox. */
+async function addShop(name: string, receiver: string) {
+  const facts = await addClient(paybell, name)
+  const caller = new Caller(facts)
+  const url = `${paybell.baseUrl}/sandbox/receiver/${receiver}`
+  assert.equal((await caller.register(url, KEY)).status, 200)
+  const { content } = await operator<{ content: { id: string }[] }>(
+    `/operator/v1/endpoints?clientId=${facts.clientId}`,
+  )
+  return { ...facts, caller, endpointId: content[0]?.id ?? '' }
+}
+
+async function pay(caller: Caller, states: readonly string[], externalId = 'ORDER-1') {
+  const id = randomUUID()
+  const { document: _, version: __, ...plain } = SAMPLE
+  for (const state of states) {
+    const answer = await caller.putPayment(id, { ...plain, id, externalId, status: { state } })
+    assert.ok(answer.ok, await answer.text())
+  }
+  return id
+}
+
+async function setClock(timeScale: number): Promise<void> {
+  const answer = await fetch(`${paybell.baseUrl}/sandbox/clock`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${paybell.operatorKey}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ timeScale }),
+  })
+  assert.equal(answer.status, 200)
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+
+/** Nothing is wider than a small screen. */
+async function checkNarrow(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 380, height: 800 })
+  const tooWide = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  assert.equal(tooWide, 0, `${page.url()} is too wide for 380 px`)
+  await page.setViewportSize({ width: 1280, height: 860 })
+}
+
+site.test(
+  'a client is onboarded, its secret is shown once, and it can be rotated and disabled',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility, shoot }) => {
+    await go('/clients')
+    await button(page, 'Onboard a client').click()
+    await page.getByLabel('Name of the client').fill('Northwind Traders')
+    await page.getByRole('button', { name: 'Onboard', exact: true }).click()
+    const secret = await page.getByTestId('client-secret').innerText()
+    assert.match(secret, /^pbs_/)
+    const block = await page.getByRole('dialog').locator('pre').innerText()
+    const clientId = /PAYBELL_CLIENT_ID=(\S+)/.exec(block)?.[1] ?? ''
+    assert.match(block, /PAYBELL_ACCOUNT_ID=\S+/)
+    await checkAccessibility()
+    // Escape does not lose it.
+    await page.keyboard.press('Escape')
+    await page.getByTestId('client-secret').waitFor()
+    await button(page, 'I have kept it').click()
+    await page.getByRole('link', { name: 'Northwind Traders' }).waitFor()
+    assert.equal(await page.getByTestId('client-secret').count(), 0)
+    await checkAccessibility()
+    await shoot('clients')
+    await checkNarrow(page)
+
+    const signsIn = await fetch(`${paybell.baseUrl}/auth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ clientId, clientSecret: secret }),
+    })
+    assert.equal(signsIn.status, 200, 'what was shown works')
+
+    await page.getByRole('link', { name: 'Northwind Traders' }).click()
+    await page.getByLabel('Name of another account').fill('<b>Savings</b>')
+    await button(page, 'Open the account').click()
+    await page.getByRole('table', { name: 'Accounts' }).getByText('<b>Savings</b>').waitFor()
+    await button(page, 'Issue another secret').click()
+    assert.notEqual(await page.getByTestId('client-secret').innerText(), secret)
+    await button(page, 'I have kept it').click()
+    await button(page, 'Revoke').nth(1).waitFor()
+    assert.ok(await button(page, 'Issue another secret').isDisabled(), 'two may live at once')
+    await button(page, 'Revoke').first().click()
+    await button(page, 'Revoke the secret').click()
+    await button(page, 'Revoke').nth(1).waitFor({ state: 'detached' })
+    await button(page, 'Disable').click()
+    await button(page, 'Disable the client').click()
+    await page.getByRole('main').getByText('DISABLED').waitFor()
+    await button(page, 'Enable').waitFor()
+    await checkAccessibility()
+    await checkNarrow(page)
+  },
+)
+
+site.test(
+  'a payment of the playground fails twice, arrives, and walks to PAID',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility, shoot }) => {
+    await go('/playground')
+    await button(page, 'Make them').click()
+    await button(page, /^500, 500, 200/).click()
+    await page.locator('.preset[aria-pressed=true]', { hasText: '500, 500, 200' }).waitFor()
+    await page.getByLabel('Amount').fill(EXACT)
+    await page
+      .getByLabel('Document', { exact: true })
+      .setInputFiles({ name: 'receipt.pdf', mimeType: 'application/pdf', buffer: FILE })
+    await page.getByText('goes with the next write').waitFor()
+    await button(page, 'Create it as DRAFT').click()
+    const attempts = page.getByRole('list', { name: 'Attempts of event 1' }).getByRole('listitem')
+    const wanted = 'Attempt 1: 500, Attempt 2: 500, Attempt 3: 200'
+    await until('the first event came through', async () => {
+      return (await attempts.allTextContents()).join(', ') === wanted
+    })
+    await button(page, 'Make it PENDING APPROVAL').click()
+    await button(page, 'Make it DUE').click()
+    await button(page, 'Make it PAID').click()
+    await page.locator('[aria-current=step]', { hasText: 'PAID' }).waitFor()
+    const travel = page.locator('.travel > li')
+    await until('all four events are delivered', async () => {
+      const texts = await travel.allInnerTexts()
+      return texts.length === 4 && texts.every((text) => text.includes('DELIVERED'))
+    })
+    assert.equal(await button(page, 'Walk it to PAID').count(), 0, 'there is nowhere left to go')
+    const got = page.getByRole('table', { name: 'What the receiver got' })
+    const signed = got.getByText('valid', { exact: true })
+    await until('six callbacks, all signed', async () => (await signed.count()) === 6)
+    await checkAccessibility()
+    await shoot('playground')
+    await checkNarrow(page)
+
+    const paymentId = new URL(page.url()).searchParams.get('payment') ?? ''
+    const sent = await fetch(`${paybell.baseUrl}/sandbox/receiver/playground`, {
+      headers: { authorization: `Bearer ${paybell.operatorKey}` },
+    }).then((answer) => answer.text())
+    assert.ok(sent.includes(EXACT), 'every digit of the amount arrived')
+    assert.ok(sent.includes(FILE.toString('base64')), 'and the document, with each of the writes')
+
+    // After a reload it goes on with the same payment, document and all.
+    await page.reload()
+    await page.getByText('receipt.pdf is attached').waitFor()
+    assert.equal(await page.getByLabel('Amount').inputValue(), EXACT)
+    await page.getByLabel('Reference', { exact: true }).fill('Invoice 43')
+    await button(page, 'Save the fields').click()
+    await page.getByText('5. payment.updated').waitFor()
+    const { document } = await operator<{ document?: object }>(`/operator/v1/payments/${paymentId}`)
+    assert.deepEqual(document, { mediaType: 'application/pdf', name: 'receipt.pdf' })
+  },
+)
+
+site.test(
+  'the clock of the sandbox runs as fast as the slider says',
+  { as: 'operator' },
+  async ({ page, go }) => {
+    await addShop('Clockwork', 'clockwork')
+    await go('/playground')
+    await page.getByLabel('Time runs').fill('16')
+    await page.getByText('7 days pass in 1 min').waitFor()
+    await page.getByText('Time runs 10000× faster').waitFor()
+    assert.deepEqual(await operator('/sandbox/clock'), { timeScale: 10_000 })
+    await page.getByLabel('Time runs').fill('12')
+    await page.getByText('Time runs 1000× faster').waitFor()
+  },
+)
+
+site.test(
+  'payments are found by filters in the address, and each shows where its news stands',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility, shoot }) => {
+    const shop = await addShop('Lanes', 'lanes')
+    const second = await startReceiver(owner)
+    second.answer = 503
+    await shop.caller.register(second.url(), KEY)
+    const id = await pay(shop.caller, ['DRAFT', 'PENDING_APPROVAL', 'DUE', 'PAID'], 'LANES-1')
+    await pay(shop.caller, ['DRAFT', 'CANCELLED'], 'LANES-2')
+
+    await go(`/payments?clientId=${shop.clientId}`)
+    await page.getByRole('link', { name: 'LANES-2' }).waitFor()
+    await checkAccessibility()
+    await shoot('payments')
+    await checkNarrow(page)
+    await page.getByLabel('State').selectOption('CANCELLED')
+    await page.getByRole('link', { name: 'LANES-1' }).waitFor({ state: 'detached' })
+    assert.match(page.url(), /state=CANCELLED/)
+    await button(page, 'Clear the filters').click()
+    await page.getByLabel('Payment id or external id').fill('LANES-1')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'LANES-2' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'LANES-1' }).click()
+
+    await page.locator('[aria-current=step]', { hasText: 'PAID' }).waitFor()
+    const well = page.getByRole('region', { name: /receiver\/lanes/ }).getByRole('listitem')
+    await until('the one lane is through', async () => {
+      const texts = await well.allInnerTexts()
+      return texts.length === 4 && texts.every((text) => text.includes('DELIVERED'))
+    })
+    const ill = page.getByRole('region', { name: `Deliveries to ${second.url()}` })
+    const stops = await ill.getByRole('listitem').allInnerTexts()
+    assert.ok(stops.every((text) => text.includes('PENDING')))
+    assert.match(stops[0] ?? '', /answered 503/)
+    assert.match(page.url(), new RegExp(id))
+    await checkAccessibility()
+    await shoot('payment')
+    await checkNarrow(page)
+    second.answer = 200
+  },
+)
+
+site.test(
+  'an endpoint that is broken shows it, and is healthy again once it is mended',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility, shoot }) => {
+    const shop = await addShop('Fragile', 'fragile')
+    // The longest wait, 6 hours, becomes a second: so soon is it noticed that it was mended.
+    await setClock(20_000)
+    await go(`/endpoints/${shop.endpointId}`)
+    await button(page, 'Break it').click()
+    await button(page, 'Mend it').waitFor()
+    await pay(shop.caller, ['DUE'])
+    await page.getByText(/failing since/).waitFor()
+    await page.getByRole('table', { name: 'Latest deliveries' }).getByText('PENDING').waitFor()
+    await shoot('endpoint')
+    await page.getByRole('navigation').getByRole('link', { name: 'Endpoints' }).click()
+    await page.getByLabel('Health').selectOption('true')
+    await page
+      .getByRole('row', { name: /receiver\/fragile/ })
+      .getByText('failing')
+      .waitFor()
+    await page.getByRole('link', { name: /receiver\/fragile/ }).click()
+    await button(page, 'Mend it').click()
+    await page.getByRole('table', { name: 'Latest deliveries' }).getByText('DELIVERED').waitFor()
+    await page.getByRole('region', { name: 'Health' }).getByText('healthy').waitFor()
+    await setClock(1_000)
+    await checkAccessibility()
+    await checkNarrow(page)
+    await go('/endpoints')
+    await page
+      .getByRole('row', { name: /receiver\/fragile/ })
+      .getByText('healthy')
+      .waitFor()
+    await checkAccessibility()
+    await shoot('endpoints')
+    await checkNarrow(page)
+  },
+)
+
+site.test(
+  'a paused endpoint keeps what it is owed until it is resumed, and what it missed is recovered',
+  { as: 'operator' },
+  async ({ page, go }) => {
+    const shop = await addShop('Patient', 'patient')
+    await go(`/endpoints/${shop.endpointId}`)
+    await button(page, 'Pause').click()
+    await page.getByRole('status').getByText('Nothing is sent and nothing is lost').waitFor()
+    await pay(shop.caller, ['DUE'])
+    const latest = page.getByRole('table', { name: 'Latest deliveries' })
+    await latest.getByText('PENDING').waitFor()
+    await button(page, 'Resume').click()
+    await latest.getByText('DELIVERED').waitFor()
+
+    await button(page, 'Count them first').click()
+    await page.getByText('Nothing to recover').waitFor()
+    await page.getByLabel('That ended as').selectOption({ index: 2 })
+    await button(page, 'Count them first').click()
+    await page.getByText('1 would be sent again').waitFor()
+    await button(page, 'Send 1 again').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send 1 again' }).click()
+    await page.getByText('1 on their way again').waitFor()
+    await page.getByText('2 requests came so far').waitFor()
+  },
+)
+
+site.test(
+  'a client tries its own endpoint out, checks its receiver and rotates its key',
+  // The address that is refused.
+  { as: 'client', allowedErrors: [/400 \(Bad Request\).*register/] },
+  async ({ page, go, checkAccessibility }) => {
+    const receiver = await startReceiver(owner)
+    await go('/endpoints')
+    await button(page, 'Register an endpoint').click()
+    await page.getByLabel('Address').fill('http://example.com/plain')
+    await button(page, 'Make one').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Register' }).click()
+    await page.getByText('Use https://').waitFor()
+    await page.getByLabel('Address').fill(receiver.url())
+    await page.getByRole('dialog').getByRole('button', { name: 'Register' }).click()
+    await page.getByRole('link', { name: receiver.url() }).click()
+
+    await button(page, 'Send a test').click()
+    await page.getByText(/200 after/).waitFor()
+    receiver.answer = 204
+    await button(page, 'Send a test').click()
+    await page.getByText(/It answered 204/).waitFor()
+    receiver.answer = 200
+    await button(page, 'Run the receiver check').click()
+    await page.getByText('The receiver needs mending').waitFor({ timeout: 20_000 })
+    await checkAccessibility()
+
+    await button(page, 'Rotate the key').click()
+    await page.getByRole('textbox', { name: 'Shared key' }).fill('another-key-of-the-tests')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate the key' }).click()
+    await page.getByText('The new key signs from now on').waitFor()
+    await button(page, 'Send a test').click()
+    await until('both keys sign', () =>
+      receiver.received.some(({ headers }) => 'x-paybell-hmac-previous' in headers),
+    )
+    const paymentId = await pay(paybell.caller, ['DRAFT', 'DUE'])
+    await go('/payments')
+    await page.getByRole('table').getByRole('link').first().click()
+    await page.locator('[aria-current=step]', { hasText: 'DUE' }).waitFor()
+    assert.ok(page.url().endsWith(paymentId))
+    await checkAccessibility()
+  },
+)
+
+site.test(
+  'the audit tells who did what, and a viewer can only look',
+  { as: 'operator' },
+  async ({ page, go, signIn, checkAccessibility, shoot }) => {
+    await go('/audit')
+    const rows = page.getByRole('table', { name: 'Audit' }).locator('tbody tr')
+    await rows.first().waitFor()
+    await checkAccessibility()
+    await shoot('audit')
+    await checkNarrow(page)
+    await page.getByLabel('Action').selectOption('endpoint.pause')
+    await until('one row is left', async () => (await rows.count()) === 1)
+    assert.match(page.url(), /action=endpoint.pause/)
+    await rows.first().getByRole('link').click()
+    await button(page, 'Pause').waitFor()
+
+    const { deps } = paybell.app
+    const { key } = await createOperatorKey(deps, { name: 'onlooker', role: 'viewer' })
+    await signIn({ operatorKey: key })
+    await page.reload()
+    await page.getByText('Signed in as onlooker').waitFor()
+    await page.getByRole('table', { name: 'Latest deliveries' }).waitFor()
+    assert.equal(await button(page, /Pause|Break it|Count them first/).count(), 0)
+    await go('/clients')
+    await page.getByRole('table', { name: 'Clients' }).waitFor()
+    assert.equal(await button(page, 'Onboard a client').count(), 0)
+    await go('/playground')
+    await page.getByText('Making payments needs a key with the role admin').waitFor()
+  },
+)

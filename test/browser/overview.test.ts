@@ -1,0 +1,214 @@
+// The first page, for the operator and for a client, against a service that delivers while it is looked at.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after } from 'node:test'
+import { DURATION_BUCKETS } from '../../server/core/health.ts'
+import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
+import { saveAttemptSteps } from '../../server/store/stats.ts'
+import { readDeliveries, until } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { openSite } from './support.ts'
+
+const FIRST_LOAD_BYTES_MAX = 200 * 1024
+
+const site = await openSite({ after })
+const { paybell } = site
+const good = await startReceiver({ after })
+const bad = await startReceiver({ after })
+bad.answer = 500
+await paybell.caller.register(good.url('/good'), 'key-of-the-good')
+await paybell.caller.register(bad.url('/bad'), 'key-of-the-bad')
+
+async function writePayments(count: number): Promise<void> {
+  for (let written = 0; written < count; written++) {
+    const id = randomUUID()
+    assert.equal((await paybell.caller.putPayment(id, sampleBody({ id }))).status, 201)
+  }
+}
+/** An hour that went before: as other processes would have counted it. */
+async function makeHistory(): Promise<number> {
+  const stepMs = 60_000
+  const nowMs = Math.floor(Date.now() / stepMs) * stepMs
+  const steps = Array.from({ length: 60 }, (_, index) => {
+    const delivered = Math.round(90 + 40 * Math.sin(index / 6) + ((index * 37) % 23))
+    const failed = index > 38 && index < 46 ? 30 : (index * 7) % 4
+    const slowest = 13 + (index % 3) + (failed > 20 ? 3 : 0)
+    const durations = Array.from({ length: DURATION_BUCKETS }, (_, bucket) =>
+      bucket > 5 && bucket <= slowest ? 1 + Math.round(delivered / 2 ** (bucket - 5)) : 0,
+    )
+    return {
+      stepSeconds: 60,
+      atMs: nowMs - (59 - index) * stepMs,
+      attempts: delivered + failed,
+      delivered,
+      durations,
+    }
+  })
+  await saveAttemptSteps(paybell.pool, randomUUID(), steps)
+  const delivered = steps.reduce((sum, step) => sum + step.delivered, 0)
+  await paybell.pool.query(
+    `insert into final_counts (day, state, count) values (current_date, 'DELIVERED', $1)`,
+    [delivered],
+  )
+  return delivered
+}
+
+const deliveredBefore = await makeHistory()
+await writePayments(12)
+await until('some are delivered', async () => {
+  const deliveries = await readDeliveries(paybell.pool)
+  return deliveries.filter(({ state }) => state === 'DELIVERED').length >= 12
+})
+const viewer = await createOperatorKey(paybell.app.deps, { name: 'vera', role: 'viewer' })
+
+site.test('the operator sees whether news gets through', { as: 'operator' }, async (visit) => {
+  const { page, go, checkAccessibility, shoot } = visit
+  await go('/')
+  await page.getByText('1 endpoint is in trouble').waitFor({ timeout: 20_000 })
+  const tile = page.getByRole('list', { name: 'Now' }).getByRole('listitem')
+  const delivered = (deliveredBefore + 12).toLocaleString('en-GB')
+  await tile.filter({ hasText: 'Delivered' }).getByText(delivered, { exact: true }).waitFor()
+  for (const name of ['Deliveries per minute', 'Success rate', 'Latency of attempts']) {
+    await page.getByRole('img', { name: new RegExp(`^${name}: `) }).waitFor()
+  }
+  const troubled = page.getByRole('table', { name: 'Endpoints in trouble' })
+  await troubled.getByRole('link', { name: bad.url('/bad') }).waitFor()
+  await page.getByRole('table', { name: 'Processes alive' }).getByText('0–63').waitFor()
+  const due = page.getByRole('table', { name: /^Pending by due time/ })
+  assert.match((await due.textContent()) ?? '', /Within 7 d/)
+  await writePayments(3)
+  await page
+    .getByRole('table', { name: 'Latest attempts' })
+    .getByText('answered 200')
+    .first()
+    .waitFor()
+  await checkAccessibility()
+  await shoot('overview')
+})
+
+site.test(
+  'the numbers behind a chart are a table, too',
+  { as: 'operator' },
+  async ({ page, go }) => {
+    await go('/?window=day')
+    const chart = page.getByRole('region', { name: 'Deliveries per minute' }).first()
+    await chart.getByText('As a table').click()
+    assert.equal(await chart.locator('.chart-rows tr').count(), 97)
+    assert.equal(
+      await page.getByRole('button', { name: 'Day' }).getAttribute('aria-pressed'),
+      'true',
+    )
+  },
+)
+
+site.test(
+  'a client sees its own, and the address of a page for others leads nowhere',
+  { as: 'client' },
+  async (visit) => {
+    const { page, go, checkAccessibility, shoot } = visit
+    await go('/')
+    await page.getByText(/of your .* not accepted yet/).waitFor()
+    await page
+      .getByRole('link', { name: good.url('/good') })
+      .first()
+      .waitFor()
+    await page.getByRole('table', { name: 'Latest deliveries' }).waitFor()
+    await checkAccessibility()
+    await shoot('overview-client')
+    await go('/settings')
+    await page.getByRole('heading', { name: 'Not found' }).waitFor()
+  },
+)
+
+site.test(
+  'a viewer looks at everything and is offered no action',
+  { as: { operatorKey: viewer.key } },
+  async ({ page, go }) => {
+    const actions =
+      /^(replay|cancel|resume|rotate|send|run|onboard|disable|enable|revoke|recover|new|issue|open an)\b/i
+    const { rows } = await paybell.pool.query(
+      'select id, endpoint_id from pending_deliveries limit 1',
+    )
+    const details = [
+      `/deliveries/${rows[0].id}`,
+      `/endpoints/${rows[0].endpoint_id}`,
+      `/clients/${paybell.clientId}`,
+    ]
+    for (const path of [
+      '/deliveries',
+      '/payments',
+      '/endpoints',
+      '/clients',
+      '/audit',
+      ...details,
+    ]) {
+      await go(path)
+      await page.locator('.loading').waitFor({ state: 'detached' })
+      const buttons = await page.getByRole('main').getByRole('button').allTextContents()
+      assert.deepEqual(
+        buttons.filter((text) => actions.test(text)),
+        [],
+        path,
+      )
+    }
+  },
+)
+
+site.test('settings are shown, secrets are not', { as: 'operator' }, async (visit) => {
+  const { page, go, checkAccessibility, shoot } = visit
+  await go('/settings')
+  await page.getByText('PAYBELL_RETENTION_DAYS').waitFor()
+  assert.ok(!(await page.content()).includes(paybell.operatorKey))
+  await page.getByLabel('Find').fill('retention')
+  await page.getByText('PAYBELL_ORDER_PATIENCE').waitFor({ state: 'detached' })
+  await page.getByLabel('Find').fill('')
+  await checkAccessibility()
+  await shoot('settings')
+})
+
+site.test(
+  'a deep link survives a reload, under a policy that lets nothing in',
+  { as: 'operator' },
+  async ({ page, go }) => {
+    await go('/settings?x=1')
+    const answer = await page.reload()
+    const policy = (await answer?.headerValue('content-security-policy')) ?? ''
+    assert.match(policy, /^default-src 'none'; script-src 'self';/)
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+  },
+)
+
+site.test('the first load is small', { as: 'operator' }, async ({ page, go, t }) => {
+  await go('/')
+  await page.getByRole('list', { name: 'Now' }).waitFor()
+  const scripts = await page.evaluate<[string, number][]>(
+    `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js'))
+       .map(({ name, encodedBodySize }) => [name, encodedBodySize])`,
+  )
+  const bytes = scripts.reduce((sum, [, size]) => sum + size, 0)
+  t.diagnostic(`${bytes} bytes of script, gzipped, in ${scripts.length} files`)
+  assert.ok(scripts.length > 1 && bytes > 10_000 && bytes < FIRST_LOAD_BYTES_MAX, `${bytes} bytes`)
+})
+
+site.test(
+  'on a small screen the menu opens and nothing is cut off',
+  { as: 'operator', width: 380, theme: 'dark' },
+  async ({ page, go, checkAccessibility }) => {
+    await go('/')
+    await page.getByRole('list', { name: 'Now' }).waitFor()
+    const overflow = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    assert.equal(overflow, 0)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await checkAccessibility()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+  },
+)

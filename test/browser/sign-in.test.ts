@@ -1,0 +1,87 @@
+// The door of the console: who gets in, as whom, and who does not.
+
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { createSignInLink } from '../../server/operations/console-session.ts'
+import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
+import { revokeOperatorKey } from '../../server/operations/revoke-operator-key.ts'
+import { openSite } from './support.ts'
+
+const site = await openSite({ after })
+const { paybell } = site
+const REFUSED = [/401/]
+
+// Made before the service has looked at its keys, which it then believes for a moment.
+const { deps } = paybell.app
+const leaving = await createOperatorKey(deps, { name: 'leaving', role: 'viewer' })
+const core = await createOperatorKey(deps, { name: 'core', role: 'ingest' })
+
+site.test(
+  'an operator signs in with its key, and out again',
+  {},
+  async ({ page, go, shoot, checkAccessibility }) => {
+    await go('/')
+    await page.getByLabel('Operator key').fill(paybell.operatorKey)
+    await checkAccessibility()
+    await shoot('sign-in')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByText('Signed in as operator').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Operator key').waitFor()
+    await page.reload()
+    await page.getByLabel('Operator key').waitFor()
+  },
+)
+
+site.test('a client signs in with its credentials', {}, async ({ page, go }) => {
+  await go('/')
+  await page.getByRole('button', { name: 'Client', exact: true }).click()
+  await page.getByLabel('Client id').fill(paybell.clientId)
+  await page.getByLabel('Client secret').fill(paybell.clientSecret)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText(/Signed in as/).waitFor()
+  const pages = await page.getByRole('navigation').getByRole('link').allTextContents()
+  for (const forOperators of ['Clients', 'Audit', 'Settings']) {
+    assert.ok(!pages.includes(forOperators), `${forOperators} is not for a client`)
+  }
+})
+
+site.test('a wrong key is refused in words', { allowedErrors: REFUSED }, async ({ page, go }) => {
+  await go('/')
+  await page.getByLabel('Operator key').fill('x'.repeat(40))
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('alert').getByText('No operator has this key').waitFor()
+})
+
+site.test('a link signs in once', { allowedErrors: REFUSED }, async ({ page, go }) => {
+  const link = await createSignInLink(paybell.app.deps)
+  await page.goto(`/console/sign-in#${link}`)
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  assert.ok(!page.url().includes(link), 'the address keeps no secret')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.goto(`/console/sign-in#${link}`)
+  await page.getByRole('alert').getByText('The link was used already').waitFor()
+  await go('/')
+  await page.getByLabel('Operator key').waitFor()
+})
+
+site.test('a key that only writes payments is told so', {}, async ({ page, go, signIn }) => {
+  await signIn({ operatorKey: core.key })
+  await go('/')
+  await page.getByRole('heading', { name: 'Nothing to see with this key' }).waitFor()
+})
+
+site.test(
+  'a revoked key ends its session',
+  { allowedErrors: REFUSED },
+  async ({ page, go, signIn }) => {
+    await signIn({ operatorKey: leaving.key })
+    await go('/settings')
+    await page.getByText('Signed in as leaving').waitFor()
+    await revokeOperatorKey(deps, leaving.id)
+    await page.waitForTimeout(2_100)
+    await page.reload()
+    await page.getByLabel('Operator key').waitFor()
+  },
+)

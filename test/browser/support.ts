@@ -1,0 +1,181 @@
+// The console in a real browser, against the whole service. A test file opens one site and declares its
+// tests through it:
+//
+//   const site = await openSite({ after })
+//   site.test('an operator signs in', { as: 'operator' }, async ({ page, go }) => { … })
+//
+// Each test gets a page of its own, which fails it on any error in the browser's console (a breach of the
+// policy is one) and on any request that leaves the service. Without a Chromium all tests are skipped.
+
+import assert from 'node:assert/strict'
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Owner } from '../support/owner.ts'
+import { type Paybell, type PaybellOptions, startPaybell } from '../support/paybell.ts'
+import { buildConsole } from './built-console.ts'
+import { launchChromium } from './chromium.ts'
+
+const SHOTS = fileURLToPath(new URL('../../docs/console/', import.meta.url))
+const WAIT_MS_MAX = 10_000
+
+export type Theme = 'light' | 'dark'
+
+export interface VisitOptions {
+  /** Signed in already, without going through the form; nobody unless said. */
+  as?: 'operator' | 'client' | { operatorKey: string } | { clientId: string; clientSecret: string }
+  width?: number
+  height?: number
+  theme?: Theme
+  /** Errors of the browser's console that belong to the test: a refused sign-in is a 401. */
+  allowedErrors?: readonly RegExp[]
+}
+
+/** One page of one test. */
+export interface Visit {
+  t: TestContext
+  page: Page
+  paybell: Paybell
+  /** Opens an address under /console and waits until its heading is there. */
+  go(path: string): Promise<void>
+  /** Nothing serious by axe, in both themes. */
+  checkAccessibility(): Promise<void>
+  /** docs/console/<name>.png, when PAYBELL_SCREENSHOTS=1. */
+  shoot(name: string): Promise<void>
+  signIn(as: NonNullable<VisitOptions['as']>): Promise<void>
+}
+
+export interface Site {
+  paybell: Paybell
+  test(name: string, options: VisitOptions, run: (visit: Visit) => Promise<void>): void
+}
+
+export async function openSite(owner: Owner, options: PaybellOptions = {}): Promise<Site> {
+  await buildConsole()
+  const browser = await launchChromium()
+  const paybell = await startPaybell(owner, options)
+  if (typeof browser === 'string') console.log(`# browser tests are skipped: ${browser}`)
+  else owner.after(() => browser.close())
+  return {
+    paybell,
+    test(name, visitOptions, run) {
+      const skip = typeof browser === 'string' ? browser : false
+      test(name, { skip }, async (t) => {
+        await visit(t, browser as Browser, paybell, visitOptions, run)
+      })
+    },
+  }
+}
+
+async function visit(
+  t: TestContext,
+  browser: Browser,
+  paybell: Paybell,
+  options: VisitOptions,
+  run: (visit: Visit) => Promise<void>,
+): Promise<void> {
+  const { theme = 'light', width = 1280, height = 860, allowedErrors = [] } = options
+  const context = await browser.newContext({
+    baseURL: paybell.baseUrl,
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    timezoneId: 'UTC',
+    locale: 'en-GB',
+  })
+  context.setDefaultTimeout(WAIT_MS_MAX)
+  const faults = await watch(context, paybell.baseUrl)
+  try {
+    const page = await context.newPage()
+    const signIn = (as: NonNullable<VisitOptions['as']>) => openSession(context, paybell, as)
+    if (options.as !== undefined) await signIn(options.as)
+    await run({
+      t,
+      page,
+      paybell,
+      signIn,
+      go: async (path) => {
+        await page.goto(`/console${path}`)
+        await page.locator('h1').first().waitFor()
+      },
+      checkAccessibility: () => checkAccessibility(page, theme),
+      shoot: (name) => shoot(page, name),
+    })
+  } finally {
+    await context.close()
+  }
+  const unexpected = faults.filter((fault) => !allowedErrors.some((one) => one.test(fault)))
+  assert.deepEqual(unexpected, [], 'errors in the browser, or requests that left the service')
+}
+
+/** Whatever goes wrong in any page of the context, as it happens. */
+async function watch(context: BrowserContext, baseUrl: string): Promise<string[]> {
+  const faults: string[] = []
+  const isOwn = (url: string) => url.startsWith(`${baseUrl}/`) || /^(data|blob|about):/.test(url)
+  context.on('console', (message) => {
+    if (message.type() === 'error')
+      faults.push(`console: ${message.text()} ${message.location().url}`)
+  })
+  context.on('weberror', (error) => faults.push(`error: ${error.error().message}`))
+  context.on('request', (request) => {
+    if (!isOwn(request.url())) faults.push(`left the service: ${request.url()}`)
+  })
+  await context.route(
+    (url) => !isOwn(url.href),
+    (route) => route.abort(),
+  )
+  return faults
+}
+
+async function openSession(
+  context: BrowserContext,
+  paybell: Paybell,
+  as: NonNullable<VisitOptions['as']>,
+): Promise<void> {
+  const { operatorKey, clientId, clientSecret } = paybell
+  const credentials =
+    as === 'operator' ? { operatorKey } : as === 'client' ? { clientId, clientSecret } : as
+  const answer = await context.request.post('/console/session', {
+    data: credentials,
+    headers: { 'x-paybell-console': '1' },
+  })
+  assert.equal(answer.status(), 204, await answer.text())
+}
+
+interface AxeViolation {
+  id: string
+  impact: string | null
+  help: string
+  nodes: readonly { html: string; failureSummary?: string }[]
+}
+
+const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+async function checkAccessibility(page: Page, theme: Theme): Promise<void> {
+  await page.evaluate(await axeSource)
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme })
+    // Only colours differ between the themes.
+    const rules = scheme === theme ? '' : `runOnly: ['color-contrast'],`
+    const violations = await page.evaluate<AxeViolation[]>(
+      `axe.run(document, { ${rules} resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+    )
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    const told = serious.map(({ id, help, nodes }) => {
+      const where = nodes
+        .slice(0, 5)
+        .map((node) => `${node.html}\n    ${node.failureSummary ?? ''}`)
+      return `${id}: ${help}\n  ${where.join('\n  ')}`
+    })
+    assert.equal(serious.length, 0, `${scheme}, ${page.url()}\n${told.join('\n')}`)
+  }
+  await page.emulateMedia({ colorScheme: theme })
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (process.env.PAYBELL_SCREENSHOTS !== '1') return
+  await mkdir(SHOTS, { recursive: true })
+  await page.screenshot({ path: `${SHOTS}${name}.png`, scale: 'css', animations: 'disabled' })
+}

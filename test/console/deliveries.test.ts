@@ -1,0 +1,210 @@
+// The console's own rules about deliveries, without a browser: filters, runs on the backoff curve, the
+// command to paste, what can be said about a signature, and files instead of base64.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  readFilter,
+  toApiFilter,
+  toggleState,
+  toQuery,
+} from '../../console/src/pages/deliveries/filter.ts'
+import { documentOf, fileOf, splitBody } from '../../console/src/pages/delivery/body.ts'
+import { compareBody, compareSignature } from '../../console/src/pages/delivery/compare.ts'
+import { quote, toCurl } from '../../console/src/pages/delivery/curl.ts'
+import { readHeaders } from '../../console/src/pages/delivery/headers.ts'
+import {
+  axisTicks,
+  paceOf,
+  planRun,
+  timeScale,
+  toRuns,
+  waitScale,
+} from '../../console/src/pages/delivery/runs.ts'
+import { retryPolicy } from '../../server/core/backoff.ts'
+import { callbackBodyParts } from '../../server/core/callback.ts'
+import { parseDeliveryFilter } from '../../server/core/delivery-filter.ts'
+import { attemptsInRun } from '../../server/core/explanation.ts'
+
+const NOW = Date.parse('2026-11-15T07:00:00Z')
+const POLICY = retryPolicy()
+
+test('a filter survives the way through the address, and the service takes it', () => {
+  const id = '019cade1-0a11-7c1e-9d0b-3f6a1c2b4d5e'
+  const query = new URLSearchParams(
+    `state=PENDING,EXHAUSTED&event=payment.paid&endpointId=${id}&last=24h&q=DEMO-1&junk=1`,
+  )
+  const filter = readFilter(query, 'operator')
+  assert.deepEqual(readFilter(new URLSearchParams(toQuery(filter)), 'operator'), filter)
+  const asked = toApiFilter(filter, NOW)
+  assert.deepEqual(parseDeliveryFilter(asked), {
+    clientId: null,
+    accountId: null,
+    endpointId: id,
+    paymentId: null,
+    eventId: null,
+    states: ['PENDING', 'EXHAUSTED'],
+    kind: 'payment.paid',
+    fromMs: NOW - 86_400_000,
+    toMs: null,
+    search: 'DEMO-1',
+  })
+})
+
+test('a client’s filter has only what the client API knows', () => {
+  const query = new URLSearchParams('state=PENDING&event=payment.paid&clientId=x&q=y&last=1h')
+  assert.deepEqual(Object.keys(toApiFilter(readFilter(query, 'client'), NOW)), ['state', 'from'])
+})
+
+test('states are switched on and off; all of them is no filter', () => {
+  let filter = readFilter(new URLSearchParams(), 'operator')
+  for (const state of ['EXHAUSTED', 'PENDING', 'DELIVERED', 'SUPERSEDED']) {
+    filter = toggleState(filter, state)
+  }
+  assert.equal(filter.state, 'PENDING,DELIVERED,EXHAUSTED,SUPERSEDED')
+  assert.equal(toggleState(filter, 'CANCELLED').state, '')
+  assert.equal(toggleState(filter, 'PENDING').state, 'DELIVERED,EXHAUSTED,SUPERSEDED')
+})
+
+function attempts(...made: [atMs: number, status: number][]) {
+  return made.map(([atMs, status], index) => ({
+    attempt: index + 1,
+    at: new Date(NOW + atMs).toISOString(),
+    durationMs: 10,
+    status,
+    error: null,
+  }))
+}
+
+const DAY = 86_400_000
+
+test('a run ends with a 200, and what follows is a replay', () => {
+  const log = attempts([0, 500], [5_000, 200], [60_000, 500])
+  const deadline = new Date(NOW + 60_000 + POLICY.windowMs).toISOString()
+  const runs = toRuns(log, deadline, POLICY)
+  assert.deepEqual(
+    runs.map((run) => run.attempts.map(({ attempt }) => attempt)),
+    [[1, 2], [3]],
+  )
+  assert.equal(runs[1]?.startMs, NOW + 60_000)
+  assert.equal(runs[1]?.deadlineMs, NOW + 60_000 + POLICY.windowMs)
+  assert.equal(runs[0]?.deadlineMs, NOW + POLICY.windowMs)
+})
+
+test('a run that was cancelled and replayed is told apart by its deadline', () => {
+  const log = attempts([0, 500], [5_000, 500], [20_000, 500])
+  const deadline = new Date(NOW + 20_000 + POLICY.windowMs).toISOString()
+  assert.deepEqual(
+    toRuns(log, deadline, POLICY).map((run) => run.attempts.length),
+    [2, 1],
+  )
+})
+
+test('a pause moves the deadline and keeps the run whole', () => {
+  const log = attempts([0, 500], [5_000, 500], [2 * DAY + 700, 500])
+  const deadline = new Date(NOW + POLICY.windowMs + 2 * DAY).toISOString()
+  const [run, ...others] = toRuns(log, deadline, POLICY)
+  assert.equal(others.length, 0)
+  assert.equal(run?.attempts.length, 3)
+  assert.equal(run?.deadlineMs, NOW + POLICY.windowMs + 2 * DAY)
+})
+
+test('a run keeps the pace that it began with, whatever the sandbox’s clock does since', () => {
+  const lasting = (days: number) => ({ startMs: NOW, deadlineMs: NOW + days * DAY })
+  assert.equal(paceOf(lasting(7), 1), 1)
+  assert.equal(paceOf(lasting(9), 1), 1)
+  assert.equal(paceOf(lasting(30), 1), 1)
+  assert.equal(paceOf(lasting(7), 10_000), 1)
+  assert.equal(paceOf(lasting(0.007), 1_000), 1_000)
+  assert.equal(paceOf(lasting(0.007), 10_000), 1_000)
+})
+
+test('the plan is the service’s own: as many attempts, doubling to the cap, the last inside the window', () => {
+  for (const scale of [1, 1_000, 20_000]) {
+    const policy = retryPolicy(scale)
+    const plan = planRun(policy)
+    assert.equal(plan.length, attemptsInRun(policy))
+    assert.equal(plan[1]?.atMs, policy.baseMs)
+    assert.equal(plan[2]?.atMs, 3 * policy.baseMs)
+    assert.equal(plan.at(-1)?.atMs, policy.windowMs - policy.lastStartMarginMs)
+    assert.ok(plan.every(({ waitMs }) => waitMs <= policy.capMs))
+    const x = timeScale(policy.baseMs, policy.windowMs)
+    const y = waitScale(policy)
+    assert.equal(x(0), 0)
+    assert.equal(x(policy.windowMs), 1)
+    assert.equal(y(policy.baseMs), 0)
+    assert.equal(y(policy.capMs), 1)
+    const ticks = axisTicks(x, policy.windowMs, 0.1)
+    assert.ok(ticks.length >= 3 && ticks.every((ms) => ms < policy.windowMs))
+  }
+})
+
+test('a command carries the exact bytes through any shell', () => {
+  assert.equal(quote(`it's $HOME`), `'it'\\''s $HOME'`)
+  const request = {
+    url: 'https://example.com/hook?a=1&b=2',
+    headers: [{ name: 'webhook-id', value: 'x' }],
+    bodyUrl: 'http://127.0.0.1/operator/v1/events/x/body',
+    credential: 'OPERATOR_KEY',
+  }
+  assert.equal(
+    toCurl({ ...request, body: '{"a":"it\'s"}' }),
+    `curl -i 'https://example.com/hook?a=1&b=2' \\\n  -H 'webhook-id: x' \\\n  --data-binary '{"a":"it'\\''s"}'`,
+  )
+  const piped = toCurl({ ...request, body: null })
+  assert.match(piped, /^curl -s '.*body' -H "Authorization: Bearer \$OPERATOR_KEY" \| \\\ncurl -i /)
+  assert.match(piped, /--data-binary @-$/)
+})
+
+test('a document is a file of the right size, and the rest of the text stays as it was', () => {
+  for (const file of ['', 'a', 'ab', 'abc', 'x'.repeat(1_000)].map((text) => Buffer.from(text))) {
+    if (file.length === 0) continue
+    const text = '{"id":"ü","amount":100.00,"document":{"mediaType":"text/plain","name":"a.txt"}}'
+    const base64 = Buffer.from(file.toString('base64'))
+    const whole = Buffer.concat(callbackBodyParts(text, base64))
+    const split = splitBody(whole.toString())
+    assert.equal(split.text, text)
+    const facts = { name: 'a.txt', mediaType: 'text/plain', fileBytes: file.length }
+    assert.deepEqual(split.document, facts)
+    // Without the file only its rounded length is known: at most two bytes too many.
+    const about = documentOf(text, whole.length)?.fileBytes ?? 0
+    assert.ok(about >= file.length && about <= file.length + 2)
+    assert.deepEqual(Buffer.from(fileOf(whole.toString())), file)
+  }
+  assert.deepEqual(splitBody('{"id":1}'), { text: '{"id":1}', document: null })
+  assert.equal(documentOf('{"id":1}', 8), null)
+})
+
+test('the comparison names the usual mistakes', () => {
+  const sent = new TextEncoder().encode('{"a":1,"b":"ü"}')
+  assert.equal(compareBody('{"a":1,"b":"ü"}', sent).ok, true)
+  assert.match(compareBody('{"a":1,"b":"ü"}\n', sent).text, /white space/)
+  assert.match(compareBody('{ "b": "ü", "a": 1 }', sent).text, /parsed and written again/)
+  assert.match(compareBody('{"a":2,"b":"ü"}', sent).text, /from byte 5 on/)
+
+  const hex = 'ab'.repeat(32)
+  const headers = [
+    { name: 'X-Paybell-Hmac', value: hex },
+    { name: 'webhook-signature', value: 'v1,AAAA v1,BBBB' },
+    { name: 'X-Paybell-Hmac-Previous', value: 'cd'.repeat(32) },
+  ]
+  const say = (text: string) => compareSignature(text, headers)
+  assert.equal(say(hex).ok, true)
+  assert.equal(say(`X-Paybell-Hmac: ${hex}\n`).ok, true)
+  assert.equal(say('webhook-signature: v1,AAAA v1,BBBB').ok, true)
+  assert.equal(say('v1,BBBB').ok, true)
+  assert.match(say('cd'.repeat(32)).text, /before the last rotation/)
+  assert.match(say(hex.toUpperCase()).text, /upper case/)
+  assert.match(say(Buffer.from(hex, 'hex').toString('base64')).text, /base64/)
+  assert.match(say('AAAA').text, /v1,/)
+  assert.deepEqual(say('00'.repeat(32)).ok, false)
+})
+
+test('headers are read as people paste them', () => {
+  const pasted = `< X-Paybell-Hmac: abc\nwebhook-id: 1\n  "webhook-timestamp": "17",\nnot a header`
+  assert.deepEqual(readHeaders(pasted), {
+    'X-Paybell-Hmac': 'abc',
+    'webhook-id': '1',
+    'webhook-timestamp': '17',
+  })
+})
