@@ -43,7 +43,7 @@ export function throughputPlot(rows: readonly Row[]): string {
     ].join('\n')
   })
   const height = 70 + shown.length * ROW_HEIGHT
-  return svg(height, [
+  return svg('Durable deliveries per second, by system', height, [
     text(
       10,
       24,
@@ -88,7 +88,7 @@ export function latencyPlot(series: readonly LatencySeries[]): string {
       text(568, labelY + 4, label, 'class="quiet"'),
     ].join('\n')
   })
-  return svg(plotHeight + 90, [
+  return svg('Latency percentiles, from request to receiver', plotHeight + 90, [
     text(10, 24, 'From the request to the receiver, open loop (logarithmic)', 'class="title"'),
     ...grid,
     ...POINTS.map(([, label], point) =>
@@ -103,8 +103,9 @@ function kindOf(row: Row): 'ours' | 'peer' | 'floor' {
   return row.name.startsWith('Paybell') ? 'ours' : 'peer'
 }
 
-function svg(height: number, parts: readonly string[]): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">
+function svg(title: string, height: number, parts: readonly string[]): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${title}">
+<title>${title}</title>
 ${STYLE}
 ${parts.join('\n')}
 </svg>
