@@ -5,7 +5,7 @@ import type { CircuitState } from '../core/circuit.ts'
 import type { DeliveryState } from '../core/delivery.ts'
 import type { EndpointStatus } from '../core/endpoint.ts'
 import type { Db } from './db.ts'
-import type { DeliveryItem } from './delivery-lists.ts'
+import { type DeliveryItem, toItem } from './delivery-lists.ts'
 
 export interface DeliveryDetail extends DeliveryItem {
   runAttempts: number | null
@@ -207,23 +207,7 @@ export async function readDeliveriesOfEvents(
 
 function toDetail(row: DetailRow): DeliveryDetail {
   return {
-    clientKey: row.client_key,
-    clientId: row.client_id,
-    id: row.id,
-    eventId: row.event_id,
-    kind: row.kind,
-    paymentId: row.payment_id,
-    accountId: row.account_id,
-    sequence: row.sequence,
-    endpointId: row.endpoint_id,
-    endpointUrl: row.url,
-    state: row.state,
-    attempts: row.attempts,
-    createdAt: row.created_at,
-    nextAttemptAt: row.next_attempt_at,
-    deadlineAt: row.deadline_at,
-    lastOutcome: row.last_outcome,
-    lastStatus: row.last_status,
+    ...toItem(row),
     runAttempts: row.run_attempts,
     isReplay: row.is_replay,
     finishedAt: row.finished_at,

@@ -355,7 +355,7 @@ interface FoundRow {
 
 type SliceRow = FoundRow | { down_to: string | null; id: null }
 
-function toItem(row: FoundRow): DeliveryItem {
+export function toItem(row: Omit<FoundRow, 'down_to'>): DeliveryItem {
   return {
     clientKey: row.client_key,
     clientId: row.client_id,

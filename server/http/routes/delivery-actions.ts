@@ -15,6 +15,7 @@ import { type ChangedDelivery, replayDelivery } from '../../operations/replay-de
 import type { JobDeps } from '../../operations/start-job.ts'
 import { EndpointTester } from '../../operations/test-endpoint.ts'
 import { callerOf } from '../authenticate.ts'
+import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
 import {
   BODY_PROBLEMS,
   CLIENT_PROBLEMS,
@@ -102,19 +103,6 @@ const TestResultSchema = Type.Object(
   { examples: [{ delivered: true, status: 200, durationMs: 84, error: null }] },
 )
 
-const DOORS = [
-  { kind: 'webhook', path: '/v1/webhooks', name: 'Webhook', tag: 'Webhooks' },
-  {
-    kind: 'subscription',
-    path: '/api/v1/payments/subscriptions',
-    name: 'Subscription',
-    tag: 'Subscriptions',
-  },
-  { kind: 'listener', path: '/v1/listeners', name: 'Listener', tag: 'Listeners' },
-] as const
-
-type Door = (typeof DOORS)[number]
-
 export function deliveryActionRoutes(deps: JobDeps): Routes {
   const tester = new EndpointTester(deps)
   return (app) => {
@@ -151,14 +139,14 @@ export function deliveryActionRoutes(deps: JobDeps): Routes {
       },
     })
 
-    for (const door of DOORS) {
+    for (const door of ENDPOINT_DOORS) {
       addRecover(app, deps, door)
       addTest(app, tester, door)
     }
   }
 }
 
-function addRecover(app: App, deps: JobDeps, { kind, path, name, tag }: Door): void {
+function addRecover(app: App, deps: JobDeps, { kind, path, name, tag }: EndpointDoorEntry): void {
   app.route({
     method: 'POST',
     url: `${path}/:id/recover`,
@@ -201,7 +189,11 @@ function addRecover(app: App, deps: JobDeps, { kind, path, name, tag }: Door): v
   })
 }
 
-function addTest(app: App, tester: EndpointTester, { kind, path, name, tag }: Door): void {
+function addTest(
+  app: App,
+  tester: EndpointTester,
+  { kind, path, name, tag }: EndpointDoorEntry,
+): void {
   app.route({
     method: 'POST',
     url: `${path}/:id/test`,

@@ -14,6 +14,7 @@ import type { Deps } from '../../operations/deps.ts'
 import { RateBuckets } from '../../operations/rate-buckets.ts'
 import { verifySignature } from '../../operations/verify-signature.ts'
 import { callerOf } from '../authenticate.ts'
+import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
 import {
   BODY_PROBLEMS,
   CLIENT_PROBLEMS,
@@ -109,19 +110,6 @@ const ReportSchema = Type.Object({
   ),
 })
 
-const DOORS = [
-  { kind: 'webhook', path: '/v1/webhooks', name: 'Webhook', tag: 'Webhooks' },
-  {
-    kind: 'subscription',
-    path: '/api/v1/payments/subscriptions',
-    name: 'Subscription',
-    tag: 'Subscriptions',
-  },
-  { kind: 'listener', path: '/v1/listeners', name: 'Listener', tag: 'Listeners' },
-] as const
-
-type Door = (typeof DOORS)[number]
-
 export function receiverToolRoutes(deps: Deps): Routes {
   const checker = new ReceiverChecker(deps)
   // A body of 14 MB is hashed several times over: that is not for two hundred times a second. Small
@@ -133,7 +121,7 @@ export function receiverToolRoutes(deps: Deps): Routes {
     monotonicMs: () => deps.clock.monotonicMs(),
   })
   return (app) => {
-    for (const door of DOORS) {
+    for (const door of ENDPOINT_DOORS) {
       addVerify(app, deps, consultations, door)
       // A receiver behind a listener is checked on its own machine, with paybell check URL.
       if (door.kind !== 'listener') addCheck(app, checker, door)
@@ -141,7 +129,12 @@ export function receiverToolRoutes(deps: Deps): Routes {
   }
 }
 
-function addVerify(app: App, deps: Deps, consultations: RateBuckets, door: Door): void {
+function addVerify(
+  app: App,
+  deps: Deps,
+  consultations: RateBuckets,
+  door: EndpointDoorEntry,
+): void {
   app.route({
     method: 'POST',
     url: `${door.path}/:id/verify`,
@@ -178,7 +171,7 @@ function addVerify(app: App, deps: Deps, consultations: RateBuckets, door: Door)
   })
 }
 
-function addCheck(app: App, checker: ReceiverChecker, door: Door): void {
+function addCheck(app: App, checker: ReceiverChecker, door: EndpointDoorEntry): void {
   app.route({
     method: 'POST',
     url: `${door.path}/:id/check`,
