@@ -5,12 +5,11 @@ import { ServiceError } from '../core/errors.ts'
 import type { DocumentFile, EventKind, PaymentWrite } from '../core/payment.ts'
 import { type Applied, applyChange } from '../core/payment-change.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
-import { saveEventsAndFanOut } from '../store/accept.ts'
+import { type ChangeToSave, saveChangesAndFanOut } from '../store/accept.ts'
 import { insertAudit } from '../store/audit.ts'
 import { inTransaction } from '../store/db.ts'
 import { type DocumentToSave, saveDocuments } from '../store/documents.ts'
-import type { EventToSave } from '../store/events.ts'
-import { type LockedPayment, lockPayments, savePayments } from '../store/payments.ts'
+import { type LockedPayment, lockPayments, raiseVersions } from '../store/payments.ts'
 import type { AccountDirectory } from './account-directory.ts'
 import { auditsOf, type GatheredAudit } from './audit.ts'
 import type { Deps } from './deps.ts'
@@ -46,18 +45,19 @@ export async function recordPayments(
   const handOff = deps.engine.beginAccept()
   let committed: readonly HandedOff[] = []
   try {
-    const { results, deliveries, audits } = await inTransaction(deps.pool, async (db) => {
+    const { results, deliveries, audits } = await inTransaction(deps.pool, async (db, commit) => {
       const stored = await lockPayments(
         db,
         changes.map((change) => change.write.id),
       )
       const plan = applyChanges(deps, stored, clientKeys, changes, now.getTime())
       const audits = auditsOf(changes, plan.results)
-      const [, , deliveries] = await Promise.all([
-        saveDocuments(db, plan.documents, now),
-        savePayments(db, plan.payments, now),
-        saveEventsAndFanOut(db, plan.events, now),
+      await saveDocuments(db, plan.documents, now)
+      const [deliveries] = await Promise.all([
+        saveChangesAndFanOut(db, plan.changes, now),
+        raiseVersions(db, plan.raised, now),
         insertAudit(db, audits),
+        commit(),
       ])
       return { results: plan.results, deliveries, audits }
     })
@@ -71,8 +71,9 @@ export async function recordPayments(
 
 interface Plan {
   results: RecordResult[]
-  payments: LockedPayment[]
-  events: EventToSave[]
+  changes: ChangeToSave[]
+  /** Nothing of them has changed but the version. */
+  raised: LockedPayment[]
   documents: DocumentToSave[]
 }
 
@@ -84,8 +85,9 @@ function applyChanges(
   nowMs: number,
 ): Plan {
   const current = new Map(stored)
-  const touched = new Set<string>()
-  const plan: Plan = { results: [], payments: [], events: [], documents: [] }
+  const latest = new Map<string, ChangeToSave>()
+  const raised = new Map<string, LockedPayment>()
+  const plan: Plan = { results: [], changes: [], raised: [], documents: [] }
   for (const { accountId, write } of changes) {
     const clientKey = clientKeys.get(accountId)
     if (clientKey === undefined) {
@@ -95,21 +97,29 @@ function applyChanges(
     try {
       const applied = applyChange(current.get(write.id) ?? null, accountId, write, nowMs)
       const payment = { ...applied.stored, clientKey, id: write.id }
-      if (applied.event !== null || (applied.outcome === 'unchanged' && applied.versionRaised)) {
-        current.set(write.id, payment)
-        touched.add(write.id)
-      }
+      const before = latest.get(write.id)
       if (applied.event === null) {
+        if (applied.outcome === 'unchanged' && applied.versionRaised) {
+          current.set(write.id, payment)
+          if (before) before.version = payment.version
+          else raised.set(write.id, payment)
+        }
         plan.results.push({ outcome: applied.outcome, text: payment.text, event: null })
         continue
       }
       const event = { id: deps.newId(), ...applied.event }
-      plan.events.push({
+      const change = {
         ...payment,
         ...event,
         paymentId: write.id,
         documentBytes: write.document?.file.base64.length ?? null,
-      })
+        isLatest: true,
+      }
+      if (before) before.isLatest = false
+      raised.delete(write.id)
+      current.set(write.id, payment)
+      latest.set(write.id, change)
+      plan.changes.push(change)
       if (write.document) plan.documents.push(toDocument(clientKey, write.document.file))
       plan.results.push({ outcome: applied.outcome, text: payment.text, event })
     } catch (error) {
@@ -117,7 +127,7 @@ function applyChanges(
       plan.results.push(error)
     }
   }
-  for (const id of touched) plan.payments.push(current.get(id) as LockedPayment)
+  plan.raised.push(...raised.values())
   return plan
 }
 

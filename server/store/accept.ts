@@ -1,6 +1,7 @@
-// The statement that makes a change owed: events, and one delivery for each endpoint that exists
-// now, whatever its status. It reads the endpoints itself: a list cached elsewhere would miss one
-// that was registered a moment ago.
+// The statement that makes a change owed: the payment as it is now, the event, and one delivery for each
+// endpoint that exists now, whatever its status. One statement, so that ids and texts travel and are read
+// once. It reads the endpoints itself: a list cached elsewhere would miss one that was registered a moment
+// ago.
 
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
@@ -16,10 +17,27 @@ interface OwedRow {
   has_elders: boolean
 }
 
-/** Inserts events and their deliveries; returns the deliveries in the order of their events. */
-export async function saveEventsAndFanOut(
+/** What is known of the payment besides its event. */
+export interface ChangeToSave extends EventToSave {
+  version: number | null
+  /** Of several changes of one payment only the last is what the payment is now. */
+  isLatest: boolean
+}
+
+/** Notices are events without a payment. */
+export function saveEventsAndFanOut(
   db: Db,
   events: readonly EventToSave[],
+  now: Date,
+): Promise<readonly HandedOff[]> {
+  const changes = events.map((event) => ({ ...event, version: null, isLatest: false }))
+  return saveChangesAndFanOut(db, changes, now)
+}
+
+/** Saves payments, events and deliveries; returns the deliveries in the order of their events. */
+export async function saveChangesAndFanOut(
+  db: Db,
+  events: readonly ChangeToSave[],
   now: Date,
 ): Promise<readonly HandedOff[]> {
   if (events.length === 0) return []
@@ -30,14 +48,24 @@ export async function saveEventsAndFanOut(
   // earlier in the returned order, and the engine sees them first.
   // Endpoints are compared with arrays for the planner's sake: see sameDelivery in outcomes.ts.
   const { rows } = await db.query<OwedRow>({
-    name: 'save-events-and-fan-out',
+    name: 'save-changes-and-fan-out',
     text: `with given as materialized (
              select client_key, id, payment_id, account_id, sequence, kind, document_hash,
-               document_bytes, ${textAt('$7')} as text
+               document_bytes, version, is_latest, ${textAt('$7')} as text
              from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
-               $9::bytea[], $10::int[], $11::int[], $12::int[])
+               $9::bytea[], $10::int[], $11::int[], $12::int[], $13::bigint[], $14::boolean[])
              as g (client_key, id, payment_id, account_id, sequence, kind, document_hash,
-               document_bytes, start, length)
+               document_bytes, start, length, version, is_latest)
+           ), paid as (
+             insert into payments
+               (client_key, id, account_id, sequence, version, text, document_hash, accepted_at,
+                changed_at)
+             select client_key, payment_id, account_id, sequence, version, text, document_hash,
+               $8::timestamptz, $8::timestamptz
+             from given where is_latest
+             on conflict (id, client_key) do update set
+               sequence = excluded.sequence, version = excluded.version, text = excluded.text,
+               document_hash = excluded.document_hash, changed_at = excluded.changed_at
            ), happened as (
              insert into events
                (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
@@ -76,6 +104,8 @@ export async function saveEventsAndFanOut(
       plainColumn(events, (event) => event.documentBytes),
       texts.starts,
       texts.lengths,
+      plainColumn(events, (event) => event.version),
+      plainColumn(events, (event) => event.isLatest),
     ],
   })
   const rowsByEvent = Map.groupBy(rows, (row) => row.event_id)

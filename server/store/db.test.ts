@@ -62,6 +62,17 @@ test('a transaction that throws leaves nothing behind and gives its connection b
   assert.deepEqual(rows, [{ host: 'b' }])
 })
 
+test('a commit that travels behind a failing statement commits nothing, and the statement tells why', async () => {
+  const insert = 'insert into processes values (gen_random_uuid(), $1, $1, now(), now())'
+  const failing = inTransaction(pool, (db, commit) =>
+    Promise.all([db.query(insert, ['c']), db.query('select 1 / 0'), commit()]),
+  )
+  await assert.rejects(failing, /division by zero/)
+  await inTransaction(pool, (db, commit) => Promise.all([db.query(insert, ['d']), commit()]))
+  const { rows } = await pool.query(`select host from processes where host in ('c', 'd')`)
+  assert.deepEqual(rows, [{ host: 'd' }])
+})
+
 test('a connection that died in a transaction is away, and leaves the pool', async () => {
   const dying = inTransaction(pool, async (db) => {
     const { rows } = await db.query('select pg_backend_pid() as pid')

@@ -67,13 +67,27 @@ export function createPool(options: PoolOptions): pg.Pool {
   return pool
 }
 
-/** One transaction; any error rolls it back, and a broken connection leaves the pool. */
-export async function inTransaction<T>(pool: pg.Pool, run: (db: Db) => Promise<T>): Promise<T> {
+/**
+ * One transaction; any error rolls it back, and a broken connection leaves the pool. The commit follows
+ * when `run` has ended. Who can wait for it together with the last statements calls `commit` and saves a
+ * round trip: behind a statement that has failed, PostgreSQL takes a commit for a rollback.
+ */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  run: (db: Db, commit: () => Promise<void>) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
+  let committing: Promise<void> | undefined
+  const commit = () => {
+    committing ??= client.query('commit').then(({ command }) => {
+      if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
+    })
+    return committing
+  }
   try {
-    const [, result] = await Promise.all([client.query('begin'), run(client)])
-    await client.query('commit')
+    const [, result] = await Promise.all([client.query('begin'), run(client, commit)])
+    await commit()
     return result
   } catch (error) {
     // When even the rollback fails, the connection is in an unknown state: destroy it.

@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { STORED_AT, storeClient, untilWaiting } from '../../test/support/stored-deliveries.ts'
 import { UuidMaker } from '../core/uuid.ts'
-import { saveEventsAndFanOut } from './accept.ts'
-import { inTransaction } from './db.ts'
+import { saveChangesAndFanOut, saveEventsAndFanOut } from './accept.ts'
+import { type Db, inTransaction } from './db.ts'
 import {
+  type LockedPayment,
   lockPayments,
-  type PaymentToSave,
+  raiseVersions,
   readLatestPaymentText,
   readPayment,
-  savePayments,
 } from './payments.ts'
 
 const { pool } = await cloneDatabase()
@@ -19,8 +19,8 @@ const at = (ms: number) => new Date(STORED_AT.getTime() + ms)
 
 function payment(
   of: { clientKey: number; accountId: string },
-  changes: Partial<PaymentToSave> = {},
-): PaymentToSave {
+  changes: Partial<LockedPayment> = {},
+): LockedPayment {
   return {
     ...of,
     id: randomUUID(),
@@ -32,13 +32,19 @@ function payment(
   }
 }
 
+const ids = new UuidMaker(() => STORED_AT.getTime(), randomBytes)
+
+async function save(db: Db, { id, ...rest }: LockedPayment, now: Date): Promise<void> {
+  const event = { id: ids.next(), kind: 'payment.updated', documentBytes: rest.documentHash && 1 }
+  await saveChangesAndFanOut(db, [{ ...rest, ...event, paymentId: id, isLatest: true }], now)
+}
+
 test('a payment that is saved again is replaced, but for when it was first accepted', async () => {
   const client = await storeClient(pool)
   const first = payment(client, { version: 3, documentHash: randomBytes(32) })
-  await savePayments(pool, [first], at(0))
-  const second = { ...first, sequence: 2, version: 9_007_199_254_740_991, documentHash: null }
-  await savePayments(pool, [{ ...second, text: '{"a":1}' }], at(1))
-  await savePayments(pool, [], at(2))
+  await save(pool, first, at(0))
+  const second = { ...first, sequence: 2, version: 4, documentHash: null }
+  await save(pool, { ...second, text: '{"a":1}' }, at(1))
   const locked = await inTransaction(pool, (db) => lockPayments(db, [first.id, randomUUID()]))
   assert.deepEqual([...locked.values()], [{ ...second, text: '{"a":1}' }])
   const view = await readPayment(pool, first.id, null)
@@ -46,10 +52,36 @@ test('a payment that is saved again is replaced, but for when it was first accep
   assert.equal(view?.clientKey, client.clientKey)
 })
 
+test('of several changes of a payment the latest is what it is now', async () => {
+  const client = await storeClient(pool)
+  const { id: paymentId, ...rest } = payment(client)
+  const changes = [1, 2, 3].map((sequence) => ({
+    ...{ ...rest, paymentId, sequence, id: ids.next(), kind: 'payment.updated' },
+    ...{ text: `{"n":${sequence}}`, documentBytes: null, isLatest: sequence === 3 },
+  }))
+  await saveChangesAndFanOut(pool, changes, at(0))
+  const view = await readPayment(pool, paymentId, null)
+  assert.equal(view?.sequence, 3)
+  assert.equal(view?.text, '{"n":3}')
+})
+
+test('a version is raised alone: of this payment, of this client', async () => {
+  const client = await storeClient(pool)
+  const [first, second] = [payment(client, { version: 3 }), payment(client, { version: 3 })]
+  await save(pool, first, at(0))
+  await save(pool, second, at(0))
+  const raised = { ...first, version: 9_007_199_254_740_991 }
+  await raiseVersions(pool, [raised, { ...second, clientKey: client.clientKey + 1_000 }], at(1))
+  await raiseVersions(pool, [], at(2))
+  const locked = await inTransaction(pool, (db) => lockPayments(db, [first.id, second.id]))
+  assert.deepEqual(locked.get(first.id), raised)
+  assert.deepEqual(locked.get(second.id), second)
+})
+
 test('a payment is read by its owner or by the operator, and by nobody else', async () => {
   const [client, other] = [await storeClient(pool), await storeClient(pool)]
   const saved = payment(client)
-  await savePayments(pool, [saved], at(0))
+  await save(pool, saved, at(0))
   assert.equal((await readPayment(pool, saved.id, client.clientKey))?.id, saved.id)
   assert.equal(await readPayment(pool, saved.id, other.clientKey), null)
   assert.equal(await readPayment(pool, randomUUID(), null), null)
@@ -66,7 +98,7 @@ test('F14: two that write one payment wait for each other, whether it exists yet
       return locked.get(saved.id)?.sequence
     })
     await untilWaiting(pool, 'pg_advisory_xact_lock')
-    await savePayments(db, [saved], at(0))
+    await save(db, saved, at(0))
   })
   assert.equal(await second, 1)
 })
@@ -87,17 +119,13 @@ test('the latest payment is the one that changed last, not the one that was acce
     payment(client, { text: '{"n":1}' }),
     payment(client, { text: '{"n":2}' }),
   ]
-  await savePayments(pool, [first], at(0))
-  await savePayments(pool, [second], at(1))
-  assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":2}', 'without events')
-  const ids = new UuidMaker(() => at(5).getTime(), randomBytes)
-  const events = [second, first].map((of) => ({
-    ...of,
-    id: ids.next(),
-    paymentId: of.id,
-    kind: 'payment.updated',
-    documentBytes: null,
-  }))
-  await saveEventsAndFanOut(pool, events, at(5))
+  await save(pool, first, at(0))
+  await save(pool, second, at(1))
+  assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":2}')
+  const { id: paymentId, ...rest } = first
+  const event = { id: ids.next(), paymentId, kind: 'payment.updated', documentBytes: null }
+  await saveEventsAndFanOut(pool, [{ ...rest, ...event }], at(5))
   assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":1}')
+  await pool.query('delete from events where client_key = $1', [client.clientKey])
+  assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":2}', 'without events')
 })

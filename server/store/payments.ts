@@ -2,7 +2,7 @@
 // its id that lasts to the end of the transaction, so sequence numbers never fork.
 
 import type { StoredPayment } from '../core/payment-change.ts'
-import { bytesColumn, plainColumn, textAt, textColumn } from './columns.ts'
+import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 
 export interface LockedPayment extends StoredPayment {
@@ -60,41 +60,23 @@ function toLocked(row: PaymentRow): LockedPayment {
   }
 }
 
-export interface PaymentToSave extends LockedPayment {
-  accountId: string
-}
-
-/** Inserts or replaces; each payment at most once per call. */
-export async function savePayments(
+/** For payments of which nothing else has changed. */
+export async function raiseVersions(
   db: Db,
-  payments: readonly PaymentToSave[],
+  payments: readonly LockedPayment[],
   now: Date,
 ): Promise<void> {
   if (payments.length === 0) return
-  const texts = textColumn(payments, (payment) => payment.text)
   await db.query({
-    name: 'save-payments',
-    text: `insert into payments
-             (client_key, id, account_id, sequence, version, text, document_hash, accepted_at, changed_at)
-           select client_key, id, account_id, sequence, version, ${textAt('$6')}, document_hash,
-             $7::timestamptz, $7::timestamptz
-           from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $8::bytea[],
-             $9::int[], $10::int[])
-             as given (client_key, id, account_id, sequence, version, document_hash, start, length)
-           on conflict (id, client_key) do update set
-             sequence = excluded.sequence, version = excluded.version, text = excluded.text,
-             document_hash = excluded.document_hash, changed_at = excluded.changed_at`,
+    name: 'raise-versions',
+    text: `update payments p set version = given.version, changed_at = $4
+           from unnest($1::int[], $2::uuid[], $3::bigint[]) as given (client_key, id, version)
+           where p.id = any(array[given.id]) and p.client_key = given.client_key`,
     values: [
       plainColumn(payments, (payment) => payment.clientKey),
       plainColumn(payments, (payment) => payment.id),
-      plainColumn(payments, (payment) => payment.accountId),
-      plainColumn(payments, (payment) => payment.sequence),
       plainColumn(payments, (payment) => payment.version),
-      texts.bytes,
       now,
-      bytesColumn(payments, (payment) => payment.documentHash),
-      texts.starts,
-      texts.lengths,
     ],
   })
 }
