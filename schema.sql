@@ -22,22 +22,6 @@ create table attempt_steps (
   constraint step_is_known CHECK ((step_seconds = ANY (ARRAY[60, 900, 3600])))
 ) with (fillfactor=50);
 
-create table attempts (
-  client_key integer not null,
-  delivery_id uuid not null,
-  attempt integer not null,
-  at timestamp with time zone not null,
-  duration_ms integer not null,
-  outcome text not null,
-  status smallint,
-  excerpt bytea,
-  constraint attempts_pkey PRIMARY KEY (client_key, delivery_id, attempt, at),
-  constraint attempts_count_from_one CHECK ((attempt >= 1)),
-  constraint excerpt_is_short CHECK ((length(excerpt) <= 4096))
-) partition by RANGE (at);
-
-create table attempts_default partition of attempts DEFAULT;
-
 create table audit (
   id uuid not null,
   at timestamp with time zone not null,
@@ -129,6 +113,22 @@ create table documents (
   constraint documents_pkey PRIMARY KEY (client_key, hash),
   constraint document_hash_is_sha256 CHECK ((length(hash) = 32))
 );
+
+create table earlier_attempts (
+  client_key integer not null,
+  delivery_id uuid not null,
+  attempt integer not null,
+  at timestamp with time zone not null,
+  duration_ms integer not null,
+  outcome text not null,
+  status smallint,
+  excerpt bytea,
+  constraint earlier_attempts_pkey PRIMARY KEY (client_key, delivery_id, attempt, at),
+  constraint attempts_count_from_one CHECK ((attempt >= 1)),
+  constraint excerpt_is_short CHECK ((length(excerpt) <= 4096))
+) partition by RANGE (at);
+
+create table earlier_attempts_default partition of earlier_attempts DEFAULT;
 
 create table endpoint_health (
   client_key integer not null,
@@ -269,10 +269,17 @@ create table final_deliveries (
   finished_at timestamp with time zone not null,
   last_outcome text,
   last_status smallint,
+  attempted_at timestamp with time zone,
+  duration_ms integer,
   attempts_begun integer,
   constraint final_deliveries_pkey PRIMARY KEY (client_key, id, finished_at),
   constraint delivered_means_200 CHECK (((state <> 'DELIVERED'::text) OR ((last_outcome = 'answered'::text) AND (last_status = 200)))),
-  constraint final_state_is_final CHECK ((state = ANY (ARRAY['DELIVERED'::text, 'EXHAUSTED'::text, 'SUPERSEDED'::text, 'CANCELLED'::text])))
+  constraint final_state_is_final CHECK ((state = ANY (ARRAY['DELIVERED'::text, 'EXHAUSTED'::text, 'SUPERSEDED'::text, 'CANCELLED'::text]))),
+  constraint only_a_delivery_keeps_its_attempt CHECK ((num_nonnulls(attempted_at, duration_ms) =
+CASE state
+    WHEN 'DELIVERED'::text THEN 2
+    ELSE 0
+END))
 ) partition by RANGE (finished_at);
 CREATE INDEX final_deliveries_exhausted ON final_deliveries USING btree (finished_at, client_key, endpoint_id) WHERE (state = 'EXHAUSTED'::text);
 CREATE INDEX final_deliveries_newest ON final_deliveries USING btree (id) WHERE (finished_at > '-infinity'::timestamp with time zone);
@@ -450,3 +457,25 @@ create table signing_keys (
   verifies_until timestamp with time zone,
   constraint signing_keys_pkey PRIMARY KEY (kid)
 );
+
+create view attempts with (security_invoker=true) as
+ SELECT earlier_attempts.client_key,
+    earlier_attempts.delivery_id,
+    earlier_attempts.attempt,
+    earlier_attempts.at,
+    earlier_attempts.duration_ms,
+    earlier_attempts.outcome,
+    earlier_attempts.status,
+    earlier_attempts.excerpt
+   FROM earlier_attempts
+UNION ALL
+ SELECT final_deliveries.client_key,
+    final_deliveries.id AS delivery_id,
+    final_deliveries.attempts AS attempt,
+    final_deliveries.attempted_at AS at,
+    final_deliveries.duration_ms,
+    final_deliveries.last_outcome AS outcome,
+    final_deliveries.last_status AS status,
+    NULL::bytea AS excerpt
+   FROM final_deliveries
+  WHERE final_deliveries.state = 'DELIVERED'::text;

@@ -227,18 +227,24 @@ create table final_deliveries (
   finished_at timestamptz not null,
   last_outcome text,
   last_status smallint,
+  -- The attempt that delivered: when it began and what it took. It has no other row.
+  attempted_at timestamptz,
+  duration_ms integer,
   primary key (client_key, id, finished_at),
   constraint final_state_is_final
     check (state in ('DELIVERED', 'EXHAUSTED', 'SUPERSEDED', 'CANCELLED')),
   constraint delivered_means_200
-    check (state <> 'DELIVERED' or (last_outcome = 'answered' and last_status = 200))
+    check (state <> 'DELIVERED' or (last_outcome = 'answered' and last_status = 200)),
+  constraint only_a_delivery_keeps_its_attempt
+    check (num_nonnulls(attempted_at, duration_ms) = case state when 'DELIVERED' then 2 else 0 end)
 ) partition by range (finished_at);
 create index final_deliveries_of_endpoint on final_deliveries (client_key, endpoint_id, id);
 create index final_deliveries_of_payment on final_deliveries (client_key, payment_id, id);
 create table final_deliveries_default partition of final_deliveries default;
 
--- One row per POST. The response's first bytes are kept only when it was not a 200.
-create table attempts (
+-- One row per POST, but for the one that delivered: that is told by the delivery's own row, because most
+-- deliveries need no other. The response's first bytes are kept only when it was not a 200.
+create table earlier_attempts (
   client_key integer not null,
   delivery_id uuid not null,
   attempt integer not null,
@@ -251,7 +257,15 @@ create table attempts (
   constraint attempts_count_from_one check (attempt >= 1),
   constraint excerpt_is_short check (length(excerpt) <= 4096)
 ) partition by range (at);
-create table attempts_default partition of attempts default;
+create table earlier_attempts_default partition of earlier_attempts default;
+
+-- Every attempt, once.
+create view attempts with (security_invoker = true) as
+  select client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt
+  from earlier_attempts
+  union all
+  select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status, null
+  from final_deliveries where state = 'DELIVERED';
 
 -- Who sends for which share of the endpoints. Read and compared on the database's clock alone.
 create table leases (

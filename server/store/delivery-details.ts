@@ -110,8 +110,13 @@ export async function readAttempts(
     excerpt: Buffer | null
   }>({
     name: 'read-attempts',
-    text: `select attempt, at, duration_ms, outcome, status, excerpt from attempts
+    // The view attempts by its parts: each says on which days to look.
+    text: `select attempt, at, duration_ms, outcome, status, excerpt from earlier_attempts
            where client_key = $1 and delivery_id = $2 and at >= $3
+           union all
+           select attempts, attempted_at, duration_ms, last_outcome, last_status, null
+           from final_deliveries
+           where client_key = $1 and id = $2 and finished_at >= $3 and state = 'DELIVERED'
            order by attempt desc, at desc limit $4`,
     values: [
       delivery.clientKey,

@@ -109,8 +109,10 @@ async function store(row: Row): Promise<void> {
       )
     : pool.query(
         `insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
-           sequence, kind, created_at, state, attempts, finished_at, last_outcome, last_status)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, 'answered', 200)`,
+           sequence, kind, created_at, state, attempts, finished_at, last_outcome, last_status,
+           attempted_at, duration_ms)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, 'answered', 200,
+           case $10 when 'DELIVERED' then $9::timestamptz end, case $10 when 'DELIVERED' then 5 end)`,
         [...shared, row.state, new Date(row.createdAtMs + 86_400_000 * (row.sequence - 1))],
       ))
 }

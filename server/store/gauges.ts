@@ -24,7 +24,7 @@ export interface DatabaseGauges {
 /** Of each shard; 64 of them make about a million, which is backlog enough for a gauge. */
 const COUNTED_PER_SHARD_MAX = 20_000
 
-const PARTITIONED = ['events', 'final_deliveries', 'attempts']
+const PARTITIONED = ['events', 'final_deliveries', 'earlier_attempts']
 
 const counted = (condition: string) => `(
   select count(*)::int from generate_series(0, 63) as s (shard) cross join lateral (

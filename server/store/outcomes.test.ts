@@ -33,7 +33,7 @@ let endpoint: StoredEndpoint
 let epoch: number
 
 beforeEach(async () => {
-  await pool.query('truncate pending_deliveries, final_deliveries, attempts')
+  await pool.query('truncate pending_deliveries, final_deliveries, earlier_attempts')
   const client = await storeClient(pool)
   endpoint = await storeEndpoint(pool, client.clientKey)
   epoch = await holdShard(pool)

@@ -67,7 +67,21 @@ const MINE = `mine as (
   select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)`
 
 const FINAL_COLUMNS = `client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-  created_at, state, attempts, deadline_at, finished_at, last_outcome, last_status`
+  created_at, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
+  duration_ms`
+
+/**
+ * Whether an attempt of `mine` that was answered with 200 needs a row of its own: it has delivered
+ * nothing (cancelled meanwhile), and is not recorded a second time. The case asks the history only about
+ * the few that have not ended just now.
+ */
+function hasNotDelivered(at: string): string {
+  return `case when m.id in (select id from ended) then false
+    else not exists (
+      select from final_deliveries f
+      where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
+        and f.attempts = m.attempt and f.attempted_at = ${at}) end`
+}
 
 /**
  * One row per attempt, and the delivery's next state. Returns the ids that were changed; one that
@@ -107,22 +121,23 @@ async function recordDelivered(
                $1::int[], $2::uuid[], $3::smallint[], $4::bigint[], $5::int[], $6::float8[],
                $7::int[], $8::float8[])
              as g (client_key, id, shard, epoch, attempt, at_ms, duration_ms, deadline_ms)
-           ), ${heldOf('$9', '$10')}, ${MINE}, attempted as (
-             insert into attempts
-               (client_key, delivery_id, attempt, at, duration_ms, outcome, status)
-             select client_key, id, attempt, to_timestamp(at_ms / 1000), duration_ms, 'answered', 200
-             from mine
-             on conflict do nothing
-           ), ended as (
+           ), ${heldOf('$9', '$10')}, ${MINE}, ended as (
              delete from pending_deliveries p using mine m
              where ${sameDelivery('m')} and p.attempts = m.attempt - 1
              returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
-               p.sequence, p.kind, p.created_at, m.attempt, m.deadline_ms
+               p.sequence, p.kind, p.created_at, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms
            ), filed as (
              insert into final_deliveries (${FINAL_COLUMNS})
              select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-               created_at, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $11, 'answered', 200
+               created_at, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $11, 'answered', 200,
+               to_timestamp(at_ms / 1000), duration_ms
              from ended
+           ), attempted as (
+             insert into earlier_attempts
+               (client_key, delivery_id, attempt, at, duration_ms, outcome, status)
+             select client_key, id, attempt, to_timestamp(at_ms / 1000), duration_ms, 'answered', 200
+             from mine m where ${hasNotDelivered('to_timestamp(m.at_ms / 1000)')}
+             on conflict do nothing
            )
            select id from ended`,
     values: [
@@ -160,12 +175,7 @@ async function recordAny(
                attempt, run_attempt, at, duration_ms, outcome, status,
                excerpt, state, next_attempt_at, first_attempt_at, first_failed_at,
                deadline_at, supersedes)
-           ), ${heldOf('$22', '$23')}, ${MINE}, attempted as (
-             insert into attempts
-               (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
-             select client_key, id, attempt, at, duration_ms, outcome, status, excerpt from mine
-             on conflict do nothing
-           ), kept as (
+           ), ${heldOf('$22', '$23')}, ${MINE}, kept as (
              update pending_deliveries p set
                attempts = m.attempt, run_attempts = m.run_attempt,
                next_attempt_at = m.next_attempt_at, first_attempt_at = m.first_attempt_at,
@@ -181,7 +191,15 @@ async function recordAny(
                and p.attempts = m.attempt - 1
              returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
                p.sequence, p.kind, p.created_at, m.state, m.attempt as attempts, m.deadline_at,
-               m.outcome as last_outcome, m.status as last_status
+               m.outcome as last_outcome, m.status as last_status,
+               case when m.state = 'DELIVERED' then m.at end as attempted_at,
+               case when m.state = 'DELIVERED' then m.duration_ms end as duration_ms
+           ), attempted as (
+             insert into earlier_attempts
+               (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
+             select client_key, id, attempt, at, duration_ms, outcome, status, excerpt from mine m
+             where case when state = 'DELIVERED' then ${hasNotDelivered('m.at')} else true end
+             on conflict do nothing
            ), overtaken as (
              delete from pending_deliveries p using mine m
              where m.supersedes and m.state = 'DELIVERED' and p.client_key + 0 = m.client_key
@@ -189,11 +207,12 @@ async function recordAny(
                and p.payment_id = any(array[m.payment_id]) and p.sequence < m.sequence and not p.is_replay
              returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
                p.sequence, p.kind, p.created_at, 'SUPERSEDED' as state, p.attempts, p.deadline_at,
-               p.last_outcome, p.last_status
+               p.last_outcome, p.last_status, null::timestamptz, null::int
            ), filed as (
              insert into final_deliveries (${FINAL_COLUMNS})
              select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-               created_at, state, attempts, deadline_at, $21, last_outcome, last_status
+               created_at, state, attempts, deadline_at, $21, last_outcome, last_status, attempted_at,
+               duration_ms
              from (select * from ended union all select * from overtaken) as gone
            )
            select id from kept union all select id from ended`,

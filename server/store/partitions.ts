@@ -13,7 +13,7 @@ const PARTITIONS_LOCK = 7_205_759_403_792_795
 const PARTITIONED = {
   events: (ms: number) => uuidFloor(ms),
   final_deliveries: (ms: number) => new Date(ms).toISOString(),
-  attempts: (ms: number) => new Date(ms).toISOString(),
+  earlier_attempts: (ms: number) => new Date(ms).toISOString(),
 } as const
 
 export async function ensurePartitions(db: Db, now: Date): Promise<void> {

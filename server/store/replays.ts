@@ -106,6 +106,11 @@ export async function replayDeliveries(
                and v.client_key = f.client_key and v.id = f.event_id
              returning f.*, e.shard, e.status = 'ACTIVE' as is_active, v.text, v.document_hash,
                v.document_bytes
+           ), kept as (
+             insert into earlier_attempts
+               (client_key, delivery_id, attempt, at, duration_ms, outcome, status)
+             select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status
+             from moved where state = 'DELIVERED'
            ), d as (
              select moved.client_key, moved.id, event_id, endpoint_id, payment_id, account_id, sequence,
                kind, shard, created_at,
@@ -115,7 +120,7 @@ export async function replayDeliveries(
                -- What an attempt that was under way at the cancellation has brought is noted in the
                -- attempts and nowhere else.
                case when state <> 'CANCELLED' then attempts
-                 else greatest(attempts, attempts_begun, (select max(a.attempt) from attempts a
+                 else greatest(attempts, attempts_begun, (select max(a.attempt) from earlier_attempts a
                    where a.client_key = moved.client_key and a.delivery_id = moved.id))
                end as attempts,
                0 as run_attempts, null::timestamptz as first_attempt_at,

@@ -56,7 +56,7 @@ async function readPartitions(db: Db): Promise<readonly Partition[]> {
     `select p.relname as parent, c.relname as name from pg_inherits i
        join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
      where p.relnamespace = current_schema()::regnamespace
-       and p.relname in ('events', 'final_deliveries', 'attempts') and c.relkind = 'r'`,
+       and p.relname in ('events', 'final_deliveries', 'earlier_attempts') and c.relkind = 'r'`,
   )
   return rows.flatMap(({ parent, name }) => {
     const day = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name)

@@ -22,9 +22,12 @@ const endpoint = await storeEndpoint(pool, clientKey)
 async function end(state: string, count: number, finishedAt: Date): Promise<void> {
   await pool.query(
     `insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
-       sequence, kind, created_at, state, attempts, finished_at, last_outcome, last_status)
+       sequence, kind, created_at, state, attempts, finished_at, last_outcome, last_status,
+       attempted_at, duration_ms)
      select $1, gen_random_uuid(), gen_random_uuid(), $2, gen_random_uuid(), gen_random_uuid(), 1,
-       'payment.created', $4, $3, 1, $4, 'answered', 200 from generate_series(1, $5)`,
+       'payment.created', $4, $3, 1, $4, 'answered', 200,
+       case $3 when 'DELIVERED' then $4::timestamptz end, case $3 when 'DELIVERED' then 5 end
+     from generate_series(1, $5)`,
     [clientKey, endpoint.endpointId, state, finishedAt, count],
   )
 }

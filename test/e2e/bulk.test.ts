@@ -103,7 +103,8 @@ async function exhaust(endpointId: string): Promise<void> {
     (await deliveriesOf(endpointId)).every(({ state }) => state !== 'PENDING'),
   )
   await pool.query(
-    `update final_deliveries set state = 'EXHAUSTED', last_status = 500 where endpoint_id = $1`,
+    `update final_deliveries set state = 'EXHAUSTED', last_status = 500, attempted_at = null,
+       duration_ms = null where endpoint_id = $1`,
     [endpointId],
   )
 }

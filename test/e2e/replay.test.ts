@@ -105,6 +105,8 @@ describe('replaying one delivery', { concurrency: true }, () => {
       assert.equal(request.headers['x-paybell-attempt'], String(index + 2))
     }
     assert.equal((await deliveryOf(of, paymentId)).attempts, 3)
+    const { rows } = await of.pool.query('select attempt from attempts where delivery_id = $1', [id])
+    assert.deepEqual(rows.map(({ attempt }) => attempt).toSorted(), [1, 2, 3])
   })
 
   for (const state of ['EXHAUSTED', 'SUPERSEDED', 'CANCELLED']) {
@@ -112,7 +114,10 @@ describe('replaying one delivery', { concurrency: true }, () => {
       const { receiver, of } = await openDoor(t)
       const paymentId = await put(of)
       const { id } = await untilState(of, paymentId, 'DELIVERED')
-      await of.pool.query('update final_deliveries set state = $2 where id = $1', [id, state])
+      await of.pool.query(
+        `update final_deliveries set state = $2, attempted_at = null, duration_ms = null where id = $1`,
+        [id, state],
+      )
       receiver.answer = 500
       const startedAt = Date.now()
       assert.equal((await operate(of, `/deliveries/${id}/replay`)).status, 202)

@@ -49,7 +49,18 @@ export async function dumpSchema(client: pg.Client | pg.Pool): Promise<string> {
     for (const index of await indexes(client, table.oid)) parts.push(`${index};`)
     parts.push('')
   }
+  for (const view of await views(client)) parts.push(view)
   return parts.join('\n')
+}
+
+async function views(client: pg.Client | pg.Pool): Promise<string[]> {
+  const { rows } = await client.query<{ text: string }>(
+    `select 'create view ' || relname || coalesce(' with (' || array_to_string(reloptions, ', ') || ')', '')
+       || E' as\\n' || pg_get_viewdef(oid, true) || E'\\n' as text
+     from pg_class where relnamespace = $1::regnamespace and relkind = 'v' order by relname`,
+    [SCHEMA],
+  )
+  return rows.map((row) => row.text)
 }
 
 async function columns(client: pg.Client | pg.Pool, table: number): Promise<string[]> {

@@ -118,10 +118,12 @@ async function seedChunk(db: Db, { first, count, startMs, stepMs, size }: Chunk)
   )
   await db.query(
     `insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
-       sequence, kind, created_at, state, attempts, deadline_at, finished_at, last_outcome, last_status)
+       sequence, kind, created_at, state, attempts, deadline_at, finished_at, last_outcome, last_status,
+       attempted_at, duration_ms)
      select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, at, state, 1,
        at + interval '7 days', at + interval '120 ms', 'answered',
-       case state when 'DELIVERED' then 200 else 503 end
+       case state when 'DELIVERED' then 200 else 503 end,
+       case state when 'DELIVERED' then at end, case state when 'DELIVERED' then 120 end
      from row_of where state <> 'PENDING'`,
   )
   await db.query(
@@ -132,8 +134,8 @@ async function seedChunk(db: Db, { first, count, startMs, stepMs, size }: Chunk)
      from row_of where state = 'PENDING'`,
   )
   await db.query(
-    `insert into attempts (client_key, delivery_id, attempt, at, duration_ms, outcome, status)
-     select client_key, id, 1, at, 120, 'answered', case state when 'DELIVERED' then 200 else 503 end
-     from row_of where state <> 'PENDING'`,
+    `insert into earlier_attempts (client_key, delivery_id, attempt, at, duration_ms, outcome, status)
+     select client_key, id, 1, at, 120, 'answered', 503
+     from row_of where state not in ('PENDING', 'DELIVERED')`,
   )
 }
