@@ -16,6 +16,7 @@ import { UuidMaker } from './core/uuid.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { DatabaseGaugeReader } from './database-gauges.ts'
 import { CallbackClient, type CallbackRequest } from './delivery/callback-client.ts'
+import { CHANGE_WATCH_LIMITS } from './delivery/change-watch.ts'
 import type { DeliveryStore } from './delivery/delivery-store.ts'
 import { DUE_READER_LIMITS, type DueReaderLimits } from './delivery/due-reader.ts'
 import { Engine, type EngineOptions } from './delivery/engine.ts'
@@ -202,6 +203,7 @@ export function createApp(options: AppOptions): PaybellApp {
     payloads: { cacheBytesMax: 64 * 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
     recorder: RECORDER_LIMITS,
     dueReader: spans.dueReader ?? DUE_READER_LIMITS,
+    changes: CHANGE_WATCH_LIMITS,
     pollEveryMs: spans.pollEveryMs ?? 1_000,
     slowCheckEveryMs: 250,
     // The sandbox may be made faster while it runs: it cares as often as the fastest needs, so that what

@@ -29,7 +29,12 @@ export interface DeliveryStore {
   ): Promise<readonly QueuedDelivery[]>
   readStrands(keys: readonly StrandKey[], limitEach: number): Promise<readonly QueuedDelivery[]>
   readEndpoints(keys: readonly EndpointKey[]): Promise<readonly SendingEndpoint[]>
-  readChangedEndpoints(sinceMs: number): Promise<readonly ChangedEndpoint[]>
+  /** Endpoints changed since then, in order of their ids, those behind `afterId`. */
+  readChangedEndpoints(
+    sinceMs: number,
+    afterId: string,
+    limit: number,
+  ): Promise<readonly ChangedEndpoint[]>
   readPayload(clientKey: number, eventId: string): Promise<Payload | null>
   readFile(clientKey: number, hash: Uint8Array): Promise<Uint8Array | null>
 

@@ -42,6 +42,9 @@ export class DueReader {
   readonly #dry = new Map<string, StrandKey>()
   #overlappedAtMs = 0
   #sweptAtMs = 0
+  /** Shards of which it is not known whether they have something parked. */
+  readonly #unsearched = new Set<number>()
+  #searching: Promise<void> | null = null
   #reading: Promise<void> | null = null
   #again = false
 
@@ -191,11 +194,27 @@ export class DueReader {
     this.#lanes.refilled(lane, rows.length < limit ? null : (rows.at(-1)?.id ?? null))
   }
 
-  /** Which lanes of these shards have something parked: asked after a take-over, and now and then. */
+  /**
+   * Which lanes of these shards have something parked: asked after a take-over, and now and then. One
+   * statement at a time; shards that are named meanwhile share the next.
+   */
   async findParked(shards: readonly number[]): Promise<void> {
     if (shards.length === 0) return
-    for (const lane of await this.#environment.store.readParkedLanes(shards)) {
-      if (this.#cursors.has(lane.shard)) this.#lanes.noteParked(lane)
+    for (const shard of shards) this.#unsearched.add(shard)
+    this.#searching ??= this.#search()
+    await this.#searching
+  }
+
+  async #search(): Promise<void> {
+    try {
+      while (this.#unsearched.size > 0) {
+        const shards = [...this.#unsearched]
+        this.#unsearched.clear()
+        const lanes = await this.#environment.store.readParkedLanes(shards)
+        for (const lane of lanes) if (this.#cursors.has(lane.shard)) this.#lanes.noteParked(lane)
+      }
+    } finally {
+      this.#searching = null
     }
   }
 

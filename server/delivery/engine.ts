@@ -7,6 +7,7 @@ import type { LeasePolicy } from '../core/lease.ts'
 import type { HandedOff, QueuedDelivery } from '../core/queued-delivery.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
+import { ChangeWatch, type ChangeWatchLimits } from './change-watch.ts'
 import { Courier } from './courier.ts'
 import { DueReader, type DueReaderLimits } from './due-reader.ts'
 import { EndpointCache } from './endpoint-cache.ts'
@@ -25,6 +26,7 @@ export interface EngineOptions {
   payloads: { cacheBytesMax: number; fileBytesMax: number }
   recorder: RecorderLimits
   dueReader: DueReaderLimits
+  changes: ChangeWatchLimits
   pollEveryMs: number
   /** How often attempts under way are looked at: who takes long becomes slow. */
   slowCheckEveryMs: number
@@ -35,9 +37,6 @@ export interface EngineOptions {
   /** The clock is told what time the database has. */
   onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
 }
-
-/** A change carries the time at which its transaction began, and is seen when that has committed. */
-const CHANGES_OVERLAP_POLLS = 30
 
 export class Engine {
   readonly #environment: EngineEnvironment
@@ -51,15 +50,13 @@ export class Engine {
   readonly #health = new HealthCounter()
   readonly #courier: Courier
   readonly #parking: Parking
+  readonly #changes: ChangeWatch
   readonly #callOff = new Set<() => void>()
   /** Attempts under way or not yet recorded. */
   #unsettled = 0
   #isRunning = false
   #callOffWake: (() => void) | null = null
   #wakeAtMs = Number.POSITIVE_INFINITY
-  #changesReadUntilMs = 0
-  /** Changes seen at the last look, which overlaps with the next one. */
-  #noticed = new Map<string, number>()
   #onDrained: (() => void) | null = null
 
   constructor(environment: EngineEnvironment, options: EngineOptions) {
@@ -84,6 +81,7 @@ export class Engine {
     this.#reader = new DueReader(environment, this.#lanes, options.dueReader)
     this.#payloads = new Payloads(environment.store, options.payloads)
     this.#endpoints = new EndpointCache(environment.store)
+    this.#changes = new ChangeWatch(environment.store, options.pollEveryMs, options.changes)
     const parts = {
       lanes: this.#lanes,
       shards: this.#shards,
@@ -115,7 +113,7 @@ export class Engine {
   async start(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
-    this.#changesReadUntilMs = this.#environment.clock.nowMs()
+    this.#changes.start(this.#environment.clock.nowMs())
     await this.#renew()
     this.#every(this.#options.leases.renewEveryMs, () => this.#renew())
     this.#every(this.#options.pollEveryMs, () => this.#poll())
@@ -196,13 +194,13 @@ export class Engine {
   /** Changed in this process: it holds here at once, and the others are told. */
   endpointChanged(clientKey: number, endpointId: string, shard: number): void {
     this.#environment.wakeUps?.announceEndpoint({ clientKey, endpointId, shard })
-    this.#takeChange({ clientKey, endpointId, shard })
+    this.#takeChanges([{ clientKey, endpointId, shard }])
   }
 
   /** Another process has work for us, or has changed an endpoint. */
   wake({ shards, endpoints, sinceMs }: WakeUp): void {
     const nowMs = this.#environment.clock.nowMs()
-    for (const endpoint of endpoints) this.#takeChange(endpoint)
+    this.#takeChanges(endpoints)
     const held = shards.filter((shard) => this.#shards.holds(shard))
     // Its rows are due since a moment ago, by another process's reading of the same clock.
     const dueSinceMs = Math.min(nowMs - this.#options.pollEveryMs, sinceMs ?? nowMs)
@@ -210,14 +208,27 @@ export class Engine {
     if (held.length > 0) void this.#read()
   }
 
-  #takeChange({ clientKey, endpointId, shard }: LaneKey): void {
+  #takeChanges(changes: readonly LaneKey[]): void {
+    for (const { endpointId } of changes) this.#forget(endpointId)
+    this.#readAnew(changes)
+  }
+
+  /** Nothing that is known or being read of this endpoint is believed any more. */
+  #forget(endpointId: string): void {
     this.#endpoints.forget(endpointId)
     this.#lanes.outdate(endpointId)
     this.#lanes.removeEndpoint(endpointId)
-    if (!this.#shards.holds(shard)) return
-    // What was in memory is read anew, and what was parked while it was not active.
-    this.#reader.gain([shard])
-    this.#lanes.noteParked({ clientKey, endpointId, shard })
+  }
+
+  /** What was in memory of these endpoints, and what was parked while they were not active. */
+  #readAnew(changed: readonly LaneKey[], others: Iterable<number> = []): void {
+    const shards = new Set([...changed.map(({ shard }) => shard), ...others])
+    const held = [...shards].filter((shard) => this.#shards.holds(shard))
+    if (held.length === 0) return
+    this.#reader.gain(held)
+    if (changed.length > this.#options.changes.oneByOneMax) void this.#findParked(held)
+    else
+      for (const lane of changed) if (this.#shards.holds(lane.shard)) this.#lanes.noteParked(lane)
     void this.#read()
   }
 
@@ -234,6 +245,7 @@ export class Engine {
         this.#pump()
       })
     }
+    this.#parking.refillNext()
     this.#wakeAt(this.#lanes.nextDueAtMs)
   }
 
@@ -322,21 +334,22 @@ export class Engine {
     this.#pump()
   }
 
-  /** Changes made in other processes; looked for with an overlap, since commits are seen late. */
+  /** Changes made in other processes. */
   async #noticeChanges(): Promise<void> {
-    const nowMs = this.#environment.clock.nowMs()
-    const changed = await this.#environment.store.readChangedEndpoints(
-      this.#changesReadUntilMs - CHANGES_OVERLAP_POLLS * this.#options.pollEveryMs,
-    )
-    this.#changesReadUntilMs = nowMs
-    const noticed = new Map<string, number>()
-    for (const { clientKey, endpointId, shard, changedAtMs } of changed) {
-      noticed.set(endpointId, changedAtMs)
-      if (this.#noticed.get(endpointId) !== changedAtMs) {
-        this.#takeChange({ clientKey, endpointId, shard })
-      }
+    const few: LaneKey[] = []
+    const shards = new Set<number>()
+    try {
+      await this.#changes.look(this.#environment.clock.nowMs(), (changes) => {
+        for (const change of changes) {
+          this.#forget(change.endpointId)
+          shards.add(change.shard)
+          if (few.length <= this.#options.changes.oneByOneMax) few.push(change)
+        }
+      })
+    } finally {
+      // Also of a look that broke off: what it took out of memory has to come back.
+      this.#readAnew(few, shards)
     }
-    this.#noticed = noticed
   }
 
   async #flushHealth(): Promise<void> {

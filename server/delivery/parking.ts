@@ -5,6 +5,7 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueReader } from './due-reader.ts'
 import type { EngineEnvironment } from './environment.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import { Queue } from './queue.ts'
 import type { Shards } from './shards.ts'
 
 export interface ParkingParts {
@@ -15,11 +16,17 @@ export interface ParkingParts {
   onMoved(): void
 }
 
+/** Refills under way at once: after an outage thousands of lanes are hungry in the same moment. */
+const REFILLS_MAX = 4
+
 export class Parking {
   readonly #environment: EngineEnvironment
   readonly #parts: ParkingParts
   readonly #retryMs: number
   #parking: QueuedDelivery[] = []
+  /** Lanes that wait for a refill, the first that asked first. */
+  readonly #hungry = new Queue<{ lane: Lane; room: number }>()
+  #refills = 0
   #isStopped = false
 
   constructor(environment: EngineEnvironment, parts: ParkingParts, retryMs: number) {
@@ -49,20 +56,36 @@ export class Parking {
     this.#isStopped = true
   }
 
-  /** Takes parked deliveries of a lane into memory. */
+  /** Takes parked deliveries of a lane into memory, when it is the lane's turn. */
   refill(lane: Lane, room: number): void {
-    if (this.#isStopped) return
+    this.#hungry.push({ lane, room })
+    this.refillNext()
+  }
+
+  /** To be called when memory has room again: while it is full nothing is taken up. */
+  refillNext(): void {
+    while (this.#hungry.length > 0 && this.#refills < REFILLS_MAX) {
+      if (this.#isStopped || this.#parts.reader.isFull) return
+      const next = this.#hungry.shift()
+      if (next !== undefined) void this.#refill(next.lane, next.room)
+    }
+  }
+
+  async #refill(lane: Lane, room: number): Promise<void> {
     const { lanes, reader, onMoved } = this.#parts
-    reader
-      .refill(lane, room)
-      .catch((error: unknown) => {
-        this.#warn(error, 'lane.not-refilled')
-        // Not at once: a database that refuses everything would be asked without end.
-        this.#environment.setTimer(this.#retryMs, () => {
-          if (!this.#isStopped) lanes.refilled(lane, lane.parkedUpTo)
-        })
+    this.#refills++
+    try {
+      await reader.refill(lane, room)
+    } catch (error) {
+      this.#warn(error, 'lane.not-refilled')
+      // Not at once: a database that refuses everything would be asked without end.
+      this.#environment.setTimer(this.#retryMs, () => {
+        if (!this.#isStopped) lanes.refilled(lane, lane.parkedUpTo)
       })
-      .finally(onMoved)
+    }
+    this.#refills--
+    this.refillNext()
+    onMoved()
   }
 
   async #write(): Promise<void> {

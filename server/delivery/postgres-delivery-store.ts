@@ -44,7 +44,8 @@ export function postgresDeliveryStore(
     readDue: (cursors, untilMs, limit) => readDue(pool, cursors, untilMs, limit),
     readStrands: (keys, limitEach) => readStrands(pool, keys, limitEach),
     readEndpoints: (keys) => readSendingEndpoints(pool, sealer, keys),
-    readChangedEndpoints: (sinceMs) => readChangedEndpoints(pool, sinceMs),
+    readChangedEndpoints: (sinceMs, afterId, limit) =>
+      readChangedEndpoints(pool, sinceMs, afterId, limit),
     readPayload: (clientKey, eventId) => readPayload(pool, clientKey, eventId),
     readFile: (clientKey, hash) => readDocument(pool, clientKey, hash),
     recordOutcomes: (records, nowMs) => recordOutcomes(pool, records, new Date(nowMs)),

@@ -18,6 +18,7 @@ import {
   storePending,
   untilWaiting,
 } from '../../test/support/stored-deliveries.ts'
+import { NIL_UUID } from '../core/uuid.ts'
 import { cancelDeliveries, findPending, findStillPending } from './cancellations.ts'
 import { inTransaction } from './db.ts'
 import { type AttemptRecord, recordOutcomes } from './outcomes.ts'
@@ -138,10 +139,10 @@ test('an attempt that ended behind the cancellation is counted from its record',
 
 test('the endpoint is marked, so that its owner in another process drops what it holds', async () => {
   const { id, endpoint } = await store()
-  const before = await readChangedEndpoints(pool, STORED_AT.getTime())
+  const before = await readChangedEndpoints(pool, STORED_AT.getTime(), NIL_UUID, 1_000)
   assert.ok(!before.some(({ endpointId }) => endpointId === endpoint.endpointId))
   await cancel(id, endpoint)
-  const changed = await readChangedEndpoints(pool, STORED_AT.getTime())
+  const changed = await readChangedEndpoints(pool, STORED_AT.getTime(), NIL_UUID, 1_000)
   const mine = changed.filter(({ endpointId }) => endpointId === endpoint.endpointId)
   assert.deepEqual(mine, [{ ...endpoint, changedAtMs: NOW.getTime() }])
 })

@@ -9,6 +9,7 @@ import {
   storeClient,
   storeEndpoint,
 } from '../../test/support/stored-deliveries.ts'
+import { NIL_UUID } from '../core/uuid.ts'
 import { Sealer } from './sealing.ts'
 import { readChangedEndpoints, readSendingEndpoints } from './sending-endpoints.ts'
 
@@ -102,8 +103,11 @@ test('an endpoint of another client, or of nobody, is not found', async () => {
 test('I13: what changed since a moment is told, later changes only', async () => {
   const changedAt = new Date('2031-01-01T00:00:00.500Z')
   await setSecrets({ changed_at: changedAt })
-  const changed = await readChangedEndpoints(pool, changedAt.getTime() - 1)
+  const read = (sinceMs: number, afterId = NIL_UUID) =>
+    readChangedEndpoints(pool, sinceMs, afterId, 10)
+  const changed = await read(changedAt.getTime() - 1)
   const { clientKey, endpointId, shard } = endpoint
   assert.deepEqual(changed, [{ clientKey, endpointId, shard, changedAtMs: changedAt.getTime() }])
-  assert.deepEqual(await readChangedEndpoints(pool, changedAt.getTime()), [])
+  assert.deepEqual(await read(changedAt.getTime()), [])
+  assert.deepEqual(await read(changedAt.getTime() - 1, endpointId), [])
 })

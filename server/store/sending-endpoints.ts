@@ -54,10 +54,12 @@ export interface ChangedEndpoint {
   changedAtMs: number
 }
 
-/** What changed since `sinceMs`, for engines that were not told. */
+/** What changed since `sinceMs`, for engines that were not told; a page, in order of the ids. */
 export async function readChangedEndpoints(
   db: Db,
   sinceMs: number,
+  afterId: string,
+  limit: number,
 ): Promise<readonly ChangedEndpoint[]> {
   const { rows } = await db.query<{
     client_key: number
@@ -68,11 +70,12 @@ export async function readChangedEndpoints(
     name: 'read-changed-endpoints',
     // Deliveries that were taken away count too. One row for each endpoint, with the later of the two.
     text: `select client_key, id, shard, greatest(changed_at, deliveries_changed_at) as changed_at
-           from endpoints where changed_at > $1
+           from endpoints where changed_at > $1 and id > $2
            union
            select client_key, id, shard, greatest(changed_at, deliveries_changed_at)
-           from endpoints where deliveries_changed_at > $1`,
-    values: [new Date(sinceMs)],
+           from endpoints where deliveries_changed_at > $1 and id > $2
+           order by id limit $3`,
+    values: [new Date(sinceMs), afterId, limit],
   })
   return rows.map((row) => ({
     clientKey: row.client_key,

@@ -74,8 +74,10 @@ export class Operations {
     readEndpoints: () => this.#readEndpoints(),
     readChanged: async () => {
       const sinceMs = this.#both.nowMs - this.#dice.between(0, 2 * HOUR_MS)
-      const found = await this.#both.store(0).readChangedEndpoints(sinceMs)
-      assert.deepEqual(byEndpoint(this.#both.twin.readChangedEndpoints(sinceMs)), byEndpoint(found))
+      const afterId = this.#dice.chance(0.5) ? NIL_UUID : this.#endpoint()
+      const limit = this.#dice.whole(1, 8)
+      const found = await this.#both.store(0).readChangedEndpoints(sinceMs, afterId, limit)
+      assert.deepEqual(this.#both.twin.readChangedEndpoints(sinceMs, afterId, limit), found)
     },
     record: () => this.#record(),
     recordMore: () => this.#record(),

@@ -115,8 +115,8 @@ export function nodeStore(
     },
     readStrands: (keys, limit) => ask('readStrands', () => twin.readStrands(keys, limit)),
     readEndpoints: (keys) => ask('readEndpoints', () => twin.readEndpoints(keys)),
-    readChangedEndpoints: (sinceMs) =>
-      ask('readChangedEndpoints', () => twin.readChangedEndpoints(sinceMs)),
+    readChangedEndpoints: (sinceMs, afterId, limit) =>
+      ask('readChangedEndpoints', () => twin.readChangedEndpoints(sinceMs, afterId, limit)),
     readPayload: (_, eventId) => ask('readPayload', () => twin.readPayload(eventId)),
     readFile: () => ask('readFile', () => null),
     readParkedLanes: (shards) => ask('readParkedLanes', () => twin.readParkedLanes(shards)),

@@ -207,6 +207,7 @@ function drawOptions(
   const slower = isWeek ? WEEK_SLOWER : 1
   const { attemptMsMax, recordingMsMax, ...spans } = subject.LEASE_POLICY
   const reader = subject.DUE_READER_LIMITS
+  const changes = subject.CHANGE_WATCH_LIMITS
   // Not in the worlds of a week, where polls are far apart: two strands with one place between them
   // take it in turns by the polls, which would look like attempts that come late.
   const isCramped = dice.chance(0.4) && !isWeek
@@ -239,6 +240,10 @@ function drawOptions(
     },
     payloads: { cacheBytesMax: isCramped ? 500 : 1e6, fileBytesMax: 1e6 },
     recorder: subject.RECORDER_LIMITS,
+    // Few endpoints here, but looked after as if they were many.
+    changes: isCramped
+      ? { ...changes, pageMax: 1, rereadMax: 1, noticedMax: 3, oneByOneMax: 0 }
+      : changes,
     dueReader: {
       ...reader,
       strandMax: isCramped ? 2 : reader.strandMax,

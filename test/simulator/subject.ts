@@ -19,6 +19,7 @@ export interface Subject {
   Shards: typeof import('../../server/delivery/shards.ts').Shards
   RECORDER_LIMITS: typeof import('../../server/delivery/recorder.ts').RECORDER_LIMITS
   DUE_READER_LIMITS: typeof import('../../server/delivery/due-reader.ts').DUE_READER_LIMITS
+  CHANGE_WATCH_LIMITS: typeof import('../../server/delivery/change-watch.ts').CHANGE_WATCH_LIMITS
   DatabaseClock: typeof import('../../server/database-clock.ts').DatabaseClock
   LEASE_POLICY: typeof import('../../server/core/lease.ts').LEASE_POLICY
   retryPolicy: typeof import('../../server/core/backoff.ts').retryPolicy
@@ -34,27 +35,41 @@ export const SERVER = fileURLToPath(new URL('../../server/', import.meta.url))
 /** `root` is a folder that is laid out like server/. */
 export async function loadSubject(root = SERVER, flaws: readonly Flaw[] = []): Promise<Subject> {
   const load = (path: string) => import(new URL(path, `file://${root}/`).href)
-  const [engine, shards, recorder, reader, clock, lease, backoff, circuit, change, errors, uuid] =
-    await Promise.all(
-      [
-        'delivery/engine.ts',
-        'delivery/shards.ts',
-        'delivery/recorder.ts',
-        'delivery/due-reader.ts',
-        'database-clock.ts',
-        'core/lease.ts',
-        'core/backoff.ts',
-        'core/circuit.ts',
-        'core/payment-change.ts',
-        'core/errors.ts',
-        'core/uuid.ts',
-      ].map(load),
-    )
+  const [
+    engine,
+    shards,
+    recorder,
+    reader,
+    watch,
+    clock,
+    lease,
+    backoff,
+    circuit,
+    change,
+    errors,
+    uuid,
+  ] = await Promise.all(
+    [
+      'delivery/engine.ts',
+      'delivery/shards.ts',
+      'delivery/recorder.ts',
+      'delivery/due-reader.ts',
+      'delivery/change-watch.ts',
+      'database-clock.ts',
+      'core/lease.ts',
+      'core/backoff.ts',
+      'core/circuit.ts',
+      'core/payment-change.ts',
+      'core/errors.ts',
+      'core/uuid.ts',
+    ].map(load),
+  )
   return {
     Engine: engine.Engine,
     Shards: shards.Shards,
     RECORDER_LIMITS: recorder.RECORDER_LIMITS,
     DUE_READER_LIMITS: reader.DUE_READER_LIMITS,
+    CHANGE_WATCH_LIMITS: watch.CHANGE_WATCH_LIMITS,
     DatabaseClock: clock.DatabaseClock,
     LEASE_POLICY: lease.LEASE_POLICY,
     retryPolicy: backoff.retryPolicy,

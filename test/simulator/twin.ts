@@ -144,14 +144,16 @@ export class Twin {
     })
   }
 
-  readChangedEndpoints(sinceMs: number): ChangedEndpoint[] {
+  readChangedEndpoints(sinceMs: number, afterId: string, limit: number): ChangedEndpoint[] {
     const changed: ChangedEndpoint[] = []
     for (const { clientKey, id, shard, changedAtMs } of this.tables.endpoints.values()) {
-      if (changedAtMs > whole(sinceMs)) {
+      if (changedAtMs > whole(sinceMs) && id > afterId) {
         changed.push({ clientKey, endpointId: id, shard, changedAtMs })
       }
     }
     return changed
+      .sort((one, other) => compareIds(one.endpointId, other.endpointId))
+      .slice(0, limit)
   }
 
   readPayload(eventId: string): Payload | null {

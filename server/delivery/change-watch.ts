@@ -1,0 +1,87 @@
+// Notices what was changed elsewhere. A change carries the time at which its transaction began, and is
+// seen when that has committed: each look overlaps with those before it, and remembers what it has
+// seen. Where very many have changed at once, the overlap is read again now and then only.
+
+import { NIL_UUID } from '../core/uuid.ts'
+import type { LaneKey } from '../store/parked.ts'
+import type { ChangedEndpoint } from '../store/sending-endpoints.ts'
+import type { DeliveryStore } from './delivery-store.ts'
+
+export interface ChangeWatchLimits {
+  /** Rows of one statement. */
+  pageMax: number
+  overlapPolls: number
+  /** With more than this in the overlap, most looks go back by a few polls only. */
+  rereadMax: number
+  briefPolls: number
+  wideEveryPolls: number
+  /** Changes that are remembered; any beyond are merely taken again. */
+  noticedMax: number
+  /** Parked deliveries of so many changed endpoints are asked for one by one; of more, by shard. */
+  oneByOneMax: number
+}
+
+export const CHANGE_WATCH_LIMITS: ChangeWatchLimits = {
+  pageMax: 10_000,
+  overlapPolls: 30,
+  rereadMax: 1_000,
+  briefPolls: 3,
+  wideEveryPolls: 10,
+  noticedMax: 200_000,
+  oneByOneMax: 5,
+}
+
+export class ChangeWatch {
+  readonly #store: DeliveryStore
+  readonly #pollEveryMs: number
+  readonly #limits: ChangeWatchLimits
+  /** By endpoint, the change that was seen last. */
+  #noticed = new Map<string, number>()
+  #lookedAtMs = 0
+  #lookedWideAtMs = 0
+  #briefLooks = 0
+
+  constructor(store: DeliveryStore, pollEveryMs: number, limits: ChangeWatchLimits) {
+    this.#store = store
+    this.#pollEveryMs = pollEveryMs
+    this.#limits = limits
+  }
+
+  /** Nothing is known of anything yet: what changed before does not matter. */
+  start(nowMs: number): void {
+    this.#lookedAtMs = nowMs
+    this.#lookedWideAtMs = nowMs
+  }
+
+  /** Hands over what has changed since the last look, a page at a time. */
+  async look(nowMs: number, take: (changes: readonly LaneKey[]) => void): Promise<void> {
+    const { overlapPolls, rereadMax, briefPolls, wideEveryPolls, noticedMax } = this.#limits
+    const isBrief = this.#noticed.size > rereadMax && this.#briefLooks < wideEveryPolls - 1
+    const sinceMs = isBrief
+      ? this.#lookedAtMs - briefPolls * this.#pollEveryMs
+      : this.#lookedWideAtMs - overlapPolls * this.#pollEveryMs
+    // A look at the whole overlap forgets what has left it.
+    const noticed = isBrief ? this.#noticed : new Map<string, number>()
+    for await (const page of this.#pages(sinceMs)) {
+      take(page.filter((change) => this.#noticed.get(change.endpointId) !== change.changedAtMs))
+      for (const { endpointId, changedAtMs } of page) {
+        if (noticed.size < noticedMax) noticed.set(endpointId, changedAtMs)
+      }
+    }
+    this.#noticed = noticed
+    this.#lookedAtMs = nowMs
+    this.#briefLooks = isBrief ? this.#briefLooks + 1 : 0
+    if (!isBrief) this.#lookedWideAtMs = nowMs
+  }
+
+  async *#pages(sinceMs: number): AsyncGenerator<readonly ChangedEndpoint[]> {
+    const { pageMax } = this.#limits
+    for (let afterId = NIL_UUID; ; ) {
+      const page = await this.#store.readChangedEndpoints(sinceMs, afterId, pageMax)
+      if (page.length > 0) yield page
+      const last = page.at(-1)
+      if (last === undefined || page.length < pageMax) return
+      afterId = last.endpointId
+    }
+  }
+}

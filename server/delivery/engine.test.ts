@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idOf, queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { retryPolicy } from '../core/backoff.ts'
+import { circuitPolicy } from '../core/circuit.ts'
+import { LEASE_POLICY, SHARD_COUNT, type ShardEpoch } from '../core/lease.ts'
+import type { LaneKey } from '../store/parked.ts'
+import type { ChangedEndpoint } from '../store/sending-endpoints.ts'
+import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
+import { DUE_READER_LIMITS } from './due-reader.ts'
+import { Engine } from './engine.ts'
+import { RECORDER_LIMITS } from './recorder.ts'
+
+const PARKED = Number.POSITIVE_INFINITY
+
+function endpoint(number: number): LaneKey {
+  return { clientKey: 1, endpointId: idOf(number), shard: number % SHARD_COUNT }
+}
+
+/** An engine that owns all shards, over a store whose reads are counted and end when the test says so. */
+async function runningEngine() {
+  const world = {
+    changed: [] as ChangedEndpoint[],
+    parked: [] as LaneKey[],
+    laneReads: [] as (readonly number[])[],
+    refills: [] as string[],
+    dueReads: 0,
+    ends: [] as (() => void)[],
+  }
+  const held: ShardEpoch[] = []
+  const environment = testEnvironment({
+    renewLeases: async () => ({ nowMs: environment.clock.nowMs(), processes: 1, held }),
+    async takeLeases(wanted) {
+      for (let shard = 0; shard < wanted; shard++) held.push({ shard, epoch: 1 })
+      return held
+    },
+    async readDue() {
+      world.dueReads++
+      return []
+    },
+    async readChangedEndpoints(_sinceMs, afterId, limit) {
+      return world.changed.filter(({ endpointId }) => endpointId > afterId).slice(0, limit)
+    },
+    async readParkedLanes(shards) {
+      world.laneReads.push(shards)
+      return world.parked
+    },
+    async readParked({ endpointId, shard }) {
+      world.refills.push(endpointId)
+      await new Promise<void>((resolve) => world.ends.push(resolve))
+      return [queued({ endpointId, shard, nextAttemptAtMs: PARKED })]
+    },
+    disableFailing: async () => [],
+  })
+  const engine = new Engine(environment, {
+    retry: retryPolicy(),
+    leases: LEASE_POLICY,
+    lanes: {
+      policy: {
+        inFlightMax: 1,
+        circuit: circuitPolicy(),
+        slowMs: 1_000,
+        ratePerSecond: null,
+        backlogPerSecond: 2_000,
+        bytesPerTurn: 64 * 1024,
+      },
+      // Nothing is sent here: what is taken up stays.
+      slots: 0,
+      perLaneMax: 100,
+      perBrokenLaneMax: 10,
+      lanesMax: 100,
+      keepMsMax: 30_000,
+      patienceMs: 3_600_000,
+    },
+    payloads: { cacheBytesMax: 1_000, fileBytesMax: 1_000 },
+    recorder: RECORDER_LIMITS,
+    dueReader: DUE_READER_LIMITS,
+    changes: CHANGE_WATCH_LIMITS,
+    pollEveryMs: 1_000,
+    slowCheckEveryMs: 250,
+    careEveryMs: 60_000,
+    disableAfterMs: 1e9,
+    onDatabaseTime() {},
+  })
+  await engine.start()
+  await turnOver()
+  world.laneReads = []
+  world.dueReads = 0
+  const poll = async () => {
+    environment.timers.ring()
+    await turnOver()
+  }
+  return { engine, world, environment, poll }
+}
+
+test('regression: very many endpoints that change at once are looked after by shard', async () => {
+  const { engine, world, environment, poll } = await runningEngine()
+  world.changed = Array.from({ length: 25_000 }, (_, number) => ({
+    ...endpoint(number + 1),
+    changedAtMs: environment.clock.nowMs(),
+  }))
+  await poll()
+  // The care round, whose timer rings with all others, may ask once more.
+  assert.ok(world.laneReads.length <= 2, `${world.laneReads.length} looks for parked work`)
+  assert.equal(world.laneReads[0]?.length, SHARD_COUNT)
+  assert.deepEqual(world.refills, [])
+  assert.ok(world.dueReads <= 4, `${world.dueReads} reads of due work`)
+  await engine.stop()
+})
+
+test('a few that change are asked for what they have parked, each at once', async () => {
+  const { engine, world } = await runningEngine()
+  engine.wake({ shards: [], endpoints: [endpoint(1), endpoint(2)] })
+  assert.deepEqual(world.refills, [idOf(1), idOf(2)])
+  assert.deepEqual(world.laneReads, [])
+  await engine.stop()
+})
+
+test('many that another process tells of are looked after by shard, and only those with parked work', async () => {
+  const { engine, world } = await runningEngine()
+  world.parked = [endpoint(7)]
+  engine.wake({
+    shards: [],
+    endpoints: Array.from({ length: 50 }, (_, number) => endpoint(number + 1)),
+  })
+  await turnOver()
+  assert.equal(world.laneReads.length, 1)
+  assert.deepEqual(world.refills, [idOf(7)])
+  await engine.stop()
+})
+
+test('thousands of lanes with parked work are refilled a few at a time', async () => {
+  const { engine, world } = await runningEngine()
+  world.parked = Array.from({ length: 3_000 }, (_, number) => endpoint(number + 1))
+  engine.wake({ shards: [], endpoints: world.parked })
+  let most = 0
+  for (let turns = 0; engine.inMemory < 3_000 && turns < 5_000; turns++) {
+    await turnOver()
+    most = Math.max(most, world.ends.length)
+    for (const end of world.ends.splice(0)) end()
+  }
+  assert.equal(engine.inMemory, 3_000)
+  assert.ok(most <= 4, `${most} refills at once`)
+  await engine.stop()
+})
