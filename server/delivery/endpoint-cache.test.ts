@@ -43,6 +43,30 @@ test('those asked for in one turn are read in one statement, each once', async (
   assert.equal(reads.length, 1)
 })
 
+test('those expected are read together, and whoever asks meanwhile waits for that read', async () => {
+  const { cache, reads } = cacheOverReads()
+  for (const n of [1, 2, 1]) cache.expect(1, idOf(n))
+  await turnOver()
+  const asked = cache.get(1, idOf(2))
+  reads[0]?.find('https://a.test')
+  assert.equal((await asked)?.url, 'https://a.test')
+  cache.expect(1, idOf(1))
+  await turnOver()
+  assert.equal(reads.length, 1)
+})
+
+test('an expectation that fails is nobody’s error, and whoever asks reads again', async () => {
+  const { cache, reads } = cacheOverReads()
+  cache.expect(1, A)
+  await turnOver()
+  reads[0]?.fail()
+  await turnOver()
+  const asked = cache.get(1, A)
+  await turnOver()
+  reads[1]?.find('https://a.test')
+  assert.equal((await asked)?.url, 'https://a.test')
+})
+
 test('an endpoint that does not exist is null, and is asked for again', async () => {
   let reads = 0
   const { store } = testEnvironment({

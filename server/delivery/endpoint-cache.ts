@@ -3,36 +3,42 @@
 
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { DeliveryStore, EndpointKey } from './delivery-store.ts'
+import { GatheredReads } from './gathered-reads.ts'
 
 const ENDPOINTS_MAX = 50_000
+/** Forgotten together when it is full: the oldest, one by one, would cost a look for each new one. */
+const FORGOTTEN_AT_ONCE = 1_000
 
 export class EndpointCache {
-  readonly #store: DeliveryStore
   readonly #known = new Map<string, SendingEndpoint>()
   readonly #reading = new Map<string, Promise<SendingEndpoint | null>>()
-  #wanted: EndpointKey[] = []
+  readonly #reads: GatheredReads<EndpointKey, SendingEndpoint>
 
   constructor(store: DeliveryStore) {
-    this.#store = store
+    this.#reads = new GatheredReads({
+      read: async (keys) => {
+        const found = await store.readEndpoints(keys)
+        return new Map(found.map((endpoint) => [endpoint.id, endpoint]))
+      },
+      keysMax: 500,
+      statementsMax: 2,
+    })
   }
 
-  /** Null when there is no such endpoint. Those asked for in one turn are read in one statement. */
+  /** Null when there is no such endpoint. */
   get(clientKey: number, endpointId: string): SendingEndpoint | Promise<SendingEndpoint | null> {
-    const known = this.#known.get(endpointId)
-    if (known) return known
-    let reading = this.#reading.get(endpointId)
-    if (!reading) {
-      if (this.#wanted.length === 0) this.#batch = Promise.resolve().then(() => this.#readWanted())
-      this.#wanted.push({ clientKey, endpointId })
-      const mine = this.#batch.then((found) => found.get(endpointId) ?? null)
-      this.#reading.set(endpointId, mine)
-      const forget = () => {
-        if (this.#reading.get(endpointId) === mine) this.#reading.delete(endpointId)
-      }
-      mine.then(forget, forget)
-      reading = mine
-    }
-    return reading
+    return (
+      this.#known.get(endpointId) ??
+      this.#reading.get(endpointId) ??
+      this.#read(clientKey, endpointId)
+    )
+  }
+
+  /** It will be asked for soon: read now, together with its neighbours, and then nobody waits. */
+  expect(clientKey: number, endpointId: string): void {
+    if (this.#known.has(endpointId) || this.#reading.has(endpointId)) return
+    // Whoever needs it asks again.
+    this.#read(clientKey, endpointId).catch(() => {})
   }
 
   forget(endpointId: string): void {
@@ -41,23 +47,36 @@ export class EndpointCache {
     this.#reading.delete(endpointId)
   }
 
-  #batch: Promise<ReadonlyMap<string, SendingEndpoint>> = Promise.resolve(new Map())
+  #read(clientKey: number, endpointId: string): Promise<SendingEndpoint | null> {
+    // Kept only if nobody has said meanwhile that it changed.
+    const isCurrent = () => this.#reading.get(endpointId) === reading
+    const reading: Promise<SendingEndpoint | null> = this.#reads
+      .get(endpointId, { clientKey, endpointId })
+      .then(
+        (endpoint) => {
+          if (isCurrent()) {
+            this.#reading.delete(endpointId)
+            if (endpoint !== null) this.#remember(endpoint)
+          }
+          return endpoint
+        },
+        (error: unknown) => {
+          if (isCurrent()) this.#reading.delete(endpointId)
+          throw error
+        },
+      )
+    this.#reading.set(endpointId, reading)
+    return reading
+  }
 
-  async #readWanted(): Promise<ReadonlyMap<string, SendingEndpoint>> {
-    const wanted = this.#wanted
-    this.#wanted = []
-    const current = new Map(
-      wanted.map((key) => [key.endpointId, this.#reading.get(key.endpointId)]),
-    )
-    const found = await this.#store.readEndpoints(wanted)
-    if (this.#known.size > ENDPOINTS_MAX) this.#known.clear()
-    for (const endpoint of found) {
-      // Kept only if nobody has said meanwhile that it changed.
-      const reading = this.#reading.get(endpoint.id)
-      if (reading !== undefined && reading === current.get(endpoint.id)) {
-        this.#known.set(endpoint.id, endpoint)
+  #remember(endpoint: SendingEndpoint): void {
+    if (this.#known.size >= ENDPOINTS_MAX) {
+      let left = FORGOTTEN_AT_ONCE
+      for (const oldest of this.#known.keys()) {
+        if (left-- === 0) break
+        this.#known.delete(oldest)
       }
     }
-    return new Map(found.map((endpoint) => [endpoint.id, endpoint]))
+    this.#known.set(endpoint.id, endpoint)
   }
 }

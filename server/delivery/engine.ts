@@ -182,6 +182,7 @@ export class Engine {
         continue
       }
       if (payload !== null) this.#payloads.remember(delivery.eventId, payload)
+      this.#endpoints.expect(delivery.clientKey, delivery.endpointId)
       if (!this.#lanes.add(delivery, delivery.hasElders, nowMs)) {
         this.#reader.want(delivery)
         hasToRead = true
