@@ -4,7 +4,7 @@
 import type { ShardEpoch } from '../core/lease.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
-import type { Payload } from '../store/events.ts'
+import type { EventKey, Payload } from '../store/events.ts'
 import type { HealthDelta } from '../store/health.ts'
 import type { Renewal } from '../store/leases.ts'
 import type { AttemptRecord, HeldDelivery, Postponement } from '../store/outcomes.ts'
@@ -35,7 +35,8 @@ export interface DeliveryStore {
     afterId: string,
     limit: number,
   ): Promise<readonly ChangedEndpoint[]>
-  readPayload(clientKey: number, eventId: string): Promise<Payload | null>
+  /** By event id; events that are gone are left out. */
+  readPayloads(keys: readonly EventKey[]): Promise<ReadonlyMap<string, Payload>>
   readFile(clientKey: number, hash: Uint8Array): Promise<Uint8Array | null>
 
   /** Active endpoints of these shards that have parked deliveries. */

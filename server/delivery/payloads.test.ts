@@ -19,9 +19,11 @@ function payloadsOver(
 ) {
   const reads: string[] = []
   const { store } = testEnvironment({
-    readPayload: async (_clientKey, eventId) => {
-      reads.push(eventId)
-      return stored[eventId] ?? null
+    readPayloads: async (keys) => {
+      reads.push(...keys.map(({ eventId }) => eventId))
+      return new Map(
+        Object.entries(stored).filter(([id]) => keys.some((key) => key.eventId === id)),
+      )
     },
     readFile: file,
   })

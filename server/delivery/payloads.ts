@@ -1,11 +1,12 @@
 // Bodies ready to be sent. Fresh ones come with the hand-off, so a first attempt reads nothing; the
-// rest is read from the store. The cache is bounded by bytes and keeps no files: those are read for
-// each attempt, within a budget of their own.
+// rest is read from the store, many at a time. The cache is bounded by bytes and keeps no files: those
+// are read for each attempt, within a budget of their own.
 
 import { callbackBodyParts } from '../core/callback.ts'
-import type { Payload } from '../store/events.ts'
+import type { EventKey, Payload } from '../store/events.ts'
 import { ByteBudget } from './byte-budget.ts'
 import type { DeliveryStore } from './delivery-store.ts'
+import { GatheredReads } from './gathered-reads.ts'
 
 export interface Body {
   parts: readonly Uint8Array[]
@@ -20,6 +21,7 @@ export class Payloads {
   readonly #store: DeliveryStore
   readonly #cacheBytesMax: number
   readonly #files: ByteBudget
+  readonly #texts: GatheredReads<EventKey, Payload>
   /** In order of arrival: the oldest goes first. */
   readonly #cache = new Map<string, Payload>()
   #cacheBytes = 0
@@ -28,6 +30,9 @@ export class Payloads {
     this.#store = store
     this.#cacheBytesMax = limits.cacheBytesMax
     this.#files = new ByteBudget(limits.fileBytesMax)
+    // A text may have 128 KB: a statement brings some ten megabytes at the very most.
+    const read = (keys: readonly EventKey[]) => store.readPayloads(keys)
+    this.#texts = new GatheredReads({ read, keysMax: 100, statementsMax: 2 })
   }
 
   remember(eventId: string, payload: Payload): void {
@@ -49,7 +54,7 @@ export class Payloads {
   }
 
   async #read(clientKey: number, eventId: string, kept?: Payload): Promise<Body | null> {
-    const payload = kept ?? (await this.#store.readPayload(clientKey, eventId))
+    const payload = kept ?? (await this.#texts.get(eventId, { clientKey, eventId }))
     if (payload === null) return null
     if (payload.documentHash === null) return toBody(payload.text, null, NOTHING)
     const release = await this.#files.take(payload.documentBytes ?? 0)

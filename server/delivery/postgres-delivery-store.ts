@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { LeasePolicy } from '../core/lease.ts'
 import { readDue, readStrands } from '../store/deliveries.ts'
 import { readDocument } from '../store/documents.ts'
-import { readPayload } from '../store/events.ts'
+import { readPayloads } from '../store/events.ts'
 import { saveHealth } from '../store/health.ts'
 import {
   leaveProcesses,
@@ -46,7 +46,7 @@ export function postgresDeliveryStore(
     readEndpoints: (keys) => readSendingEndpoints(pool, sealer, keys),
     readChangedEndpoints: (sinceMs, afterId, limit) =>
       readChangedEndpoints(pool, sinceMs, afterId, limit),
-    readPayload: (clientKey, eventId) => readPayload(pool, clientKey, eventId),
+    readPayloads: (keys) => readPayloads(pool, keys),
     readFile: (clientKey, hash) => readDocument(pool, clientKey, hash),
     recordOutcomes: (records, nowMs) => recordOutcomes(pool, records, new Date(nowMs)),
     postpone: (postponed) => postponeDeliveries(pool, postponed),

@@ -11,7 +11,7 @@ import {
 } from '../../test/support/stored-deliveries.ts'
 import { UuidMaker, uuidTimeMs } from '../core/uuid.ts'
 import { saveEventsAndFanOut } from './accept.ts'
-import { type EventToSave, readEventsOfPayment, readPayload } from './events.ts'
+import { type EventToSave, readEventsOfPayment, readPayloads } from './events.ts'
 
 const ids = new UuidMaker(() => STORED_AT.getTime(), randomBytes)
 let pool: Pool
@@ -148,8 +148,9 @@ test('an event nobody asked for is kept all the same, with its bytes', async () 
   const saved = event(client, { text: '{"é":"💶"}', documentHash: hash, documentBytes: 12 })
   assert.deepEqual(await saveEventsAndFanOut(pool, [saved], STORED_AT), [])
   const payload = { text: saved.text, documentHash: hash, documentBytes: 12 }
-  assert.deepEqual(await readPayload(pool, client.clientKey, saved.id), payload)
-  assert.equal(await readPayload(pool, client.clientKey + 1_000, saved.id), null)
+  const read = (clientKey: number) => readPayloads(pool, [{ clientKey, eventId: saved.id }])
+  assert.deepEqual(await read(client.clientKey), new Map([[saved.id, payload]]))
+  assert.deepEqual(await read(client.clientKey + 1_000), new Map())
 })
 
 test('nothing to save is nothing done', async () => {

@@ -1,5 +1,6 @@
 // The events table: every accepted change of every payment, immutable, in sequence within its payment.
 
+import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 
 export interface EventToSave {
@@ -23,28 +24,34 @@ export interface Payload {
   documentBytes: number | null
 }
 
-export async function readPayload(
+export interface EventKey {
+  clientKey: number
+  eventId: string
+}
+
+/** By event id; events that are gone are left out. */
+export async function readPayloads(
   db: Db,
-  clientKey: number,
-  eventId: string,
-): Promise<Payload | null> {
+  keys: readonly EventKey[],
+): Promise<ReadonlyMap<string, Payload>> {
   const { rows } = await db.query<{
+    id: string
     text: string
     document_hash: Buffer | null
     document_bytes: number | null
   }>({
-    name: 'read-payload',
-    text: `select text, document_hash, document_bytes from events
-           where client_key = $1 and id = $2`,
-    values: [clientKey, eventId],
+    name: 'read-payloads',
+    text: `select e.id, e.text, e.document_hash, e.document_bytes
+           from unnest($1::int[], $2::uuid[]) as k (client_key, id)
+           join events e on e.client_key = any(array[k.client_key]) and e.id = any(array[k.id])`,
+    values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.eventId)],
   })
-  const [row] = rows
-  if (row === undefined) return null
-  return {
-    text: row.text,
-    documentHash: row.document_hash,
-    documentBytes: row.document_bytes,
-  }
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      { text: row.text, documentHash: row.document_hash, documentBytes: row.document_bytes },
+    ]),
+  )
 }
 
 export interface EventView {

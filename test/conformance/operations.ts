@@ -210,11 +210,9 @@ export class Operations {
         row.endpointId === endpointId && row.paymentId === paymentId
       assert.deepEqual(read.filter(ofStrand), found.filter(ofStrand))
     }
-    const [some] = this.#rows()
-    if (some) {
-      const payload = await this.#both.store(0).readPayload(some.clientKey, some.eventId)
-      assert.deepEqual(this.#both.twin.readPayload(some.eventId), payload)
-    }
+    const events = this.#rows().slice(0, 3)
+    const payloads = await this.#both.store(0).readPayloads(events)
+    assert.deepEqual(this.#both.twin.readPayloads(events), payloads)
   }
 
   async #readEndpoints(): Promise<void> {

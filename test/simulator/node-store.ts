@@ -117,7 +117,7 @@ export function nodeStore(
     readEndpoints: (keys) => ask('readEndpoints', () => twin.readEndpoints(keys)),
     readChangedEndpoints: (sinceMs, afterId, limit) =>
       ask('readChangedEndpoints', () => twin.readChangedEndpoints(sinceMs, afterId, limit)),
-    readPayload: (_, eventId) => ask('readPayload', () => twin.readPayload(eventId)),
+    readPayloads: (keys) => ask('readPayloads', () => twin.readPayloads(keys)),
     readFile: () => ask('readFile', () => null),
     readParkedLanes: (shards) => ask('readParkedLanes', () => twin.readParkedLanes(shards)),
     readParked: (lane, afterId, limit) => {

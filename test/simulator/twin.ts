@@ -5,7 +5,7 @@
 import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
 import type { EndpointKey } from '../../server/delivery/delivery-store.ts'
 import type { DueCursor, StrandKey } from '../../server/store/deliveries.ts'
-import type { Payload } from '../../server/store/events.ts'
+import type { EventKey, Payload } from '../../server/store/events.ts'
 import type { HealthDelta } from '../../server/store/health.ts'
 import type { Renewal } from '../../server/store/leases.ts'
 import type { AttemptRecord, HeldDelivery, Postponement } from '../../server/store/outcomes.ts'
@@ -156,9 +156,13 @@ export class Twin {
       .slice(0, limit)
   }
 
-  readPayload(eventId: string): Payload | null {
-    const event = this.tables.events.get(eventId)
-    return event ? { text: event.text, documentHash: null, documentBytes: null } : null
+  readPayloads(keys: readonly EventKey[]): Map<string, Payload> {
+    const found = new Map<string, Payload>()
+    for (const { eventId } of keys) {
+      const event = this.tables.events.get(eventId)
+      if (event) found.set(eventId, { text: event.text, documentHash: null, documentBytes: null })
+    }
+    return found
   }
 
   recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Set<string> {
