@@ -38,6 +38,10 @@ export interface EngineOptions {
   onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
 }
 
+/** Endpoints whose health is written at once, unless more than this many wait. */
+const HEALTH_ROWS_MAX = 1_000
+const HEALTH_WAITING_MAX = 20_000
+
 export class Engine {
   readonly #environment: EngineEnvironment
   readonly #options: EngineOptions
@@ -135,7 +139,7 @@ export class Engine {
       })
     }
     try {
-      await this.#flushHealth()
+      await this.#writeHealth(this.#health.size)
       await this.#shards.releaseAll()
     } catch (error) {
       // The leases then run out by themselves.
@@ -353,8 +357,16 @@ export class Engine {
     }
   }
 
+  /** Of a thousand endpoints at a time: with ten thousand busy ones, each is written every ten polls. */
   async #flushHealth(): Promise<void> {
-    const deltas = this.#health.take((endpointId) => this.#lanes.circuitOf(endpointId))
+    const backlog = this.#health.size - HEALTH_WAITING_MAX
+    await this.#writeHealth(Math.max(HEALTH_ROWS_MAX, backlog))
+  }
+
+  async #writeHealth(endpointsMax: number): Promise<void> {
+    const deltas = this.#health.take(endpointsMax, (endpointId) =>
+      this.#lanes.circuitOf(endpointId),
+    )
     if (deltas.length === 0) return
     try {
       await this.#environment.store.saveHealth(deltas, this.#environment.clock.nowMs())

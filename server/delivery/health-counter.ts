@@ -1,5 +1,5 @@
 // Counts what attempts show of each endpoint, and hands the counts on at most once a second: health is
-// never written per delivery.
+// never written per delivery, nor, where thousands of endpoints are busy, for all of them each time.
 
 import { isSuccess, type Outcome, outcomeCode } from '../core/delivery.ts'
 import { DURATION_BUCKETS, durationBucket } from '../core/health.ts'
@@ -8,7 +8,8 @@ import type { HealthDelta } from '../store/health.ts'
 type Counting = { -readonly [K in keyof HealthDelta]: HealthDelta[K] } & { durations: number[] }
 
 export class HealthCounter {
-  #counting = new Map<string, Counting>()
+  /** Those that have waited longest come first. */
+  readonly #counting = new Map<string, Counting>()
 
   count(
     of: { clientKey: number; endpointId: string },
@@ -32,12 +33,36 @@ export class HealthCounter {
     }
   }
 
-  /** Everything counted since the last call. */
-  take(circuitOf: (endpointId: string) => HealthDelta['circuit']): readonly HealthDelta[] {
-    const deltas = [...this.#counting.values()]
-    this.#counting = new Map()
-    for (const delta of deltas) delta.circuit = circuitOf(delta.endpointId)
-    return deltas
+  /** Endpoints that wait to be written. */
+  get size(): number {
+    return this.#counting.size
+  }
+
+  /**
+   * What was counted of up to `endpointsMax` endpoints: first of those with failures, which is what
+   * people wait for, then of those that have waited longest. The rest counts on.
+   */
+  take(
+    endpointsMax: number,
+    circuitOf: (endpointId: string) => HealthDelta['circuit'],
+  ): readonly HealthDelta[] {
+    const taken: Counting[] = []
+    const take = (counting: Counting) => {
+      this.#counting.delete(counting.endpointId)
+      counting.circuit = circuitOf(counting.endpointId)
+      taken.push(counting)
+    }
+    if (this.#counting.size > endpointsMax) {
+      for (const counting of this.#counting.values()) {
+        if (taken.length >= endpointsMax) break
+        if (counting.lastFailureAtMs !== null) take(counting)
+      }
+    }
+    for (const counting of this.#counting.values()) {
+      if (taken.length >= endpointsMax) break
+      take(counting)
+    }
+    return taken
   }
 
   /** What could not be written counts on, as older than what has been counted since. */
