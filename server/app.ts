@@ -6,10 +6,10 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { createGatherer } from './acceptance.ts'
 import { AttemptCounter } from './attempt-counter.ts'
+import { attemptedEvent, attemptLine, countingExhausted } from './attempt-reports.ts'
 import { type Config, targetsOf } from './config.ts'
-import { DAY_MS, type RetryPolicy } from './core/backoff.ts'
+import type { RetryPolicy } from './core/backoff.ts'
 import type { CircuitPolicy } from './core/circuit.ts'
-import { outcomeCode } from './core/delivery.ts'
 import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
 import { isListenerUrl } from './core/listener.ts'
 import { UuidMaker } from './core/uuid.ts'
@@ -17,13 +17,11 @@ import { DatabaseClock } from './database-clock.ts'
 import { DatabaseGaugeReader } from './database-gauges.ts'
 import { CallbackClient, type CallbackRequest } from './delivery/callback-client.ts'
 import { CHANGE_WATCH_LIMITS } from './delivery/change-watch.ts'
-import type { DeliveryStore } from './delivery/delivery-store.ts'
 import { DUE_READER_LIMITS, type DueReaderLimits } from './delivery/due-reader.ts'
 import { Engine, type EngineOptions } from './delivery/engine.ts'
-import type { AttemptReport } from './delivery/environment.ts'
 import { postgresDeliveryStore } from './delivery/postgres-delivery-store.ts'
 import { RECORDER_LIMITS } from './delivery/recorder.ts'
-import { type AttemptedEvent, LiveStream } from './http/live-stream.ts'
+import { LiveStream } from './http/live-stream.ts'
 import type { RouteEntry } from './http/route-table.ts'
 import { deliveryActionRoutes } from './http/routes/delivery-actions.ts'
 import { listenerRoutes } from './http/routes/listeners.ts'
@@ -37,26 +35,19 @@ import { AccountDirectory } from './operations/account-directory.ts'
 import { DemoReceivers } from './operations/demo-receivers.ts'
 import type { Deps } from './operations/deps.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/job-runner.ts'
-import { rotateSigningKeyIfOld } from './operations/keyring.ts'
 import { ListenerExchange } from './operations/listener-exchange.ts'
 import { ensureNoticeEndpoint } from './operations/notice-endpoint.ts'
-import { sendNotices } from './operations/send-notices.ts'
-import { deleteForgottenListeners, pauseSilentListeners } from './operations/tend-listeners.ts'
 import { Readiness } from './readiness.ts'
 import { scaledSpans } from './scaled-spans.ts'
 import { NatsSource } from './sources/nats-source.ts'
-import { createPool, inTransaction } from './store/db.ts'
-import { deleteOldEventTraces } from './store/event-traces.ts'
-import { carryFeedOver } from './store/feed-origin.ts'
+import { createPool } from './store/db.ts'
 import { freeAllLeases, readDatabaseTimeMs } from './store/leases.ts'
 import { deleteOldOffers } from './store/listener-offers.ts'
-import { ensurePartitions } from './store/partitions.ts'
-import { dropOldHistory } from './store/retention.ts'
 import { Sealer } from './store/sealing.ts'
-import { deleteOldSteps } from './store/stats.ts'
 import { NATS_TURN, takeTurn } from './store/turn.ts'
 import { WakeUps } from './store/wake-ups.ts'
 import { findTracer, Tracing } from './tracing.ts'
+import { Upkeep } from './upkeep.ts'
 import { VERSION } from './version.ts'
 
 export interface AppOptions {
@@ -99,12 +90,8 @@ export interface PaybellApp {
 
 const SLOTS = 512
 const HOUR_MS = 3_600_000
-const UPKEEP_EVERY_MS = HOUR_MS
-const NOTICES_EVERY_MS = 30_000
-const SILENT_LISTENERS_EVERY_MS = 5_000
 /** For what listeners are forwarding while we stop: longer than most receivers take. */
 const LISTENERS_SETTLE_MS = 2_000
-const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS
 
 export function createApp(options: AppOptions): PaybellApp {
   const { logger, spans = {} } = options
@@ -310,69 +297,8 @@ export function createApp(options: AppOptions): PaybellApp {
       ],
     },
   }
-  let noticeTimer: NodeJS.Timeout | undefined
-  let noticing: Promise<void> = Promise.resolve()
-
-  /** Tells the operator what has changed, round after round. It fails alone: deliveries go on. */
-  async function noticeRound(): Promise<void> {
-    try {
-      const count = await sendNotices(deps, scaled.notices)
-      metrics.countNotices(count)
-      if (count > 0) logger.info({ count }, 'notices.made')
-    } catch (error) {
-      logger.warn({ error: String(error) }, 'notices.not-made')
-    }
-    if (!isStopping) scheduleNotices()
-  }
-
-  function scheduleNotices(): void {
-    noticeTimer = setTimeout(
-      () => {
-        noticing = noticeRound()
-      },
-      Math.max(1_000, NOTICES_EVERY_MS / config.timeScale),
-    )
-    noticeTimer.unref()
-  }
-
-  let listenerTimer: NodeJS.Timeout | undefined
-  let tending: Promise<void> = Promise.resolve()
-
-  /** Round after round, in every process: whoever is first pauses those that nobody asks any more. */
-  function scheduleTending(): void {
-    listenerTimer = setTimeout(() => {
-      tending = pauseSilentListeners(deps)
-        .then((count) => {
-          if (count > 0) logger.info({ count }, 'listeners.paused')
-        })
-        .catch((error) => logger.warn({ error: String(error) }, 'listeners.not-tended'))
-        .finally(() => {
-          if (!isStopping) scheduleTending()
-        })
-    }, SILENT_LISTENERS_EVERY_MS)
-    listenerTimer.unref()
-  }
-
+  const upkeep = new Upkeep(deps, { logger, metrics, notices: scaled.notices })
   const servers: App[] = []
-  let upkeepTimer: NodeJS.Timeout | undefined
-
-  /** What has to happen now and then, in whichever process: partitions ahead, old ones gone,
-   *  fresh signing keys. */
-  async function upkeep(): Promise<void> {
-    try {
-      await ensurePartitions(pool, new Date(clock.nowMs()))
-      if (await inTransaction(pool, carryFeedOver)) logger.warn('feed.carried-over')
-      const dropped = await dropOldHistory(pool, new Date(clock.nowMs()), config.retentionDays)
-      if (dropped.partitions.length > 0) logger.info(dropped, 'history.dropped')
-      await rotateSigningKeyIfOld(deps, SIGNING_KEY_AGE_MS_MAX)
-      await deleteOldSteps(pool, new Date(clock.nowMs()))
-      await deleteOldEventTraces(pool, new Date(clock.nowMs()))
-      const forgotten = await deleteForgottenListeners(deps)
-      if (forgotten > 0) logger.info({ count: forgotten }, 'listeners.forgotten')
-    } catch (error) {
-      logger.error({ error: String(error) }, 'upkeep.failed')
-    }
-  }
 
   async function listen(surface: 'all' | 'public' | 'operator', port: number): Promise<string> {
     const server = await buildServer(serverDeps, surface)
@@ -399,11 +325,8 @@ export function createApp(options: AppOptions): PaybellApp {
       }
       await wakeUps.start()
       await engine.start()
-      upkeepTimer = setInterval(() => void upkeep(), UPKEEP_EVERY_MS)
-      upkeepTimer.unref()
       await ensureNoticeEndpoint(deps)
-      if (config.noticeUrl !== null) scheduleNotices()
-      scheduleTending()
+      upkeep.start()
       jobs.start()
       attemptCounter.start()
       const isSplit = config.operatorPort !== null
@@ -414,9 +337,7 @@ export function createApp(options: AppOptions): PaybellApp {
     },
     async stop() {
       isStopping = true
-      clearInterval(upkeepTimer)
-      clearTimeout(noticeTimer)
-      clearTimeout(listenerTimer)
+      const upkeepStopped = upkeep.stop()
       // First nobody is let in any more, then what is under way ends, then the store goes.
       const cutOff = setTimeout(() => {
         for (const { server } of servers) server.closeAllConnections()
@@ -426,55 +347,13 @@ export function createApp(options: AppOptions): PaybellApp {
       await exchange.settle(LISTENERS_SETTLE_MS)
       await Promise.all([...servers.map((server) => server.close()), source?.stop(), engineStopped])
       exchange.stop()
-      await tending
+      await upkeepStopped
       await jobs.stop()
       await attemptCounter.stop()
       clearTimeout(cutOff)
-      await noticing
       await wakeUps.stop()
       await sender.close()
       await pool.end()
     },
-  }
-}
-
-/** What ends without another attempt is not reported as one: the store tells how much it was. */
-function countingExhausted(store: DeliveryStore, metrics: Metrics): DeliveryStore {
-  return {
-    ...store,
-    async exhaust(deliveries, nowMs) {
-      await store.exhaust(deliveries, nowMs)
-      metrics.countExhausted(deliveries.length)
-    },
-    async exhaustParked(lane, nowMs) {
-      const count = await store.exhaustParked(lane, nowMs)
-      metrics.countExhausted(count)
-      return count
-    },
-  }
-}
-
-function attemptedEvent(report: AttemptReport): AttemptedEvent {
-  const { deliveryId, eventId, endpointId, attempt, outcome, atMs } = report
-  return {
-    deliveryId,
-    eventId,
-    endpointId,
-    attempt,
-    outcome: outcomeCode(outcome),
-    status: outcome.kind === 'answered' ? outcome.status : null,
-    at: new Date(atMs).toISOString(),
-  }
-}
-
-function attemptLine(report: AttemptReport): object {
-  const { outcome, nextAttemptAtMs, atMs, ...line } = report
-  return {
-    ...line,
-    durationMs: Math.round(report.durationMs * 10) / 10,
-    at: new Date(atMs).toISOString(),
-    outcome: outcomeCode(outcome),
-    status: outcome.kind === 'answered' ? outcome.status : undefined,
-    nextAttemptAt: nextAttemptAtMs === null ? null : new Date(nextAttemptAtMs).toISOString(),
   }
 }
