@@ -1,4 +1,4 @@
-// docs/configuration.md shows every setting of the table in server/config.ts, with its default.
+// docs/configuration.md shows every setting of the table in server/config/settings.ts, with its default.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

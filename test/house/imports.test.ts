@@ -12,6 +12,7 @@ const SERVER = fileURLToPath(new URL('../../server', import.meta.url))
 /** What each room may import from besides itself. The root holds main, app and what they hand down. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  config: ['core'],
   store: ['core'],
   operations: ['store', 'core', 'config.ts'],
   http: ['operations', 'core', 'config.ts'],

@@ -1,0 +1,54 @@
+// What texts of settings may be: each parser returns a value, or undefined for what it does not take.
+
+import { parseNetworks } from '../core/network-rules.ts'
+
+export function parseInteger(text: string, min: number, max: number): number | undefined {
+  if (!/^\d{1,9}$/.test(text)) return undefined
+  const value = Number(text)
+  return value >= min && value <= max ? value : undefined
+}
+
+export function parseBaseUrl(text: string): string | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    return undefined
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+/** What people copy from guides, or type when they are asked for something random. */
+const KNOWN_DEFAULTS = /change-?me|password|secret|example|default|paybell|0123456789|abcdefgh/i
+
+export function parseMasterKeys(text: string): readonly Buffer[] | undefined {
+  const keys = text.split(',').map((part) => {
+    const key = Buffer.from(part.trim(), 'base64')
+    return key.toString('base64') === part.trim() ? key : Buffer.alloc(0)
+  })
+  const isWeak = (key: Buffer) =>
+    key.length !== 32 ||
+    new Set(key).size < 8 ||
+    KNOWN_DEFAULTS.test(key.toString('latin1')) ||
+    new Set(key.map((byte, index) => byte - (key[index - 1] ?? 0))).size < 4
+  return keys.length <= 8 && !keys.some(isWeak) ? keys : undefined
+}
+
+export function parseOperatorKey(text: string): string | undefined {
+  // What an Authorization header can carry (RFC 6750 §2.1).
+  if (!/^[\w.~+/-]{32,512}=*$/.test(text)) return undefined
+  return new Set(text).size < 8 || KNOWN_DEFAULTS.test(text) ? undefined : text
+}
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+export function parseSpanMs(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
+  if (!match) return undefined
+  const spanMs = Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
+  return spanMs <= 7 * UNIT_MS.d ? spanMs : undefined
+}
+
+export function parseCidrs(text: string): readonly string[] | undefined {
+  const { networks, faults } = parseNetworks(text)
+  return faults.length === 0 ? networks : undefined
+}

@@ -1,0 +1,192 @@
+// The tables of settings: a row for each, with its default and a sentence. `.env.example` and
+// docs/configuration.md show the first, docs/cli.md the second; tests hold them to it.
+
+export interface Setting {
+  name: string
+  /** Shown in `.env.example`; the text a setting takes when it is left out. */
+  fallback?: string
+  /** Where the sandbox differs. */
+  sandboxFallback?: string
+  /** Secrets may come from a file named by `<NAME>_FILE`, and are never printed. */
+  secret?: true
+  /** Production refuses to start without it. */
+  required?: true
+  /** Has a meaning only in the sandbox; refused in production. */
+  sandboxOnly?: true
+  about: string
+}
+
+export const SETTINGS = [
+  { name: 'HOST', fallback: '127.0.0.1', about: 'Address to listen on.' },
+  { name: 'PORT', fallback: '8080', about: 'Port to listen on; 0 takes any free one.' },
+  {
+    name: 'PAYBELL_BASE_URL',
+    about:
+      'Public address of the service, used in links (by default host and port) and as the issuer of tokens (by default paybell).',
+  },
+  {
+    name: 'PAYBELL_OPERATOR_PORT',
+    about: 'Moves the operator routes and metrics to a port of their own.',
+  },
+  {
+    name: 'PAYBELL_DATA_DIR',
+    fallback: '.paybell',
+    sandboxOnly: true,
+    about: 'Where the sandbox keeps its database and credentials.',
+  },
+  {
+    name: 'DATABASE_URL',
+    required: true,
+    secret: true,
+    about: 'PostgreSQL 15 or later. The sandbox brings its own when this is left out.',
+  },
+  {
+    name: 'PAYBELL_MASTER_KEY',
+    required: true,
+    secret: true,
+    about:
+      '32 bytes in base64 that seal all stored secrets; several, comma-separated, to rotate: the first one writes, all read. Make one with: openssl rand -base64 32',
+  },
+  {
+    name: 'PAYBELL_OPERATOR_KEY',
+    required: true,
+    secret: true,
+    about: "The operator's key for /operator/v1: at least 32 characters.",
+  },
+  {
+    name: 'PAYBELL_TOKEN_TTL_SECONDS',
+    fallback: '3600',
+    about: 'Lifetime of an access token, 60 to 86400.',
+  },
+  {
+    name: 'PAYBELL_MIN_SHARED_KEY_LENGTH',
+    fallback: '16',
+    sandboxFallback: '1',
+    about: 'Fewest characters of a sharedKey, 1 to 256.',
+  },
+  {
+    name: 'PAYBELL_MAX_ENDPOINTS',
+    fallback: '50',
+    about: 'Webhooks per account, and subscriptions per client, 1 to 1000.',
+  },
+  {
+    name: 'PAYBELL_ORDER_PATIENCE',
+    fallback: '1h',
+    about:
+      'How long a failing update holds back the later ones of its payment: 0s to 7d; 7d never gives way.',
+  },
+  {
+    name: 'PAYBELL_REQUESTS_PER_SECOND',
+    fallback: '200',
+    sandboxFallback: '5000',
+    about: 'API requests that one client may make per second, in bursts of twice that.',
+  },
+  {
+    name: 'PAYBELL_ENDPOINT_RATE',
+    about: 'Callbacks per second that one endpoint gets at most; without it, as many as it takes.',
+  },
+  {
+    name: 'PAYBELL_RETENTION_DAYS',
+    fallback: '30',
+    about: 'How long events, attempts and finished deliveries are kept, 8 to 3650 days.',
+  },
+  {
+    name: 'PAYBELL_ALLOWED_NETWORKS',
+    about:
+      'Private networks that callbacks may reach all the same: a comma-separated list of CIDRs.',
+  },
+  {
+    name: 'PAYBELL_EXTRA_CA_FILE',
+    about: 'PEM file of certificate authorities trusted for callbacks besides the usual ones.',
+  },
+  {
+    name: 'PAYBELL_TRUSTED_PROXIES',
+    about: 'CIDRs of reverse proxies whose X-Forwarded-For is believed.',
+  },
+  {
+    name: 'PAYBELL_NOTICE_URL',
+    about:
+      'Where notices to the operator go: exhausted deliveries, failing, recovered and disabled endpoints. The rules of a callbackUrl hold.',
+  },
+  {
+    name: 'PAYBELL_NOTICE_KEY',
+    secret: true,
+    about: 'The shared key that signs notices. Needed with PAYBELL_NOTICE_URL.',
+  },
+  {
+    name: 'PAYBELL_NATS_URL',
+    secret: true,
+    about:
+      'Takes payment changes from a NATS JetStream stream, too: nats:// or tls:// addresses of one cluster, comma-separated.',
+  },
+  {
+    name: 'PAYBELL_NATS_STREAM',
+    fallback: 'PAYBELL',
+    about: 'The stream that is read. It exists already.',
+  },
+  {
+    name: 'PAYBELL_NATS_SUBJECT',
+    fallback: 'paybell.payments.>',
+    about: 'The subjects that are read; their last token is the id of the account.',
+  },
+  {
+    name: 'PAYBELL_NATS_DURABLE',
+    fallback: 'paybell',
+    about: 'Name of the durable consumer, which is made when it is not there.',
+  },
+  {
+    name: 'PAYBELL_NATS_CREDS',
+    secret: true,
+    about:
+      'Content of the credentials file of a NATS user; PAYBELL_NATS_CREDS_FILE names the file.',
+  },
+  {
+    name: 'PAYBELL_SANDBOX_SEED',
+    fallback: 'terminal',
+    sandboxOnly: true,
+    about:
+      'on, off or terminal: whether the first start makes a demo client with a payment and its callbacks; terminal: only where a person starts it in one.',
+  },
+  {
+    name: 'PAYBELL_TIME_SCALE',
+    fallback: '1',
+    sandboxOnly: true,
+    about: 'Runs the delivery clock this many times faster, 1 to 100000.',
+  },
+  {
+    name: 'PAYBELL_LOG_LEVEL',
+    fallback: 'info',
+    sandboxFallback: 'warn',
+    about: 'debug, info, warn, error or silent.',
+  },
+] as const satisfies readonly Setting[]
+
+export type SettingName = (typeof SETTINGS)[number]['name']
+
+/** What the commands read that call a service instead of being one. None is required by itself. */
+export const CALLER_SETTINGS = [
+  { name: 'PAYBELL_URL', about: 'Address of the service, where --url is not given.' },
+  {
+    name: 'PAYBELL_OPERATOR_KEY',
+    secret: true,
+    about: "The operator's key, or one made with `paybell keys create`.",
+  },
+  { name: 'PAYBELL_CLIENT_ID', about: "A client's id, for what an integrator does." },
+  { name: 'PAYBELL_CLIENT_SECRET', secret: true, about: 'The secret of that client.' },
+  { name: 'PAYBELL_ACCOUNT_ID', about: 'The account, where --account is not given.' },
+  {
+    name: 'PAYBELL_SHARED_KEY',
+    secret: true,
+    about: 'The shared key of a webhook, where --shared-key is not given.',
+  },
+  {
+    name: 'PAYBELL_DATA_DIR',
+    fallback: '.paybell',
+    about: 'Where the credentials of a sandbox are found.',
+  },
+  {
+    name: 'XDG_CONFIG_HOME',
+    about: 'Where `paybell listen` keeps its shared keys, in paybell/; ~/.config by default.',
+  },
+  { name: 'NO_COLOR', about: 'Any text turns colours off.' },
+] as const satisfies readonly Setting[]
