@@ -2,16 +2,9 @@ import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { Outcome } from './delivery.ts'
-import {
-  type Answered,
-  CHECK_ITEMS,
-  type CheckItem,
-  type CheckMaterial,
-  type CheckPost,
-  judge,
-  notTried,
-  toReport,
-} from './receiver-check.ts'
+import { type Answered, judge, notTried, toReport } from './receiver-check.ts'
+import { CHECK_ITEMS, type CheckItem } from './receiver-check-items.ts'
+import type { CheckMaterial, CheckPost } from './receiver-check-posts.ts'
 import { renderReport } from './receiver-report.ts'
 import { toSigningKey } from './signature.ts'
 

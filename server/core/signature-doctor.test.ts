@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { callbackHeaders, type SigningKeys } from './callback-headers.ts'
 import { toSigningKey } from './signature.ts'
-import { diagnose, type FindingCode } from './signature-doctor.ts'
+import { diagnose } from './signature-doctor.ts'
+import type { FindingCode } from './signature-findings.ts'
 
 const NOW_MS = Date.parse('2026-11-15T09:30:00Z')
 const KEY = 'only-we-two-know-this'

@@ -1,4 +1,4 @@
-// Drives a receiver through the list of core/receiver-check, one POST after the other, within a minute.
+// Drives a receiver through the list of core/receiver-check-items, one POST after the other, within a minute.
 // Knows no endpoint and no store: the command line runs the same list from the caller's own machine.
 
 import { randomBytes } from 'node:crypto'
@@ -7,14 +7,14 @@ import type { SigningKeys } from '../core/callback-headers.ts'
 import type { Clock } from '../core/clock.ts'
 import {
   type Answered,
-  CHECK_ITEMS,
   type CheckedStep,
-  type CheckPost,
   type CheckReport,
   judge,
   notTried,
   toReport,
 } from '../core/receiver-check.ts'
+import { CHECK_ITEMS } from '../core/receiver-check-items.ts'
+import type { CheckPost } from '../core/receiver-check-posts.ts'
 import { toSigningKey } from '../core/signature.ts'
 import type { CallbackPost, Deps } from './deps.ts'
 

@@ -1,0 +1,112 @@
+// What the posts of a receiver check are made of: payments that nobody ever made, signed as callbacks are.
+
+import type { KeyObject } from 'node:crypto'
+import { callbackBodyParts } from './callback.ts'
+import { callbackHeaders, HMAC_HEADER, type SigningKeys } from './callback-headers.ts'
+import type { PaymentState } from './payment.ts'
+import { toInstantText, toPaymentText } from './payment-text.ts'
+
+/** A POST of the list. Between the parts of its body there may be pauses. */
+export interface CheckPost {
+  headers: readonly string[]
+  body: readonly Uint8Array[]
+  pauseMs: number
+}
+
+/** What posts are made of. */
+export interface CheckMaterial {
+  keys: SigningKeys
+  /** A key that the receiver does not have. */
+  strangeKey: KeyObject
+  extraHeader: readonly [string, string] | null
+  nowMs: number
+  newId(): string
+}
+
+export interface MadeEvent {
+  eventId: string
+  sequence: number
+  attempt: number
+  text: string
+  file: Uint8Array | null
+}
+
+interface EventOptions {
+  paymentId?: string
+  sequence?: number
+  state?: PaymentState
+  reference?: string
+  documentBytes?: number
+}
+
+export function makeEvent(material: CheckMaterial, options: EventOptions = {}): MadeEvent {
+  const { documentBytes, state = 'DUE' } = options
+  const file =
+    documentBytes === undefined
+      ? null
+      : Buffer.from(Buffer.alloc(documentBytes, 'paybell check ').toString('base64'), 'latin1')
+  const text = toPaymentText({
+    id: options.paymentId ?? material.newId(),
+    status: { state, reason: 'receiver check' },
+    createdAt: toInstantText(material.nowMs),
+    completedAt: state === 'PAID' ? toInstantText(material.nowMs) : null,
+    externalId: 'PAYBELL-CHECK',
+    quoteId: material.newId(),
+    amount: { amount: '100.00', currency: 'EUR' },
+    reference: options.reference ?? 'Receiver check',
+    purposeOfPayment: 'OTHER',
+    beneficiaryId: material.newId(),
+    documentReference: null,
+    document:
+      file === null
+        ? null
+        : {
+            mediaType: 'application/pdf',
+            name: 'receipt.pdf',
+            file: { base64: file, hash: new Uint8Array(0), sizeBytes: documentBytes ?? 0 },
+          },
+  })
+  const sequence = options.sequence ?? 1
+  return { eventId: material.newId(), sequence, attempt: 1, text, file }
+}
+
+export function makePost(material: CheckMaterial, made: MadeEvent): CheckPost {
+  const body = callbackBodyParts(made.text, made.file)
+  const trace = made.eventId.replaceAll('-', '')
+  const headers = callbackHeaders(
+    {
+      eventId: made.eventId,
+      kind: made.sequence === 1 ? 'payment.created' : 'payment.paid',
+      sequence: made.sequence,
+      attempt: made.attempt,
+      atMs: material.nowMs,
+      mark: 'test',
+      traceparent: `00-${trace}-${trace.slice(16)}-01`,
+      extraHeader: material.extraHeader,
+    },
+    material.keys,
+    body,
+  )
+  return { headers, body, pauseMs: 0 }
+}
+
+const SIGNATURE_HEADERS = new Set([
+  HMAC_HEADER.toLowerCase(),
+  `${HMAC_HEADER}-Previous`.toLowerCase(),
+  'webhook-signature',
+])
+
+export function withoutSignatures(headers: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name, value] = [headers[at] as string, headers[at + 1] as string]
+    if (!SIGNATURE_HEADERS.has(name.toLowerCase())) kept.push(name, value)
+  }
+  return kept
+}
+
+export function inParts(body: readonly Uint8Array[], count: number): Uint8Array[] {
+  const whole = Buffer.concat(body)
+  const size = Math.ceil(whole.length / count)
+  return Array.from({ length: count }, (_, at) => whole.subarray(at * size, (at + 1) * size))
+}
