@@ -3,29 +3,28 @@
 // what came of it; all else is as for any endpoint.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
-import { HMAC_HEADER } from '../../core/callback-headers.ts'
-import type { UnreachableReason } from '../../core/delivery.ts'
-import { ENDPOINT_STATUSES, type Endpoint, HMAC_ALGORITHM } from '../../core/endpoint.ts'
 import { ServiceError } from '../../core/errors.ts'
-import {
-  LISTENER_NAME,
-  listenerName,
-  POLL_SECONDS_DEFAULT,
-  POLL_SECONDS_MAX,
-} from '../../core/listener.ts'
+import { POLL_SECONDS_DEFAULT } from '../../core/listener.ts'
 import { toPageRequest } from '../../core/page.ts'
 import { isUuid } from '../../core/uuid.ts'
 import {
   answerCallback,
   type ListenerDeps,
-  type OfferAnswer,
-  type OfferedCallback,
   takeNextCallback,
 } from '../../operations/next-callback.ts'
 import { registerListener } from '../../operations/register-listener.ts'
 import { EndpointLists } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
+import {
+  ListenerRegistration,
+  ListenerSchema,
+  OfferSchema,
+  OutcomeBody,
+  readAnswer,
+  toListener,
+  toOffer,
+  WaitQuery,
+} from '../listener-schema.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import {
   AccountHeader,
@@ -36,135 +35,9 @@ import {
   OptionalAccountHeader,
   problemResponses,
   readId,
-  SharedKey,
 } from '../schemas.ts'
 import type { App, Routes } from '../typed.ts'
-import { invalidFields } from '../validation.ts'
 import { addOneEndpointRoutes } from './one-endpoint.ts'
-
-/** As much of an answer's body is kept of any attempt. */
-const EXCERPT_BYTES_MAX = 4_096
-
-const Uuid = Type.String({ format: 'uuid' })
-
-const Registration = Type.Object(
-  {
-    name: Type.String({
-      pattern: LISTENER_NAME,
-      description:
-        'Letters, digits, dots, hyphens and underscores, at most 63. Of one account, the same name is the same listener.',
-    }),
-    sharedKey: SharedKey,
-  },
-  { examples: [{ name: 'anns-laptop', sharedKey: 'a-long-random-text-that-only-we-two-know' }] },
-)
-
-const Item = Type.Object(
-  {
-    id: Uuid,
-    name: Type.String(),
-    accountId: Uuid,
-    status: Type.Enum([...ENDPOINT_STATUSES]),
-    hmacHeaderName: Type.String(),
-    algorithm: Type.String(),
-  },
-  {
-    examples: [
-      {
-        id: '019cade2-1350-7af3-913d-2f16aae956b4',
-        name: 'anns-laptop',
-        accountId: '019cade1-0d11-7c41-8a1f-0b7c5a0e3c52',
-        status: 'PAUSED',
-        hmacHeaderName: HMAC_HEADER,
-        algorithm: HMAC_ALGORITHM,
-      },
-    ],
-  },
-)
-const WaitQuery = Type.Object({
-  wait: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: POLL_SECONDS_MAX,
-      default: POLL_SECONDS_DEFAULT,
-      description: 'Seconds to wait for a callback; 0 answers at once.',
-    }),
-  ),
-})
-
-const OfferSchema = Type.Object(
-  {
-    offerId: Uuid,
-    deliveryId: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'uuid',
-      description: 'Null for a test, which is no delivery.',
-    }),
-    eventId: Uuid,
-    attempt: Type.Integer(),
-    headers: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
-      description: 'Name and value of each header, to be forwarded as they are.',
-    }),
-    bodyBase64: Type.String({ description: 'The exact bytes that are signed.' }),
-    timeoutMs: Type.Integer({ description: 'What is left of the attempt’s 15 seconds.' }),
-    deadlineAt: Type.String({ format: 'date-time' }),
-  },
-  {
-    description: 'A callback to forward, and to answer at /outcomes.',
-    examples: [
-      {
-        offerId: '019cade5-6a31-7b11-a2c4-55d0f1a9be10',
-        deliveryId: '019cade5-69f0-7d0c-8f6e-2b7b3a4c5d6e',
-        eventId: '019cade5-69f0-7a52-8c1e-9d0b3f6a1c2b',
-        attempt: 1,
-        headers: [
-          ['content-type', 'application/json'],
-          [HMAC_HEADER, '6990777c822d21d78c253cc0ed2bf83bb5ba6fceb61e8829f60887e7bb3e4ca1'],
-        ],
-        bodyBase64: 'eyJpZCI6IjdjMGQwYTVlIn0=',
-        timeoutMs: 14_985,
-        deadlineAt: '2026-03-02T09:30:15.400Z',
-      },
-    ],
-  },
-)
-
-const REASONS = [
-  'connect-error',
-  'connection-reset',
-  'dns-error',
-  'protocol-error',
-  'timeout',
-  'tls-error',
-] as const satisfies readonly UnreachableReason[]
-
-const OutcomeBody = Type.Object(
-  {
-    offerId: Uuid,
-    status: Type.Optional(
-      Type.Integer({ minimum: 200, maximum: 599, description: 'What your receiver answered.' }),
-    ),
-    error: Type.Optional(
-      Type.Enum([...REASONS], { description: 'Or why nobody answered; one of the two.' }),
-    ),
-    durationMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000 })),
-    body: Type.Optional(
-      Type.String({
-        maxLength: 16_384,
-        description: 'How its answer begins; 4 KiB are kept, unless it was a 200.',
-      }),
-    ),
-    retryAfter: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Its Retry-After header, with 429 or 503.' }),
-    ),
-  },
-  {
-    examples: [
-      { offerId: '019cade5-6a31-7b11-a2c4-55d0f1a9be10', status: 200, durationMs: 23 },
-      { offerId: '019cade5-6a31-7b11-a2c4-55d0f1a9be10', error: 'connect-error', durationMs: 1 },
-    ],
-  },
-)
 
 const tags = ['Listeners']
 
@@ -176,8 +49,8 @@ export function listenerRoutes(deps: ListenerDeps): Routes {
       path: '/v1/listeners',
       name: 'Listener',
       tags,
-      item: Item,
-      toItem,
+      item: ListenerSchema,
+      toItem: toListener,
       scopeOf,
       pausing:
         'Pausing says that nobody listens any more, half a minute before it would be noticed. Asking for the next callback resumes it.',
@@ -201,10 +74,10 @@ function addRegistration(app: App, deps: ListenerDeps): void {
       description:
         'It is owed every callback of the account from now on, and is PAUSED until somebody asks for the next one. The same name again: the same listener, and another key replaces its key as a webhook’s.',
       headers: AccountHeader,
-      body: Registration,
+      body: ListenerRegistration,
       response: {
-        200: Item,
-        201: Item,
+        200: ListenerSchema,
+        201: ListenerSchema,
         ...problemResponses(
           ...CLIENT_PROBLEMS,
           ...BODY_PROBLEMS,
@@ -222,7 +95,7 @@ function addRegistration(app: App, deps: ListenerDeps): void {
       })
       reply.code(isNew ? 201 : 200)
       if (isNew) reply.header('location', `/v1/listeners/${listener.id}`)
-      return toItem(listener)
+      return toListener(listener)
     },
   })
 }
@@ -240,13 +113,13 @@ function addViews(app: App, deps: ListenerDeps): void {
       headers: OptionalAccountHeader,
       querystring: PageQuery,
       response: {
-        200: PageOf(Item),
+        200: PageOf(ListenerSchema),
         ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
       },
     },
     handler: async (request) => {
       const page = await lists.view(scopeOf(request), toPageRequest(request.query))
-      return toPageBody(page, toItem)
+      return toPageBody(page, toListener)
     },
   })
 }
@@ -335,39 +208,6 @@ function addOutcomes(app: App, deps: ListenerDeps): void {
   })
 }
 
-function readAnswer(body: {
-  status?: number
-  error?: (typeof REASONS)[number]
-  durationMs?: number
-  body?: string
-  retryAfter?: string
-}): OfferAnswer {
-  const { status, error, durationMs = 0 } = body
-  if (status !== undefined && error === undefined) {
-    const excerpt = Buffer.from(body.body ?? '').subarray(0, EXCERPT_BYTES_MAX)
-    const { retryAfter } = body
-    return {
-      outcome: {
-        kind: 'answered',
-        status,
-        ...(excerpt.length === 0 ? {} : { excerpt }),
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-      },
-      durationMs,
-    }
-  }
-  if (error !== undefined && status === undefined) {
-    return { outcome: { kind: 'unreachable', reason: error }, durationMs }
-  }
-  throw invalidFields([
-    {
-      pointer: '/status',
-      code: status === undefined ? 'missing' : 'given-twice',
-      detail: 'Give either the status that was answered, or the error why nobody answered.',
-    },
-  ])
-}
-
 /** Aborts when the caller hangs up: nothing must be handed to nobody. */
 function signalOf(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
@@ -378,31 +218,4 @@ function signalOf(reply: FastifyReply): AbortSignal {
 function scopeOf(request: FastifyRequest) {
   const { clientKey } = callerOf(request)
   return { clientKey, kind: 'listener', accountId: request.accountId } as const
-}
-
-function toItem(listener: Endpoint) {
-  return {
-    id: listener.id,
-    name: listenerName(listener.url),
-    accountId: listener.accountId as string,
-    status: listener.status,
-    hmacHeaderName: HMAC_HEADER,
-    algorithm: HMAC_ALGORITHM,
-  }
-}
-
-function toOffer({ offer, body, timeoutMs }: OfferedCallback) {
-  const { id, deliveryId, eventId, attempt, headers, deadlineAt } = offer
-  return {
-    offerId: id,
-    deliveryId,
-    eventId,
-    attempt,
-    headers: headers.flatMap((name, at) =>
-      at % 2 === 0 ? [[name, headers[at + 1] as string]] : [],
-    ),
-    bodyBase64: Buffer.concat(body).toString('base64'),
-    timeoutMs,
-    deadlineAt: deadlineAt.toISOString(),
-  }
 }
