@@ -1,20 +1,9 @@
 // @paybell/sdk: talk to Paybell, and receive what it sends. Only what every modern runtime has: fetch
 // and Web Crypto. What needs Node's shapes is in @paybell/sdk/adapters.
 
-export {
-  type CallDetails,
-  type Client,
-  type ClientOptions,
-  type CursorPage,
-  createClient,
-  type DeliveryQuery,
-  type EventPage,
-  type EventQuery,
-  type FollowOptions,
-  type ListenerOutcome,
-  type PageQuery,
-  type Recovery,
-} from './client.ts'
+export type { CallDetails, ClientOptions } from './caller.ts'
+export { type Client, createClient } from './client.ts'
+export type { ListenerOutcome, PageQuery, Recovery } from './endpoint-calls.ts'
 export {
   type LocalErrorCode,
   PaybellError,
@@ -22,6 +11,13 @@ export {
   type SignatureErrorCode,
 } from './errors.ts'
 export type { HeadersLike } from './headers.ts'
+export type {
+  CursorPage,
+  DeliveryQuery,
+  EventPage,
+  EventQuery,
+  FollowOptions,
+} from './history-calls.ts'
 export { parseExact, toExactJson, toMinorUnits } from './money.ts'
 export { createReceiver, type Receiver, type ReceiverOptions } from './receiver.ts'
 export { type Claim, createMemorySeen, type SeenEvent, type SeenStore } from './seen.ts'

@@ -1,0 +1,192 @@
+// The calls about endpoints: webhooks of an account, subscriptions of a client, and listeners, which fetch.
+
+import { type CallDetails, type Caller, segment } from './caller.ts'
+import { PaybellError } from './errors.ts'
+import { type HeadersLike, toPlainHeaders } from './headers.ts'
+import { toBase64 } from './hmac.ts'
+import type { CallOptions } from './transport.ts'
+import type {
+  CheckReport,
+  DeliveryState,
+  Diagnosis,
+  Endpoint,
+  EndpointHealth,
+  Listener,
+  ListenerOffer,
+  Page,
+  TestResult,
+  Webhook,
+} from './types.ts'
+
+export interface PageQuery {
+  /** From 0. */
+  page?: number | undefined
+  /** 20 by default, at most 100. */
+  size?: number | undefined
+}
+
+export interface Recovery {
+  since: string | Date
+  until?: string | Date | undefined
+  /** `['EXHAUSTED']` by default. */
+  states?: readonly DeliveryState[] | undefined
+}
+
+/** What your receiver answered, or why nobody did. */
+export interface ListenerOutcome {
+  offerId: string
+  status?: number | undefined
+  error?:
+    | 'connect-error'
+    | 'connection-reset'
+    | 'dns-error'
+    | 'protocol-error'
+    | 'timeout'
+    | 'tls-error'
+    | undefined
+  durationMs?: number | undefined
+  /** How the answer begins. */
+  body?: string | undefined
+  retryAfter?: string | undefined
+}
+
+/** For what the service does while one waits. */
+const LONG_MS = 120_000
+
+const WEBHOOKS = '/v1/webhooks'
+const SUBSCRIPTIONS = '/api/v1/payments/subscriptions'
+const LISTENERS = '/v1/listeners'
+/** About all accounts. */
+export const CLIENT_WIDE = { isClientWide: true }
+
+export type WebhookCalls = ReturnType<typeof webhookCalls>
+export type SubscriptionCalls = ReturnType<typeof subscriptionCalls>
+export type ListenerCalls = ReturnType<typeof listenerCalls>
+
+export function webhookCalls(caller: Caller) {
+  const { call, get, allPages } = caller
+  return {
+    ...endpointCalls(caller, WEBHOOKS, {}),
+    /** The same `callbackUrl` again replaces its key. Answers the registered webhook. */
+    async register(
+      registration: { callbackUrl: string; sharedKey: string },
+      details?: CallOptions,
+    ): Promise<Endpoint> {
+      const { callbackUrl, sharedKey } = registration
+      // Twice with one key is the same as once.
+      await call<void>('POST', `${WEBHOOKS}/register`, {
+        ...details,
+        body: { callbackUrl, sharedKey },
+        isSafe: true,
+      })
+      // The service answers with an empty body; the list knows the id.
+      const { href } = new URL(callbackUrl)
+      for await (const webhook of allPages<Endpoint>(`${WEBHOOKS}/list`, 100, details)) {
+        if (new URL(webhook.endpointUrl).href === href) return webhook
+      }
+      throw new PaybellError('The webhook was registered, and is not in the list.', {
+        code: 'unexpected-answer',
+      })
+    },
+    /** Of one account. */
+    list: (query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<Endpoint>>(`${WEBHOOKS}/list`, query, details),
+    /** Of the client's account, or with `accountId: null` of all accounts. */
+    all: (details?: CallOptions) => allPages<Webhook>(WEBHOOKS, 100, details),
+  }
+}
+
+export function subscriptionCalls(caller: Caller) {
+  const { get, allPages } = caller
+  return {
+    ...endpointCalls(caller, SUBSCRIPTIONS, CLIENT_WIDE),
+    list: (query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<Endpoint>>(SUBSCRIPTIONS, query, { ...details, ...CLIENT_WIDE }),
+    all: (details?: CallOptions) =>
+      allPages<Endpoint>(SUBSCRIPTIONS, 100, { ...details, ...CLIENT_WIDE }),
+  }
+}
+
+export function listenerCalls(caller: Caller) {
+  const { call, get } = caller
+  const { check: _, ...ofListeners } = endpointCalls<Listener>(caller, LISTENERS, {})
+  return {
+    ...ofListeners,
+    /** The same `name` again is the same listener; another key replaces its key. */
+    register: (registration: { name: string; sharedKey: string }, details?: CallOptions) =>
+      call<Listener>('POST', LISTENERS, { ...details, body: registration, isSafe: true }),
+    list: (query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<Listener>>(LISTENERS, query, details),
+    /** Waits for a callback, up to `wait` seconds (0 to 30); undefined when none came. */
+    next: (id: string, { wait = 20 }: { wait?: number } = {}, details?: CallOptions) =>
+      get<ListenerOffer | undefined>(`${LISTENERS}/${segment(id)}/next`, { wait }, details),
+    /** Tells what came of it, within its `timeoutMs`. */
+    answer: (id: string, outcome: ListenerOutcome, details?: CallOptions) =>
+      call<void>('POST', `${LISTENERS}/${segment(id)}/outcomes`, { ...details, body: outcome }),
+  }
+}
+
+/** What the three have in common. */
+function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fixed: CallDetails) {
+  return {
+    get: (id: string, details?: CallOptions) =>
+      get<Item & { health: EndpointHealth }>(`${path}/${segment(id)}`, undefined, {
+        ...details,
+        ...fixed,
+      }),
+    /** `PAUSED` keeps what is owed; `ACTIVE` lets it go out, in order. */
+    setStatus: (id: string, status: 'ACTIVE' | 'PAUSED', details?: CallOptions) =>
+      call<Item>('PATCH', `${path}/${segment(id)}`, {
+        ...details,
+        ...fixed,
+        body: { status },
+        isSafe: true,
+      }),
+    /** What it was still owed is cancelled. */
+    delete: (id: string, details?: CallOptions) =>
+      call<void>('DELETE', `${path}/${segment(id)}`, { ...details, ...fixed }),
+    /** Sends again what ended in one of these states. */
+    recover: (id: string, recovery: Recovery, details?: CallOptions) =>
+      call<{ replayed: number }>('POST', `${path}/${segment(id)}/recover`, {
+        timeoutMs: LONG_MS,
+        ...details,
+        ...fixed,
+        body: recovery,
+      }),
+    /** How many `recover` would send. */
+    countRecoverable: (id: string, recovery: Recovery, details?: CallOptions) =>
+      call<{ wouldReplay: number }>('POST', `${path}/${segment(id)}/recover`, {
+        timeoutMs: LONG_MS,
+        ...details,
+        ...fixed,
+        query: { dryRun: true },
+        body: recovery,
+        isSafe: true,
+      }),
+    /** Sends a signed specimen at once. */
+    test: (id: string, details?: CallOptions) =>
+      call<TestResult>('POST', `${path}/${segment(id)}/test`, { ...details, ...fixed }),
+    /** The signature doctor: names the mistake. Give what your receiver got, or what it made of it. */
+    verify: (
+      id: string,
+      { headers, body }: { headers: HeadersLike; body: string | Uint8Array },
+      details?: CallOptions,
+    ) =>
+      call<Diagnosis>('POST', `${path}/${segment(id)}/verify`, {
+        ...details,
+        ...fixed,
+        body: {
+          headers: toPlainHeaders(headers),
+          ...(typeof body === 'string' ? { body } : { bodyBase64: toBase64(body) }),
+        },
+        isSafe: true,
+      }),
+    /** Drives your receiver through a fixed list of callbacks, good and bad. Takes up to a minute. */
+    check: (id: string, details?: CallOptions) =>
+      call<CheckReport>('POST', `${path}/${segment(id)}/check`, {
+        timeoutMs: LONG_MS,
+        ...details,
+        ...fixed,
+      }),
+  }
+}
