@@ -1,20 +1,10 @@
 // `paybell reseal`: the step of a rotation of the master key after which the old one is no longer needed.
 
-import { loadConfig } from '../config.ts'
 import { type Resealing, resealSecrets } from '../operations/reseal-secrets.ts'
-import { createPool } from '../store/db.ts'
-import { Sealer } from '../store/sealing.ts'
+import { onServiceDatabase } from './service-database.ts'
 
 export async function reseal(options: { json?: boolean }): Promise<void> {
-  const config = loadConfig('production', process.env)
-  const sealer = new Sealer(config.masterKeys)
-  const pool = createPool({
-    url: config.databaseUrl as string,
-    connectionsMax: 2,
-    onIdleError: () => {},
-    applicationName: 'paybell reseal',
-  })
-  try {
+  await onServiceDatabase('paybell reseal', async ({ pool, sealer }) => {
     const isShown = process.stderr.isTTY === true && !options.json
     const done = await resealSecrets({ pool, sealer }, (count) => {
       if (isShown) process.stderr.write(`\r${count} endpoints sealed anew`)
@@ -22,9 +12,7 @@ export async function reseal(options: { json?: boolean }): Promise<void> {
     if (isShown) process.stderr.write('\n')
     console.log(options.json ? JSON.stringify(done) : describe(done))
     if (done.unreadable > 0) process.exitCode = 1
-  } finally {
-    await pool.end()
-  }
+  })
 }
 
 function describe(done: Resealing): string {
