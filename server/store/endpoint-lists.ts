@@ -3,9 +3,10 @@
 import { DAY_MS } from '../core/backoff.ts'
 import type { CircuitState } from '../core/circuit.ts'
 import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts'
-import { DURATION_BUCKETS, type EndpointHealth, percentileMs } from '../core/health.ts'
+import type { EndpointHealth } from '../core/health.ts'
 import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import type { Db } from './db.ts'
+import { type HealthRow, toHealth } from './health.ts'
 
 export interface EndpointFilter {
   clientId: string | null
@@ -84,25 +85,13 @@ export async function listAllEndpoints(
 /** Enough to see that something is wrong; who wants the exact number looks at the endpoint itself. */
 export const PENDING_COUNTED_MAX = 10_000
 
-interface HealthRow {
-  endpoint_id: string
-  failing_since: Date | null
-  last_success_at: Date | null
-  last_error: string | null
-  circuit: CircuitState | null
-  pending: number
-  attempts: number
-  delivered: number
-  durations: number[][] | null
-}
-
 /** As store/health reads it, for a page of endpoints; `pending` counts up to a limit. */
 export async function readHealthOf(
   db: Db,
   endpoints: readonly { clientKey: number; id: string }[],
   now: Date,
 ): Promise<ReadonlyMap<string, EndpointHealth>> {
-  const { rows } = await db.query<HealthRow>({
+  const { rows } = await db.query<{ endpoint_id: string } & HealthRow>({
     name: 'read-health-of-endpoints',
     text: `select k.endpoint_id, h.failing_since, h.last_success_at, h.last_error, h.circuit,
              (select count(*)::int from (
@@ -126,21 +115,6 @@ export async function readHealthOf(
     ],
   })
   return new Map(rows.map((row) => [row.endpoint_id, toHealth(row)]))
-}
-
-function toHealth(row: HealthRow): EndpointHealth {
-  const durations = Array.from({ length: DURATION_BUCKETS }, (_, bucket) =>
-    (row.durations ?? []).reduce((sum, hour) => sum + (hour[bucket] ?? 0), 0),
-  )
-  return {
-    failingSince: row.failing_since,
-    lastSuccessAt: row.last_success_at,
-    lastError: row.failing_since === null ? null : row.last_error,
-    pending: row.pending,
-    circuit: row.circuit ?? 'CLOSED',
-    successRate24h: row.attempts === 0 ? null : row.delivered / row.attempts,
-    p95Ms: percentileMs(durations, 0.95),
-  }
 }
 
 export interface TroubledEndpoint {

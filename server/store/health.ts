@@ -73,22 +73,25 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
   })
 }
 
+/** The marks of endpoint_health, what is pending, and the last 24 hours; read for one or for many. */
+export interface HealthRow {
+  failing_since: Date | null
+  last_success_at: Date | null
+  last_error: string | null
+  circuit: EndpointHealth['circuit'] | null
+  pending: number
+  attempts: number
+  delivered: number
+  durations: number[][] | null
+}
+
 export async function readHealth(
   db: Db,
   clientKey: number,
   endpointId: string,
   now: Date,
 ): Promise<EndpointHealth> {
-  const { rows } = await db.query<{
-    failing_since: Date | null
-    last_success_at: Date | null
-    last_error: string | null
-    circuit: EndpointHealth['circuit'] | null
-    pending: number
-    attempts: number
-    delivered: number
-    durations: number[][] | null
-  }>({
+  const { rows } = await db.query<HealthRow>({
     name: 'read-health',
     text: `select h.failing_since, h.last_success_at, h.last_error, h.circuit,
              (select count(*)::int from pending_deliveries
@@ -101,7 +104,10 @@ export async function readHealth(
            left join endpoint_health h on h.client_key = $1 and h.endpoint_id = $2`,
     values: [clientKey, endpointId, new Date(now.getTime() - DAY_MS)],
   })
-  const row = rows[0] as (typeof rows)[number]
+  return toHealth(rows[0] as HealthRow)
+}
+
+export function toHealth(row: HealthRow): EndpointHealth {
   const durations = Array.from({ length: DURATION_BUCKETS }, (_, bucket) =>
     (row.durations ?? []).reduce((sum, hour) => sum + (hour[bucket] ?? 0), 0),
   )
