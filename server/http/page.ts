@@ -1,7 +1,9 @@
 // The page object of the interface (decisions, Webhooks §2) and its two query parameters.
 
 import Type, { type TSchema } from 'typebox'
+import type { ErrorCode } from '../core/errors.ts'
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type Page, pageCount } from '../core/page.ts'
+import { problemResponses } from './schemas.ts'
 
 export const PageQuery = Type.Object({
   page: Type.Optional(
@@ -24,6 +26,14 @@ export function PageOf<T extends TSchema>(item: T) {
     size: Type.Integer(),
     number: Type.Integer(),
   })
+}
+
+/** The part of a route's schema that every list of pages has. */
+export function pagesOf<T extends TSchema>(item: T, ...problems: ErrorCode[]) {
+  return {
+    querystring: PageQuery,
+    response: { 200: PageOf(item), ...problemResponses(...problems, 'invalid-query') },
+  }
 }
 
 export function toPageBody<T, W>(page: Page<T>, toItem: (item: T) => W) {

@@ -25,7 +25,7 @@ import {
   toOffer,
   WaitQuery,
 } from '../listener-schema.ts'
-import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import { pagesOf, toPageBody } from '../page.ts'
 import {
   AccountHeader,
   BODY_PROBLEMS,
@@ -111,11 +111,7 @@ function addViews(app: App, deps: ListenerDeps): void {
       tags,
       summary: 'List the listeners of one account, or of all your accounts',
       headers: OptionalAccountHeader,
-      querystring: PageQuery,
-      response: {
-        200: PageOf(ListenerSchema),
-        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
-      },
+      ...pagesOf(ListenerSchema, ...CLIENT_PROBLEMS, 'invalid-account'),
     },
     handler: async (request) => {
       const page = await lists.view(scopeOf(request), toPageRequest(request.query))

@@ -12,7 +12,7 @@ import { revokeClientSecret } from '../../operations/revoke-client-secret.ts'
 import { viewAccounts } from '../../operations/view-accounts.ts'
 import { viewClient, viewClients } from '../../operations/view-clients.ts'
 import { auditOf } from '../audit.ts'
-import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import { pagesOf, toPageBody } from '../page.ts'
 import {
   BODY_PROBLEMS,
   EMPTY_BODY,
@@ -95,11 +95,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
       schema: {
         operationId: 'listClients',
         summary: 'List clients',
-        querystring: PageQuery,
-        response: {
-          200: PageOf(ClientItem),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
-        },
+        ...pagesOf(ClientItem, ...OPERATOR_PROBLEMS),
       },
       handler: async (request) =>
         toPageBody(await viewClients(deps, toPageRequest(request.query)), toClientItem),
@@ -224,11 +220,7 @@ export function operatorClientRoutes(deps: Deps): Routes {
         operationId: 'listAccounts',
         summary: "List a client's accounts",
         params: IdParams,
-        querystring: PageQuery,
-        response: {
-          200: PageOf(AccountItem),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'invalid-query'),
-        },
+        ...pagesOf(AccountItem, ...OPERATOR_PROBLEMS, 'not-found'),
       },
       handler: async (request) => {
         const page = toPageRequest(request.query)

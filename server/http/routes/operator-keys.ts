@@ -9,7 +9,7 @@ import type { OperatorKeys } from '../../operations/operator-keys.ts'
 import { revokeOperatorKey } from '../../operations/revoke-operator-key.ts'
 import { type OperatorKey, viewOperatorKeys } from '../../operations/view-operator-keys.ts'
 import { auditOf } from '../audit.ts'
-import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import { pagesOf, toPageBody } from '../page.ts'
 import {
   BODY_PROBLEMS,
   EMPTY_BODY,
@@ -96,11 +96,7 @@ export function operatorKeyRoutes(deps: Deps, keys: OperatorKeys): Routes {
         summary: 'List operator’s keys',
         description:
           'Oldest first, revoked ones too. `lastUsedAt` is exact to about a minute. The key of PAYBELL_OPERATOR_KEY is not among them.',
-        querystring: PageQuery,
-        response: {
-          200: PageOf(KeyItem),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
-        },
+        ...pagesOf(KeyItem, ...OPERATOR_PROBLEMS),
       },
       handler: async (request) =>
         toPageBody(await viewOperatorKeys(deps, toPageRequest(request.query)), toKeyItem),

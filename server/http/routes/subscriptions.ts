@@ -8,7 +8,7 @@ import type { Deps } from '../../operations/deps.ts'
 import { subscribe } from '../../operations/subscribe.ts'
 import { EndpointLists } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
-import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import { pagesOf, toPageBody } from '../page.ts'
 import { PaymentSchema } from '../payment-schema.ts'
 import {
   BODY_PROBLEMS,
@@ -111,11 +111,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
         tags,
         summary: 'List your subscriptions',
         headers: OptionalAccountHeader,
-        querystring: PageQuery,
-        response: {
-          200: PageOf(EndpointItem),
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
-        },
+        ...pagesOf(EndpointItem, ...CLIENT_PROBLEMS, 'invalid-account'),
       },
       handler: async (request) => {
         const page = await lists.view(scopeOf(request), toPageRequest(request.query))
