@@ -1,16 +1,13 @@
 // Who did what, and when. Nothing here can be changed, by anybody.
 
-import { useCursorList } from '../../api/hooks.ts'
 import type { AuditRow } from '../../api/records.ts'
-import { toQuery, useFilters } from '../../router.ts'
-import { Button } from '../../ui/button.tsx'
+import { useFilters } from '../../router.ts'
 import { Id, shortId } from '../../ui/copy.tsx'
-import { Field, Select } from '../../ui/field.tsx'
-import { toInputValue, toInstant } from '../../ui/instant.ts'
+import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/filtered-list.tsx'
 import { Link } from '../../ui/link.tsx'
-import { Empty, Loading, Problem } from '../../ui/messages.tsx'
-import { PageHead, Panel } from '../../ui/page.tsx'
-import { type Column, More, Table } from '../../ui/table.tsx'
+import { Empty } from '../../ui/messages.tsx'
+import { PageHead } from '../../ui/page.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 
 const FILTERS = ['actor', 'action', 'object', 'from', 'to'] as const
@@ -54,85 +51,29 @@ const COLUMNS: readonly Column<AuditRow>[] = [
 ]
 
 export default function Audit() {
-  const { query, setFilters } = useFilters()
-  const given = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]))
-  const list = useCursorList<AuditRow>(`/operator/v1/audit${toQuery(given)}`, { everyMs: 15_000 })
-  const isFiltered = FILTERS.some((name) => query.has(name))
-  const value = (name: string) => query.get(name) ?? ''
+  const { setFilters } = useFilters()
   return (
     <>
       <PageHead title="Audit" />
-      <form
-        className="filters is-roomy"
-        aria-label="Audit"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const form = new FormData(event.currentTarget)
+      <FilteredList
+        label="Audit"
+        path="/operator/v1/audit"
+        everyMs={15_000}
+        filters={FILTERS}
+        controls={
+          <>
+            <TypedFilter name="actor" label="Actor" placeholder="name of a key" />
+            <ChosenFilter name="action" label="Action" options={[['', 'Any'], ...ACTIONS]} />
+            <TypedFilter name="object" label="Object" placeholder="client:01a1dd3c-…" />
+          </>
+        }
+        fromLabel="From"
+        onSubmit={(form) =>
           setFilters({ actor: String(form.get('actor')), object: String(form.get('object')) })
-        }}
-      >
-        <Field
-          key={`actor ${value('actor')}`}
-          name="actor"
-          label="Actor"
-          placeholder="name of a key"
-          defaultValue={value('actor')}
-          onBlur={(event) => setFilters({ actor: event.target.value.trim() })}
-        />
-        <Select
-          label="Action"
-          value={value('action')}
-          options={[['', 'Any'], ...ACTIONS]}
-          onChange={(event) => setFilters({ action: event.target.value })}
-        />
-        <Field
-          key={`object ${value('object')}`}
-          name="object"
-          label="Object"
-          placeholder="client:01a1dd3c-…"
-          defaultValue={value('object')}
-          onBlur={(event) => setFilters({ object: event.target.value.trim() })}
-        />
-        <Field
-          label="From"
-          type="datetime-local"
-          value={toInputValue(value('from'))}
-          onChange={(event) => setFilters({ from: toInstant(event.target.value) })}
-        />
-        <Field
-          label="and before"
-          type="datetime-local"
-          value={toInputValue(value('to'))}
-          onChange={(event) => setFilters({ to: toInstant(event.target.value) })}
-        />
-        {isFiltered ? (
-          <div>
-            <Button
-              onClick={() => setFilters(Object.fromEntries(FILTERS.map((name) => [name, null])))}
-            >
-              Clear the filters
-            </Button>
-          </div>
-        ) : null}
-      </form>
-      <Panel title="The newest first" isFlush>
-        {list.error ? <Problem problem={list.error} /> : null}
-        {list.isLoading ? <Loading /> : null}
-        {list.items.length > 0 ? (
-          <Table label="Audit" columns={COLUMNS} rows={list.items} keyOf={({ id }) => id} />
-        ) : null}
-        {!list.isLoading && !list.error && list.items.length === 0 && !list.hasMore ? (
-          <NoRows isFiltered={isFiltered} />
-        ) : null}
-        {list.items.length > 0 || list.hasMore ? (
-          <More
-            hasMore={list.hasMore}
-            isLoading={list.isLoadingMore}
-            onMore={list.loadMore}
-            shown={list.items.length}
-          />
-        ) : null}
-      </Panel>
+        }
+        columns={COLUMNS}
+        empty={(isFiltered) => <NoRows isFiltered={isFiltered} />}
+      />
     </>
   )
 }

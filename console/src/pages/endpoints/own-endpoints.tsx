@@ -25,35 +25,31 @@ export function OwnEndpoints() {
           Register an endpoint
         </Button>
       </PageHead>
-      <OwnList
-        kind="webhook"
-        title="Webhooks: the payments of one account"
-        empty="A webhook hears of the payments of one account."
-      />
-      <OwnList
-        kind="subscription"
-        title="Subscriptions: all your payments"
-        empty="A subscription hears of all payments of all your accounts."
-      />
-      <OwnList
-        kind="listener"
-        title="Listeners: callbacks that are fetched"
-        empty="On a machine that nobody can call, “npx paybell listen” fetches the callbacks."
-      />
+      <OwnList kind="webhook" />
+      <OwnList kind="subscription" />
+      <OwnList kind="listener" />
       {isRegistering ? <Register onClose={() => setRegistering(false)} /> : null}
     </>
   )
 }
 
-export function OwnList({
-  kind,
-  title,
-  empty,
-}: {
-  kind: EndpointKind
-  title: string
-  empty: string
-}) {
+const TEXTS: Readonly<Record<EndpointKind, { title: string; empty: string }>> = {
+  webhook: {
+    title: 'Webhooks: the payments of one account',
+    empty: 'A webhook hears of the payments of one account.',
+  },
+  subscription: {
+    title: 'Subscriptions: all your payments',
+    empty: 'A subscription hears of all payments of all your accounts.',
+  },
+  listener: {
+    title: 'Listeners: callbacks that are fetched',
+    empty: 'On a machine that nobody can call, “npx paybell listen” fetches the callbacks.',
+  },
+}
+
+export function OwnList({ kind }: { kind: EndpointKind }) {
+  const { title, empty } = TEXTS[kind]
   const { accounts = [] } = useSession()
   const { data, error, isPending } = useRead<Page<Endpoint>>(`${DOORS[kind]}?size=100`, {
     everyMs: 10_000,

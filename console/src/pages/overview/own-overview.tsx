@@ -55,16 +55,8 @@ export function OwnOverview() {
       </PageHead>
       {error ? <Problem problem={error} /> : null}
       {data && data.items.length > 0 ? <Summary deliveries={data.items} /> : null}
-      <OwnList
-        kind="webhook"
-        title="Webhooks: the payments of one account"
-        empty="A webhook hears of the payments of one account."
-      />
-      <OwnList
-        kind="subscription"
-        title="Subscriptions: all your payments"
-        empty="A subscription hears of all payments of all your accounts."
-      />
+      <OwnList kind="webhook" />
+      <OwnList kind="subscription" />
       <Panel title="Latest deliveries" isFlush aside={<Link to="/deliveries">All deliveries</Link>}>
         {data ? <Latest deliveries={data.items.slice(0, SHOWN)} /> : error ? null : <Loading />}
       </Panel>

@@ -1,19 +1,16 @@
 // Payments, newest first. The operator sees everybody's; a client those that its endpoints heard of.
 
-import { useCursorList } from '../../api/hooks.ts'
 import { PAYMENT_STATES, type Payment } from '../../api/records.ts'
 import { useSession } from '../../api/session.ts'
-import { toQuery, useFilters } from '../../router.ts'
+import { useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'
-import { Field, Select } from '../../ui/field.tsx'
-import { toInputValue, toInstant } from '../../ui/instant.ts'
+import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/filtered-list.tsx'
 import { Link } from '../../ui/link.tsx'
-import { Empty, Loading, Problem } from '../../ui/messages.tsx'
+import { Empty } from '../../ui/messages.tsx'
 import { ClientFilter, ClientLink } from '../../ui/owner.tsx'
-import { PageHead, Panel } from '../../ui/page.tsx'
-import { type Column, More, Table } from '../../ui/table.tsx'
+import { PageHead } from '../../ui/page.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { OwnPayments } from './own-payments.tsx'
 
@@ -56,88 +53,28 @@ export default function Payments() {
 }
 
 function AllPayments() {
-  const { query } = useFilters()
-  const given = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]))
-  const list = useCursorList<Payment>(`/operator/v1/payments${toQuery(given)}`, {
-    everyMs: 10_000,
-  })
-  const isFiltered = FILTERS.some((name) => query.has(name))
-  return (
-    <>
-      <PaymentFilters />
-      <Panel title="The newest first" isFlush>
-        {list.error ? <Problem problem={list.error} /> : null}
-        {list.isLoading ? <Loading /> : null}
-        {list.items.length > 0 ? (
-          <Table label="Payments" columns={COLUMNS} rows={list.items} keyOf={({ id }) => id} />
-        ) : null}
-        {!list.isLoading && !list.error && list.items.length === 0 && !list.hasMore ? (
-          <NoPayments isFiltered={isFiltered} />
-        ) : null}
-        {list.items.length > 0 || list.hasMore ? (
-          <More
-            hasMore={list.hasMore}
-            isLoading={list.isLoadingMore}
-            onMore={list.loadMore}
-            shown={list.items.length}
-          />
-        ) : null}
-      </Panel>
-    </>
-  )
-}
-
-function PaymentFilters() {
   const { query, setFilters } = useFilters()
-  const value = (name: string) => query.get(name) ?? ''
-  const isFiltered = FILTERS.some((name) => query.has(name))
   return (
-    <form
-      className="filters is-roomy"
-      aria-label="Payments"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const form = new FormData(event.currentTarget)
-        setFilters({ q: String(form.get('q')).trim() }, { isPushing: true })
-      }}
-    >
-      <Field
-        key={value('q')}
-        name="q"
-        type="search"
-        label="Payment id or external id"
-        defaultValue={value('q')}
-        onBlur={(event) => setFilters({ q: event.target.value.trim() })}
-      />
-      <Select
-        label="State"
-        value={value('state')}
-        options={[['', 'Any'], ...PAYMENT_STATES]}
-        onChange={(event) => setFilters({ state: event.target.value })}
-      />
-      <ClientFilter value={value('clientId')} onChange={(clientId) => setFilters({ clientId })} />
-      <Field
-        label="First written from"
-        type="datetime-local"
-        value={toInputValue(value('from'))}
-        onChange={(event) => setFilters({ from: toInstant(event.target.value) })}
-      />
-      <Field
-        label="and before"
-        type="datetime-local"
-        value={toInputValue(value('to'))}
-        onChange={(event) => setFilters({ to: toInstant(event.target.value) })}
-      />
-      {isFiltered ? (
-        <div>
-          <Button
-            onClick={() => setFilters(Object.fromEntries(FILTERS.map((name) => [name, null])))}
-          >
-            Clear the filters
-          </Button>
-        </div>
-      ) : null}
-    </form>
+    <FilteredList
+      label="Payments"
+      path="/operator/v1/payments"
+      everyMs={10_000}
+      filters={FILTERS}
+      controls={
+        <>
+          <TypedFilter name="q" type="search" label="Payment id or external id" />
+          <ChosenFilter name="state" label="State" options={[['', 'Any'], ...PAYMENT_STATES]} />
+          <ClientFilter
+            value={query.get('clientId') ?? ''}
+            onChange={(clientId) => setFilters({ clientId })}
+          />
+        </>
+      }
+      fromLabel="First written from"
+      onSubmit={(form) => setFilters({ q: String(form.get('q')).trim() }, { isPushing: true })}
+      columns={COLUMNS}
+      empty={(isFiltered) => <NoPayments isFiltered={isFiltered} />}
+    />
   )
 }
 

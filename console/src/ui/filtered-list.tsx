@@ -1,0 +1,131 @@
+// A list of the operator's, the newest first: filters that live in the address, a table, and the way to more.
+
+import type { ComponentProps, ReactNode } from 'react'
+import { useCursorList } from '../api/hooks.ts'
+import { toQuery, useFilters } from '../router.ts'
+import { Button } from './button.tsx'
+import { Field, Select } from './field.tsx'
+import { toInputValue, toInstant } from './instant.ts'
+import { Loading, Problem } from './messages.tsx'
+import { Panel } from './page.tsx'
+import { type Column, More, Table } from './table.tsx'
+
+export interface FilteredListProps<T> {
+  /** Of the filters, and of the table. */
+  label: string
+  path: string
+  everyMs: number
+  /** What may stand in the address; `from` and `to` are among them. */
+  filters: readonly string[]
+  /** The controls of its own filters. */
+  controls: ReactNode
+  /** What the instant of `from` is about. */
+  fromLabel: string
+  /** Return was pressed in a field that is typed into. */
+  onSubmit(form: FormData): void
+  columns: readonly Column<T>[]
+  empty(isFiltered: boolean): ReactNode
+}
+
+export function FilteredList<T extends { id: string }>(props: FilteredListProps<T>) {
+  const { label, path, everyMs, filters, columns, empty } = props
+  const { query } = useFilters()
+  const given = Object.fromEntries(filters.map((name) => [name, query.get(name)]))
+  const list = useCursorList<T>(path + toQuery(given), { everyMs })
+  const isFiltered = filters.some((name) => query.has(name))
+  return (
+    <>
+      <Filters {...props} isFiltered={isFiltered} />
+      <Panel title="The newest first" isFlush>
+        {list.error ? <Problem problem={list.error} /> : null}
+        {list.isLoading ? <Loading /> : null}
+        {list.items.length > 0 ? (
+          <Table label={label} columns={columns} rows={list.items} keyOf={({ id }) => id} />
+        ) : null}
+        {!list.isLoading && !list.error && list.items.length === 0 && !list.hasMore
+          ? empty(isFiltered)
+          : null}
+        {list.items.length > 0 || list.hasMore ? (
+          <More
+            hasMore={list.hasMore}
+            isLoading={list.isLoadingMore}
+            onMore={list.loadMore}
+            shown={list.items.length}
+          />
+        ) : null}
+      </Panel>
+    </>
+  )
+}
+
+function Filters<T>({
+  label,
+  filters,
+  controls,
+  fromLabel,
+  onSubmit,
+  isFiltered,
+}: FilteredListProps<T> & { isFiltered: boolean }) {
+  const { query, setFilters } = useFilters()
+  const value = (name: string) => query.get(name) ?? ''
+  return (
+    <form
+      className="filters is-roomy"
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit(new FormData(event.currentTarget))
+      }}
+    >
+      {controls}
+      <Field
+        label={fromLabel}
+        type="datetime-local"
+        value={toInputValue(value('from'))}
+        onChange={(event) => setFilters({ from: toInstant(event.target.value) })}
+      />
+      <Field
+        label="and before"
+        type="datetime-local"
+        value={toInputValue(value('to'))}
+        onChange={(event) => setFilters({ to: toInstant(event.target.value) })}
+      />
+      {isFiltered ? (
+        <div>
+          <Button
+            onClick={() => setFilters(Object.fromEntries(filters.map((name) => [name, null])))}
+          >
+            Clear the filters
+          </Button>
+        </div>
+      ) : null}
+    </form>
+  )
+}
+
+/** Typed into; counts when it is left. */
+export function TypedFilter({ name, ...rest }: ComponentProps<typeof Field> & { name: string }) {
+  const { query, setFilters } = useFilters()
+  const value = query.get(name) ?? ''
+  return (
+    <Field
+      key={value}
+      name={name}
+      defaultValue={value}
+      onBlur={(event) => setFilters({ [name]: event.target.value.trim() })}
+      {...rest}
+    />
+  )
+}
+
+/** Chosen from a list; counts at once. */
+export function ChosenFilter({ name, ...rest }: ComponentProps<typeof Select> & { name: string }) {
+  const { query, setFilters } = useFilters()
+  return (
+    <Select
+      value={query.get(name) ?? ''}
+      onChange={(event) => setFilters({ [name]: event.target.value })}
+      {...rest}
+    />
+  )
+}
