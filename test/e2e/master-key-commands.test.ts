@@ -1,0 +1,38 @@
+// `paybell signing-keys rotate` and `paybell reseal`, as whoever changes the master key runs them: on the
+// database itself, with no service around.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { countSecretsByMasterKey } from '../../server/store/master-keys.ts'
+import { Sealer } from '../../server/store/sealing.ts'
+import { runCommand } from '../support/command-line.ts'
+import { cloneDatabase } from '../support/database.ts'
+
+test('a signing key is made under one master key and resealed under the next', async (t) => {
+  const { url, pool } = await cloneDatabase()
+  const [old, next, strange] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const
+  const run = (args: readonly string[], ...masterKeys: readonly Buffer[]) =>
+    runCommand(t, [...args, '--json'], {
+      env: {
+        DATABASE_URL: url,
+        PAYBELL_MASTER_KEY: masterKeys.map((key) => key.toString('base64')).join(),
+        PAYBELL_OPERATOR_KEY: 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA',
+      },
+    })
+
+  const rotated = await run(['signing-keys', 'rotate'], old)
+  assert.equal(rotated.code, 0, rotated.stderr)
+  const { rows } = await pool.query('select kid from signing_keys')
+  assert.deepEqual(rows, [JSON.parse(rotated.stdout)])
+
+  const blind = await run(['reseal'], strange)
+  assert.equal(blind.code, 1, 'who cannot open a secret is told so')
+  assert.equal(JSON.parse(blind.stdout).unreadable, 1)
+
+  const resealed = await run(['reseal'], next, old)
+  assert.equal(resealed.code, 0, resealed.stderr)
+  assert.equal(JSON.parse(resealed.stdout).signingKeys, 1)
+  const { writeKeyId } = new Sealer([next])
+  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[writeKeyId, 1]]))
+})
