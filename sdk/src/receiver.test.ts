@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { createReceiver, type ReceiverOptions } from './receiver.ts'
 import { createMemorySeen, type SeenStore } from './seen.ts'
 import { signForTest, type TestCallback } from './sign-for-test.ts'
@@ -41,10 +41,20 @@ function gate() {
   return { promise, open, fail }
 }
 
-/** Until what can be done without a timer has been done. Signing goes through a thread. */
-async function untilIdle(): Promise<void> {
-  const limit = performance.now() + 50
-  while (performance.now() < limit) await new Promise((resolve) => setImmediate(resolve))
+/** Tells when a request has got in line behind another: it sets the only timer of a receiver then. */
+function watchLine(t: TestContext) {
+  const setTimer = globalThis.setTimeout
+  let joined = () => {}
+  t.mock.method(globalThis, 'setTimeout', (run: () => void, ms: number) => {
+    joined()
+    return setTimer(run, ms)
+  })
+  return {
+    next: () =>
+      new Promise<void>((resolve) => {
+        joined = resolve
+      }),
+  }
 }
 
 test('a signed callback is handled and answered with exactly 200 and no body', async () => {
@@ -99,8 +109,9 @@ test('when the handler throws, the answer is 500 and the retry is handled', asyn
   assert.equal((await post({ id: 'e', sequence: 5 })).status, 200)
 })
 
-test('two of one event at once: the second waits, and is answered as the first ends', async () => {
+test('two of one event at once: the second waits, and is answered as the first ends', async (t) => {
   const { promise, open } = gate()
+  const waiting = watchLine(t).next()
   let runs = 0
   const { post } = setUp({
     onPayment: () => {
@@ -109,7 +120,7 @@ test('two of one event at once: the second waits, and is answered as the first e
     },
   })
   const both = [post({ id: 'e' }), post({ id: 'e' })]
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await waiting
   open()
   assert.deepEqual(
     (await Promise.all(both)).map(({ status }) => status),
@@ -118,30 +129,41 @@ test('two of one event at once: the second waits, and is answered as the first e
   assert.equal(runs, 1)
 })
 
-test('two of one event at once, and the first fails: the second does the work', async () => {
+test('two of one event at once, and the first fails: the second does the work', async (t) => {
   const { promise, fail } = gate()
+  const entered = gate()
+  const waiting = watchLine(t).next()
   let runs = 0
-  const { post } = setUp({ onPayment: () => (runs++ === 0 ? promise : undefined) })
+  const { post } = setUp({
+    onPayment: () => {
+      entered.open()
+      return runs++ === 0 ? promise : undefined
+    },
+  })
   const both = [post({ id: 'e' }), post({ id: 'e' })]
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await Promise.all([entered.promise, waiting])
   fail(new Error('no'))
   const statuses = (await Promise.all(both)).map(({ status }) => status)
   assert.deepEqual(statuses.sort(), [200, 500])
   assert.equal(runs, 2)
 })
 
-test('one payment is handled one update at a time; another payment does not wait', async () => {
+test('one payment is handled one update at a time; another payment does not wait', async (t) => {
   const { promise, open } = gate()
+  const entered = gate()
+  const waiting = watchLine(t).next()
   const begun: string[] = []
   const { post } = setUp({
     onPayment: (payment, { sequence }) => {
       begun.push(`${payment.reference} ${sequence}`)
+      entered.open()
       return sequence === 1 && payment.reference === 'R' ? promise : undefined
     },
   })
   const first = post({ sequence: 1 })
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await entered.promise
   const second = post({ sequence: 2 })
+  await waiting
   const id = '5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a01'
   await post({ payment: { id, reference: 'other' } })
   assert.deepEqual(begun, ['R 1', 'other 1'])
@@ -152,6 +174,7 @@ test('one payment is handled one update at a time; another payment does not wait
 
 test('whoever waits too long for its turn is asked to come back, and overtakes nobody', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
+  const line = watchLine(t)
   const { promise, open } = gate()
   const entered = gate()
   let running = 0
@@ -165,14 +188,16 @@ test('whoever waits too long for its turn is asked to come back, and overtakes n
   })
   const first = post({ sequence: 1 })
   await entered.promise
+  let waiting = line.next()
   const second = post({ sequence: 2 })
-  await untilIdle()
+  await waiting
   t.mock.timers.tick(10_000)
   const answer = await second
   assert.equal(answer.status, 503)
   assert.equal(answer.headers.get('retry-after'), '1')
+  waiting = line.next()
   const third = post({ sequence: 3 })
-  await untilIdle()
+  await waiting
   open()
   assert.deepEqual([(await first).status, (await third).status], [200, 200])
 })
