@@ -6,9 +6,8 @@ import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
 import type { AttemptItem, DeliveryItem } from '../operations/view-deliveries.ts'
 import { CursorQuery } from './cursor.ts'
+import { Instant, Uuid } from './scalars.ts'
 
-const Uuid = Type.String({ format: 'uuid' })
-const Instant = Type.String({ format: 'date-time' })
 const OptionalInstant = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description })
 const OptionalText = (description: string) =>

@@ -5,13 +5,14 @@ import Type from 'typebox'
 import { EVENT_KINDS } from '../core/payment.ts'
 import type { EventView } from '../operations/view-payments.ts'
 import { PaymentSchema } from './payment-schema.ts'
+import { Instant, Uuid } from './scalars.ts'
 
 export const EventItem = Type.Object({
   id: Type.String({ format: 'uuid', description: 'The `webhook-id` of its callbacks.' }),
   event: Type.Enum([...EVENT_KINDS]),
   sequence: Type.Integer({ description: 'Its number within its payment: 1, 2, 3 …' }),
-  paymentId: Type.String({ format: 'uuid' }),
-  createdAt: Type.String({ format: 'date-time' }),
+  paymentId: Uuid,
+  createdAt: Instant,
   payment: PaymentSchema,
 })
 

@@ -11,13 +11,12 @@ import {
   POLL_SECONDS_MAX,
 } from '../core/listener.ts'
 import type { OfferAnswer, OfferedCallback } from '../operations/next-callback.ts'
+import { Instant, Uuid } from './scalars.ts'
 import { SharedKey } from './schemas.ts'
 import { invalidFields } from './validation.ts'
 
 /** As much of an answer's body is kept of any attempt. */
 const EXCERPT_BYTES_MAX = 4_096
-
-const Uuid = Type.String({ format: 'uuid' })
 
 export const ListenerRegistration = Type.Object(
   {
@@ -80,7 +79,7 @@ export const OfferSchema = Type.Object(
     }),
     bodyBase64: Type.String({ description: 'The exact bytes that are signed.' }),
     timeoutMs: Type.Integer({ description: 'What is left of the attempt’s 15 seconds.' }),
-    deadlineAt: Type.String({ format: 'date-time' }),
+    deadlineAt: Instant,
   },
   {
     description: 'A callback to forward, and to answer at /outcomes.',

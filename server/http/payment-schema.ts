@@ -3,9 +3,7 @@
 
 import { Type } from 'typebox'
 import { EVENT_KINDS, PAYMENT_STATES, PURPOSES } from '../core/payment.ts'
-
-const Uuid = Type.String({ format: 'uuid' })
-const Instant = Type.String({ format: 'date-time' })
+import { Instant, Uuid } from './scalars.ts'
 
 const properties = {
   id: Uuid,

@@ -10,6 +10,7 @@ import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
 import { isUuid } from '../core/uuid.ts'
 import { notFound } from '../operations/failures.ts'
 import { PROBLEMS } from './problems.ts'
+import { OptionalInstant, OptionalNumber, Uuid } from './scalars.ts'
 
 export const ProblemSchema = Type.Object(
   {
@@ -110,7 +111,7 @@ const ITEM_EXAMPLE = {
 
 export const EndpointItem = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
+    id: Uuid,
     endpointUrl: Type.String(),
     hmacHeaderName: Type.String(),
     algorithm: Type.String(),
@@ -118,12 +119,6 @@ export const EndpointItem = Type.Object(
   },
   { examples: [ITEM_EXAMPLE] },
 )
-
-const OptionalInstant = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  format: 'date-time',
-})
-const OptionalNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] })
 
 export const HealthSchema = Type.Object({
   failingSince: OptionalInstant,

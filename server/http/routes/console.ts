@@ -14,6 +14,7 @@ import {
   setSessionCookie,
 } from '../console-cookie.ts'
 import { type ConsoleFile, ConsoleFiles } from '../console-files.ts'
+import { Instant, Uuid } from '../scalars.ts'
 import { BODY_PROBLEMS, EMPTY_BODY, problemResponses } from '../schemas.ts'
 import type { ServerDeps, Surface } from '../server.ts'
 import type { App, Routes } from '../typed.ts'
@@ -61,17 +62,17 @@ const Session = Type.Object({
   }),
   actor: Type.Optional(Type.String({ description: 'The name of the operator’s key.' })),
   role: Type.Optional(Type.Enum([...ROLES])),
-  clientId: Type.Optional(Type.String({ format: 'uuid' })),
+  clientId: Type.Optional(Uuid),
   clientName: Type.Optional(Type.String()),
   accounts: Type.Optional(
-    Type.Array(Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), {
+    Type.Array(Type.Object({ id: Uuid, name: Type.String() }), {
       description: `The client’s accounts, oldest first, ${ACCOUNTS_SHOWN_MAX} at most.`,
     }),
   ),
   mode: Type.Enum(['sandbox', 'production']),
   version: Type.String(),
   timeScale: Type.Number(),
-  expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
+  expiresAt: Type.Optional(Instant),
 })
 
 export interface ConsoleRoutesDeps extends ServerDeps {

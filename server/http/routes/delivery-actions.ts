@@ -16,6 +16,7 @@ import type { JobDeps } from '../../operations/start-job.ts'
 import { EndpointTester } from '../../operations/test-endpoint.ts'
 import { callerOf } from '../authenticate.ts'
 import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
+import { Uuid } from '../scalars.ts'
 import {
   BODY_PROBLEMS,
   CLIENT_PROBLEMS,
@@ -30,7 +31,7 @@ import { invalidFields } from '../validation.ts'
 /** What is left of a delivery after an act on it. */
 export const ChangedDeliverySchema = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
+    id: Uuid,
     state: Type.Enum([...DELIVERY_STATES]),
     attempts: Type.Integer({ description: 'So far; a replay counts on.' }),
     nextAttemptAt: Type.Unsafe<string | null>({

@@ -4,13 +4,14 @@ import { Type } from 'typebox'
 import type { Deps } from '../../operations/deps.ts'
 import { type AuditRow, viewAudit } from '../../operations/view-audit.ts'
 import { CursorQuery, toCursorRequest } from '../cursor.ts'
+import { Instant, Uuid } from '../scalars.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
 const AuditItem = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    at: Type.String({ format: 'date-time' }),
+    id: Uuid,
+    at: Instant,
     actor: Type.String({ description: 'The name of the key, or `operator` for the first one.' }),
     action: Type.String(),
     object: Type.String(),
@@ -30,7 +31,6 @@ const AuditItem = Type.Object(
   },
 )
 
-const Instant = Type.String({ format: 'date-time' })
 const Word = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
 
 export function operatorAuditRoutes(deps: Deps): Routes {

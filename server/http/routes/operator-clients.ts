@@ -13,6 +13,7 @@ import { viewAccounts } from '../../operations/view-accounts.ts'
 import { viewClient, viewClients } from '../../operations/view-clients.ts'
 import { auditOf } from '../audit.ts'
 import { pagesOf, toPageBody } from '../page.ts'
+import { Instant, Uuid } from '../scalars.ts'
 import {
   BODY_PROBLEMS,
   EMPTY_BODY,
@@ -22,9 +23,6 @@ import {
   readId,
 } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
-
-const Uuid = Type.String({ format: 'uuid' })
-const Instant = Type.String({ format: 'date-time' })
 
 const Named = Type.Object(
   {

@@ -11,12 +11,10 @@ import { replayDelivery } from '../../operations/replay-delivery.ts'
 import type { JobDeps } from '../../operations/start-job.ts'
 import { type Job, viewJob } from '../../operations/view-job.ts'
 import { auditOf } from '../audit.ts'
+import { Instant, OptionalInstant, Uuid } from '../scalars.ts'
 import { BODY_PROBLEMS, IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 import { ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
-
-const Uuid = Type.String({ format: 'uuid' })
-const Instant = Type.String({ format: 'date-time' })
 
 /** A member that nobody knows is refused: to pass over a misspelt one would be to act on everything. */
 const Filter = Type.Object(
@@ -81,7 +79,7 @@ const JobSchema = Type.Object(
       description: 'Of these, the ones that had moved on by themselves before their turn came.',
     }),
     startedAt: Instant,
-    finishedAt: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+    finishedAt: OptionalInstant,
   },
   {
     examples: [

@@ -14,6 +14,7 @@ import {
 } from '../../operations/view-all-endpoints.ts'
 import { auditOf } from '../audit.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
+import { Instant, Uuid } from '../scalars.ts'
 import {
   BODY_PROBLEMS,
   EndpointItem,
@@ -27,7 +28,6 @@ import {
 import type { Routes } from '../typed.ts'
 
 const KINDS = ['subscription', 'webhook', 'listener'] as const
-const Uuid = Type.String({ format: 'uuid' })
 const OptionalText = (format: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format })
 
@@ -36,7 +36,7 @@ const Item = Type.Object({
   kind: Type.String({ description: KINDS.join(', ') }),
   clientId: Uuid,
   accountId: OptionalText('uuid'),
-  createdAt: Type.String({ format: 'date-time' }),
+  createdAt: Instant,
   deletedAt: OptionalText('date-time'),
 })
 const Hour = Type.Object({

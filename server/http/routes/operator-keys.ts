@@ -10,6 +10,7 @@ import { revokeOperatorKey } from '../../operations/revoke-operator-key.ts'
 import { type OperatorKey, viewOperatorKeys } from '../../operations/view-operator-keys.ts'
 import { auditOf } from '../audit.ts'
 import { pagesOf, toPageBody } from '../page.ts'
+import { Instant, OptionalInstant, Uuid } from '../scalars.ts'
 import {
   BODY_PROBLEMS,
   EMPTY_BODY,
@@ -19,13 +20,6 @@ import {
   readId,
 } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
-
-const Uuid = Type.String({ format: 'uuid' })
-const Instant = Type.String({ format: 'date-time' })
-const OptionalInstant = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  format: 'date-time',
-})
 
 const RoleSchema = Type.Enum([...ROLES], {
   description:

@@ -18,6 +18,7 @@ import { CursorQuery, cursorText, toCursorRequest } from '../cursor.ts'
 import { CursorPageOf } from '../delivery-schema.ts'
 import { EventItem, eventText } from '../event-text.ts'
 import { PaymentSchema } from '../payment-schema.ts'
+import { Uuid } from '../scalars.ts'
 import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 import { invalidQuery } from '../validation.ts'
@@ -27,8 +28,8 @@ const tags = ['Payments in']
 
 const ListQuery = Type.Object({
   ...CursorQuery,
-  clientId: Type.Optional(Type.String({ format: 'uuid' })),
-  accountId: Type.Optional(Type.String({ format: 'uuid' })),
+  clientId: Type.Optional(Uuid),
+  accountId: Type.Optional(Uuid),
   state: Type.Optional(Type.Enum([...PAYMENT_STATES])),
   from: Type.Optional(
     Type.String({ format: 'date-time', description: 'First written at this instant or later.' }),
@@ -51,8 +52,6 @@ const ListQuery = Type.Object({
     }),
   ),
 })
-
-const Uuid = Type.String({ format: 'uuid' })
 
 /** The payment, and what only the operator sees of it. */
 const OperatorPayment = Type.Object({

@@ -12,6 +12,7 @@ import {
   type StatsWindow,
 } from '../../operations/view-stats.ts'
 import type { LiveStream } from '../live-stream.ts'
+import { Instant, OptionalInstant, OptionalNumber, Uuid } from '../scalars.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
@@ -22,13 +23,6 @@ export interface StatsRoutesDeps extends Deps {
   stream: LiveStream
 }
 
-const Uuid = Type.String({ format: 'uuid' })
-const Instant = Type.String({ format: 'date-time' })
-const OptionalInstant = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  format: 'date-time',
-})
-const OptionalNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] })
 const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
 const StatsSchema = Type.Object({

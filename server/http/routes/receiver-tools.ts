@@ -15,6 +15,7 @@ import { RateBuckets } from '../../operations/rate-buckets.ts'
 import { verifySignature } from '../../operations/verify-signature.ts'
 import { callerOf } from '../authenticate.ts'
 import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
+import { Instant } from '../scalars.ts'
 import {
   BODY_PROBLEMS,
   CLIENT_PROBLEMS,
@@ -91,7 +92,7 @@ const DiagnosisSchema = Type.Object(
 
 const ReportSchema = Type.Object({
   url: Type.String(),
-  at: Type.String({ format: 'date-time' }),
+  at: Instant,
   durationMs: Type.Integer(),
   passed: Type.Boolean({ description: 'True when no step has failed.' }),
   counts: Type.Object({
