@@ -105,7 +105,9 @@ describe('replaying one delivery', { concurrency: true }, () => {
       assert.equal(request.headers['x-paybell-attempt'], String(index + 2))
     }
     assert.equal((await deliveryOf(of, paymentId)).attempts, 3)
-    const { rows } = await of.pool.query('select attempt from attempts where delivery_id = $1', [id])
+    const { rows } = await of.pool.query('select attempt from attempts where delivery_id = $1', [
+      id,
+    ])
     assert.deepEqual(rows.map(({ attempt }) => attempt).toSorted(), [1, 2, 3])
   })
 
