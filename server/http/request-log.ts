@@ -8,9 +8,10 @@ export function logRequests(app: FastifyInstance): void {
   const log: FastifyBaseLogger & { isLevelEnabled?(level: string): boolean } = app.log
   app.addHook('onResponse', (request, reply, done) => {
     done()
+    // The line is not even made when nobody wants it; nobody wants the quiet ones alone.
+    if (log.isLevelEnabled?.('info') === false) return
     const isQuiet = request.routeOptions.config?.isProbe && reply.statusCode < 400
-    // The line is not even made when nobody wants it.
-    if (log.isLevelEnabled?.(isQuiet ? 'debug' : 'info') === false) return
+    if (isQuiet && log.isLevelEnabled?.('debug') === false) return
     const line = {
       requestId: request.id,
       method: request.method,

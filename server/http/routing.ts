@@ -52,8 +52,11 @@ function notAllowed(reply: FastifyReply, methods: ReadonlySet<string>): ServiceE
 
 function pathOf(request: FastifyRequest): string {
   const url = request.raw.url ?? ''
-  const end = url.search(/[?;#]/)
-  return end === -1 ? url : url.slice(0, end)
+  for (let at = 0; at < url.length; at++) {
+    const code = url.charCodeAt(at)
+    if (code === 0x3f || code === 0x3b || code === 0x23) return url.slice(0, at) // ? ; #
+  }
+  return url
 }
 
 function toRegExp(url: string): RegExp {

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
-import { headerValues } from './header-values.ts'
+import { onlyHeaderValue } from './header-values.ts'
 
 export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -28,8 +28,8 @@ let lastGoodHost: string | undefined
 
 /** RFC 9112 §3.2: a missing, invalid or repeated Host is refused with 400. */
 function hasHost(request: FastifyRequest): boolean {
-  const [host, ...others] = headerValues(request, 'host')
-  if (host === undefined || others.length > 0) return false
+  const host = onlyHeaderValue(request, 'host')
+  if (host === undefined) return false
   // Nearly everybody names the same one.
   if (host === lastGoodHost) return true
   const isGood = /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`)
