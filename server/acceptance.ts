@@ -7,10 +7,9 @@ import type { LiveStream } from './http/live-stream.ts'
 import type { Metrics } from './metrics.ts'
 import type { AccountDirectory } from './operations/account-directory.ts'
 import type { Deps } from './operations/deps.ts'
-import { PaymentGatherer } from './operations/payment-gatherer.ts'
+import { PaymentGatherer, type Submitter } from './operations/payment-gatherer.ts'
 import {
   type PaymentChange,
-  type RecordedPayment,
   type RecordResult,
   recordPayments,
 } from './operations/record-payments.ts'
@@ -40,9 +39,9 @@ class TracedGatherer extends PaymentGatherer {
     this.#tracing = tracing
   }
 
-  override submit(change: PaymentChange): Promise<RecordedPayment> {
+  override enter(change: PaymentChange, submitter: Submitter): void {
     this.#tracing.noteRequest(change)
-    return super.submit(change)
+    super.enter(change, submitter)
   }
 }
 

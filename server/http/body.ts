@@ -4,17 +4,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { parseJson } from '../core/exact-json.ts'
-import { headerValues } from './header-values.ts'
+import { onlyHeaderValue } from './header-values.ts'
 
 const JSON_TYPE = 'application/json'
 
 export function acceptBodies(app: FastifyInstance): void {
   app.decorateRequest('amountText', undefined)
+  app.decorateRequest('payment', null)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       // An operation without a body forgives an empty one that calls itself JSON.
       if (bytes.length === 0 && wantedType(request) === null) return done(null, undefined)
+      if (request.routeOptions.config?.readPlain?.(request, bytes as Buffer)) {
+        return done(null, undefined)
+      }
       const { value, amountText } = parseJson(bytes as Buffer)
       request.amountText = amountText
       done(null, value)
@@ -22,13 +26,11 @@ export function acceptBodies(app: FastifyInstance): void {
       done(error as Error, undefined)
     }
   })
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
     const wanted = wantedType(request)
-    const given = headerValues(request, 'content-type')
     // Two of them, and Node would believe the first.
-    if (wanted !== null && (given.length !== 1 || !isType(given[0], wanted))) {
-      throw new ServiceError('unsupported-media-type', `Send the body as ${wanted}, in UTF-8.`)
-    }
+    if (wanted === null || isType(onlyHeaderValue(request, 'content-type'), wanted)) done()
+    else done(new ServiceError('unsupported-media-type', `Send the body as ${wanted}, in UTF-8.`))
   })
 }
 
@@ -40,6 +42,7 @@ function wantedType(request: FastifyRequest): string | null {
 }
 
 function isType(header: string | undefined, wanted: string): boolean {
+  if (header === wanted) return true
   const [type, ...parameters] = (header ?? '').toLowerCase().split(';')
   if (type?.trim() !== wanted) return false
   return parameters.every((parameter) => {

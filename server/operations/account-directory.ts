@@ -14,6 +14,11 @@ export class AccountDirectory {
     this.#db = db
   }
 
+  /** Whether the account is remembered; one that is not may exist all the same. */
+  remembers(accountId: string): boolean {
+    return this.#clientKeys.has(accountId)
+  }
+
   /** Those of the accounts that exist, with their clients' keys. */
   async find(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const found = new Map<string, number>()

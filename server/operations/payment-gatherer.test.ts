@@ -69,6 +69,19 @@ test('what arrives in one turn travels in one transaction; what comes meanwhile 
   await Promise.all(later)
 })
 
+test('what several sockets bring in one turn of the loop travels in one transaction', async () => {
+  const { gatherer, transactions } = gathererOver()
+  void gatherer.submit(change(1))
+  // Between two sockets Node runs everything that waits in its queues.
+  await new Promise((resolve) => process.nextTick(resolve))
+  void gatherer.submit(change(2))
+  await turnOver()
+  assert.deepEqual(
+    transactions.map(({ changes }) => changes.length),
+    [2],
+  )
+})
+
 test('a second transaction goes beside the first only when a whole one waits, and never a third', async () => {
   const { gatherer, transactions } = gathererOver({ changesPerFlushMax: 3 })
   for (let n = 0; n < 20; n++) void gatherer.submit(change(n))

@@ -22,11 +22,16 @@ export const GATHERER_LIMITS: GathererLimits = {
   waitingBytesMax: 128 * 1024 * 1024,
 }
 
+/** Whoever has handed a change in. Told once which of the two it was; must not throw. */
+export interface Submitter {
+  recorded(recorded: RecordedPayment): void
+  refused(error: unknown): void
+}
+
 interface Waiting {
   change: PaymentChange
   bytes: number
-  resolve(recorded: RecordedPayment): void
-  reject(error: unknown): void
+  submitter: Submitter
 }
 
 type Record = (changes: readonly PaymentChange[]) => Promise<readonly RecordResult[]>
@@ -37,6 +42,7 @@ export class PaymentGatherer {
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #flushes = 0
+  #isFlushing = false
   /** Payments that a transaction under way changes: their next change waits for it to end. */
   readonly #underWay = new Set<string>()
 
@@ -47,39 +53,53 @@ export class PaymentGatherer {
 
   /** Settles when the change is on disk, or is refused. Changes of one payment keep their order. */
   submit(change: PaymentChange): Promise<RecordedPayment> {
+    return new Promise((recorded, refused) => this.enter(change, { recorded, refused }))
+  }
+
+  /** The same without a promise: thousands a second come this way. */
+  enter(change: PaymentChange, submitter: Submitter): void {
     const bytes = change.write.document?.file.base64.length ?? 0
     if (
       this.#waiting.length >= this.#limits.waitingMax ||
       (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#limits.waitingBytesMax)
     ) {
-      return Promise.reject(
+      submitter.refused(
         new ServiceError('overloaded', 'Too many changes are waiting to be written. Try again.', {
           retryAfterSeconds: 1,
         }),
       )
+      return
     }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ change, bytes, resolve, reject })
-      this.#waitingBytes += bytes
-      // After this turn, so that whatever arrived in it travels together.
-      queueMicrotask(() => this.#flush())
+    this.#waiting.push({ change, bytes, submitter })
+    this.#waitingBytes += bytes
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    // When all sockets that had something to say have been read: what they brought travels together.
+    // A microtask would come after the first of them, and send a transaction for it alone.
+    setImmediate(() => {
+      this.#isFlushing = false
+      this.#flush()
     })
   }
 
   #flush(): void {
-    if (this.#flushes >= this.#limits.flushesMax || this.#waiting.length === 0) return
+    while (this.#mayFlush()) {
+      const batch = this.#take()
+      if (batch.length === 0) return
+      for (const { change } of batch) this.#underWay.add(change.write.id)
+      this.#flushes++
+      void this.#write(batch).finally(() => {
+        for (const { change } of batch) this.#underWay.delete(change.write.id)
+        this.#flushes--
+        this.#flush()
+      })
+    }
+  }
+
+  #mayFlush(): boolean {
+    if (this.#flushes >= this.#limits.flushesMax || this.#waiting.length === 0) return false
     // A second transaction only when a whole one is waiting: half-empty ones cost an fsync each.
-    if (this.#flushes > 0 && this.#waiting.length < this.#limits.changesPerFlushMax) return
-    const batch = this.#take()
-    if (batch.length === 0) return
-    const paymentIds = batch.map(({ change }) => change.write.id)
-    for (const id of paymentIds) this.#underWay.add(id)
-    this.#flushes++
-    void this.#write(batch).finally(() => {
-      for (const id of paymentIds) this.#underWay.delete(id)
-      this.#flushes--
-      this.#flush()
-    })
+    return this.#flushes === 0 || this.#waiting.length >= this.#limits.changesPerFlushMax
   }
 
   #take(): readonly Waiting[] {
@@ -104,23 +124,26 @@ export class PaymentGatherer {
   }
 
   async #write(batch: readonly Waiting[]): Promise<void> {
+    let results: readonly RecordResult[]
     try {
-      const results = await this.#record(batch.map(({ change }) => change))
-      for (const [index, { resolve, reject }] of batch.entries()) {
-        const result = results[index] as RecordResult
-        if (result instanceof ServiceError) reject(result)
-        else resolve(result)
-      }
+      results = await this.#record(batch.map(({ change }) => change))
     } catch (error) {
       if (isDatabaseAway(error)) {
         // The commit may have happened: repeating the same write is harmless, so all may try again.
-        for (const { reject } of batch) reject(databaseAway(error))
+        for (const { submitter } of batch) submitter.refused(databaseAway(error))
       } else if (batch.length === 1) {
-        batch[0]?.reject(error)
+        batch[0]?.submitter.refused(error)
       } else {
         // One of them is poison. Strangers must not suffer: each gets a transaction of its own.
         for (const member of batch) await this.#write([member])
       }
+      return
+    }
+    for (let index = 0; index < batch.length; index++) {
+      const { submitter } = batch[index] as Waiting
+      const result = results[index] as RecordResult
+      if (result instanceof ServiceError) submitter.refused(result)
+      else submitter.recorded(result)
     }
   }
 }

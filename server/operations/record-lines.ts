@@ -4,11 +4,12 @@
 
 import { ServiceError } from '../core/errors.ts'
 import { parseJson } from '../core/exact-json.ts'
-import { PAYMENT_BODY_BYTES_MAX } from '../core/payment.ts'
+import { PAYMENT_BODY_BYTES_MAX, type PaymentWrite } from '../core/payment.ts'
 import { parsePaymentLine, readPaymentId } from '../core/payment-fields.ts'
+import { readPlainLine } from '../core/plain-payment.ts'
 import type { GatheredAudit } from './audit.ts'
 import { toServiceError } from './failures.ts'
-import type { PaymentGatherer } from './payment-gatherer.ts'
+import type { PaymentGatherer, Submitter } from './payment-gatherer.ts'
 import type { RecordedPayment } from './record-payments.ts'
 
 export interface LineResult {
@@ -48,18 +49,25 @@ export async function recordLines(
 ): Promise<readonly LineResult[]> {
   const results: LineResult[] = []
   const window = new Window(limits)
+  const splitter = new LineSplitter(limits.bytesMax)
   let line = 0
-  for await (const bytes of splitLines(chunks, limits)) {
-    line++
-    if (bytes !== null && isBlank(bytes)) continue
-    if (results.length >= limits.linesMax) throw tooLarge(`more than ${limits.linesMax} lines`)
-    const entry: LineResult = { line, paymentId: null, result: LINE_TOO_LONG }
-    results.push(entry)
-    if (bytes === null) continue
-    const size = bytes.length
-    await window.enter(size)
-    void recordLine(gatherer, bytes, entry, audit).finally(() => window.leave(size))
+
+  async function take(lines: Iterable<Uint8Array | null>): Promise<void> {
+    for (const bytes of lines) {
+      line++
+      if (bytes !== null && isBlank(bytes)) continue
+      if (results.length >= limits.linesMax) throw tooLarge(`more than ${limits.linesMax} lines`)
+      const entry: LineResult = { line, paymentId: null, result: LINE_TOO_LONG }
+      results.push(entry)
+      if (bytes === null) continue
+      // Waited for only where there is something to wait for: a promise for each line is felt.
+      if (!window.hasRoom(bytes.length)) await window.room(bytes.length)
+      recordLine(gatherer, bytes, new Line(entry, window, bytes.length), audit)
+    }
   }
+
+  for await (const chunk of chunks) await take(splitter.split(chunk))
+  await take(splitter.rest())
   await window.empty()
   // Nothing at all could be written: that is an answer to the whole request, with its Retry-After.
   const [first] = results
@@ -74,55 +82,103 @@ function isNotNow(result: LineResult['result']): boolean {
   )
 }
 
-async function recordLine(
+function recordLine(
   gatherer: PaymentGatherer,
   bytes: Uint8Array,
-  entry: LineResult,
+  line: Line,
   audit: GatheredAudit | undefined,
-): Promise<void> {
+): void {
   try {
-    const { value, amountText } = parseJson(bytes)
-    entry.paymentId = readPaymentId(value)
-    const change = parsePaymentLine(value, amountText)
-    entry.result = await gatherer.submit(audit ? { ...change, audit } : change)
+    const { accountId, write } = readPlainLine(bytes) ?? readLine(bytes, line.entry)
+    line.entry.paymentId = write.id
+    gatherer.enter(audit ? { accountId, write, audit } : { accountId, write }, line)
   } catch (error) {
-    entry.result = toServiceError(error)
+    line.refused(error)
   }
 }
 
-/** The lines without their newline; null for one that is longer than any payment can be. */
-async function* splitLines(
-  chunks: AsyncIterable<Uint8Array>,
-  limits: LineLimits,
-): AsyncGenerator<Uint8Array | null> {
-  let parts: Uint8Array[] = []
-  let length = 0
-  let total = 0
-  for await (const chunk of chunks) {
-    total += chunk.length
-    if (total > limits.bytesMax) throw tooLarge(`more than ${limits.bytesMax} bytes`)
+/** The general way; of a line that is wrong it leaves the id, where that can be read. */
+function readLine(
+  bytes: Uint8Array,
+  entry: LineResult,
+): { accountId: string; write: PaymentWrite } {
+  const { value, amountText } = parseJson(bytes)
+  entry.paymentId = readPaymentId(value)
+  return parsePaymentLine(value, amountText)
+}
+
+/** One line under way: takes its place in the window, and leaves it with its result. */
+class Line implements Submitter {
+  readonly entry: LineResult
+  readonly #window: Window
+  readonly #bytes: number
+
+  constructor(entry: LineResult, window: Window, bytes: number) {
+    this.entry = entry
+    this.#window = window
+    this.#bytes = bytes
+    window.enter(bytes)
+  }
+
+  recorded(recorded: RecordedPayment): void {
+    this.entry.result = recorded
+    this.#window.leave(this.#bytes)
+  }
+
+  refused(error: unknown): void {
+    this.entry.result = toServiceError(error)
+    this.#window.leave(this.#bytes)
+  }
+}
+
+/** Gives the lines without their newline; null for one that is longer than any payment can be. */
+class LineSplitter {
+  readonly #bytesMax: number
+  #parts: Uint8Array[] = []
+  #length = 0
+  #total = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  *split(chunk: Uint8Array): Generator<Uint8Array | null> {
+    this.#total += chunk.length
+    if (this.#total > this.#bytesMax) throw tooLarge(`more than ${this.#bytesMax} bytes`)
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      parts.push(chunk.subarray(start, end))
-      yield join(parts, length + end - start)
-      parts = []
-      length = 0
+      const part = chunk.subarray(start, end)
       start = end + 1
+      yield this.#length === 0 && part.length <= PAYMENT_BODY_BYTES_MAX ? part : this.#joined(part)
     }
-    length += chunk.length - start
-    // A line that is too long anyway is counted, not kept.
-    if (length <= PAYMENT_BODY_BYTES_MAX) parts.push(chunk.subarray(start))
+    if (start < chunk.length) this.#keep(chunk.subarray(start))
   }
-  if (length > 0) yield join(parts, length)
-}
 
-function join(parts: readonly Uint8Array[], length: number): Uint8Array | null {
-  if (length > PAYMENT_BODY_BYTES_MAX) return null
-  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts, length)
+  /** What came behind the last newline. */
+  *rest(): Generator<Uint8Array | null> {
+    if (this.#length > 0) yield this.#joined(new Uint8Array())
+  }
+
+  #keep(part: Uint8Array): void {
+    this.#length += part.length
+    // A line that is too long anyway is counted, not kept.
+    if (this.#length <= PAYMENT_BODY_BYTES_MAX) this.#parts.push(part)
+  }
+
+  #joined(last: Uint8Array): Uint8Array | null {
+    this.#keep(last)
+    const [parts, length] = [this.#parts, this.#length]
+    this.#parts = []
+    this.#length = 0
+    return length > PAYMENT_BODY_BYTES_MAX ? null : Buffer.concat(parts, length)
+  }
 }
 
 function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
+  for (const byte of bytes) {
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false
+  }
+  return true
 }
 
 /** Lets in so many lines and bytes at once; whoever is alone is let in whatever its size. */
@@ -136,13 +192,16 @@ class Window {
     this.#limits = limits
   }
 
-  async enter(bytes: number): Promise<void> {
-    while (
-      this.#lines >= this.#limits.underWayMax ||
-      (this.#lines > 0 && this.#bytes + bytes > this.#limits.underWayBytesMax)
-    ) {
-      await this.#change()
-    }
+  hasRoom(bytes: number): boolean {
+    if (this.#lines >= this.#limits.underWayMax) return false
+    return this.#lines === 0 || this.#bytes + bytes <= this.#limits.underWayBytesMax
+  }
+
+  async room(bytes: number): Promise<void> {
+    while (!this.hasRoom(bytes)) await this.#change()
+  }
+
+  enter(bytes: number): void {
     this.#lines++
     this.#bytes += bytes
   }
