@@ -12,7 +12,7 @@ test('questions of one turn share a read; those that come meanwhile wait for the
       await new Promise<void>((resolve) => letGo.push(resolve))
       return questions.map((question) => `answer ${question}`)
     },
-    { perReadMax: 3, readsMax: 1 },
+    { keyOf: String, perReadMax: 3, readsMax: 1 },
   )
   const first = Promise.all([1, 2].map((question) => gathered.ask(question)))
   await turnOver()
@@ -31,11 +31,52 @@ test('questions of one turn share a read; those that come meanwhile wait for the
 
 test('a read that fails fails its own questions, and the next is asked anew', async () => {
   let isAway = true
-  const gathered = new GatheredReads<number, number>(async (questions) => {
-    if (isAway) throw new Error('away')
-    return questions
-  })
+  const gathered = new GatheredReads<number, number>(
+    async (questions) => {
+      if (isAway) throw new Error('away')
+      return questions
+    },
+    { keyOf: String },
+  )
   await assert.rejects(gathered.ask(1), /away/)
   isAway = false
   assert.equal(await gathered.ask(2), 2)
+})
+
+test('who asks the same before the read begins shares its answer; who asks later gets a newer one', async () => {
+  let state = 'old'
+  const reads: (readonly string[])[] = []
+  const gathered = new GatheredReads<string, string>(
+    async (questions) => {
+      reads.push(questions)
+      const seen = questions.map((question) => `${question} ${state}`)
+      await turnOver()
+      return seen
+    },
+    { keyOf: (question) => question },
+  )
+  const early = Promise.all(['a', 'b', 'a'].map((question) => gathered.ask(question)))
+  await turnOver()
+  // Its read is under way: what has happened since then must be seen by whoever asks now.
+  state = 'new'
+  const late = gathered.ask('a')
+  assert.deepEqual(await early, ['a old', 'b old', 'a old'])
+  assert.equal(await late, 'a new')
+  assert.deepEqual(reads, [['a', 'b'], ['a']])
+})
+
+test('what arrives in other turns of the same round travels together', async () => {
+  const reads: (readonly number[])[] = []
+  const gathered = new GatheredReads<number, number>(
+    async (questions) => {
+      reads.push(questions)
+      return questions
+    },
+    { keyOf: String },
+  )
+  const first = gathered.ask(1)
+  await Promise.resolve()
+  await Promise.resolve()
+  await Promise.all([first, gathered.ask(2)])
+  assert.deepEqual(reads, [[1, 2]])
 })

@@ -21,7 +21,10 @@ export class EndpointLists {
   readonly #reads: GatheredReads<EndpointPageRequest, Page<Endpoint>>
 
   constructor({ pool }: Pick<Deps, 'pool'>) {
-    this.#reads = new GatheredReads((requests) => listEndpoints(pool, requests))
+    this.#reads = new GatheredReads((requests) => listEndpoints(pool, requests), {
+      keyOf: ({ scope, page }) =>
+        `${scope.clientKey} ${scope.kind} ${scope.accountId} ${page.number} ${page.size}`,
+    })
   }
 
   view(scope: EndpointScope, page: PageRequest): Promise<Page<Endpoint>> {

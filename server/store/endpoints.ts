@@ -155,9 +155,11 @@ export async function listEndpoints(
   // account the index leads to its endpoints, without one to all of the client's.
   const { rows } = await db.query<{ number: number; total: number } & EndpointRow>({
     name: 'list-endpoints',
+    // The array in a select of its own: were its length known, each length would be planned for anew,
+    // which takes three times as long as the reading.
     text: `select q.number::int, found.*
-           from unnest($1::int[], $2::text[], $3::uuid[], $4::int[], $5::bigint[]) with ordinality
-             as q (client_key, kind, account_id, size, skipped, number)
+           from unnest((select $1::int[]), $2::text[], $3::uuid[], $4::int[], $5::bigint[])
+             with ordinality as q (client_key, kind, account_id, size, skipped, number)
            cross join lateral (
              with matching as materialized (
                select ${COLUMNS} from endpoints
