@@ -1,6 +1,7 @@
 // Who is asking: a client with a token, or the operator with a key, or either through its session at the
 // console. Neither's word counts on the other's side. These hooks run before a body is read, so nobody
-// unknown gets one parsed.
+// unknown gets one parsed. Nearly every client is one that was asked about a moment ago: its requests pass
+// without a promise, which would cost more than the look into memory itself.
 
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
@@ -18,18 +19,27 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 const ASKED_AGAIN_MS = 2_000
 
-export function authenticateClient(verifier: TokenVerifier, requests: RateBuckets): Hook {
-  return async (request) => {
-    const caller = await findCaller(verifier, request)
+export function authenticateClient(
+  verifier: TokenVerifier,
+  requests: RateBuckets,
+): onRequestHookHandler {
+  const admit = (request: FastifyRequest, caller: Caller | null) => {
     if (caller === null) throw invalidToken()
     request.caller = caller
-    const waitSeconds = requests.waitSeconds(caller.clientId)
+    const waitSeconds = requests.takeOrWait(caller.clientId)
     if (waitSeconds > 0) {
       throw new ServiceError('too-many-requests', 'Too many requests. Wait, then go on.', {
         retryAfterSeconds: waitSeconds,
       })
     }
-    requests.take(caller.clientId)
+  }
+  return (request, _reply, done) => {
+    const caller = recallCaller(verifier, request)
+    if (caller === undefined) {
+      return findCaller(verifier, request).then((found) => admit(request, found))
+    }
+    admit(request, caller)
+    done()
   }
 }
 
@@ -83,6 +93,13 @@ function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | nu
   reply.raw.once('close', () => clearInterval(timer))
 }
 
+/** Undefined for whoever has to be asked about, or brings something else than one token. */
+function recallCaller(verifier: TokenVerifier, request: FastifyRequest): Caller | null | undefined {
+  const header = onlyHeaderValue(request, 'authorization')
+  const token = header === undefined ? undefined : BEARER.exec(header)?.[1]
+  return token === undefined ? undefined : verifier.recall(token)
+}
+
 async function findCaller(
   verifier: TokenVerifier,
   request: FastifyRequest,
@@ -109,18 +126,32 @@ async function findSession(request: FastifyRequest) {
 }
 
 /** `AccountId` where the route asks for it; one and the same refusal, so that nobody learns more. */
-export function resolveAccount(deps: Deps): Hook {
+export function resolveAccount(deps: Deps): onRequestHookHandler {
   const accounts = new AccountDirectory(deps.pool)
-  return async (request) => {
-    const need = request.routeOptions.config.account
-    if (need === undefined || request.caller === null) return
-    const given = headerValues(request, 'accountid')
-    if (given.length === 0 && need === 'optional') return
-    const [accountId] = given
-    if (given.length !== 1 || !accountId) throw invalidAccount()
-    if (!(await ownsAccount(accounts, request.caller, accountId))) throw invalidAccount()
+  const admit = (request: FastifyRequest, accountId: string, isOwn: boolean) => {
+    if (!isOwn) throw invalidAccount()
     request.accountId = accountId.toLowerCase()
   }
+  return (request, _reply, done) => {
+    const accountId = readAccountId(request)
+    if (accountId !== null) {
+      const isOwn = ownsAccount(accounts, callerOf(request), accountId)
+      if (isOwn instanceof Promise) return isOwn.then((answer) => admit(request, accountId, answer))
+      admit(request, accountId, isOwn)
+    }
+    done()
+  }
+}
+
+/** What was sent, where the route asks for it; null where it need not be there, and is not. */
+function readAccountId(request: FastifyRequest): string | null {
+  const need = request.routeOptions.config.account
+  if (need === undefined || request.caller === null) return null
+  const given = headerValues(request, 'accountid')
+  if (given.length === 0 && need === 'optional') return null
+  const [accountId] = given
+  if (given.length !== 1 || !accountId) throw invalidAccount()
+  return accountId
 }
 
 /** Who asks, behind authenticateClient. */

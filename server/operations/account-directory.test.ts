@@ -25,7 +25,9 @@ function accountsUpTo(count: number) {
 
 test('what was found once is not asked for again', async () => {
   const { directory, asked } = accountsUpTo(3)
+  assert.equal(directory.recall(idOf(1)), undefined)
   assert.equal((await directory.find([idOf(1)])).get(idOf(1)), 1)
+  assert.equal(directory.recall(idOf(1)), 1)
   const found = await directory.find([idOf(1), idOf(2)])
   assert.equal(found.get(idOf(1)), 1)
   assert.equal(found.get(idOf(2)), 2)

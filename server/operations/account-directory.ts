@@ -14,9 +14,9 @@ export class AccountDirectory {
     this.#db = db
   }
 
-  /** Whether the account is remembered; one that is not may exist all the same. */
-  remembers(accountId: string): boolean {
-    return this.#clientKeys.has(accountId)
+  /** The key of the account's client, if it was found before. */
+  recall(accountId: string): number | undefined {
+    return this.#clientKeys.get(accountId)
   }
 
   /** Those of the accounts that exist, with their clients' keys. */

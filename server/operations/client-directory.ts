@@ -10,6 +10,8 @@ const CLIENTS_MAX = 10_000
 interface Question {
   askedAtMs: number
   answer: Promise<Client | null>
+  /** The answer once it is there. */
+  heard?: Client | null
 }
 
 export class ClientDirectory {
@@ -23,10 +25,13 @@ export class ClientDirectory {
   /** The client if it exists and is active. Callers at the same time share one query. */
   async findActive(clientId: string): Promise<Client | null> {
     const nowMs = this.#deps.clock.monotonicMs()
-    const last = this.#questions.get(clientId)
-    const isFresh = last !== undefined && nowMs - last.askedAtMs < BELIEVED_MS
-    const client = await (isFresh ? last.answer : this.#ask(clientId, nowMs))
-    return client?.status === 'ACTIVE' ? client : null
+    return ifActive(await (this.#believed(clientId, nowMs)?.answer ?? this.#ask(clientId, nowMs)))
+  }
+
+  /** The same as far as it has been heard and is believed; undefined if it must be asked for. */
+  recallActive(clientId: string): Client | null | undefined {
+    const heard = this.#believed(clientId, this.#deps.clock.monotonicMs())?.heard
+    return heard === undefined ? undefined : ifActive(heard)
   }
 
   /** What was heard of this client is no longer believed. */
@@ -34,8 +39,13 @@ export class ClientDirectory {
     this.#questions.delete(clientId)
   }
 
+  #believed(clientId: string, nowMs: number): Question | undefined {
+    const last = this.#questions.get(clientId)
+    return last !== undefined && nowMs - last.askedAtMs < BELIEVED_MS ? last : undefined
+  }
+
   #ask(clientId: string, askedAtMs: number): Promise<Client | null> {
-    const question = { askedAtMs, answer: findClient(this.#deps.pool, clientId) }
+    const question: Question = { askedAtMs, answer: findClient(this.#deps.pool, clientId) }
     this.#questions.delete(clientId)
     this.#questions.set(clientId, question)
     if (this.#questions.size > CLIENTS_MAX) {
@@ -43,9 +53,18 @@ export class ClientDirectory {
       this.#questions.delete(oldest as string)
     }
     // A failed question is nobody's answer: the next caller asks again.
-    question.answer.catch(() => {
-      if (this.#questions.get(clientId) === question) this.#questions.delete(clientId)
-    })
+    question.answer.then(
+      (client) => {
+        question.heard = client
+      },
+      () => {
+        if (this.#questions.get(clientId) === question) this.#questions.delete(clientId)
+      },
+    )
     return question.answer
   }
+}
+
+function ifActive(client: Client | null): Client | null {
+  return client?.status === 'ACTIVE' ? client : null
 }

@@ -39,3 +39,25 @@ test('memory is bounded: the key touched longest ago goes first', () => {
   assert.ok(buckets.waitSeconds('a') > 0)
   assert.equal(buckets.waitSeconds('b'), 0)
 })
+
+test('taking and asking in one: 0 and a token less, or the wait and nothing taken', () => {
+  const { buckets, clock } = create({ burst: 2, perSecond: 1 })
+  assert.deepEqual(
+    [1, 2, 3, 4].map(() => buckets.takeOrWait('a')),
+    [0, 0, 1, 1],
+  )
+  clock.ms = 1_000
+  assert.deepEqual(
+    [1, 2].map(() => buckets.takeOrWait('a')),
+    [0, 1],
+  )
+  assert.equal(buckets.takeOrWait('b'), 0)
+})
+
+test('the order of last use holds when one key is taken many times in a row', () => {
+  const { buckets } = create({ burst: 5, perSecond: 0.001, keysMax: 2 })
+  for (const key of ['a', 'b', 'b', 'a', 'a', 'c']) buckets.take(key)
+  assert.equal(buckets.size, 2)
+  for (let at = 0; at < 2; at++) assert.equal(buckets.takeOrWait('a'), 0)
+  assert.ok(buckets.takeOrWait('a') > 0, 'a was kept, with three taken')
+})

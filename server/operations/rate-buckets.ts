@@ -16,6 +16,7 @@ interface Bucket {
 export class RateBuckets {
   readonly #options: RateBucketsOptions
   readonly #buckets = new Map<string, Bucket>()
+  #lastTaken: string | null = null
 
   constructor(options: RateBucketsOptions) {
     this.#options = options
@@ -27,14 +28,31 @@ export class RateBuckets {
 
   /** Whole seconds until the key may go on; 0 means now. Takes nothing. */
   waitSeconds(key: string): number {
-    const missing = 1 - this.#filled(key).tokens
-    return missing <= 0 ? 0 : Math.max(1, Math.ceil(missing / this.#options.perSecond))
+    return this.#waitFor(this.#filled(key))
   }
 
   /** Takes one token, down to an empty bucket. */
   take(key: string): void {
+    this.#takeFrom(this.#filled(key), key)
+  }
+
+  /** Takes one token if the key may go on, and says 0; or takes nothing, and says how long to wait. */
+  takeOrWait(key: string): number {
     const bucket = this.#filled(key)
+    const waitSeconds = this.#waitFor(bucket)
+    if (waitSeconds === 0) this.#takeFrom(bucket, key)
+    return waitSeconds
+  }
+
+  #waitFor(bucket: Bucket): number {
+    const missing = 1 - bucket.tokens
+    return missing <= 0 ? 0 : Math.max(1, Math.ceil(missing / this.#options.perSecond))
+  }
+
+  #takeFrom(bucket: Bucket, key: string): void {
     bucket.tokens = Math.max(0, bucket.tokens - 1)
+    if (key === this.#lastTaken) return
+    this.#lastTaken = key
     // Deleted and set again, so that the map's order is the order of last use.
     this.#buckets.delete(key)
     this.#buckets.set(key, bucket)

@@ -130,7 +130,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
       onRequest: (request, _reply, done) => {
         readId((request.params as { id: string }).id)
         const accountId = readAccountId(request)
-        if (deps.accounts.remembers(accountId)) return done()
+        if (deps.accounts.recall(accountId) !== undefined) return done()
         return deps.accounts.find([accountId]).then((found) => {
           if (!found.has(accountId)) throw unknownAccount()
         })
