@@ -1,5 +1,5 @@
-// What an access token must look like before and after its signature is checked (RFC 8725, RFC 9068).
-// Pure: the signature itself is jose's business, in operations/. One token has one spelling: base64url
+// What an access token says, and what it must look like before and after its signature is checked
+// (RFC 8725, RFC 9068). Pure: signing and verifying are the business of operations/. One token has one spelling: base64url
 // decoders let 16 spellings of an Ed25519 signature pass, so every part must re-encode to itself.
 
 import { isUuid } from './uuid.ts'
@@ -18,6 +18,22 @@ export interface TokenParty {
 export interface TokenClaims {
   clientId: string
   expiresAtMs: number
+}
+
+/** The claims of a token that is issued, by their names on the wire. */
+export interface IssuedClaims {
+  iss: string
+  aud: string
+  sub: string
+  iat: number
+  nbf: number
+  exp: number
+  jti: string
+}
+
+/** A token but for its signature: that is what is signed (RFC 7515 §5.1). */
+export function toSigningInput(kid: string, claims: IssuedClaims): string {
+  return `${encode({ alg: TOKEN_ALGORITHM, typ: TOKEN_TYPE, kid })}.${encode(claims)}`
 }
 
 /** The key id of a token that is worth verifying; null for one that is refused unread. */
@@ -47,6 +63,10 @@ export function readClaims(
   if (iat * 1_000 > latestBeginMs || nbf * 1_000 > latestBeginMs) return null
   if (exp * 1_000 <= nowMs) return null
   return { clientId: sub, expiresAtMs: exp * 1_000 }
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
 function isSeconds(value: unknown): value is number {

@@ -12,8 +12,8 @@ import { ClientDirectory } from '../operations/client-directory.ts'
 import { ConsoleSessions } from '../operations/console-session.ts'
 import type { DemoReceivers } from '../operations/demo-receivers.ts'
 import type { Deps } from '../operations/deps.ts'
-import { createLoginBuckets } from '../operations/issue-token.ts'
 import { Keyring } from '../operations/keyring.ts'
+import { createLoginBuckets, Logins } from '../operations/logins.ts'
 import { OperatorKeys } from '../operations/operator-keys.ts'
 import { RateBuckets } from '../operations/rate-buckets.ts'
 import { TokenVerifier } from '../operations/verify-token.ts'
@@ -104,7 +104,8 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   const keys = new OperatorKeys(deps)
   // One count of failures for both doors: whoever guesses gains nothing by trying the other.
   const failures = createLoginBuckets(deps)
-  app.decorate('consoleSessions', new ConsoleSessions(deps, { keys, failures }))
+  const logins = new Logins(deps, failures)
+  app.decorate('consoleSessions', new ConsoleSessions(deps, { keys, failures, logins }))
   const open = [
     housekeepingRoutes(deps, keys, surface),
     problemPageRoutes(),
@@ -112,7 +113,7 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
     consoleRoutes({ ...deps, surface }),
   ]
   for (const add of open) await add(app)
-  if (surface !== 'operator') await addClientInterface(app, deps, failures)
+  if (surface !== 'operator') await addClientInterface(app, deps, logins)
   if (deps.receivers) await sandboxReceiverRoutes(deps.receivers, keys)(app)
   if (deps.timeScale) await sandboxClockRoutes(deps.timeScale, keys)(app)
   if (surface !== 'public') await addOperatorInterface(app, deps, keys)
@@ -200,11 +201,7 @@ function closeSocketsBehindAnswers(app: App): void {
   })
 }
 
-async function addClientInterface(
-  app: App,
-  deps: ServerDeps,
-  failures: RateBuckets,
-): Promise<void> {
+async function addClientInterface(app: App, deps: ServerDeps, logins: Logins): Promise<void> {
   const keyring = new Keyring(deps)
   const directory = new ClientDirectory(deps)
   const verifier = new TokenVerifier(deps, { keyring, directory })
@@ -214,7 +211,7 @@ async function addClientInterface(
     keysMax: 50_000,
     monotonicMs: () => deps.clock.monotonicMs(),
   })
-  await app.register(async (scope: App) => tokenRoutes(deps, keyring, failures)(scope))
+  await app.register(async (scope: App) => tokenRoutes(deps, keyring, logins)(scope))
   await app.register(async (scope: App) => {
     scope.addHook('onRequest', authenticateClient(verifier, requests))
     scope.addHook('onRequest', resolveAccount(deps))

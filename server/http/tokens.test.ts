@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import test from 'node:test'
-import { CompactSign, decodeJwt, decodeProtectedHeader, importJWK } from 'jose'
+import {
+  CompactSign,
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  importJWK,
+  jwtVerify,
+} from 'jose'
 import { cloneDatabase } from '../../test/support/database.ts'
 import {
   assertProblem,
@@ -71,7 +78,56 @@ test('the token is an at+jwt signed with EdDSA by a published key, with all seve
   assert.match(String(keys.headers['cache-control']), /max-age=\d+/)
   assert.ok(keys.json().keys.some((key: { kid: string }) => key.kid === header.kid))
   assert.doesNotMatch(keys.body, /"d":/)
+  // Signed by us, verified by somebody else's library with nothing but what we publish.
+  const { payload } = await jwtVerify(token, createLocalJWKSet(keys.json()), {
+    algorithms: ['EdDSA'],
+    typ: 'at+jwt',
+    issuer: 'paybell',
+    audience: 'paybell-api',
+    subject: clientId,
+    currentDate: new Date(server.clock.nowMs()),
+  })
+  assert.deepEqual(payload, claims)
 })
+
+test('logins at the same time share a statement, and each is judged by its own', async (t) => {
+  const server = await serveHttp(t, pool)
+  const [one, two] = [await onboard(server), await onboard(server, 'Other')]
+  const asked = countQueries(server, 'read-credentials')
+  const tries = [
+    { clientId: one.clientId, clientSecret: one.clientSecret },
+    { clientId: one.clientId, clientSecret: two.clientSecret },
+    { clientId: two.clientId, clientSecret: two.clientSecret },
+    { clientId: randomUUID(), clientSecret: one.clientSecret },
+    { clientId: two.clientId.toUpperCase(), clientSecret: two.clientSecret },
+    { clientId: 'nobody', clientSecret: one.clientSecret },
+  ]
+  const answers = await Promise.all(tries.map((payload) => login(server, payload)))
+  assert.deepEqual(
+    answers.map((answer) => answer.statusCode),
+    [200, 401, 200, 401, 200, 401],
+  )
+  assert.equal(decodeJwt(answers[0]?.json().access_token).sub, one.clientId)
+  assert.equal(decodeJwt(answers[2]?.json().access_token).sub, two.clientId)
+  assert.equal(decodeJwt(answers[4]?.json().access_token).sub, two.clientId)
+  assert.ok(asked() < tries.length, `${asked()} statements`)
+})
+
+/** Counts the statements of this name from now on. */
+function countQueries(server: TestServer, statement: string): () => number {
+  let asked = 0
+  server.deps.pool = new Proxy(pool, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target)
+      if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value
+      return (config: { name?: string }, ...rest: unknown[]) => {
+        if (config.name === statement) asked++
+        return value.call(target, config, ...rest)
+      }
+    },
+  })
+  return () => asked
+}
 
 test('A4: odd bodies are 400 with error invalid_request', async (t) => {
   const server = await serveHttp(t, pool)
@@ -448,20 +504,10 @@ test('A10: with the database away, right credentials and right tokens get 503 wi
 test('one query for all who ask about a client at once, and none for 2 seconds', async (t) => {
   const server = await serveHttp(t, pool)
   const { token } = await onboard(server)
-  let asked = 0
-  server.deps.pool = new Proxy(pool, {
-    get(target, name) {
-      const value = Reflect.get(target, name, target)
-      if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value
-      return (config: { name?: string }, ...rest: unknown[]) => {
-        if (config.name === 'find-client') asked++
-        return value.call(target, config, ...rest)
-      }
-    },
-  })
+  const asked = countQueries(server, 'find-client')
   await Promise.all(Array.from({ length: 20 }, () => listWith(server, token)))
-  assert.equal(asked, 1)
+  assert.equal(asked(), 1)
   server.clock.advance(2)
   await listWith(server, token)
-  assert.equal(asked, 2)
+  assert.equal(asked(), 2)
 })

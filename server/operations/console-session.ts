@@ -19,7 +19,7 @@ import { inTransaction } from '../store/db.ts'
 import type { KeyDigest } from '../store/operator-keys.ts'
 import { toAudit } from './audit.ts'
 import type { Deps } from './deps.ts'
-import { checkLogin } from './issue-token.ts'
+import type { Logins } from './logins.ts'
 import type { OperatorKeys } from './operator-keys.ts'
 import type { RateBuckets } from './rate-buckets.ts'
 import type { Caller } from './verify-token.ts'
@@ -50,12 +50,17 @@ export class ConsoleSessions {
   readonly #deps: SessionDeps
   readonly #keys: OperatorKeys
   readonly #failures: RateBuckets
+  readonly #logins: Logins
   readonly #questions = new Map<string, Question>()
 
-  constructor(deps: SessionDeps, parts: { keys: OperatorKeys; failures: RateBuckets }) {
+  constructor(
+    deps: SessionDeps,
+    parts: { keys: OperatorKeys; failures: RateBuckets; logins: Logins },
+  ) {
     this.#deps = deps
     this.#keys = parts.keys
     this.#failures = parts.failures
+    this.#logins = parts.logins
   }
 
   /** Returns the token of a new session: the only moment at which it is known. */
@@ -137,7 +142,7 @@ export class ConsoleSessions {
   ): Promise<{ holder: SessionHolder; operator: Operator | null }> {
     if ('clientId' in signIn) {
       const login = { ...signIn, address }
-      const { clientKey, secretId } = await checkLogin(this.#deps, this.#failures, login)
+      const { clientKey, secretId } = await this.#logins.check(login)
       return { holder: { kind: 'client', clientKey, secretId }, operator: null }
     }
     const bucket = `operator ${address}`

@@ -2,6 +2,7 @@
 // so that all processes agree: the first one to start makes the first key, under a lock. A key is
 // only ever found by its id in this memory; nothing in a token can point elsewhere.
 
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { TOKEN_ALGORITHM } from '../core/token.ts'
 import { inTransaction } from '../store/db.ts'
@@ -26,7 +27,7 @@ const RETIRED_KEY_MARGIN_MS = 10 * 60_000
 export type KeyringDeps = Pick<Deps, 'pool' | 'clock' | 'sealer' | 'newId' | 'config'>
 
 interface Keys {
-  signer: { kid: string; key: CryptoKey }
+  signer: { kid: string; key: KeyObject }
   verifiers: ReadonlyMap<string, { key: CryptoKey; jwk: JWK }>
   readAtMs: number
 }
@@ -40,7 +41,7 @@ export class Keyring {
     this.#deps = deps
   }
 
-  async signer(): Promise<{ kid: string; key: CryptoKey }> {
+  async signer(): Promise<{ kid: string; key: KeyObject }> {
     return (await this.#fresh(RELOAD_MS)).signer
   }
 
@@ -138,7 +139,8 @@ async function toKeys(
   const newest = stored.find(isSigning)
   if (newest === undefined) throw new Error('there is no key that signs')
   const sealed = deps.sealer.open(newest.sealedPrivateKey, placeOf(newest.kid))
-  const signer = { kid: newest.kid, key: await importKey(JSON.parse(sealed.toString()) as JWK) }
+  const key = createPrivateKey({ key: JSON.parse(sealed.toString()), format: 'jwk' })
+  const signer = { kid: newest.kid, key }
   const verifiers = new Map<string, { key: CryptoKey; jwk: JWK }>()
   for (const { kid, publicJwk } of stored) {
     const jwk = publicJwk as JWK

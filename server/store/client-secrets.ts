@@ -30,42 +30,45 @@ interface CredentialsRow {
 }
 
 /**
- * What a login is checked against. A known client with one secret, one with two and an unknown one
- * must not be told apart by the time this takes: it always looks into both tables and brings back
- * the same number of rows of the same size, filled up with `dummy`. Measured on 2,000 logins each:
- * without this an unknown client was 6 % faster.
+ * What logins are checked against, for each of these clients, in their order. A known client with one
+ * secret, one with two and an unknown one must not be told apart by the time this takes: it always looks
+ * into both tables and brings back the same number of rows of the same size, filled up with `dummy`.
+ * Measured on 2,000 logins each: without this an unknown client was 6 % faster.
  */
 export async function readCredentials(
   db: Db,
-  clientId: string,
+  clientIds: readonly string[],
   dummy: Omit<SecretDigest, 'id'>,
-): Promise<Credentials> {
+): Promise<readonly Credentials[]> {
   const { rows } = await db.query<CredentialsRow>({
     name: 'read-credentials',
-    text: `with asked as (
-             select coalesce(max(client_key), -1) as client_key, coalesce(max(status), 'DISABLED') as status
-             from clients where id = $1
-           ), held as (
-             select id, digest, master_key_id, row_number() over (order by created_at, id) as place
-             from client_secrets where client_key = (select client_key from asked)
-           )
-           select asked.client_key, asked.status, coalesce(held.id, $4::uuid) as id,
+    // The array in a select of its own: were its length known, each length would be planned for anew.
+    text: `select asked.client_key, asked.status, coalesce(held.id, $4::uuid) as id,
              coalesce(held.digest, $2) as digest,
              coalesce(held.master_key_id, $3) as master_key_id
-           from asked cross join generate_series(1, ${SECRETS_MAX}) as place
-           left join held using (place)`,
-    values: [clientId, dummy.digest, dummy.masterKeyId, NIL_UUID],
+           from unnest((select $1::uuid[])) with ordinality as q (client_id, number)
+           cross join lateral (
+             select coalesce(max(client_key), -1) as client_key,
+               coalesce(max(status), 'DISABLED') as status
+             from clients where id = q.client_id
+           ) as asked
+           cross join generate_series(1, ${SECRETS_MAX}) as place
+           left join lateral (
+             select id, digest, master_key_id, row_number() over (order by created_at, id) as place
+             from client_secrets where client_key = asked.client_key
+           ) as held using (place)
+           order by q.number, place`,
+    values: [clientIds, dummy.digest, dummy.masterKeyId, NIL_UUID],
   })
-  const [first] = rows as [CredentialsRow]
-  return {
-    clientKey: first.client_key,
-    status: first.status,
-    secrets: rows.map((row) => ({
-      id: row.id,
-      digest: row.digest,
-      masterKeyId: row.master_key_id,
-    })),
-  }
+  return clientIds.map((_, index) => {
+    const own = rows.slice(index * SECRETS_MAX, (index + 1) * SECRETS_MAX)
+    const [first] = own as [CredentialsRow]
+    return { clientKey: first.client_key, status: first.status, secrets: own.map(toSecret) }
+  })
+}
+
+function toSecret(row: CredentialsRow): SecretDigest {
+  return { id: row.id, digest: row.digest, masterKeyId: row.master_key_id }
 }
 
 export async function insertSecret(

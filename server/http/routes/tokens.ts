@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import type { Deps } from '../../operations/deps.ts'
 import { issueToken } from '../../operations/issue-token.ts'
 import type { Keyring } from '../../operations/keyring.ts'
-import type { RateBuckets } from '../../operations/rate-buckets.ts'
+import type { Logins } from '../../operations/logins.ts'
 import { BODY_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
@@ -35,7 +35,7 @@ const Token = Type.Object(
   { examples: [{ access_token: 'eyJhbGciOiJFZERTQSIs…', expires_in: 3600, token_type: 'Bearer' }] },
 )
 
-export function tokenRoutes(deps: Deps, keyring: Keyring, failures: RateBuckets): Routes {
+export function tokenRoutes(deps: Deps, keyring: Keyring, logins: Logins): Routes {
   return (app) => {
     app.route({
       method: 'POST',
@@ -55,7 +55,7 @@ export function tokenRoutes(deps: Deps, keyring: Keyring, failures: RateBuckets)
       },
       handler: async (request, reply) => {
         const login = { ...request.body, address: request.ip }
-        const { token, lifetimeSeconds } = await issueToken(deps, { keyring, failures }, login)
+        const { token, lifetimeSeconds } = await issueToken(deps, { keyring, logins }, login)
         reply.header('cache-control', 'no-store')
         return { access_token: token, expires_in: lifetimeSeconds, token_type: 'Bearer' }
       },

@@ -1,0 +1,96 @@
+// Who logs in. An unknown client and a wrong secret get the same answer after the same work: one
+// question, answered with rows of one shape, and two HMACs. Failures are counted per client id and
+// address, so that guessing is slow and the rightful owner, who is elsewhere, is never locked out.
+
+import { ServiceError } from '../core/errors.ts'
+import { isUuid, NIL_UUID } from '../core/uuid.ts'
+import { type Credentials, readCredentials, replaceDigest } from '../store/client-secrets.ts'
+import type { Deps } from './deps.ts'
+import { GatheredReads } from './gathered-reads.ts'
+import { RateBuckets } from './rate-buckets.ts'
+
+export interface Login {
+  clientId: string
+  clientSecret: string
+  /** Where the request came from. */
+  address: string
+}
+
+/** Who logs in, and with which of its secrets. */
+export interface CheckedLogin {
+  clientId: string
+  clientKey: number
+  secretId: string
+}
+
+type LoginDeps = Pick<Deps, 'pool' | 'sealer'>
+
+/** Failed logins: ten at once, then one in five seconds. */
+export function createLoginBuckets(deps: Pick<Deps, 'clock'>): RateBuckets {
+  return new RateBuckets({
+    burst: 10,
+    perSecond: 0.2,
+    keysMax: 50_000,
+    monotonicMs: () => deps.clock.monotonicMs(),
+  })
+}
+
+export class Logins {
+  readonly #deps: LoginDeps
+  readonly #failures: RateBuckets
+  /** By client id. Whoever logs in at the same time, known or not, travels in the same statement. */
+  readonly #credentials: GatheredReads<string, Credentials>
+
+  constructor(deps: LoginDeps, failures: RateBuckets) {
+    this.#deps = deps
+    this.#failures = failures
+    this.#credentials = new GatheredReads(
+      (clientIds) => {
+        const { pool, sealer } = this.#deps
+        const dummy = { digest: Buffer.alloc(32), masterKeyId: sealer.writeKeyId }
+        return readCredentials(pool, clientIds, dummy)
+      },
+      { keyOf: (clientId) => clientId },
+    )
+  }
+
+  /** Throws when the credentials are wrong. */
+  async check(login: Login): Promise<CheckedLogin> {
+    // Ids that cannot be a client's share a bucket: a key never grows with what was sent.
+    const clientId = isUuid(login.clientId) ? login.clientId.toLowerCase() : NIL_UUID
+    const bucket = `${clientId} ${login.address}`
+    const waitSeconds = this.#failures.waitSeconds(bucket)
+    if (waitSeconds > 0) {
+      throw new ServiceError('too-many-requests', 'Too many failed logins. Wait, then try again.', {
+        retryAfterSeconds: waitSeconds,
+      })
+    }
+    const match = await this.#checkSecret(clientId, login.clientSecret)
+    if (match === null) {
+      this.#failures.take(bucket)
+      throw new ServiceError('invalid-credentials', 'The clientId or the clientSecret is wrong.')
+    }
+    return { clientId, ...match }
+  }
+
+  async #checkSecret(
+    clientId: string,
+    secret: string,
+  ): Promise<{ clientKey: number; secretId: string } | null> {
+    const { clientKey, status, secrets } = await this.#credentials.ask(clientId)
+    const { pool, sealer } = this.#deps
+    // All of them are compared, the right one too: the time does not tell which it was.
+    const matching = secrets.filter((stored) =>
+      sealer.matches(secret, stored.digest, stored.masterKeyId),
+    )
+    const [match] = matching
+    if (match === undefined || status !== 'ACTIVE') return null
+    if (match.masterKeyId !== sealer.writeKeyId) {
+      // The only moment at which the secret is known: from now on the old master key is not needed.
+      const digest = sealer.digest(secret)
+      const masterKeyId = sealer.writeKeyId
+      await replaceDigest(pool, clientKey, { id: match.id, digest, masterKeyId })
+    }
+    return { clientKey, secretId: match.id }
+  }
+}
