@@ -12,6 +12,7 @@ import {
   type CallbackRequest,
   Exchange,
   type ExchangeLimits,
+  type ExchangeParts,
   type Target,
 } from './exchange.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
@@ -48,7 +49,7 @@ const TARGETS_MAX = 10_000
 export class CallbackClient {
   readonly #policy: TargetPolicy
   readonly #pool: ConnectionPool
-  readonly #shared: { pool: ConnectionPool; limits: ExchangeLimits }
+  readonly #parts: ExchangeParts
   readonly #targets = new Map<string, Target | null>()
   #runningCount = 0
   #isClosed = false
@@ -81,7 +82,7 @@ export class CallbackClient {
       idleMsMax: options.idleMsMax ?? 4_000,
       ageMsMax: options.ageMsMax ?? 300_000,
     })
-    this.#shared = { pool: this.#pool, limits }
+    this.#parts = { pool: this.#pool, limits, onEnded: () => this.#end() }
   }
 
   /** Sockets open or opening. */
@@ -101,12 +102,7 @@ export class CallbackClient {
     if (this.#isClosed) return refused({ kind: 'unreachable', reason: 'connect-error' })
     this.#runningCount += 1
     return new Promise((resolve) => {
-      const onEnd = (result: AttemptResult) => {
-        resolve(result)
-        this.#runningCount -= 1
-        if (this.#runningCount === 0) this.#onIdle?.()
-      }
-      new Exchange(this.#shared, target, request, onEnd).start()
+      new Exchange(this.#parts, target, request, resolve).start()
     })
   }
 
@@ -119,7 +115,12 @@ export class CallbackClient {
       })
     }
     this.#pool.dropIdle()
-    this.#shared.limits.wheel.stop()
+    this.#parts.limits.wheel.stop()
+  }
+
+  #end(): void {
+    this.#runningCount -= 1
+    if (this.#runningCount === 0) this.#onIdle?.()
   }
 
   // The rules of registration are asked again: what is stored may have been written under another

@@ -6,10 +6,13 @@
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { type buildConnector, Client } from 'undici'
+import { Chain, Link } from './chain.ts'
 import type { ConnectFn } from './guarded-connector.ts'
 
 /** Somebody who waits for a connection. */
 export interface Waiter {
+  /** Its place in the line, while and after it has waited; the pool's. */
+  place: Link<Waiter> | null
   onConnection(connection: Connection): void
 }
 
@@ -29,7 +32,8 @@ export class Connection {
   readonly client: Client
   readonly pool: OriginPool
   readonly openedAtMs: number
-  isIdle = false
+  /** Its place among all that are idle. */
+  readonly idle: Link<Connection> = new Link<Connection>(this)
   isGone = false
   #socket: Socket | null = null
 
@@ -66,27 +70,29 @@ export class Connection {
 }
 
 class OriginPool {
-  readonly key: string
+  readonly tenant: string
   readonly origin: string
   /** The most recently used is last, and is used first: the others may then grow old and close. */
   readonly idle: Connection[] = []
-  readonly waiting = new Set<Waiter>()
+  readonly waiting = new Chain<Waiter>()
   openCount = 0
 
-  constructor(key: string, origin: string) {
-    this.key = key
+  constructor(tenant: string, origin: string) {
+    this.tenant = tenant
     this.origin = origin
   }
 }
 
 export class ConnectionPool {
   readonly #options: PoolOptions
-  readonly #pools = new Map<string, OriginPool>()
+  /** By origin, then by tenant: joining the two into one key took as long as finding it. */
+  readonly #pools = new Map<string, Map<string, OriginPool>>()
   /** Idle connections of all pools, the longest idle first. */
-  readonly #idle = new Set<Connection>()
+  readonly #idle = new Chain<Connection>()
   /** Pools whose waiters are held up by the limit in all. */
   readonly #starved = new Set<OriginPool>()
   #openCount = 0
+  #poolCount = 0
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -97,43 +103,37 @@ export class ConnectionPool {
   }
 
   get poolCount(): number {
-    return this.#pools.size
+    return this.#poolCount
   }
 
   /** A connection now, or null: then the waiter is called when there is one. */
   take(tenant: string, origin: string, waiter: Waiter): Connection | null {
-    // An origin has no space in it, so that two different pairs never make one key.
-    const key = `${origin} ${tenant}`
-    let pool = this.#pools.get(key)
-    if (pool === undefined) {
-      pool = new OriginPool(key, origin)
-      this.#pools.set(key, pool)
+    const pool = this.#pools.get(origin)?.get(tenant) ?? this.#create(tenant, origin)
+    const connection = pool.waiting.isEmpty ? (this.#takeIdle(pool) ?? this.#open(pool)) : null
+    if (connection === null) {
+      waiter.place ??= new Link(waiter)
+      pool.waiting.add(waiter.place)
     }
-    const connection = pool.waiting.size > 0 ? null : (this.#takeIdle(pool) ?? this.#open(pool))
-    if (connection === null) pool.waiting.add(waiter)
     return connection
   }
 
   /** Harmless for somebody who does not wait. */
   stopWaiting(tenant: string, origin: string, waiter: Waiter): void {
-    const pool = this.#pools.get(`${origin} ${tenant}`)
-    if (pool?.waiting.delete(waiter)) this.#forgetIfEmpty(pool)
+    const pool = this.#pools.get(origin)?.get(tenant)
+    if (waiter.place !== null && pool?.waiting.remove(waiter.place)) this.#forgetIfEmpty(pool)
   }
 
-  /** The request is over and its answer fully read: the socket can carry another. */
-  release(connection: Connection): void {
+  /** The request is over and its answer fully read, a moment ago: the socket can carry another. */
+  release(connection: Connection, answeredAtMs: number): void {
     if (connection.isGone) return
     const { pool } = connection
-    const ageMs = this.#options.monotonicMs() - connection.openedAtMs
+    const ageMs = answeredAtMs - connection.openedAtMs
     // Where others starve, a busy origin gives its connection up after each request: they take turns.
-    const isStarved = this.#starved.delete(pool)
-    const othersStarve = this.#starved.size > 0
-    if (isStarved) this.#starved.add(pool)
-    if (othersStarve || ageMs > this.#options.ageMsMax) this.drop(connection)
+    if (this.#othersStarve(pool) || ageMs > this.#options.ageMsMax) this.drop(connection)
     else this.#putIdle(connection)
     // Not at once: undici is still inside the answer's last bytes, and has to see first whether
     // the peer sent more than that, or hung up.
-    if (pool.waiting.size > 0) queueMicrotask(() => this.#serve(pool))
+    if (!pool.waiting.isEmpty) queueMicrotask(() => this.#serve(pool))
   }
 
   /** Ends the socket and makes room for another. */
@@ -153,7 +153,16 @@ export class ConnectionPool {
 
   /** Ends what is idle; what is in use ends when its request does. */
   dropIdle(): void {
-    for (const connection of this.#idle) this.drop(connection)
+    while (this.#evictIdle());
+  }
+
+  /** Whether a pool but this one is starved; this one, if it is too, goes to the end of the line. */
+  #othersStarve(pool: OriginPool): boolean {
+    if (this.#starved.size === 0) return false
+    const isStarved = this.#starved.delete(pool)
+    const othersStarve = this.#starved.size > 0
+    if (isStarved) this.#starved.add(pool)
+    return othersStarve
   }
 
   // Whoever is still held up goes to the end of the line, so that starved pools take turns.
@@ -166,32 +175,28 @@ export class ConnectionPool {
 
   #serve(pool: OriginPool): void {
     this.#starved.delete(pool)
-    for (const waiter of pool.waiting) {
+    for (let place = pool.waiting.first; place !== null; place = pool.waiting.first) {
       const connection = this.#takeIdle(pool) ?? this.#open(pool)
       if (connection === null) return
-      pool.waiting.delete(waiter)
-      waiter.onConnection(connection)
+      pool.waiting.remove(place)
+      place.item.onConnection(connection)
     }
   }
 
   #takeIdle(pool: OriginPool): Connection | null {
     const connection = pool.idle.pop()
     if (connection === undefined) return null
-    connection.isIdle = false
-    this.#idle.delete(connection)
+    this.#idle.remove(connection.idle)
     return connection
   }
 
   #putIdle(connection: Connection): void {
-    connection.isIdle = true
     connection.pool.idle.push(connection)
-    this.#idle.add(connection)
+    this.#idle.add(connection.idle)
   }
 
   #takeOutOfIdle(connection: Connection): void {
-    if (!connection.isIdle) return
-    connection.isIdle = false
-    this.#idle.delete(connection)
+    if (!this.#idle.remove(connection.idle)) return
     const { idle } = connection.pool
     idle.splice(idle.indexOf(connection), 1)
   }
@@ -206,22 +211,34 @@ export class ConnectionPool {
     this.#openCount += 1
     const connection: Connection = new Connection(pool.origin, pool, this.#options, () => {
       // In use, the loss is the request's to tell, or undici connects anew for it, guarded again.
-      if (connection.isIdle) this.drop(connection)
+      if (connection.idle.isIn) this.drop(connection)
     })
     return connection
   }
 
   #evictIdle(): boolean {
-    for (const connection of this.#idle) {
-      this.drop(connection)
-      return true
-    }
-    return false
+    const longest = this.#idle.first
+    if (longest !== null) this.drop(longest.item)
+    return longest !== null
+  }
+
+  #create(tenant: string, origin: string): OriginPool {
+    const pool = new OriginPool(tenant, origin)
+    const pools = this.#pools.get(origin)
+    if (pools === undefined) this.#pools.set(origin, new Map([[tenant, pool]]))
+    else pools.set(tenant, pool)
+    this.#poolCount += 1
+    return pool
   }
 
   #forgetIfEmpty(pool: OriginPool): void {
-    if (pool.openCount > 0 || pool.waiting.size > 0) return
+    if (pool.openCount > 0 || !pool.waiting.isEmpty) return
     this.#starved.delete(pool)
-    this.#pools.delete(pool.key)
+    const pools = this.#pools.get(pool.origin)
+    // Forgotten before: another of the same name may be there by now.
+    if (pools?.get(pool.tenant) !== pool) return
+    pools.delete(pool.tenant)
+    if (pools.size === 0) this.#pools.delete(pool.origin)
+    this.#poolCount -= 1
   }
 }

@@ -3,6 +3,7 @@
 
 import type { Dispatcher } from 'undici'
 import type { Outcome } from '../core/delivery.ts'
+import type { Link } from './chain.ts'
 import type { Connection, ConnectionPool, Waiter } from './connection-pool.ts'
 import { toFailedOutcome } from './send-failure.ts'
 import { type TimerWheel, WheelEntry } from './timer-wheel.ts'
@@ -47,9 +48,17 @@ const JOINED_BYTES_MAX = 64 * 1024
 
 const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
+/** What all exchanges of one sender share. */
+export interface ExchangeParts {
+  pool: ConnectionPool
+  limits: ExchangeLimits
+  /** Told of each end, before whoever waits for it. */
+  onEnded(): void
+}
+
 export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, Waiter {
-  readonly #pool: ConnectionPool
-  readonly #limits: ExchangeLimits
+  place: Link<Waiter> | null = null
+  readonly #parts: ExchangeParts
   readonly #target: Target
   readonly #request: CallbackRequest
   readonly #onEnd: (result: AttemptResult) => void
@@ -64,33 +73,36 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   #excerpt: Buffer | null = null
 
   constructor(
-    { pool, limits }: { pool: ConnectionPool; limits: ExchangeLimits },
+    parts: ExchangeParts,
     target: Target,
     request: CallbackRequest,
     onEnd: (result: AttemptResult) => void,
   ) {
     super()
-    this.#pool = pool
-    this.#limits = limits
+    this.#parts = parts
     this.#target = target
     this.#request = request
     this.#onEnd = onEnd
   }
 
   start(): void {
-    this.#startedAtMs = this.#limits.monotonicMs()
-    this.#limits.wheel.set(this, this.#startedAtMs + this.#limits.deadlineMs)
-    const connection = this.#pool.take(this.#request.tenant, this.#target.origin, this)
-    if (connection !== null) this.onConnection(connection)
+    const { pool, limits } = this.#parts
+    this.#startedAtMs = limits.monotonicMs()
+    limits.wheel.set(this, this.#startedAtMs + limits.deadlineMs)
+    const connection = pool.take(this.#request.tenant, this.#target.origin, this)
+    if (connection !== null) this.#dispatch(connection)
   }
 
   onConnection(connection: Connection): void {
-    this.#connection = connection
     // It waited for the socket until its time was over: the wheel is about to say so.
-    if (this.#elapsedMs() >= this.#limits.deadlineMs) {
+    if (this.#elapsedMs() >= this.#parts.limits.deadlineMs) {
+      this.#connection = connection
       this.#fail(TIMEOUT)
-      return
-    }
+    } else this.#dispatch(connection)
+  }
+
+  #dispatch(connection: Connection): void {
+    this.#connection = connection
     try {
       // Undici tells of its own refusals, a header that cannot be sent among them, by onResponseError.
       connection.client.dispatch(toDispatchOptions(this.#target.path, this.#request), this)
@@ -109,7 +121,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   // socket that was idle. A process that is frozen meanwhile would send when it wakes up, before its
   // timers run: behind the end of its lease, when another has delivered newer updates (F3).
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#elapsedMs() < this.#limits.deadlineMs) return
+    if (this.#elapsedMs() < this.#parts.limits.deadlineMs) return
     this.#fail(TIMEOUT)
     controller.abort(new Error('its time was over before it could be sent'))
   }
@@ -121,9 +133,10 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   ): void {
     // 1xx is no answer yet; however many come, the deadline stands.
     if (status < 200 || this.#isEnded) return
+    const { limits } = this.#parts
     const afterMs = this.#elapsedMs()
     // The wheel is coarse; an answer after the deadline is late all the same.
-    if (afterMs > this.#limits.deadlineMs) {
+    if (afterMs > limits.deadlineMs) {
       this.#fail(TIMEOUT)
       return
     }
@@ -133,8 +146,8 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
       const retryAfter = headers['retry-after']
       this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter
     }
-    const bodyMs = Math.min(afterMs + this.#limits.bodyTimeMs, this.#limits.deadlineMs)
-    this.#limits.wheel.set(this, this.#startedAtMs + bodyMs)
+    const bodyMs = Math.min(afterMs + limits.bodyTimeMs, limits.deadlineMs)
+    limits.wheel.set(this, this.#startedAtMs + bodyMs)
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -142,7 +155,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
     this.#keep(chunk)
     this.#bodyBytes += chunk.length
     // An unread body blocks its socket: past the limit the socket goes.
-    if (this.#bodyBytes >= this.#limits.bodyBytesMax) this.#end(this.#answer(), false)
+    if (this.#bodyBytes >= this.#parts.limits.bodyBytesMax) this.#end(this.#answer(), false)
   }
 
   onResponseEnd(): void {
@@ -156,11 +169,11 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   }
 
   #elapsedMs(): number {
-    return this.#limits.monotonicMs() - this.#startedAtMs
+    return this.#parts.limits.monotonicMs() - this.#startedAtMs
   }
 
   #keep(chunk: Buffer): void {
-    const room = this.#limits.excerptBytesMax - this.#bodyBytes
+    const room = this.#parts.limits.excerptBytesMax - this.#bodyBytes
     if (room <= 0) return
     // Copied: the chunk is a window on a buffer of the socket's, which is much larger.
     const kept = Buffer.from(chunk.subarray(0, room))
@@ -181,11 +194,14 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   #end(result: AttemptResult, isReusable: boolean): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#limits.wheel.clear(this)
+    const { pool, limits, onEnded } = this.#parts
+    limits.wheel.clear(this)
     if (this.#connection === null) {
-      this.#pool.stopWaiting(this.#request.tenant, this.#target.origin, this)
-    } else if (isReusable) this.#pool.release(this.#connection)
-    else this.#pool.drop(this.#connection)
+      pool.stopWaiting(this.#request.tenant, this.#target.origin, this)
+    } else if (isReusable) {
+      pool.release(this.#connection, this.#startedAtMs + this.#answeredAfterMs)
+    } else pool.drop(this.#connection)
+    onEnded()
     this.#onEnd(result)
   }
 }
@@ -194,8 +210,8 @@ function toDispatchOptions(
   path: string,
   { headers, body: parts }: CallbackRequest,
 ): Dispatcher.DispatchOptions {
-  const options = { path, method: 'POST', headers: headers as string[] }
-  if (parts.length <= 1) return { ...options, body: parts[0] ?? null }
+  const options = { path, method: 'POST', headers: headers as string[], body: parts[0] ?? null }
+  if (parts.length <= 1) return options
   const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
   if (bytes <= JOINED_BYTES_MAX) return { ...options, body: Buffer.concat(parts, bytes) }
   return {
