@@ -24,5 +24,5 @@ const BRACE = 0x7d
 
 /** No object but `document` can be the last member: just then the text ends in two braces. */
 function hasDocument(bytes: Uint8Array): boolean {
-  return bytes.at(-1) === BRACE && bytes.at(-2) === BRACE
+  return bytes[bytes.length - 1] === BRACE && bytes[bytes.length - 2] === BRACE
 }

@@ -25,7 +25,8 @@ export function nextTurn<T extends OwedUpdate>(
 ): Turn<T> {
   let turn: T | undefined
   let untilMs = Number.POSITIVE_INFINITY
-  for (const [index, update] of owed.entries()) {
+  for (let index = 0; index < owed.length; index++) {
+    const update = owed[index] as T
     if (update.nextAttemptAtMs <= nowMs) turn = update
     else untilMs = Math.min(untilMs, update.nextAttemptAtMs)
     if (index === owed.length - 1 || update.firstFailedAtMs === null) break

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { queued, testEnvironment } from '../../test/support/engine-parts.ts'
+import { queued } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import type { Outcome } from '../core/delivery.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
-import { concludeAttempt, type MadeAttempt, makeAttempt } from './attempt.ts'
+import { concludeAttempt, type MadeAttempt, toRequest } from './attempt.ts'
 import type { CallbackRequest } from './exchange.ts'
 
 const POLICY = retryPolicy()
 const BODY = [Buffer.from('{"id":"1"}')]
 const OK: Outcome = { kind: 'answered', status: 200 }
+const AT_MS = Date.UTC(2026, 0, 1)
 const KEY = createSecretKey(Buffer.from('key'))
 
 function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
@@ -25,31 +27,27 @@ function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
   }
 }
 
-function sending(outcome: Outcome = OK) {
-  const requests: CallbackRequest[] = []
-  const environment = testEnvironment({})
-  environment.send = async (request) => {
-    requests.push(request)
-    return { outcome, durationMs: 12 }
-  }
-  return { environment, requests }
+function requestOf(delivery: QueuedDelivery): CallbackRequest {
+  const request = toRequest(delivery, endpoint(), BODY, AT_MS)
+  assert.ok(typeof request === 'object')
+  return request
 }
 
-function headersOf(request: CallbackRequest | undefined): Map<string, string> {
-  const flat = request?.headers ?? []
+function headersOf({ headers: flat }: CallbackRequest): Map<string, string> {
   return new Map(
     flat.flatMap((name, at) => (at % 2 ? [] : [[name.toLowerCase(), flat[at + 1] ?? '']])),
   )
 }
 
-test('the request carries the event, its number, and a trace that joins its attempts', async () => {
-  const { environment, requests } = sending()
+test('the request carries the event, its number, and a trace that joins its attempts', () => {
   const delivery = queued({ clientKey: 7, sequence: 3, attempts: 4, kind: 'payment.paid' })
-  const made = await makeAttempt(environment, delivery, endpoint(), BODY)
-  assert.deepEqual(made, { atMs: environment.clock.nowMs(), durationMs: 12, outcome: OK })
-  const headers = headersOf(requests[0])
-  assert.equal(requests[0]?.tenant, '7')
-  assert.equal(requests[0]?.url, 'https://receiver.test/hook')
+  const request = requestOf(delivery)
+  const headers = headersOf(request)
+  assert.equal(request.tenant, '7')
+  assert.equal(request.url, 'https://receiver.test/hook')
+  assert.deepEqual(request.body, BODY)
+  assert.deepEqual([request.endpointId, request.deliveryId], [delivery.endpointId, delivery.id])
+  assert.equal(headers.get('webhook-timestamp'), '1767225600')
   assert.equal(headers.get('webhook-id'), delivery.eventId)
   assert.equal(headers.get('x-paybell-event'), 'payment.paid')
   assert.equal(headers.get('x-paybell-sequence'), '3')
@@ -60,19 +58,15 @@ test('the request carries the event, its number, and a trace that joins its atte
   assert.ok(headers.get('traceparent')?.includes(delivery.eventId.replaceAll('-', '')))
 })
 
-test('a replay says so', async () => {
-  const { environment, requests } = sending()
-  await makeAttempt(environment, queued({ isReplay: true }), endpoint(), BODY)
-  assert.equal(headersOf(requests[0]).get('x-paybell-replay'), 'true')
+test('a replay says so', () => {
+  const request = requestOf(queued({ isReplay: true }))
+  assert.equal(headersOf(request).get('x-paybell-replay'), 'true')
 })
 
-test('F17: a key that does not open and a body that is gone are outcomes, and nothing is sent', async () => {
-  const { environment, requests } = sending()
-  const locked = await makeAttempt(environment, queued(), endpoint({ secrets: null }), BODY)
-  assert.deepEqual(locked.outcome, { kind: 'unsendable', reason: 'undecryptable-key' })
-  const gone = await makeAttempt(environment, queued(), endpoint(), null)
-  assert.deepEqual(gone.outcome, { kind: 'unsendable', reason: 'payload-missing' })
-  assert.deepEqual(requests, [])
+test('F17: a key that does not open and a body that is gone make no request', () => {
+  const locked = endpoint({ secrets: null })
+  assert.equal(toRequest(queued(), locked, BODY, AT_MS), 'undecryptable-key')
+  assert.equal(toRequest(queued(), endpoint(), null, AT_MS), 'payload-missing')
 })
 
 function conclude(outcome: Outcome, delivery = queued(), hasElders = false) {

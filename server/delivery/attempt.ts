@@ -1,14 +1,20 @@
-// One attempt: bytes, headers, signatures, the guarded POST, and what follows from its outcome. What
-// goes wrong on our own side (a key that does not open, a body that is gone) is an outcome like any
-// other: it is retried on schedule and shows in the record.
+// One attempt: bytes, headers, signatures, and what follows from its outcome. What goes wrong on our own
+// side (a key that does not open, a body that is gone) is an outcome like any other: it is retried on
+// schedule and shows in the record.
 
 import type { RetryPolicy } from '../core/backoff.ts'
 import { callbackHeaders } from '../core/callback-headers.ts'
-import { decide, isSuccess, type Outcome, outcomeCode } from '../core/delivery.ts'
+import {
+  decide,
+  isSuccess,
+  type Outcome,
+  outcomeCode,
+  type UnsendableReason,
+} from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
-import type { EngineEnvironment } from './environment.ts'
+import type { CallbackRequest } from './exchange.ts'
 
 export interface MadeAttempt {
   atMs: number
@@ -16,20 +22,15 @@ export interface MadeAttempt {
   outcome: Outcome
 }
 
-export async function makeAttempt(
-  environment: EngineEnvironment,
+/** The request of an attempt at that time, signed; or why there cannot be one. */
+export function toRequest(
   delivery: QueuedDelivery,
   endpoint: SendingEndpoint,
   body: readonly Uint8Array[] | null,
-): Promise<MadeAttempt> {
-  const atMs = environment.clock.nowMs()
-  const unsendable = (reason: 'undecryptable-key' | 'payload-missing'): MadeAttempt => ({
-    atMs,
-    durationMs: 0,
-    outcome: { kind: 'unsendable', reason },
-  })
-  if (endpoint.secrets === null) return unsendable('undecryptable-key')
-  if (body === null) return unsendable('payload-missing')
+  atMs: number,
+): CallbackRequest | UnsendableReason {
+  if (endpoint.secrets === null) return 'undecryptable-key'
+  if (body === null) return 'payload-missing'
   const headers = callbackHeaders(
     {
       eventId: delivery.eventId,
@@ -44,16 +45,14 @@ export async function makeAttempt(
     endpoint.secrets.keys,
     body,
   )
-  const tenant = String(delivery.clientKey)
-  const { outcome, durationMs } = await environment.send({
+  return {
     url: endpoint.url,
-    tenant,
+    tenant: String(delivery.clientKey),
     headers,
     body,
     endpointId: delivery.endpointId,
     deliveryId: delivery.id,
-  })
-  return { atMs, durationMs, outcome }
+  }
 }
 
 /** The trace is the event, the span the delivery: all attempts and endpoints of a change join up. */

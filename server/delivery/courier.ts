@@ -1,18 +1,23 @@
 // Takes one strand's turn from beginning to end: reads what is needed, sends, records, settles. The
 // strand moves on only when the outcome is on disk; its place is free as soon as the answer is in.
+// Nearly always everything is at hand, and an errand waits twice: for the answer and for the disk. So it
+// is an object that is called back, not a row of async functions, whose frames and promises cost more
+// than what they do.
 
 import type { RetryPolicy } from '../core/backoff.ts'
-import { isSuccess } from '../core/delivery.ts'
+import { isSuccess, type Outcome } from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
-import { concludeAttempt, makeAttempt } from './attempt.ts'
+import { concludeAttempt, type MadeAttempt, toRequest } from './attempt.ts'
 import type { DueReader } from './due-reader.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
+import type { AttemptResult } from './exchange.ts'
 import type { HealthCounter } from './health-counter.ts'
 import type { Lanes, Strand } from './lanes.ts'
 import type { Body, Payloads } from './payloads.ts'
-import type { Recorder } from './recorder.ts'
+import type { Recorder, Recording } from './recorder.ts'
 import type { Shards } from './shards.ts'
 
 /** What the courier works with; the engine owns all of it. */
@@ -26,13 +31,12 @@ export interface CourierParts {
   health: HealthCounter
   /** A place has become free. */
   onFree(): void
+  /** An attempt is over: recorded and settled, or given back. */
+  onOver(): void
 }
 
 export class Courier {
-  readonly #environment: EngineEnvironment
-  readonly #parts: CourierParts
-  readonly #retry: RetryPolicy
-  readonly #pauseMs: number
+  readonly #work: ErrandWork
 
   /** `pauseMs`: how long to wait when our own database could not be read. */
   constructor(
@@ -41,106 +45,175 @@ export class Courier {
     retry: RetryPolicy,
     pauseMs: number,
   ) {
-    this.#environment = environment
-    this.#parts = parts
-    this.#retry = retry
-    this.#pauseMs = pauseMs
+    this.#work = { environment, parts, retry, pauseMs }
   }
 
-  /** Never rejects. */
-  async attempt(strand: Strand): Promise<void> {
+  /** Never throws; `onOver` is told when it is over. */
+  attempt(strand: Strand): void {
+    new Errand(this.#work, strand).begin()
+  }
+}
+
+/** What all errands work with. */
+interface ErrandWork {
+  environment: EngineEnvironment
+  parts: CourierParts
+  retry: RetryPolicy
+  pauseMs: number
+}
+
+class Errand implements Recording {
+  readonly #work: ErrandWork
+  readonly #strand: Strand
+  readonly #delivery: QueuedDelivery
+  readonly #epoch: number | undefined
+  #body: Body | null = null
+  #atMs = 0
+  #outcome: Outcome | null = null
+  #record: AttemptRecord | null = null
+  #after: QueuedDelivery | null = null
+
+  constructor(work: ErrandWork, strand: Strand) {
     const delivery = strand.inFlight as QueuedDelivery
-    const { clock, log } = this.#environment
-    const { lanes, shards, endpoints, payloads } = this.#parts
-    const epoch = shards.epochOf(delivery.shard)
+    this.#work = work
+    this.#strand = strand
+    this.#delivery = delivery
+    this.#epoch = work.parts.shards.epochOf(delivery.shard)
+  }
+
+  get record(): AttemptRecord {
+    return this.#record as AttemptRecord
+  }
+
+  begin(): void {
+    const { endpoints } = this.#work.parts
     try {
       // Waits only for what has to be read: a turn of the loop each would cost more than the look-up.
-      const known = endpoints.get(delivery.clientKey, delivery.endpointId)
-      const endpoint = known instanceof Promise ? await known : known
-      if (epoch === undefined || endpoint === null || !endpoint.isActive) {
-        await this.#settleInactive(strand)
-        return
-      }
-      if (delivery.deadlineAtMs !== null && delivery.deadlineAtMs <= clock.nowMs()) {
-        await this.#exhaust(strand, delivery)
-        return
-      }
-      const kept = payloads.bodyOf(delivery.clientKey, delivery.eventId)
-      const body = kept instanceof Promise ? await kept : kept
-      try {
-        // Reading took time: ask again, just before the first byte, whether the shard is still ours.
-        if (strand.isGone || !shards.maySend(delivery.shard)) {
-          lanes.callOff(strand, delivery, clock.nowMs())
-          return
-        }
-        await this.#send(strand, delivery, epoch, endpoint, body)
-      } finally {
-        body?.release()
-      }
+      const known = endpoints.get(this.#delivery.clientKey, this.#delivery.endpointId)
+      if (known instanceof Promise) this.#await(known, (endpoint) => this.#goOn(endpoint, true))
+      else this.#goOn(known, false)
     } catch (error) {
-      // Our own reads failed: nothing was sent, and the database will be asked again.
-      log.warn({ deliveryId: delivery.id, error: String(error) }, 'delivery.not-attempted')
-      const later = { ...delivery, nextAttemptAtMs: clock.nowMs() + this.#pauseMs }
-      lanes.callOff(strand, later, clock.nowMs())
+      this.#notAttempted(error)
     }
   }
 
-  async #send(
-    strand: Strand,
-    delivery: QueuedDelivery,
-    epoch: number,
-    endpoint: SendingEndpoint,
-    body: Body | null,
-  ): Promise<void> {
-    const { clock } = this.#environment
-    const { lanes, recorder, health, onFree } = this.#parts
-    const made = await makeAttempt(this.#environment, delivery, endpoint, body?.parts ?? null)
-    body?.release()
-    lanes.answered(
-      strand,
-      {
-        isSuccess: isSuccess(made.outcome),
-        durationMs: made.durationMs,
-        bodyBytes: body?.bytes ?? 0,
-      },
-      clock.nowMs(),
+  #goOn(endpoint: SendingEndpoint | null, hasWaited: boolean): void {
+    const { clock } = this.#work.environment
+    const { payloads } = this.#work.parts
+    const { clientKey, eventId, deadlineAtMs } = this.#delivery
+    if (this.#epoch === undefined || endpoint === null || !endpoint.isActive) {
+      this.#await(this.#settleInactive(), () => this.#end())
+    } else if (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs()) {
+      this.#await(this.#exhaust(), () => this.#end())
+    } else {
+      const body = payloads.bodyOf(clientKey, eventId)
+      if (body instanceof Promise) this.#await(body, (read) => this.#send(endpoint, read, true))
+      else this.#send(endpoint, body, hasWaited)
+    }
+  }
+
+  #send(endpoint: SendingEndpoint, body: Body | null, hasWaited: boolean): void {
+    const { environment, parts } = this.#work
+    this.#body = body
+    // Reading took time: ask again, just before the first byte, whether the shard is still ours.
+    if (hasWaited && (this.#strand.isGone || !parts.shards.maySend(this.#delivery.shard))) {
+      parts.lanes.callOff(this.#strand, this.#delivery, environment.clock.nowMs())
+      this.#end()
+      return
+    }
+    this.#atMs = environment.clock.nowMs()
+    const request = toRequest(this.#delivery, endpoint, body?.parts ?? null, this.#atMs)
+    const sent =
+      typeof request === 'string'
+        ? // Not at once: its place becomes free, and whoever hands out places is waiting for us.
+          Promise.resolve({
+            outcome: { kind: 'unsendable', reason: request } as const,
+            durationMs: 0,
+          })
+        : environment.send(request)
+    sent.then(
+      (result) => this.#answered(result),
+      (error) => this.#notAttempted(error),
     )
-    onFree()
-    const { record, after } = concludeAttempt(delivery, made, this.#retry, {
-      epoch,
-      endedAtMs: clock.nowMs(),
-      random: this.#environment.random,
-      hasElders: strand.owed.some((owed) => owed.sequence < delivery.sequence),
+  }
+
+  #answered(result: AttemptResult): void {
+    try {
+      this.#conclude(result)
+    } catch (error) {
+      this.#notAttempted(error)
+    }
+  }
+
+  #conclude({ outcome, durationMs }: AttemptResult): void {
+    const { environment, parts, retry } = this.#work
+    const strand = this.#strand
+    const delivery = this.#delivery
+    const nowMs = environment.clock.nowMs()
+    this.#body?.release()
+    const verdict = {
+      isSuccess: isSuccess(outcome),
+      durationMs,
+      bodyBytes: this.#body?.bytes ?? 0,
+    }
+    parts.lanes.answered(strand, verdict, nowMs)
+    parts.onFree()
+    const made: MadeAttempt = { atMs: this.#atMs, durationMs, outcome }
+    const { record, after } = concludeAttempt(delivery, made, retry, {
+      epoch: this.#epoch as number,
+      endedAtMs: nowMs,
+      random: environment.random,
+      hasElders:
+        strand.owed.length > 1 && strand.owed.some((owed) => owed.sequence < delivery.sequence),
     })
-    health.count(delivery, made.outcome, made.durationMs, made.atMs)
-    const isRecorded = await recorder.record(record)
-    if (isSuccess(made.outcome) && record.supersedes) lanes.dropElders(strand, delivery.sequence)
-    if (isRecorded) lanes.settle(strand, after, clock.nowMs())
-    else lanes.settleUnknown(strand, clock.nowMs())
-    this.#environment.onAttempt({
-      deliveryId: delivery.id,
-      eventId: delivery.eventId,
-      endpointId: delivery.endpointId,
-      paymentId: delivery.paymentId,
-      kind: delivery.kind,
-      sequence: delivery.sequence,
-      isReplay: delivery.isReplay,
-      shard: delivery.shard,
-      epoch,
-      attempt: record.attempt,
-      atMs: made.atMs,
-      durationMs: made.durationMs,
-      outcome: made.outcome,
-      state: record.state,
-      nextAttemptAtMs: record.nextAttemptAtMs,
-    })
+    this.#outcome = outcome
+    this.#record = record
+    this.#after = after
+    parts.health.count(delivery, outcome, durationMs, made.atMs)
+    parts.recorder.record(this)
+  }
+
+  onRecorded(isRecorded: boolean): void {
+    const { environment, parts } = this.#work
+    const { clock } = environment
+    const strand = this.#strand
+    const delivery = this.#delivery
+    const { record } = this
+    const outcome = this.#outcome as Outcome
+    try {
+      if (isSuccess(outcome) && record.supersedes) {
+        parts.lanes.dropElders(strand, delivery.sequence)
+      }
+      if (isRecorded) parts.lanes.settle(strand, this.#after, clock.nowMs())
+      else parts.lanes.settleUnknown(strand, clock.nowMs())
+      environment.onAttempt({
+        deliveryId: delivery.id,
+        eventId: delivery.eventId,
+        endpointId: delivery.endpointId,
+        paymentId: delivery.paymentId,
+        kind: delivery.kind,
+        sequence: delivery.sequence,
+        isReplay: delivery.isReplay,
+        shard: delivery.shard,
+        epoch: record.epoch,
+        attempt: record.attempt,
+        atMs: record.atMs,
+        durationMs: record.durationMs,
+        outcome,
+        state: record.state,
+        nextAttemptAtMs: record.nextAttemptAtMs,
+      })
+      this.#end()
+    } catch (error) {
+      this.#notAttempted(error)
+    }
   }
 
   /** The endpoint is paused, disabled or deleted: everything of it leaves memory and the due index. */
-  async #settleInactive(strand: Strand): Promise<void> {
-    const { clock, store } = this.#environment
-    const { lanes, shards, reader } = this.#parts
-    const owed = lanes.abandon(strand)
+  async #settleInactive(): Promise<void> {
+    const { clock, store } = this.#work.environment
+    const { lanes, shards, reader } = this.#work.parts
+    const owed = lanes.abandon(this.#strand)
     try {
       await store.settleInactive(shards.toHeld(owed), clock.nowMs())
     } finally {
@@ -150,10 +223,41 @@ export class Courier {
   }
 
   /** No attempt starts after the 7 days, not even when the service slept through their end. */
-  async #exhaust(strand: Strand, delivery: QueuedDelivery): Promise<void> {
-    const { clock, store, log } = this.#environment
-    await store.exhaust(this.#parts.shards.toHeld([delivery]), clock.nowMs())
-    this.#parts.lanes.callOff(strand, null, clock.nowMs())
-    log.warn({ deliveryId: delivery.id, endpointId: delivery.endpointId }, 'delivery.exhausted')
+  async #exhaust(): Promise<void> {
+    const { clock, store, log } = this.#work.environment
+    const { lanes, shards } = this.#work.parts
+    const { id, endpointId } = this.#delivery
+    await store.exhaust(shards.toHeld([this.#delivery]), clock.nowMs())
+    lanes.callOff(this.#strand, null, clock.nowMs())
+    log.warn({ deliveryId: id, endpointId }, 'delivery.exhausted')
+  }
+
+  #await<T>(promise: Promise<T>, goOn: (value: T) => void): void {
+    promise.then(
+      (value) => {
+        try {
+          goOn(value)
+        } catch (error) {
+          this.#notAttempted(error)
+        }
+      },
+      (error) => this.#notAttempted(error),
+    )
+  }
+
+  /** Our own reads failed: nothing was sent, and the database will be asked again. */
+  #notAttempted(error: unknown): void {
+    const { environment, parts, pauseMs } = this.#work
+    const { clock, log } = environment
+    const delivery = this.#delivery
+    log.warn({ deliveryId: delivery.id, error: String(error) }, 'delivery.not-attempted')
+    const later = { ...delivery, nextAttemptAtMs: clock.nowMs() + pauseMs }
+    parts.lanes.callOff(this.#strand, later, clock.nowMs())
+    this.#end()
+  }
+
+  #end(): void {
+    this.#body?.release()
+    this.#work.parts.onOver()
   }
 }

@@ -59,6 +59,12 @@ export class Engine {
   /** Attempts under way or not yet recorded. */
   #unsettled = 0
   #isRunning = false
+  #isPumpDue = false
+  readonly #maySend = (lane: Lane) => this.#shards.maySend(lane.shard)
+  readonly #pumpSoon = () => {
+    this.#isPumpDue = false
+    this.#pump()
+  }
   #callOffWake: (() => void) | null = null
   #wakeAtMs = Number.POSITIVE_INFINITY
   #onDrained: (() => void) | null = null
@@ -79,8 +85,8 @@ export class Engine {
       onDatabaseTime: options.onDatabaseTime,
       isIdle: (shard) => this.#lanes.unsettledOf(shard) === 0,
     })
-    this.#recorder = new Recorder(environment, options.recorder, (shard, epoch) =>
-      this.#shards.isHeld(shard, epoch),
+    this.#recorder = new Recorder(environment, options.recorder, (shard, epoch, monotonicMs) =>
+      this.#shards.isHeld(shard, epoch, monotonicMs),
     )
     this.#reader = new DueReader(environment, this.#lanes, options.dueReader)
     this.#payloads = new Payloads(environment.store, options.payloads)
@@ -95,6 +101,7 @@ export class Engine {
       endpoints: this.#endpoints,
       health: this.#health,
       onFree: () => this.#pump(),
+      onOver: () => this.#over(),
       onMoved: () => this.#pump(),
     }
     this.#courier = new Courier(environment, parts, options.retry, options.pollEveryMs)
@@ -239,19 +246,22 @@ export class Engine {
 
   #pump(): void {
     while (this.#isRunning && this.#recorder.hasRoom) {
-      const strand = this.#lanes.next(this.#environment.clock.nowMs(), (lane) =>
-        this.#shards.maySend(lane.shard),
-      )
+      const strand = this.#lanes.next(this.#environment.clock.nowMs(), this.#maySend)
       if (strand === null) break
       this.#unsettled++
-      void this.#courier.attempt(strand).finally(() => {
-        this.#unsettled--
-        if (this.#unsettled === 0) this.#onDrained?.()
-        this.#pump()
-      })
+      this.#courier.attempt(strand)
     }
     this.#parking.refillNext()
     this.#wakeAt(this.#lanes.nextDueAtMs)
+  }
+
+  /** An attempt is over and settled. Hundreds are recorded together: what they let go, goes together. */
+  #over(): void {
+    this.#unsettled--
+    if (this.#unsettled === 0) this.#onDrained?.()
+    if (this.#isPumpDue) return
+    this.#isPumpDue = true
+    queueMicrotask(this.#pumpSoon)
   }
 
   #readAgain(strand: Strand): void {

@@ -5,9 +5,12 @@
 import type { AttemptRecord } from '../store/outcomes.ts'
 import type { EngineEnvironment } from './environment.ts'
 
-interface Entry {
-  record: AttemptRecord
-  done: (isRecorded: boolean) => void
+/** An outcome on its way to the disk, and who waits for it. */
+export interface Recording {
+  readonly record: AttemptRecord
+  /** True when it was written; false when the lease was lost first, or somebody ended the delivery.
+   *  Does not throw: its neighbours of the same batch are told after it. */
+  onRecorded(isRecorded: boolean): void
 }
 
 export interface RecorderLimits {
@@ -28,17 +31,16 @@ export const RECORDER_LIMITS: RecorderLimits = {
 export class Recorder {
   readonly #environment: EngineEnvironment
   readonly #limits: RecorderLimits
-  readonly #isHeld: (shard: number, epoch: number) => boolean
+  readonly #isHeld: (shard: number, epoch: number, monotonicMs: number) => boolean
   readonly #idleWaiters: (() => void)[] = []
-  #queue: Entry[] = []
-  #unrecorded = new Map<number, number>()
+  #queue: Recording[] = []
   #flushes = 0
   #count = 0
 
   constructor(
     environment: EngineEnvironment,
     limits: RecorderLimits,
-    isHeld: (shard: number, epoch: number) => boolean,
+    isHeld: (shard: number, epoch: number, monotonicMs: number) => boolean,
   ) {
     this.#environment = environment
     this.#limits = limits
@@ -49,17 +51,10 @@ export class Recorder {
     return this.#count < this.#limits.unrecordedMax
   }
 
-  unrecordedOf(shard: number): number {
-    return this.#unrecorded.get(shard) ?? 0
-  }
-
-  /** True when it was written; false when the lease was lost first, or somebody ended the delivery. */
-  record(record: AttemptRecord): Promise<boolean> {
-    return new Promise((done) => {
-      this.#queue.push({ record, done })
-      this.#counted(record.shard, 1)
-      this.#flush()
-    })
+  record(recording: Recording): void {
+    this.#queue.push(recording)
+    this.#count++
+    this.#flush()
   }
 
   /** Resolves when nothing is left to write. */
@@ -81,41 +76,45 @@ export class Recorder {
     })
   }
 
-  async #write(batch: readonly Entry[]): Promise<void> {
+  async #write(batch: readonly Recording[]): Promise<void> {
     let left = batch
     for (let tries = 1; left.length > 0; tries++) {
-      left = left.filter((entry) => {
-        const isHeld = this.#isHeld(entry.record.shard, entry.record.epoch)
-        if (!isHeld) this.#finish(entry, false)
-        return isHeld
-      })
+      left = this.#giveUpLost(left)
       if (left.length === 0) return
+      let recorded: ReadonlySet<string>
       try {
-        const recorded = await this.#environment.store.recordOutcomes(
-          left.map((entry) => entry.record),
+        recorded = await this.#environment.store.recordOutcomes(
+          left.map((recording) => recording.record),
           this.#environment.clock.nowMs(),
         )
-        for (const entry of left) this.#finish(entry, recorded.has(entry.record.id))
-        return
       } catch (error) {
         this.#environment.log.warn(
           { tries, outcomes: left.length, error: String(error) },
           'outcomes.not-recorded',
         )
         await this.#pause(Math.min(this.#limits.retryMs * tries, 2_000))
+        continue
       }
+      for (const recording of left) this.#finish(recording, recorded.has(recording.record.id))
+      return
     }
   }
 
-  #finish(entry: Entry, isRecorded: boolean): void {
-    this.#counted(entry.record.shard, -1)
-    entry.done(isRecorded)
-    if (this.#count === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
+  /** What is still ours to record. */
+  #giveUpLost(batch: readonly Recording[]): readonly Recording[] {
+    const nowMs = this.#environment.clock.monotonicMs()
+    const isHeld = ({ record }: Recording) => this.#isHeld(record.shard, record.epoch, nowMs)
+    const lost = batch.filter((recording) => !isHeld(recording))
+    if (lost.length === 0) return batch
+    const held = batch.filter(isHeld)
+    for (const recording of lost) this.#finish(recording, false)
+    return held
   }
 
-  #counted(shard: number, by: 1 | -1): void {
-    this.#count += by
-    this.#unrecorded.set(shard, this.unrecordedOf(shard) + by)
+  #finish(recording: Recording, isRecorded: boolean): void {
+    this.#count--
+    recording.onRecorded(isRecorded)
+    if (this.#count === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
   }
 
   #pause(ms: number): Promise<void> {

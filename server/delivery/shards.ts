@@ -68,10 +68,10 @@ export class Shards {
     })
   }
 
-  /** True when what was done under this epoch may still be recorded. */
-  isHeld(shard: number, epoch: number): boolean {
+  /** True when what was done under this epoch may still be recorded, now or at that monotonic time. */
+  isHeld(shard: number, epoch: number, monotonicMs = this.#clock.monotonicMs()): boolean {
     const lease = this.#leases.get(shard)
-    return lease?.epoch === epoch && lease.endsAtMonotonicMs > this.#clock.monotonicMs()
+    return lease?.epoch === epoch && lease.endsAtMonotonicMs > monotonicMs
   }
 
   /** True when an attempt for this shard may start now. */

@@ -47,10 +47,14 @@ export class Turns {
     }
     // By turns, so that neither kind of lane starves the other while both have places.
     this.#startWithSlow = !this.#startWithSlow
-    const slow = () => this.#nextSlow(nowMs, maySend)
-    const fast = () => this.#nextFast(nowMs, maySend)
     // The first once more: looking at the second moves lanes over that have changed their kind.
-    return this.#startWithSlow ? (slow() ?? fast() ?? slow()) : (fast() ?? slow() ?? fast())
+    return this.#startWithSlow
+      ? (this.#nextSlow(nowMs, maySend) ??
+          this.#nextFast(nowMs, maySend) ??
+          this.#nextSlow(nowMs, maySend))
+      : (this.#nextFast(nowMs, maySend) ??
+          this.#nextSlow(nowMs, maySend) ??
+          this.#nextFast(nowMs, maySend))
   }
 
   started(lane: Lane): void {
@@ -81,25 +85,13 @@ export class Turns {
   }
 
   #pick(ring: Queue<Lane>, nowMs: number, maySend: (lane: Lane) => boolean): Lane | null {
-    let isPaying = true
-    while (isPaying) {
-      isPaying = false
-      const picked = this.#pass(ring, nowMs, maySend, () => {
-        isPaying = true
-      })
-      if (picked) return picked
-    }
-    return null
-  }
-
-  /** Once around; `onPaid` is called for each lane that paid off a turn instead of taking one. */
-  #pass(
-    ring: Queue<Lane>,
-    nowMs: number,
-    maySend: (lane: Lane) => boolean,
-    onPaid: () => void,
-  ): Lane | null {
-    for (let left = ring.length; left > 0; left--) {
+    // Once around, and once more whenever a lane has paid off a turn instead of taking one.
+    let hasPaid = false
+    for (let left = ring.length; left > 0 || hasPaid; left--) {
+      if (left === 0) {
+        left = ring.length
+        hasPaid = false
+      }
       const lane = ring.shift() as Lane
       lane.isTurning = false
       // In the ring of its former kind: it goes to the other one.
@@ -117,7 +109,7 @@ export class Turns {
       this.join(lane)
       if (lane.debt > 0) {
         lane.debt--
-        onPaid()
+        hasPaid = true
         continue
       }
       if (maySend(lane)) return lane
