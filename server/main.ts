@@ -2,7 +2,11 @@
 // The command line. One file a command under cli/; cli/program.ts names them.
 
 import { CommanderError } from 'commander'
-import { createProgram } from './cli/program.ts'
+import { limitHeap } from './cli/heap-limits.ts'
+
+limitHeap()
+// Only now: reading all of its modules is what makes the heap grow.
+const { createProgram } = await import('./cli/program.ts')
 
 try {
   await createProgram().parseAsync()
