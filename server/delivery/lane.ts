@@ -9,10 +9,10 @@ import {
   CLOSED_CIRCUIT,
   mayPass,
 } from '../core/circuit.ts'
-import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import { narrow, rampUp, WINDOW_START, type Window, widen } from '../core/window.ts'
 import { Queue } from './queue.ts'
+import type { Strand } from './strand.ts'
 
 export interface LanePolicy {
   /** Attempts in flight at one endpoint. */
@@ -29,23 +29,6 @@ export interface LanePolicy {
   bytesPerTurn: number
 }
 
-export interface Strand {
-  readonly key: string
-  readonly paymentId: string
-  readonly lane: Lane
-  /** In sequence. */
-  owed: QueuedDelivery[]
-  /** False: later updates exist that were not read. When these are done, the strand is read again. */
-  isComplete: boolean
-  inFlight: QueuedDelivery | null
-  isReady: boolean
-  /** Dropped from memory; what still comes back for it is ignored. */
-  isGone: boolean
-  startedAtMs: number
-  /** Its place is free; what came of it is not yet recorded. */
-  isAnswered: boolean
-}
-
 export interface Verdict {
   isSuccess: boolean
   durationMs: number
@@ -59,9 +42,13 @@ export class Lane {
   readonly endpointId: string
   readonly shard: number
   readonly ready = new Queue<Strand>()
-  readonly strands = new Set<Strand>()
+  /** By their keys. */
+  readonly strands = new Map<string, Strand>()
   /** Those that wait for a later time. */
   readonly waiting = new Set<Strand>()
+  /** Gone from memory with an attempt that is under way or not yet recorded, by their keys: one
+   *  payment's updates are in flight one at a time, even when its strand is read anew meanwhile. */
+  readonly departed = new Map<string, Strand>()
   circuit: Circuit = CLOSED_CIRCUIT
   /** Slow until it has shown otherwise: a stranger that hangs must not take the place of the proven. */
   isSlow = true
@@ -93,6 +80,7 @@ export class Lane {
   get isForgettable(): boolean {
     return (
       this.strands.size === 0 &&
+      this.departed.size === 0 &&
       this.inFlight === 0 &&
       !this.hasParked &&
       !this.isRefilling &&

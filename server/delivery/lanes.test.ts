@@ -230,6 +230,17 @@ test('a read that was under way when a delivery moved on is out of date for it, 
   assert.ok(!lanes.watch().isOutdated(moved))
 })
 
+test('a read that was under way when its endpoint changed is out of date for all of it', () => {
+  const { lanes } = lanesWith()
+  const [ofIt, ofAnother] = [queued({ endpointId: idOf(7) }), queued({ endpointId: idOf(8) })]
+  const watch = lanes.watch()
+  assert.ok(!watch.isOutdated(ofIt))
+  lanes.outdate(idOf(7))
+  assert.ok(watch.isOutdated(ofIt))
+  assert.ok(!watch.isOutdated(ofAnother))
+  assert.ok(!lanes.watch().isOutdated(ofIt), 'a read that begins now sees the change')
+})
+
 test('a lane that is full parks what is due; others are let in', () => {
   const { lanes, told } = lanesWith()
   const deliveries = Array.from({ length: 10 }, () => queued())
@@ -434,6 +445,22 @@ test('lanes are forgotten when there are too many, but not those that would be m
     deliver(lanes, next(lanes))
   }
   assert.equal(lanes.circuitOf(idOf(900)), 'OPEN')
+})
+
+test('a lane is not forgotten before the attempts of strands that have left it are recorded', () => {
+  const { lanes } = lanesWith({ lanesMax: 1 })
+  const owed = updates(2, { endpointId: idOf(900) })
+  lanes.putStrand(owed, true, 0)
+  const strand = next(lanes)
+  lanes.answered(strand, SUCCESS, 0)
+  lanes.removeEndpoint(idOf(900))
+  lanes.add(queued({ endpointId: idOf(901) }), false, 0)
+  deliver(lanes, next(lanes))
+  lanes.putStrand(owed, true, 0)
+  assert.equal(lanes.next(0, ANY), null, 'its 200 is not on disk yet')
+  lanes.settle(strand, null, 0)
+  lanes.putStrand(owed.slice(1), true, 0)
+  assert.equal(sentBy(next(lanes)).sequence, 2)
 })
 
 // Random histories of a small world: three endpoints in two shards, with four payments each, of

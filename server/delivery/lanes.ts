@@ -6,10 +6,12 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { nextTurn } from '../core/strand.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import { DueHeap } from './due-heap.ts'
-import { Lane, type LanePolicy, type Strand, type Verdict } from './lane.ts'
+import { Lane, type LanePolicy, type Verdict } from './lane.ts'
+import { newStrand, type Strand, strandKey } from './strand.ts'
 import { Turns } from './turns.ts'
 
-export type { Lane, Strand } from './lane.ts'
+export type { Lane } from './lane.ts'
+export type { Strand } from './strand.ts'
 
 export interface LanesOptions {
   policy: LanePolicy
@@ -41,23 +43,14 @@ export interface LaneEvents {
 
 const FORGOTTEN_AT_ONCE = 1_000
 
-export function strandKey(delivery: QueuedDelivery): string {
-  // A replay keeps no order among other updates: it is a strand of its own.
-  return delivery.isReplay
-    ? `replay/${delivery.id}`
-    : `${delivery.endpointId}/${delivery.paymentId}`
-}
-
 export class Lanes {
   readonly #options: LanesOptions
   readonly #events: LaneEvents
   readonly #lanes = new Map<string, Lane>()
-  readonly #strands = new Map<string, Strand>()
   readonly #ids = new Set<string>()
-  /** Strands with an attempt under way or not yet recorded, in the order in which they began; also
-   *  those that have left memory: one payment's updates are in flight one at a time, even when its
-   *  strand is dropped and read anew meanwhile. */
-  readonly #flying = new Map<string, Strand>()
+  /** When the attempts began that are under way or not yet recorded, the earliest first; also those of
+   *  strands that have left memory. */
+  readonly #flying = new Map<Strand, number>()
   readonly #waiting = new DueHeap<Strand>()
   readonly #turns: Turns
   /** One for each read of the database that is under way. */
@@ -111,8 +104,7 @@ export class Lanes {
    */
   add(delivery: QueuedDelivery, hasElders: boolean, nowMs: number): boolean {
     if (this.#ids.has(delivery.id)) return true
-    const key = strandKey(delivery)
-    const strand = this.#strands.get(key)
+    const strand = this.#lanes.get(delivery.endpointId)?.strands.get(strandKey(delivery))
     if (strand === undefined) {
       if (hasElders && !delivery.isReplay) return false
       const lane = this.#laneOf(delivery)
@@ -120,7 +112,7 @@ export class Lanes {
         this.#turnAway(delivery, nowMs)
         return true
       }
-      this.#evaluate(this.#open(lane, key, [delivery], true), nowMs)
+      this.#evaluate(this.#open(lane, [delivery], true), nowMs)
       return true
     }
     if (!strand.isComplete) return true // It will be read when the strand runs dry.
@@ -131,9 +123,8 @@ export class Lanes {
       this.#turnAway(delivery, nowMs)
       return true
     }
-    this.#ids.add(delivery.id)
-    strand.lane.count++
     strand.owed.push(delivery)
+    this.#hold(strand, delivery)
     this.#evaluate(strand, nowMs)
     return true
   }
@@ -142,8 +133,8 @@ export class Lanes {
   putStrand(owed: readonly QueuedDelivery[], isComplete: boolean, nowMs: number): void {
     const [first] = owed
     if (first === undefined) return
-    const key = strandKey(first)
-    const known = this.#strands.get(key)
+    const lane = this.#laneOf(first)
+    const known = lane.strands.get(strandKey(first))
     if (known?.inFlight) {
       // What is in flight settles against what is in memory: read again when that is done.
       known.isComplete = false
@@ -153,12 +144,11 @@ export class Lanes {
     const newest = known?.owed.at(-1)?.sequence ?? 0
     const isWhole = isComplete && newest <= (owed.at(-1)?.sequence ?? 0)
     if (known) this.#drop(known)
-    const lane = this.#laneOf(first)
     // Strands of broken lanes are let in all the same: their elders decide what a probe may be.
     if (this.#isFull(lane) && lane.circuit.state === 'CLOSED') {
       this.#events.onParked(owed.filter((delivery) => delivery.nextAttemptAtMs <= nowMs))
     } else {
-      this.#evaluate(this.#open(lane, key, [...owed], isWhole), nowMs)
+      this.#evaluate(this.#open(lane, [...owed], isWhole), nowMs)
     }
   }
 
@@ -191,8 +181,7 @@ export class Lanes {
   settle(strand: Strand, after: QueuedDelivery | null, nowMs: number): void {
     const sent = strand.inFlight
     if (sent === null) return
-    strand.inFlight = null
-    this.#flying.delete(strand.key)
+    this.#land(strand)
     this.#noteMoved(sent)
     if (strand.isGone) {
       this.#readSuccessor(strand)
@@ -237,8 +226,7 @@ export class Lanes {
     const removed = this.removeEndpoint(sent.endpointId)
     this.#turns.ended(strand.lane)
     strand.lane.calledOff()
-    strand.inFlight = null
-    this.#flying.delete(strand.key)
+    this.#land(strand)
     this.#noteMoved(sent)
     return [sent, ...removed]
   }
@@ -255,8 +243,8 @@ export class Lanes {
 
   /** Attempts that have been under way for long make their lane a slow one. */
   noticeSlow(nowMs: number): void {
-    for (const strand of this.#flying.values()) {
-      if (nowMs - strand.startedAtMs < this.#options.policy.slowMs) return
+    for (const [strand, startedAtMs] of this.#flying) {
+      if (nowMs - startedAtMs < this.#options.policy.slowMs) return
       if (!strand.isAnswered) this.#turns.setSlow(strand.lane, true)
     }
   }
@@ -291,7 +279,7 @@ export class Lanes {
     const lane = this.#lanes.get(endpointId)
     if (!lane) return []
     const removed: QueuedDelivery[] = []
-    for (const strand of [...lane.strands]) {
+    for (const strand of [...lane.strands.values()]) {
       for (const owed of strand.owed) if (owed !== strand.inFlight) removed.push(owed)
       this.#drop(strand)
     }
@@ -310,7 +298,7 @@ export class Lanes {
   /** Attempts of the shard that are under way or not yet recorded. */
   unsettledOf(shard: number): number {
     let count = 0
-    for (const strand of this.#flying.values()) if (strand.lane.shard === shard) count++
+    for (const strand of this.#flying.keys()) if (strand.lane.shard === shard) count++
     return count
   }
 
@@ -344,28 +332,23 @@ export class Lanes {
     return lane.circuit.state === 'CLOSED' ? perLaneMax : perBrokenLaneMax
   }
 
-  #open(lane: Lane, key: string, owed: QueuedDelivery[], isComplete: boolean): Strand {
-    const strand: Strand = {
-      key,
-      paymentId: (owed[0] as QueuedDelivery).paymentId,
-      lane,
-      owed,
-      isComplete,
-      inFlight: null,
-      isReady: false,
-      isGone: false,
-      startedAtMs: 0,
-      isAnswered: false,
-    }
-    lane.strands.add(strand)
-    lane.count += owed.length
-    this.#strands.set(key, strand)
-    for (const delivery of owed) this.#ids.add(delivery.id)
+  #open(lane: Lane, owed: QueuedDelivery[], isComplete: boolean): Strand {
+    const strand = newStrand(lane, owed, isComplete)
+    lane.strands.set(strand.key, strand)
+    for (const delivery of owed) this.#hold(strand, delivery)
     return strand
   }
 
+  #hold(strand: Strand, delivery: QueuedDelivery): void {
+    // Each row was read with texts of its own: a lane and a strand need only one of each.
+    delivery.endpointId = strand.lane.endpointId
+    delivery.paymentId = strand.paymentId
+    this.#ids.add(delivery.id)
+    strand.lane.count++
+  }
+
   #evaluate(strand: Strand, nowMs: number): void {
-    if (strand.isReady || strand.isGone || this.#flying.has(strand.key)) return
+    if (strand.isReady || strand.isGone || isFlying(strand)) return
     strand.lane.waiting.delete(strand)
     if (strand.owed.length === 0) {
       this.#drop(strand)
@@ -397,9 +380,8 @@ export class Lanes {
         continue
       }
       strand.inFlight = turn.update
-      strand.startedAtMs = nowMs
       strand.isAnswered = false
-      this.#flying.set(strand.key, strand)
+      this.#flying.set(strand, nowMs)
       this.#turns.started(lane)
       lane.started(this.#options.policy, nowMs)
       return strand
@@ -435,7 +417,7 @@ export class Lanes {
   /** A lane that cannot move keeps only a handful in memory: enough for its probes. */
   #shed(lane: Lane, nowMs: number): void {
     const parked: QueuedDelivery[] = []
-    for (const strand of lane.strands) {
+    for (const strand of lane.strands.values()) {
       if (lane.count <= this.#options.perBrokenLaneMax) break
       if (strand.inFlight !== null) continue
       parked.push(...strand.owed.filter((owed) => owed.nextAttemptAtMs <= nowMs))
@@ -445,16 +427,24 @@ export class Lanes {
   }
 
   #drop(strand: Strand): void {
+    const { lane, key } = strand
     strand.isGone = true
-    strand.lane.strands.delete(strand)
-    strand.lane.waiting.delete(strand)
-    this.#strands.delete(strand.key)
-    for (const owed of strand.owed) if (this.#ids.has(owed.id)) this.#forget(strand.lane, owed)
+    if (strand.inFlight !== null) lane.departed.set(key, strand)
+    lane.strands.delete(key)
+    lane.waiting.delete(strand)
+    for (const owed of strand.owed) if (this.#ids.has(owed.id)) this.#forget(lane, owed)
   }
 
   #forget(lane: Lane, delivery: QueuedDelivery): void {
     this.#ids.delete(delivery.id)
     lane.count--
+  }
+
+  /** The attempt is over, and known to be. */
+  #land(strand: Strand): void {
+    strand.inFlight = null
+    this.#flying.delete(strand)
+    if (strand.isGone) strand.lane.departed.delete(strand.key)
   }
 
   #noteMoved(delivery: QueuedDelivery): void {
@@ -463,8 +453,13 @@ export class Lanes {
 
   /** What was read of it, or is being read, while the attempt was under way knows nothing of it. */
   #readSuccessor(strand: Strand): void {
-    const successor = this.#strands.get(strand.key)
+    const successor = strand.lane.strands.get(strand.key)
     if (successor) this.#drop(successor)
     this.#events.onDry(successor ?? strand)
   }
+}
+
+/** It, or what it was before it was read anew. */
+function isFlying({ inFlight, lane, key }: Strand): boolean {
+  return inFlight !== null || lane.departed.has(key)
 }
