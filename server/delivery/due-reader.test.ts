@@ -64,6 +64,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       onTooEarly() {},
       onDry() {},
       onHungry: (lane) => void world.hungry.push(lane),
+      onEnded: () => {},
     },
   )
   const reader = new DueReader(environment, lanes, { ...DUE_READER_LIMITS, ...limits })

@@ -78,6 +78,7 @@ export class Engine {
       onTooEarly: ({ shard, nextAttemptAtMs }) => this.#reader.rewindTo(shard, nextAttemptAtMs),
       onDry: (strand) => this.#readAgain(strand),
       onHungry: (lane, room) => this.#parking.refill(lane, room),
+      onEnded: ({ eventId }) => this.#payloads.forget(eventId),
     })
     this.#shards = new Shards(environment, options.leases, {
       onGained: (shards) => this.#gain(shards),

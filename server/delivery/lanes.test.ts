@@ -34,6 +34,7 @@ function lanesWith(changes: Partial<LanesOptions> = {}) {
     tooEarly: [] as string[],
     dry: [] as string[],
     hungry: [] as { endpointId: string; room: number }[],
+    ended: [] as string[],
   }
   const lanes = new Lanes(
     { ...OPTIONS, ...changes },
@@ -45,6 +46,7 @@ function lanesWith(changes: Partial<LanesOptions> = {}) {
       onTooEarly: ({ id }) => void told.tooEarly.push(id),
       onDry: (strand) => void told.dry.push(strand.key),
       onHungry: (lane, room) => void told.hungry.push({ endpointId: lane.endpointId, room }),
+      onEnded: ({ id }) => void told.ended.push(id),
     },
   )
   return { lanes, told }
@@ -239,6 +241,26 @@ test('a read that was under way when its endpoint changed is out of date for all
   assert.ok(watch.isOutdated(ofIt))
   assert.ok(!watch.isOutdated(ofAnother))
   assert.ok(!lanes.watch().isOutdated(ofIt), 'a read that begins now sees the change')
+})
+
+test('deliveries that are delivered or superseded are over; those to be tried again are not', () => {
+  const { lanes, told } = lanesWith()
+  const owed = updates(3, { firstFailedAtMs: 0 })
+  lanes.putStrand(owed, true, HOUR_MS)
+  const ahead = next(lanes, HOUR_MS)
+  lanes.answered(ahead, SUCCESS, HOUR_MS)
+  lanes.dropElders(ahead, 3)
+  lanes.settle(ahead, null, HOUR_MS)
+  assert.deepEqual(
+    told.ended,
+    owed.map(({ id }) => id),
+  )
+  const [failing, gone] = [queued(), queued()]
+  lanes.add(failing, false, HOUR_MS)
+  fail(lanes, next(lanes, HOUR_MS), 2 * HOUR_MS, HOUR_MS)
+  lanes.add(gone, false, HOUR_MS)
+  lanes.removeEndpoint(gone.endpointId)
+  assert.equal(told.ended.length, 3)
 })
 
 test('a lane that is full parks what is due; others are let in', () => {

@@ -39,6 +39,8 @@ export interface LaneEvents {
   onDry(strand: Strand): void
   /** A lane that can move runs low, and has parked deliveries. */
   onHungry(lane: Lane, room: number): void
+  /** A delivery is over: nothing of it is needed again. */
+  onEnded(delivery: QueuedDelivery): void
 }
 
 const FORGOTTEN_AT_ONCE = 1_000
@@ -189,6 +191,7 @@ export class Lanes {
     }
     if (after === null) {
       this.#forget(strand.lane, sent)
+      this.#events.onEnded(sent)
       // Nearly always it was the only one.
       if (strand.owed.length === 1) strand.owed.length = 0
       else strand.owed = strand.owed.filter((owed) => owed.id !== sent.id)
@@ -237,6 +240,7 @@ export class Lanes {
       if (owed.sequence >= sequence) continue
       this.#noteMoved(owed)
       if (this.#ids.has(owed.id)) this.#forget(strand.lane, owed)
+      this.#events.onEnded(owed)
     }
     strand.owed = strand.owed.filter((owed) => owed.sequence >= sequence)
   }

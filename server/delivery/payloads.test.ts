@@ -61,6 +61,46 @@ test('one that is larger than the whole cache is not kept, and leaves the cache 
   assert.deepEqual(reads, [idOf(1)])
 })
 
+test('a text goes with the last of the deliveries that came with it', async () => {
+  const stored = { [idOf(1)]: payload('{"id":"1"}') }
+  const { payloads, reads } = payloadsOver(stored)
+  for (let n = 0; n < 2; n++) payloads.remember(idOf(1), payload('{"id":"1"}'))
+  payloads.forget(idOf(1))
+  assert.equal(await textOf(payloads, idOf(1)), '{"id":"1"}')
+  assert.deepEqual(reads, [], 'another delivery still needs it')
+  payloads.forget(idOf(1))
+  payloads.forget(idOf(1))
+  assert.equal(await textOf(payloads, idOf(1)), '{"id":"1"}')
+  assert.deepEqual(reads, [idOf(1)])
+})
+
+test('what was forgotten makes room: nothing else is evicted for it', async () => {
+  const texts = [1, 2, 3, 4].map((n) => `{"id":"${String(n).repeat(40)}"}`)
+  const { payloads, reads } = payloadsOver({})
+  for (const n of [0, 1]) payloads.remember(idOf(n), payload(texts[n] as string))
+  payloads.forget(idOf(1))
+  payloads.remember(idOf(2), payload(texts[2] as string))
+  assert.equal(await textOf(payloads, idOf(0)), texts[0])
+  // And the order of those that are evicted is still that of their arrival.
+  payloads.remember(idOf(3), payload(texts[3] as string))
+  for (const n of [2, 3]) assert.equal(await textOf(payloads, idOf(n)), texts[n])
+  assert.deepEqual(reads, [])
+  assert.equal(await textOf(payloads, idOf(0)), null)
+})
+
+test('a full cache takes one more text as quickly after a million as at the start', () => {
+  const { payloads } = payloadsOver({}, undefined, { cacheBytesMax: 1_000_000, fileBytesMax: 10 })
+  const take = (count: number, from: number): number => {
+    const startedAt = performance.now()
+    for (let n = from; n < from + count; n++) payloads.remember(`event ${n}`, payload('0123456789'))
+    return performance.now() - startedAt
+  }
+  const fillingMs = take(100_000, 0)
+  const fullMs = take(100_000, 100_000)
+  // It was a thousand times as long when each eviction looked for the oldest from the start.
+  assert.ok(fullMs < 20 * fillingMs + 100, `${fillingMs} ms, then ${fullMs} ms`)
+})
+
 test('remembering an event twice counts it once', async () => {
   const { payloads, reads } = payloadsOver({})
   for (let n = 0; n < 50; n++) payloads.remember(idOf(1), payload('{"id":"1"}'))

@@ -1,6 +1,7 @@
 // Bodies ready to be sent. Fresh ones come with the hand-off, so a first attempt reads nothing; the
-// rest is read from the store, many at a time. The cache is bounded by bytes and keeps no files: those
-// are read for each attempt, within a budget of their own.
+// rest is read from the store, many at a time. A text is kept until the deliveries that came with it are
+// over. The cache is bounded by bytes and keeps no files: those are read for each attempt, within a budget
+// of their own.
 
 import { callbackBodyParts } from '../core/callback.ts'
 import type { EventKey, Payload } from '../store/events.ts'
@@ -17,13 +18,21 @@ export interface Body {
 
 const NOTHING = () => {}
 
+interface Kept extends Payload {
+  /** Deliveries that came with it and are not over. */
+  uses: number
+}
+
 export class Payloads {
   readonly #store: DeliveryStore
   readonly #cacheBytesMax: number
   readonly #files: ByteBudget
   readonly #texts: GatheredReads<EventKey, Payload>
   /** In order of arrival: the oldest goes first. */
-  readonly #cache = new Map<string, Payload>()
+  readonly #cache = new Map<string, Kept>()
+  // Kept from one eviction to the next: a fresh one would pass by the places of all that have gone
+  // before, which are given back only now and then (measured: 50 to 300 µs for each new text).
+  #oldest = this.#cache.entries()
   #cacheBytes = 0
 
   constructor(store: DeliveryStore, limits: { cacheBytesMax: number; fileBytesMax: number }) {
@@ -35,15 +44,25 @@ export class Payloads {
     this.#texts = new GatheredReads({ read, keysMax: 100, statementsMax: 2 })
   }
 
+  /** A delivery comes with its text; one event's deliveries share it. */
   remember(eventId: string, payload: Payload): void {
-    if (this.#cache.has(eventId)) return
-    this.#cache.set(eventId, payload)
-    this.#cacheBytes += payload.text.length
-    for (const [oldest, { text }] of this.#cache) {
-      if (this.#cacheBytes <= this.#cacheBytesMax) break
-      this.#cache.delete(oldest)
-      this.#cacheBytes -= text.length
+    const kept = this.#cache.get(eventId)
+    if (kept !== undefined) {
+      kept.uses++
+      return
     }
+    this.#cache.set(eventId, { ...payload, uses: 1 })
+    this.#cacheBytes += payload.text.length
+    while (this.#cacheBytes > this.#cacheBytesMax) this.#evictOldest()
+  }
+
+  /**
+   * A delivery of the event is over: the last one takes the text along. Some that are over came without
+   * it, and some that came with it end elsewhere: what is missing is read, what is left over is evicted.
+   */
+  forget(eventId: string): void {
+    const kept = this.#cache.get(eventId)
+    if (kept !== undefined && --kept.uses <= 0) this.#delete(eventId, kept)
   }
 
   /** The body, or null when the store no longer has it, or has only parts that do not fit. */
@@ -51,6 +70,18 @@ export class Payloads {
     const kept = this.#cache.get(eventId)
     if (kept !== undefined && kept.documentHash === null) return toBody(kept.text, null, NOTHING)
     return this.#read(clientKey, eventId, kept)
+  }
+
+  #evictOldest(): void {
+    const oldest = this.#oldest.next()
+    // At its end an iterator stays there, whatever is added later.
+    if (oldest.done) this.#oldest = this.#cache.entries()
+    else this.#delete(...oldest.value)
+  }
+
+  #delete(eventId: string, { text }: Kept): void {
+    this.#cache.delete(eventId)
+    this.#cacheBytes -= text.length
   }
 
   async #read(clientKey: number, eventId: string, kept?: Payload): Promise<Body | null> {
