@@ -58,6 +58,16 @@ export const MUTANTS: readonly Mutant[] = [
     patches: [patch('core/strand.ts', 'if (givesWayAtMs > nowMs) {', 'if (givesWayAtMs < 0) {')],
   },
   {
+    name: 'a strand read anew forgets what is in flight',
+    patches: [
+      patch(
+        'delivery/lanes.ts',
+        'return inFlight !== null || lane.departed.has(key)',
+        'return inFlight !== null && lane.departed !== null && key.length > 0',
+      ),
+    ],
+  },
+  {
     name: 'patience without SUPERSEDED',
     patches: [
       patch(
