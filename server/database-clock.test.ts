@@ -29,13 +29,17 @@ test("F10: then it is the database's time, taken as read half-way, plus the time
   assert.equal(clock.monotonicMs(), 100)
 })
 
-test('a reading that took long says little and is passed over, unless it is the first', () => {
+test('a reading that took long says little and is passed over, unless those before took longer', () => {
   const monotonic = { ms: 0 }
   const clock = clockAt(monotonic)
   clock.adjust(2_000_000, 0, 10_000)
   assert.equal(clock.nowMs(), 1_995_000)
-  clock.adjust(9_000_000, 0, 2_001)
+  clock.adjust(9_000_000, 0, 10_000)
   assert.equal(clock.nowMs(), 1_995_000)
+  clock.adjust(9_000_000, 0, 9_000)
+  assert.equal(clock.nowMs(), 8_995_500, 'less slow')
   clock.adjust(9_000_000, 0, 2_000)
+  assert.equal(clock.nowMs(), 8_999_000)
+  clock.adjust(7_000_000, 0, 2_001)
   assert.equal(clock.nowMs(), 8_999_000)
 })

@@ -3,13 +3,14 @@
 
 import type { Clock } from './core/clock.ts'
 
-/** A reading that took longer than this says too little about when it was true. */
+/** A reading that took longer than this says little about when it was true: wrong by half of it at worst. */
 const ROUND_TRIP_MS_MAX = 2_000
 
 export class DatabaseClock implements Clock {
   readonly #monotonicMs: () => number
   #offsetMs: number
-  #isAnchored = false
+  /** What the reading in use has taken. */
+  #roundTripMs = Number.POSITIVE_INFINITY
 
   /** Until the database has been asked, the machine's own clock has to do. */
   constructor(
@@ -22,7 +23,7 @@ export class DatabaseClock implements Clock {
 
   /** False until the database has been asked: nothing may be accepted or sent by such a clock. */
   get isAnchored(): boolean {
-    return this.#isAnchored
+    return this.#roundTripMs < Number.POSITIVE_INFINITY
   }
 
   nowMs(): number {
@@ -35,9 +36,11 @@ export class DatabaseClock implements Clock {
 
   /** The database's time, read at some moment between the two given ones. */
   adjust(databaseMs: number, sentAtMs: number, receivedAtMs: number): void {
-    // Any reading is better than none: the machine's own clock may be wrong by days.
-    if (this.#isAnchored && receivedAtMs - sentAtMs > ROUND_TRIP_MS_MAX) return
-    this.#isAnchored = true
+    const roundTripMs = receivedAtMs - sentAtMs
+    // Any reading is better than none, since the machine's own clock may be wrong by days; and a slow one
+    // is better than a slower one.
+    if (roundTripMs > ROUND_TRIP_MS_MAX && roundTripMs >= this.#roundTripMs) return
+    this.#roundTripMs = roundTripMs
     this.#offsetMs = databaseMs - (sentAtMs + receivedAtMs) / 2
   }
 }

@@ -20,7 +20,14 @@ const SECRETS = {
   keys: { current: createSecretKey(Buffer.from('key')), previous: null },
   extraHeader: null,
 }
-const NOBODY = { onPostponed() {}, onParked() {}, onTooEarly() {}, onDry() {}, onHungry() {} }
+const NOBODY = {
+  onPostponed() {},
+  onParked() {},
+  onTooEarly() {},
+  onDry() {},
+  onHungry() {},
+  onEnded() {},
+}
 
 /** A courier with real lanes and a real recorder, over a store and a network that the test describes. */
 function startCourier(options: {
@@ -49,10 +56,13 @@ function startCourier(options: {
           secrets: SECRETS,
           ...options.endpoint,
         }))),
-    readPayload: async () =>
-      options.text === undefined
-        ? null
-        : { text: options.text, documentHash: null, documentBytes: null },
+    readPayloads: async (keys) => {
+      const { text } = options
+      if (text === undefined) return new Map()
+      return new Map(
+        keys.map(({ eventId }) => [eventId, { text, documentHash: null, documentBytes: null }]),
+      )
+    },
     recordOutcomes: async (records) => {
       seen.records.push(...records)
       return new Set(records.map(({ id }) => id))

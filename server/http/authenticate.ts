@@ -15,8 +15,6 @@ import { ownsAccount } from '../operations/view-accounts.ts'
 import { readConsoleSession } from './console-cookie.ts'
 import { headerValues, onlyHeaderValue } from './header-values.ts'
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-
 const ASKED_AGAIN_MS = 2_000
 
 export function authenticateClient(

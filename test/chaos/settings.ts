@@ -159,5 +159,6 @@ export function limitsOf(suite: Suite): Limits {
     breakerMsMax: BREAKER_MS_MAX,
     // A process reads the database's clock through a slow connection: half a round trip may be wrong.
     clockErrorMs: suite.troubles['replies delayed'] ? 1_100 : 600,
+    clocksApartMs: suite.troubles['replies delayed'] ? 1_100 : 600,
   }
 }

@@ -141,12 +141,19 @@ class Checker {
   window(): Violation[] {
     const { closingMs, clockErrorMs, controlMsMax, leaseMs } = this.#run.limits
     const wrong: Violation[] = []
-    for (const run of this.#runs) {
+    for (const [index, run] of this.#runs.entries()) {
       const first = run.attempts[0]
       if (first === undefined) continue
       const { delivery } = run
       const endsAtMs = this.#windowEnd(run, first.atMs)
       const slackMs = clockErrorMs + this.#pauseSlackMs(delivery.endpointId)
+      // What is stored is the end of the newest run; pauses are added to it when they end.
+      const isNewest = this.#runs[index + 1]?.delivery !== delivery
+      const hasPaused = inactiveSpans(this.#endpoints.get(delivery.endpointId)).length > 0
+      const storedMs = delivery.deadlineAtMs ?? endsAtMs
+      if (isNewest && !hasPaused && Math.abs(storedMs - endsAtMs) > slackMs) {
+        wrong.push(this.#of('I4', 'the end is not 7 days after the first attempt', delivery))
+      }
       for (const request of run.requests) {
         if (request.sentAtMs > endsAtMs + slackMs) {
           wrong.push(this.#of('I4', 'an attempt starts after the 7 days', delivery, request))
@@ -257,7 +264,7 @@ class Checker {
   }
 
   #eldersFirst(strand: readonly ReceivedRequest[]): Violation[] {
-    const { patienceMs, clockErrorMs } = this.#run.limits
+    const { patienceMs, clocksApartMs } = this.#run.limits
     const [first] = strand
     const wrong: Violation[] = []
     const elders = this.#run.deliveries.filter(
@@ -270,7 +277,7 @@ class Checker {
         const finals = this.#finals.get(elder.id) ?? []
         if (finals.some((final) => final.atMs <= request.sentAtMs)) continue
         const failed = (this.#attempts.get(elder.id) ?? []).find((row) => row.status !== 200)
-        if (failed && request.sentAtMs >= failed.atMs + patienceMs - clockErrorMs) continue
+        if (failed && request.sentAtMs >= failed.atMs + patienceMs - clocksApartMs) continue
         const detail = `${name(request)} starts while update ${elder.sequence} waits`
         wrong.push(ofRequest('I6', detail, request))
       }

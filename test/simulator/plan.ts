@@ -70,7 +70,7 @@ export interface Plan {
 
 export function drawPlan(seed: number, subject: Subject): Plan {
   const dice = new Dice(seed)
-  const isWeek = dice.chance(0.03)
+  const isWeek = dice.chance(0.05)
   const phaseMs = isWeek ? dice.between(1, 9) * DAY : dice.between(8, 60) * SECOND
   const hasFaults = dice.chance(0.8)
   const draws = (share: number) => hasFaults && dice.chance(share)
@@ -106,7 +106,7 @@ export function drawPlan(seed: number, subject: Subject): Plan {
     drainMs: isWeek ? 20 * DAY : 40 * MINUTE,
     resumesAll: dice.chance(0.8),
     options,
-    limits: toLimits(options),
+    limits: toLimits(options, weather),
   }
 }
 
@@ -260,7 +260,7 @@ function drawOptions(
   }
 }
 
-function toLimits(options: Omit<EngineOptions, 'onDatabaseTime'>): Limits {
+function toLimits(options: Omit<EngineOptions, 'onDatabaseTime'>, weather: StoreWeather): Limits {
   const { leases, lanes, pollEveryMs, dueReader, retry } = options
   return {
     patienceMs: lanes.patienceMs,
@@ -278,5 +278,8 @@ function toLimits(options: Omit<EngineOptions, 'onDatabaseTime'>): Limits {
     jitter: 0.2,
     breakerMsMax: 5 * MINUTE,
     clockErrorMs: 2 * SECOND,
+    // A process's first reading of the database's time may take the slowest round trip, and is then wrong
+    // by half of it; two processes may be wrong in opposite directions.
+    clocksApartMs: Math.max(2 * SECOND, weather.delayMsMax),
   }
 }

@@ -27,6 +27,8 @@ export interface Limits {
   breakerMsMax: number
   /** How far rows' instants and the true clock may be apart. */
   clockErrorMs: number
+  /** How far the clocks of two processes may be apart, one that has just started included. */
+  clocksApartMs: number
 }
 
 export interface EndpointAct {
