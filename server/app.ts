@@ -89,6 +89,8 @@ export interface PaybellApp {
 }
 
 const SLOTS = 512
+/** Of the deliveries in memory: a sixth of the room is for endpoints that answer, whatever the others do. */
+const UNPROVEN_MAX = (DUE_READER_LIMITS.inMemoryMax / 6) * 5
 const HOUR_MS = 3_600_000
 /** For what listeners are forwarding while we stop: longer than most receivers take. */
 const LISTENERS_SETTLE_MS = 2_000
@@ -181,8 +183,9 @@ export function createApp(options: AppOptions): PaybellApp {
         bytesPerTurn: 64 * 1024,
       },
       slots: SLOTS,
-      perLaneMax: DUE_READER_LIMITS.inMemoryMax / 8,
+      perLaneMax: UNPROVEN_MAX / 8,
       perBrokenLaneMax: 100,
+      unprovenMax: UNPROVEN_MAX,
       lanesMax: 20_000,
       keepMsMax: 30_000,
       patienceMs: spans.patienceMs ?? scaled.patienceMs,

@@ -89,6 +89,7 @@ function startCourier(options: {
       slots: 64,
       perLaneMax: 100_000,
       perBrokenLaneMax: 100_000,
+      unprovenMax: 100_000,
       lanesMax: 10,
       keepMsMax: 60_000,
       patienceMs: 60_000,

@@ -54,6 +54,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       slots: 1_000,
       perLaneMax: 1_000,
       perBrokenLaneMax: 10,
+      unprovenMax: 100_000,
       lanesMax: 100,
       keepMsMax: 30_000,
       patienceMs: 3_600_000,

@@ -24,7 +24,7 @@ export interface DueReaderLimits {
 
 export const DUE_READER_LIMITS: DueReaderLimits = {
   pageMax: 500,
-  inMemoryMax: 50_000,
+  inMemoryMax: 60_000,
   strandMax: 100,
   aheadMs: 1_500,
   overlapMs: 30_000,

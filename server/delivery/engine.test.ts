@@ -68,6 +68,7 @@ async function runningEngine() {
       slots: 0,
       perLaneMax: 100,
       perBrokenLaneMax: 10,
+      unprovenMax: 100_000,
       lanesMax: 100,
       keepMsMax: 30_000,
       patienceMs: 3_600_000,

@@ -19,6 +19,7 @@ const OPTIONS: LanesOptions = {
   slots: 20,
   perLaneMax: 8,
   perBrokenLaneMax: 2,
+  unprovenMax: 100_000,
   lanesMax: 100,
   keepMsMax: 30_000,
   patienceMs: HOUR_MS,
@@ -701,4 +702,45 @@ test('law: whatever happens, order holds, counts neither leak nor go below zero,
     }),
     { numRuns: 400 },
   )
+})
+
+test('lanes that hardly move share what they may hold, and the others find room', () => {
+  const { lanes, told } = lanesWith({ unprovenMax: 6 })
+  const [quick, dead, silent] = ['quick', 'dead', 'silent'].map((name) =>
+    queued({ endpointId: `00000000-0000-4000-8000-${name}` }),
+  ) as [QueuedDelivery, QueuedDelivery, QueuedDelivery]
+  const more = (of: QueuedDelivery) => {
+    const { endpointId } = of
+    for (let n = 0; n < 8; n++) lanes.add(queued({ endpointId }), false, 0)
+  }
+  lanes.add(quick, false, 0)
+  deliver(lanes, next(lanes))
+  more(dead)
+  more(silent)
+  assert.equal(lanes.size, 16)
+  lanes.noticeSlow(0)
+  assert.equal(lanes.size, 6, 'three each')
+  assert.equal(told.parked.length, 10)
+  lanes.add(queued({ endpointId: dead.endpointId }), false, 0)
+  assert.equal(lanes.size, 6)
+  more(quick)
+  assert.equal(lanes.size, 14)
+
+  lanes.removeEndpoint(silent.endpointId)
+  lanes.removeEndpoint(quick.endpointId)
+  lanes.noticeSlow(0)
+  assert.equal(lanes.size, 3)
+  more(dead)
+  assert.equal(lanes.size, 8, 'as much as ever: there is room again')
+})
+
+test('what has no room and is not due yet is read again in time', () => {
+  const { lanes, told } = lanesWith({ unprovenMax: 1 })
+  const { endpointId } = queued()
+  for (const nextAttemptAtMs of [0, 9_000]) {
+    lanes.add(queued({ endpointId, nextAttemptAtMs }), false, 0)
+  }
+  lanes.noticeSlow(0)
+  assert.equal(lanes.size, 1)
+  assert.equal(told.parked.length + told.tooEarly.length, 1)
 })

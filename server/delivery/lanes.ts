@@ -20,6 +20,8 @@ export interface LanesOptions {
   /** Deliveries of one lane in memory; what is more is parked. Few while its circuit is not closed. */
   perLaneMax: number
   perBrokenLaneMax: number
+  /** Deliveries of slow and broken lanes together, once memory is short: others need the rest. */
+  unprovenMax: number
   /** Endpoints of which something is remembered. */
   lanesMax: number
   /** A strand that waits longer than this leaves memory; the database knows when it is due. */
@@ -55,6 +57,8 @@ export class Lanes {
   readonly #flying = new Map<Strand, number>()
   readonly #waiting = new DueHeap<Strand>()
   readonly #turns: Turns
+  /** What one slow or broken lane may hold of what they may hold together. */
+  #unprovenRoom = Number.POSITIVE_INFINITY
   /** One for each read of the database that is under way. */
   readonly #watches = new Set<Set<string>>()
 
@@ -248,9 +252,26 @@ export class Lanes {
   /** Attempts that have been under way for long make their lane a slow one. */
   noticeSlow(nowMs: number): void {
     for (const [strand, startedAtMs] of this.#flying) {
-      if (nowMs - startedAtMs < this.#options.policy.slowMs) return
+      if (nowMs - startedAtMs < this.#options.policy.slowMs) break
       if (!strand.isAnswered) this.#turns.setSlow(strand.lane, true)
     }
+    this.#shareOut(nowMs)
+  }
+
+  /**
+   * Lanes that hardly move must not fill the memory that the others move through. Begins when they could,
+   * and ends well below that: what is parked and taken up again at every look would cost more.
+   */
+  #shareOut(nowMs: number): void {
+    const { unprovenMax } = this.#options
+    const isShared = this.#unprovenRoom < Number.POSITIVE_INFINITY
+    if (this.size <= (isShared ? unprovenMax / 2 : unprovenMax)) {
+      this.#unprovenRoom = Number.POSITIVE_INFINITY
+      return
+    }
+    const unproven = [...this.#lanes.values()].filter((lane) => lane.count > 0 && !isProven(lane))
+    this.#unprovenRoom = Math.max(1, Math.floor(unprovenMax / unproven.length))
+    for (const lane of unproven) this.#shed(lane, nowMs)
   }
 
   /** The database holds parked deliveries of this lane. */
@@ -333,7 +354,8 @@ export class Lanes {
 
   #roomOf(lane: Lane): number {
     const { perLaneMax, perBrokenLaneMax } = this.#options
-    return lane.circuit.state === 'CLOSED' ? perLaneMax : perBrokenLaneMax
+    const room = lane.circuit.state === 'CLOSED' ? perLaneMax : perBrokenLaneMax
+    return isProven(lane) ? room : Math.min(room, this.#unprovenRoom)
   }
 
   #open(lane: Lane, owed: QueuedDelivery[], isComplete: boolean): Strand {
@@ -418,14 +440,19 @@ export class Lanes {
     else this.#events.onTooEarly(delivery)
   }
 
-  /** A lane that cannot move keeps only a handful in memory: enough for its probes. */
+  /** What a lane has no more room for leaves memory; one that cannot move keeps enough for its probes. */
   #shed(lane: Lane, nowMs: number): void {
+    const room = this.#roomOf(lane)
     const parked: QueuedDelivery[] = []
     for (const strand of lane.strands.values()) {
-      if (lane.count <= this.#options.perBrokenLaneMax) break
+      // A strand that is too large alone would only come back.
+      if (lane.count <= room || (lane.strands.size === 1 && room > 0)) break
       if (strand.inFlight !== null) continue
-      parked.push(...strand.owed.filter((owed) => owed.nextAttemptAtMs <= nowMs))
       this.#drop(strand)
+      for (const owed of strand.owed) {
+        if (owed.nextAttemptAtMs <= nowMs) parked.push(owed)
+        else this.#events.onTooEarly(owed)
+      }
     }
     if (parked.length > 0) this.#events.onParked(parked)
   }
@@ -461,6 +488,10 @@ export class Lanes {
     if (successor) this.#drop(successor)
     this.#events.onDry(successor ?? strand)
   }
+}
+
+function isProven(lane: Lane): boolean {
+  return !lane.isSlow && lane.circuit.state === 'CLOSED'
 }
 
 /** It, or what it was before it was read anew. */

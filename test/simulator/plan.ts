@@ -233,6 +233,7 @@ function drawOptions(
       slots: isCramped ? dice.pick([2, 8]) : 512,
       perLaneMax: isCramped ? dice.pick([1, 2, 4]) : 6_250,
       perBrokenLaneMax: isCramped ? dice.pick([1, 2]) : 100,
+      unprovenMax: isCramped ? 2 : 25_000,
       lanesMax: isCramped ? 2 : 20_000,
       // Longer than what is read ahead; much longer, and waiting ones would crowd out due ones.
       keepMsMax: isWeek ? 2 * reader.aheadMs * slower : 30 * SECOND,
