@@ -1,9 +1,9 @@
 // Endpoints as they were last read, keys opened. A change made in this process is dropped from here at
 // once; one made elsewhere is noticed within a second, by asking what has changed.
 
+import { GatheredReads } from '../core/gathered-reads.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { DeliveryStore, EndpointKey } from './delivery-store.ts'
-import { GatheredReads } from './gathered-reads.ts'
 
 const ENDPOINTS_MAX = 50_000
 /** Forgotten together when it is full: the oldest, one by one, would cost a look for each new one. */
@@ -12,16 +12,19 @@ const FORGOTTEN_AT_ONCE = 1_000
 export class EndpointCache {
   readonly #known = new Map<string, SendingEndpoint>()
   readonly #reading = new Map<string, Promise<SendingEndpoint | null>>()
-  readonly #reads: GatheredReads<EndpointKey, SendingEndpoint>
+  readonly #reads: GatheredReads<EndpointKey, SendingEndpoint | null>
 
   constructor(store: DeliveryStore) {
     this.#reads = new GatheredReads({
       read: async (keys) => {
         const found = await store.readEndpoints(keys)
-        return new Map(found.map((endpoint) => [endpoint.id, endpoint]))
+        const byId = new Map(found.map((endpoint) => [endpoint.id, endpoint]))
+        return keys.map(({ endpointId }) => byId.get(endpointId) ?? null)
       },
-      keysMax: 500,
-      statementsMax: 2,
+      keyOf: ({ endpointId }) => endpointId,
+      perReadMax: 500,
+      readsMax: 2,
+      soon: queueMicrotask,
     })
   }
 
@@ -51,7 +54,7 @@ export class EndpointCache {
     // Kept only if nobody has said meanwhile that it changed.
     const isCurrent = () => this.#reading.get(endpointId) === reading
     const reading: Promise<SendingEndpoint | null> = this.#reads
-      .get(endpointId, { clientKey, endpointId })
+      .ask({ clientKey, endpointId })
       .then(
         (endpoint) => {
           if (isCurrent()) {

@@ -4,10 +4,10 @@
 // of their own.
 
 import { callbackBodyParts } from '../core/callback.ts'
+import { GatheredReads } from '../core/gathered-reads.ts'
 import type { EventKey, Payload } from '../store/events.ts'
 import { ByteBudget } from './byte-budget.ts'
 import type { DeliveryStore } from './delivery-store.ts'
-import { GatheredReads } from './gathered-reads.ts'
 
 export interface Body {
   parts: readonly Uint8Array[]
@@ -27,7 +27,7 @@ export class Payloads {
   readonly #store: DeliveryStore
   readonly #cacheBytesMax: number
   readonly #files: ByteBudget
-  readonly #texts: GatheredReads<EventKey, Payload>
+  readonly #texts: GatheredReads<EventKey, Payload | null>
   /** In order of arrival: the oldest goes first. */
   readonly #cache = new Map<string, Kept>()
   // Kept from one eviction to the next: a fresh one would pass by the places of all that have gone
@@ -40,8 +40,16 @@ export class Payloads {
     this.#cacheBytesMax = limits.cacheBytesMax
     this.#files = new ByteBudget(limits.fileBytesMax)
     // A text may have 128 KB: a statement brings some ten megabytes at the very most.
-    const read = (keys: readonly EventKey[]) => store.readPayloads(keys)
-    this.#texts = new GatheredReads({ read, keysMax: 100, statementsMax: 2 })
+    this.#texts = new GatheredReads({
+      read: async (keys) => {
+        const found = await store.readPayloads(keys)
+        return keys.map(({ eventId }) => found.get(eventId) ?? null)
+      },
+      keyOf: ({ eventId }) => eventId,
+      perReadMax: 100,
+      readsMax: 2,
+      soon: queueMicrotask,
+    })
   }
 
   /** A delivery comes with its text; one event's deliveries share it. */
@@ -85,7 +93,7 @@ export class Payloads {
   }
 
   async #read(clientKey: number, eventId: string, kept?: Payload): Promise<Body | null> {
-    const payload = kept ?? (await this.#texts.get(eventId, { clientKey, eventId }))
+    const payload = kept ?? (await this.#texts.ask({ clientKey, eventId }))
     if (payload === null) return null
     if (payload.documentHash === null) return toBody(payload.text, null, NOTHING)
     const release = await this.#files.take(payload.documentBytes ?? 0)

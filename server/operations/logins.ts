@@ -3,10 +3,11 @@
 // address, so that guessing is slow and the rightful owner, who is elsewhere, is never locked out.
 
 import { ServiceError } from '../core/errors.ts'
+import { GatheredReads } from '../core/gathered-reads.ts'
 import { isUuid, NIL_UUID } from '../core/uuid.ts'
 import { type Credentials, readCredentials, replaceDigest } from '../store/client-secrets.ts'
 import type { Deps } from './deps.ts'
-import { GatheredReads } from './gathered-reads.ts'
+import { OF_REQUESTS } from './gather-requests.ts'
 import { RateBuckets } from './rate-buckets.ts'
 
 export interface Login {
@@ -44,14 +45,15 @@ export class Logins {
   constructor(deps: LoginDeps, failures: RateBuckets) {
     this.#deps = deps
     this.#failures = failures
-    this.#credentials = new GatheredReads(
-      (clientIds) => {
+    this.#credentials = new GatheredReads({
+      ...OF_REQUESTS,
+      read: (clientIds) => {
         const { pool, sealer } = this.#deps
         const dummy = { digest: Buffer.alloc(32), masterKeyId: sealer.writeKeyId }
         return readCredentials(pool, clientIds, dummy)
       },
-      { keyOf: (clientId) => clientId },
-    )
+      keyOf: (clientId) => clientId,
+    })
   }
 
   /** Throws when the credentials are wrong. */

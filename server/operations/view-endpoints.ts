@@ -1,6 +1,7 @@
 // A client's endpoints as it sees them: nothing secret, and nobody else's.
 
 import type { Endpoint } from '../core/endpoint.ts'
+import { GatheredReads } from '../core/gathered-reads.ts'
 import type { EndpointHealth } from '../core/health.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import {
@@ -12,7 +13,7 @@ import {
 import { readHealth } from '../store/health.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
-import { GatheredReads } from './gathered-reads.ts'
+import { OF_REQUESTS } from './gather-requests.ts'
 
 export type { EndpointScope }
 
@@ -21,7 +22,9 @@ export class EndpointLists {
   readonly #reads: GatheredReads<EndpointPageRequest, Page<Endpoint>>
 
   constructor({ pool }: Pick<Deps, 'pool'>) {
-    this.#reads = new GatheredReads((requests) => listEndpoints(pool, requests), {
+    this.#reads = new GatheredReads({
+      ...OF_REQUESTS,
+      read: (requests) => listEndpoints(pool, requests),
       keyOf: ({ scope, page }) =>
         `${scope.clientKey} ${scope.kind} ${scope.accountId} ${page.number} ${page.size}`,
     })
