@@ -23,9 +23,10 @@ describe('retries', { concurrency: true }, () => {
     const [delivery] = await untilAllAre(paybell.pool, ['EXHAUSTED'])
     const tookMs = Date.now() - startedAt
     assert.ok(tookMs >= (7 * DAY_MS) / scale - 5 && tookMs < 10_000, `${tookMs}`)
-    // Each attempt takes some milliseconds, which are minutes at this scale: a few fewer than 40.
+    // Each attempt takes some milliseconds, which are minutes at this scale: 39 on an idle machine, fewer
+    // on a busy one. How many the policy gives is told by core/backoff.test.ts.
     assert.ok(
-      delivery && delivery.attempts >= 30 && delivery.attempts <= 43,
+      delivery && delivery.attempts >= 20 && delivery.attempts <= 43,
       `${delivery?.attempts}`,
     )
     assert.equal(receiver.received.length, delivery.attempts)
