@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
+import { untilWaiting } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { type AuditEntry, auditId, insertAudit, listAudit } from './audit.ts'
 import { inTransaction } from './db.ts'
@@ -142,4 +143,18 @@ test('one object among very many is found without reading all of them', async ()
   const read = removed.reduce((sum, match) => sum + Number(match[1]), 0)
   assert.ok(read < 12_000, `${read} rows were read for one:\n${text}`)
   assert.equal((await listAudit(pool, { object }, ALL)).length, 1)
+})
+
+test('two that add the same rows in different orders do not deadlock', async () => {
+  const { pool } = await cloneDatabase()
+  const [first, second] = [1, 2].map(() => entry({ id: auditId(NOW) })) as [AuditEntry, AuditEntry]
+  let other: Promise<void> | undefined
+  await inTransaction(pool, async (db) => {
+    await insertAudit(db, first)
+    other = inTransaction(pool, (db) => insertAudit(db, [second, first]))
+    await untilWaiting(pool, 'insert into audit')
+    await insertAudit(db, second)
+  })
+  await other
+  assert.equal((await listAudit(pool, {}, ALL)).length, 2)
 })
