@@ -45,8 +45,7 @@ export function authenticateClient(
 export function authenticateOperator(keys: OperatorKeys): onRequestHookHandler {
   // Payments come in by the thousands, under a key that is known: no promise is made for those.
   return (request, reply, done) => {
-    const header = onlyHeaderValue(request, 'authorization')
-    const token = header === undefined ? undefined : BEARER.exec(header)?.[1]
+    const token = onlyBearer(request)
     const known = token === undefined ? undefined : keys.recognise(token)
     if (known === undefined) {
       return findOperator(keys, request).then((operator) =>
@@ -93,8 +92,7 @@ function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | nu
 
 /** Undefined for whoever has to be asked about, or brings something else than one token. */
 function recallCaller(verifier: TokenVerifier, request: FastifyRequest): Caller | null | undefined {
-  const header = onlyHeaderValue(request, 'authorization')
-  const token = header === undefined ? undefined : BEARER.exec(header)?.[1]
+  const token = onlyBearer(request)
   return token === undefined ? undefined : verifier.recall(token)
 }
 
@@ -161,13 +159,18 @@ export function callerOf(request: FastifyRequest): Caller {
 // RFC 6750 §2.1: the scheme in any case, then one token.
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i
 
+/** Node silently keeps the first of two headers: whoever sends two does not get to choose. */
+function onlyBearer(request: FastifyRequest): string | undefined {
+  const header = onlyHeaderValue(request, 'authorization')
+  return header === undefined ? undefined : BEARER.exec(header)?.[1]
+}
+
 function readBearer(request: FastifyRequest): string {
   const given = headerValues(request, 'authorization')
   if (given.length === 0 || given[0] === '') {
     throw new ServiceError('missing-token', 'Send the header Authorization: Bearer <token>.')
   }
-  // Node silently keeps the first of two: whoever sends two does not get to choose.
-  const token = given.length === 1 ? BEARER.exec(given[0] as string)?.[1] : undefined
+  const token = onlyBearer(request)
   if (token === undefined) throw invalidToken()
   return token
 }
