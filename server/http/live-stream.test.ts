@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { LIVE_STREAM_LIMITS, LiveStream } from './live-stream.ts'
 
 /** As much of an answer as the stream uses; a slow one never gets rid of what is written to it. */
@@ -14,7 +13,12 @@ class Reader extends EventEmitter {
 
   write(text: string): boolean {
     this.text += text
+    this.emit('written')
     return !this.isSlow
+  }
+
+  async hasRead(pattern: RegExp): Promise<void> {
+    while (!pattern.test(this.text)) await once(this, 'written')
   }
 
   get writableLength(): number {
@@ -56,8 +60,8 @@ test('events go to every reader, and nothing is made while nobody watches', asyn
   for (const reader of readers) stream.add(reader.asResponse())
   assert.equal(stream.isWatched, true)
   stream.attempted(ATTEMPT)
-  await delay(20)
   for (const reader of readers) {
+    await reader.hasRead(/event: attempt/)
     assert.equal(reader.text, `: watching\n\nevent: attempt\ndata: ${JSON.stringify(ATTEMPT)}\n\n`)
   }
   stream.end()
@@ -71,8 +75,9 @@ test('a reader that falls behind is dropped, the others go on', async (t) => {
   const [slow, quick] = [new Reader(), new Reader()]
   slow.isSlow = true
   for (const reader of [slow, quick]) stream.add(reader.asResponse())
+  const dropped = once(slow, 'close')
   stream.attempted(ATTEMPT)
-  await delay(20)
+  await dropped
   assert.equal(slow.isDestroyed, true)
   assert.equal(quick.isDestroyed, false)
   assert.equal(stream.isWatched, true)
@@ -86,7 +91,7 @@ test('more than the limit in a second is left out and counted; more readers than
   stream.add(reader.asResponse())
   assert.equal(stream.isFull, true)
   for (let i = 0; i < 10; i++) stream.attempted(ATTEMPT)
-  await delay(1_100)
+  await reader.hasRead(/left out/)
   assert.equal(reader.text.match(/event: attempt/g)?.length, 3)
   assert.match(reader.text, /: 7 left out\n\n/)
 })
