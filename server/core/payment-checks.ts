@@ -102,7 +102,10 @@ export function currency(value: unknown): string | Fault {
   return CURRENCY.test(value) ? value : CURRENCY_FAULT
 }
 
-const MEDIA_TYPE = /^[a-z\d][a-z\d!#$&^_.+-]*\/[a-z\d][a-z\d!#$&^_.+-]*(?: *;[\x20-\x7e]*)?$/i
+/** Both cases are spelled out, because a published pattern has no flags. */
+export const MEDIA_TYPE_PATTERN =
+  '^[A-Za-z\\d][A-Za-z\\d!#$&^_.+-]*/[A-Za-z\\d][A-Za-z\\d!#$&^_.+-]*(?: *;[\\x20-\\x7e]*)?$'
+const MEDIA_TYPE = new RegExp(MEDIA_TYPE_PATTERN)
 const NOT_A_MEDIA_TYPE = new Fault('not-a-media-type', 'Must be a media type: application/pdf.')
 const mediaTypeText = text(1, MEDIA_TYPE_CHARACTERS_MAX)
 

@@ -6,6 +6,7 @@ import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
 import type { AttemptItem, DeliveryItem } from '../operations/view-deliveries.ts'
 import { CursorQuery } from './cursor.ts'
+import { TEXT_PATTERN } from './published.ts'
 import { Instant, Uuid } from './scalars.ts'
 
 const OptionalInstant = (description: string) =>
@@ -124,9 +125,14 @@ export function CursorPageOf<T extends Type.TSchema>(item: T) {
   })
 }
 
+const ONE_STATE = `(${DELIVERY_STATES.join('|')})`
+/** One state, or several with commas. */
+export const STATES_PATTERN = `^${ONE_STATE}(,${ONE_STATE})*$`
+
 const filterProperties = {
   state: Type.Optional(
     Type.String({
+      published: { pattern: STATES_PATTERN },
       description: `One of ${DELIVERY_STATES.join(', ')}, or several with commas.`,
     }),
   ),
@@ -152,6 +158,7 @@ export const OperatorDeliveryListQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: SEARCH_CHARACTERS_MAX,
+      published: { pattern: TEXT_PATTERN },
       description: 'The id of a payment, an event or a delivery, or the externalId of a payment.',
     }),
   ),

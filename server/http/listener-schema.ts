@@ -131,6 +131,7 @@ export const OutcomeBody = Type.Object(
     ),
   },
   {
+    published: { oneOf: [{ required: ['status'] }, { required: ['error'] }] },
     examples: [
       { offerId: '019cade5-6a31-7b11-a2c4-55d0f1a9be10', status: 200, durationMs: 23 },
       { offerId: '019cade5-6a31-7b11-a2c4-55d0f1a9be10', error: 'connect-error', durationMs: 1 },

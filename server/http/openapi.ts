@@ -5,11 +5,16 @@ import swagger from '@fastify/swagger'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
 import { CallbackSchema, callbackExamples } from './payment-schema.ts'
+import { type PublishingPolicy, publishRequest } from './published.ts'
 import { ProblemSchema } from './schemas.ts'
 import type { App } from './typed.ts'
 
 /** Before any route: the plugin only hears of those that come after it. */
-export async function describeInterface(app: App, baseUrl: () => string): Promise<void> {
+export async function describeInterface(
+  app: App,
+  baseUrl: () => string,
+  policy: PublishingPolicy,
+): Promise<void> {
   app.addSchema({ ...ProblemSchema, $id: 'Problem' })
   await app.register(swagger, {
     openapi: {
@@ -63,8 +68,10 @@ export async function describeInterface(app: App, baseUrl: () => string): Promis
         json.$id ? String(json.$id) : `def-${at}`,
     },
     transform: ({ schema, url }) => {
-      if (!url.startsWith('/operator/')) return { schema, url }
-      return { schema: { tags: ['Operator'], security: [{ operatorKey: [] }], ...schema }, url }
+      // Routes of other plugins have none.
+      const published = publishRequest(schema ?? {}, policy)
+      if (!url.startsWith('/operator/')) return { schema: published, url }
+      return { schema: { tags: ['Operator'], security: [{ operatorKey: [] }], ...published }, url }
     },
   })
   app.route({

@@ -1,34 +1,64 @@
 // The Payment of the interface as JSON Schema, for the published interface alone: payments are
 // checked by core/payment-fields, which keeps the digits of an amount.
 
-import { Type } from 'typebox'
-import { EVENT_KINDS, PAYMENT_STATES, PURPOSES } from '../core/payment.ts'
-import { Instant, Uuid } from './scalars.ts'
+import { type TSchema, Type } from 'typebox'
+import {
+  AMOUNT_CHARACTERS_MAX,
+  AMOUNT_EXPONENT_MAX,
+  EVENT_KINDS,
+  FILE_BASE64_CHARACTERS_MAX,
+  MEDIA_TYPE_CHARACTERS_MAX,
+  PAYMENT_STATES,
+  PURPOSES,
+  TEXT_CHARACTERS_MAX,
+} from '../core/payment.ts'
+import { MEDIA_TYPE_PATTERN } from '../core/payment-checks.ts'
+import { BASE64_PATTERN, Instant, Uuid } from './scalars.ts'
+
+// PostgreSQL stores no U+0000.
+const pattern = '^[^\\u0000]*$'
+const RequiredText = Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, pattern })
+const OptionalText = Type.String({ maxLength: TEXT_CHARACTERS_MAX, pattern })
+const Status = Type.Object({
+  state: Type.Enum([...PAYMENT_STATES]),
+  reason: Type.Optional(OptionalText),
+})
 
 const properties = {
   id: Uuid,
-  status: Type.Optional(
-    Type.Object({
-      state: Type.Enum([...PAYMENT_STATES]),
-      reason: Type.Optional(Type.String()),
-    }),
-  ),
+  status: Type.Optional(Status),
   complete: Type.Optional(Type.Boolean({ description: 'True exactly in a final state.' })),
   createdAt: Instant,
   completedAt: Type.Optional(Instant),
-  externalId: Type.String(),
+  externalId: RequiredText,
   quoteId: Uuid,
   amount: Type.Object({
-    amount: Type.Number({ description: 'An exact decimal: the digits are kept as written.' }),
+    amount: Type.Number({
+      minimum: 0,
+      description: `An exact decimal: the digits are kept as written. At most ${AMOUNT_CHARACTERS_MAX} characters, with an exponent from -${AMOUNT_EXPONENT_MAX} to ${AMOUNT_EXPONENT_MAX} or none.`,
+    }),
     currency: Type.String({ pattern: '^[A-Z]{3}$' }),
   }),
-  reference: Type.String(),
+  reference: RequiredText,
   purposeOfPayment: Type.Enum([...PURPOSES]),
   beneficiaryId: Uuid,
-  documentReference: Type.Optional(Type.String()),
+  documentReference: Type.Optional(OptionalText),
 }
 
-const documentProperties = { mediaType: Type.String(), name: Type.String() }
+const documentProperties = {
+  mediaType: Type.String({ maxLength: MEDIA_TYPE_CHARACTERS_MAX, pattern: MEDIA_TYPE_PATTERN }),
+  name: RequiredText,
+}
+const DocumentWithFile = Type.Object({
+  ...documentProperties,
+  base64EncodedFile: Type.String({
+    minLength: 4,
+    maxLength: FILE_BASE64_CHARACTERS_MAX,
+    contentEncoding: 'base64',
+    pattern: BASE64_PATTERN,
+    description: 'At most 10 MiB decoded.',
+  }),
+})
 
 export const PAYMENT_EXAMPLE = {
   id: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
@@ -52,8 +82,43 @@ export const PaymentSchema = Type.Object(
 /** With the file: as callbacks carry it. */
 export const CallbackSchema = Type.Object({
   ...properties,
-  document: Type.Optional(Type.Object({ ...documentProperties, base64EncodedFile: Type.String() })),
+  document: Type.Optional(DocumentWithFile),
 })
+
+/** Null counts as left out, because many systems write it for what they do not have. */
+function orNull<T extends TSchema>(schema: T) {
+  return Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
+}
+
+/** As a write may have it: what is optional may be null, and the service knows some of it better. */
+const writeProperties = {
+  ...properties,
+  status: orNull(Type.Object({ ...Status.properties, reason: orNull(OptionalText) })),
+  complete: orNull(Type.Boolean({ description: 'Derived from the state, whatever is said here.' })),
+  createdAt: orNull(Instant),
+  completedAt: orNull(Instant),
+  documentReference: orNull(OptionalText),
+  document: orNull(DocumentWithFile),
+  version: orNull(
+    Type.Integer({
+      minimum: Number.MIN_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'A number of the source that only rises.',
+    }),
+  ),
+}
+
+/** The body of a PUT: its path names the payment. */
+export const PaymentWriteSchema = Type.Object(
+  { ...writeProperties, id: orNull(Uuid) },
+  { examples: [PAYMENT_EXAMPLE] },
+)
+
+/** A line of a batch. */
+export const LineWriteSchema = Type.Object(
+  { accountId: Uuid, ...writeProperties },
+  { examples: [{ accountId: '3b1f0a52-7c86-4d1e-9f0a-8e2d5c4b6a70', ...PAYMENT_EXAMPLE }] },
+)
 
 const RECEIPT = {
   documentReference: 'RECEIPT-2026-0042',

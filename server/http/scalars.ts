@@ -8,4 +8,7 @@ export const OptionalInstant = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   format: 'date-time',
 })
+/** RFC 4648 §4, padded, without blanks or stray bits. */
+export const BASE64_PATTERN =
+  '^(?:[A-Za-z\\d+/]{4})*(?:[A-Za-z\\d+/][AQgw]==|[A-Za-z\\d+/]{2}[AEIMQUYcgkosw048]=)?$'
 export const OptionalNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] })

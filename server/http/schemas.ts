@@ -36,7 +36,7 @@ export const ProblemSchema = Type.Object(
 
 /** The problems that an operation can answer, by status, for the published interface. */
 export function problemResponses(...codes: ErrorCode[]): Record<number, unknown> {
-  const all: ErrorCode[] = [...codes, 'internal', 'database-away']
+  const all: ErrorCode[] = [...codes, 'headers-too-large', 'internal', 'database-away']
   const responses: Record<number, unknown> = {}
   for (const status of new Set(all.map((code) => PROBLEMS[code].status))) {
     const named = all.filter((code) => PROBLEMS[code].status === status)

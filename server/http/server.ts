@@ -93,14 +93,10 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   keepRouteTable(app)
   tellAllowedMethods(app)
   acceptBodies(app)
-  app.setValidatorCompiler(
-    createValidatorCompiler({
-      targets: deps.targets,
-      sharedKeyLengthMin: deps.config.sharedKeyLengthMin,
-    }),
-  )
+  const policy = { targets: deps.targets, sharedKeyLengthMin: deps.config.sharedKeyLengthMin }
+  app.setValidatorCompiler(createValidatorCompiler(policy))
   app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, deps.baseUrl()))
-  await describeInterface(app, deps.baseUrl)
+  await describeInterface(app, deps.baseUrl, policy)
   const keys = new OperatorKeys(deps)
   // One count of failures for both doors: whoever guesses gains nothing by trying the other.
   const failures = createLoginBuckets(deps)

@@ -29,6 +29,8 @@ export function createValidatorCompiler(policy: ValidationPolicy): FastifySchema
   const formats = createFormats(policy)
   // `verbose` hands the refused value to the format's own check, which knows what is wrong with it.
   const ajv = new Ajv2020({ allErrors: true, verbose: true, allowUnionTypes: true })
+  // For readers of the interface alone (published.ts).
+  ajv.addKeyword('published')
   for (const [name, check] of Object.entries(formats)) {
     ajv.addFormat(name, { type: 'string', validate: (text: string) => check(text) === null })
   }

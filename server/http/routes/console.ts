@@ -36,6 +36,11 @@ const CREDENTIAL_CHARACTERS_MAX = 1_024
 const BODY_BYTES_MAX = 8 * 1_024
 const tags = ['Console']
 
+/** Checked by isFromConsole, with the origin. */
+const ConsoleHeader = Type.Object({
+  'X-Paybell-Console': Type.Literal('1', { description: 'What no form, image or link can send.' }),
+})
+
 const Secret = Type.String({ minLength: 1, maxLength: CREDENTIAL_CHARACTERS_MAX })
 
 const SignInRequest = Type.Object(
@@ -51,7 +56,16 @@ const SignInRequest = Type.Object(
       }),
     ),
   },
-  { examples: [{ operatorKey: 'pbk_the-key' }] },
+  {
+    published: {
+      oneOf: [
+        { required: ['operatorKey'] },
+        { required: ['clientId', 'clientSecret'] },
+        { required: ['link'] },
+      ],
+    },
+    examples: [{ operatorKey: 'pbk_the-key' }],
+  },
 )
 
 const Session = Type.Object({
@@ -144,6 +158,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       description:
         'With an operator’s key, a client’s credentials or a one-time link: one of them. The cookie `paybell_session` counts as that credential for 12 hours, on requests with the header `X-Paybell-Console: 1` from the same origin. It ends with the key, the secret or the client.',
       security: [],
+      headers: ConsoleHeader,
       body: SignInRequest,
       response: {
         204: EMPTY_BODY,
@@ -196,6 +211,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       tags,
       summary: 'Sign out of the console',
       security: [],
+      headers: ConsoleHeader,
       response: { 204: EMPTY_BODY, ...problemResponses('malformed-request') },
     },
     handler: async (request, reply) => {

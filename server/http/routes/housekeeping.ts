@@ -6,7 +6,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { OperatorKeys } from '../../operations/operator-keys.ts'
 import { authenticateOperator } from '../authenticate.ts'
 import { sendFailure } from '../failures.ts'
-import { problemResponses } from '../schemas.ts'
+import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { ServerDeps, Surface } from '../server.ts'
 import type { Routes } from '../typed.ts'
 
@@ -65,7 +65,10 @@ export function housekeepingRoutes(deps: ServerDeps, keys: OperatorKeys, surface
         summary: 'Numbers in Prometheus format',
         security: isGuarded ? [{ operatorKey: [] }] : [],
         produces: ['text/plain'],
-        response: { 200: Type.String() },
+        response: {
+          200: Type.String(),
+          ...(isGuarded ? problemResponses(...OPERATOR_PROBLEMS) : {}),
+        },
       },
       handler: async (_request, reply) => {
         reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')

@@ -11,6 +11,8 @@ import { replayDelivery } from '../../operations/replay-delivery.ts'
 import type { JobDeps } from '../../operations/start-job.ts'
 import { type Job, viewJob } from '../../operations/view-job.ts'
 import { auditOf } from '../audit.ts'
+import { STATES_PATTERN } from '../delivery-schema.ts'
+import { TEXT_PATTERN } from '../published.ts'
 import { Instant, OptionalInstant, Uuid } from '../scalars.ts'
 import { BODY_PROBLEMS, IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
@@ -28,13 +30,20 @@ const Filter = Type.Object(
       Type.Unsafe<string | string[]>({
         type: ['string', 'array'],
         items: { type: 'string', enum: [...DELIVERY_STATES] },
+        published: { pattern: STATES_PATTERN, minItems: 1 },
         description: 'One state, several with commas between them, or a list.',
       }),
     ),
     event: Type.Optional(Type.Enum([...EVENT_KINDS])),
     from: Type.Optional(Instant),
     to: Type.Optional(Instant),
-    q: Type.Optional(Type.String({ minLength: 1, maxLength: SEARCH_CHARACTERS_MAX })),
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: SEARCH_CHARACTERS_MAX,
+        published: { pattern: TEXT_PATTERN },
+      }),
+    ),
   },
   { additionalProperties: false, description: 'As in the list of deliveries.' },
 )

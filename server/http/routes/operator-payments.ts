@@ -18,7 +18,7 @@ import { LINE_LIMITS, type LineResult, recordLines } from '../../operations/reco
 import { type RecordedPayment, unknownAccount } from '../../operations/record-payments.ts'
 import { trailOf } from '../audit.ts'
 import { onlyHeaderValue } from '../header-values.ts'
-import { CallbackSchema, PAYMENT_EXAMPLE, PaymentSchema } from '../payment-schema.ts'
+import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../payment-schema.ts'
 import { toProblem } from '../problems.ts'
 import {
   BODY_PROBLEMS,
@@ -35,19 +35,6 @@ export interface PaymentRoutesDeps extends Deps {
   gatherer: PaymentGatherer
   accounts: AccountDirectory
 }
-
-/** What may be left out of a write, the rest being the payment as callbacks carry it. */
-const PaymentWriteSchema = Type.Object(
-  {
-    ...CallbackSchema.properties,
-    id: Type.Optional(CallbackSchema.properties.id),
-    createdAt: Type.Optional(CallbackSchema.properties.createdAt),
-    version: Type.Optional(
-      Type.Integer({ description: 'A number of the source that only rises.' }),
-    ),
-  },
-  { examples: [PAYMENT_EXAMPLE] },
-)
 
 /** What came of a write; `event` is null when nothing has changed. */
 const written = {
@@ -75,11 +62,6 @@ const LineSchema = Type.Object({
   stale: written.stale,
   problem: Type.Optional(ProblemSchema),
 })
-
-const LineWriteSchema = Type.Object(
-  { accountId: Type.String({ format: 'uuid' }), ...CallbackSchema.properties },
-  { examples: [{ accountId: '3b1f0a52-7c86-4d1e-9f0a-8e2d5c4b6a70', ...PAYMENT_EXAMPLE }] },
-)
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NDJSON_TYPE = 'application/x-ndjson'

@@ -15,7 +15,7 @@ import { RateBuckets } from '../../operations/rate-buckets.ts'
 import { verifySignature } from '../../operations/verify-signature.ts'
 import { callerOf } from '../authenticate.ts'
 import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
-import { Instant } from '../scalars.ts'
+import { BASE64_PATTERN, Instant } from '../scalars.ts'
 import {
   BODY_PROBLEMS,
   CLIENT_PROBLEMS,
@@ -52,10 +52,14 @@ const ReceivedCallback = Type.Object(
       Type.String({ description: 'The body as text; either this or bodyBase64.' }),
     ),
     bodyBase64: Type.Optional(
-      Type.String({ description: 'The exact bytes of the body, in base64.' }),
+      Type.String({
+        description: 'The exact bytes of the body, in base64.',
+        published: { contentEncoding: 'base64', pattern: BASE64_PATTERN },
+      }),
     ),
   },
   {
+    published: { oneOf: [{ required: ['body'] }, { required: ['bodyBase64'] }] },
     examples: [
       {
         headers: {
