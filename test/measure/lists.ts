@@ -1,6 +1,7 @@
-// npm run measure:lists. Fills a database with a month of history, a million deliveries, starts the
-// service on it and times every call that reads it, over HTTP: the median and the slowest of ten, in
-// milliseconds, behind a first one that opens connections and fills caches.
+// npm run measure:lists -- [deliveries] [folder with a PostgreSQL's binaries]. Fills a database with a
+// month of history, a million deliveries, starts the service on it and times every call that reads it, over
+// HTTP: the median and the slowest of ten, in milliseconds, after a first one that opens connections and
+// fills caches. A PostgreSQL of the machine's own runs with its default settings, as strangers have it.
 // Not part of the tests: it takes minutes.
 
 import { randomBytes } from 'node:crypto'
@@ -10,20 +11,35 @@ import { loadConfig } from '../../server/config.ts'
 import { NO_AUDIT } from '../../server/operations/audit.ts'
 import { issueClientSecret } from '../../server/operations/issue-client-secret.ts'
 import { createPool } from '../../server/store/db.ts'
+import { startInstalledPostgres } from '../support/installed-postgres.ts'
 import { HISTORY, type HistorySize, seedHistory } from '../support/seed-history.ts'
-import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
+import {
+  databaseUrl,
+  makeTemplate,
+  onServer,
+  startTestServer,
+  TEMPLATE,
+  type TestServer,
+} from '../support/test-server.ts'
 
 const deliveries = Number(process.argv[2] ?? HISTORY.deliveries)
 const size: HistorySize = { ...HISTORY, deliveries, pending: Math.floor(deliveries / 50) }
 const LIMIT_MS = 300
 const ROUNDS = 10
 
-const server = await startTestServer()
+const server = await startServer(process.argv[3])
 try {
   await onServer(server.url, (db) => db.query(`create database measured template ${TEMPLATE}`))
   await measure(databaseUrl(server.url, 'measured'))
 } finally {
   await server.stop()
+}
+
+async function startServer(binDir: string | undefined): Promise<TestServer> {
+  if (binDir === undefined) return startTestServer()
+  const installed = await startInstalledPostgres(binDir)
+  await makeTemplate(installed.url)
+  return installed
 }
 
 async function measure(url: string): Promise<void> {
@@ -90,6 +106,8 @@ async function measure(url: string): Promise<void> {
     await c('client: one delivery, ended', `/v1/deliveries/${ended.id}`)
     await c('client: one delivery, pending', `/v1/deliveries/${owed.id}`)
     await c('client: a payment', `/v1/payments/${ended.payment_id}`)
+    await c('client: events', '/v1/events')
+    await c('client: events, 200 at once', '/v1/events?limit=200')
     await o('deliveries', '/deliveries')
     await o('deliveries, last page', `/deliveries?after=${last}`)
     for (const state of ['PENDING', 'DELIVERED', 'EXHAUSTED', 'SUPERSEDED', 'CANCELLED']) {
