@@ -1,0 +1,44 @@
+// Who has shown life, and when, on the watcher's own clock. A mark is whatever the database holds of
+// the watched: only whether it has changed counts, never what it says, so no foreign clock is believed.
+
+interface Sign {
+  mark: string
+  /** When the reading was received that first showed this mark: it was true then, or before. */
+  sinceMs: number
+}
+
+export class LifeSigns<Key> {
+  readonly #signs = new Map<Key, Sign>()
+
+  /** Everything that is watched, as it was read; what is not in the reading is forgotten. */
+  read(marks: ReadonlyMap<Key, string>, receivedAtMs: number): void {
+    for (const key of this.#signs.keys()) if (!marks.has(key)) this.#signs.delete(key)
+    for (const [key, mark] of marks) {
+      if (this.#signs.get(key)?.mark === mark) continue
+      this.#signs.set(key, { mark, sinceMs: receivedAtMs })
+    }
+  }
+
+  /** Those that have not changed for `ms`, with the mark that they had all that time. */
+  silentFor(ms: number, nowMs: number): ReadonlyMap<Key, string> {
+    const silent = new Map<Key, string>()
+    for (const [key, { mark, sinceMs }] of this.#signs) {
+      if (nowMs - sinceMs >= ms) silent.set(key, mark)
+    }
+    return silent
+  }
+
+  /** How many have changed, or were first seen, less than `ms` ago. */
+  countAlive(ms: number, nowMs: number): number {
+    return this.#signs.size - this.silentFor(ms, nowMs).size
+  }
+
+  /** When the next of them will have been silent for `ms`, unless it shows life before. */
+  nextSilentAtMs(ms: number, nowMs: number): number {
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const { sinceMs } of this.#signs.values()) {
+      if (sinceMs + ms > nowMs) nextMs = Math.min(nextMs, sinceMs + ms)
+    }
+    return nextMs
+  }
+}
