@@ -175,3 +175,18 @@ test('a database that is away at the start is not an error of the start', async 
   assert.ok(errors.length > 0)
   wakeUps.announceWork(1)
 })
+
+test('D2: that leases have moved is told, and it is the last thing that a process tells', async (t) => {
+  const [one, other] = (await startListeners(t, 2)) as [Listener, Listener]
+  one.wakeUps.announceLeases()
+  await until('heard', () => other.heard.length > 0)
+  assert.equal(other.heard[0]?.leases, true)
+  assert.deepEqual(other.shards, [])
+  one.wakeUps.announceWork(3)
+  await until('heard', () => other.shards.includes(3))
+  assert.equal(other.heard[1]?.leases, undefined, 'told once')
+  one.wakeUps.announceLeases()
+  await one.wakeUps.stop()
+  await until('heard', () => other.heard.length > 2)
+  assert.equal(other.heard[2]?.leases, true)
+})

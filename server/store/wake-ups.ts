@@ -1,6 +1,6 @@
-// Wake-ups between processes: "shard 17 has work", "this endpoint has changed". A connection of its own
-// and at most one NOTIFY in 25 ms, because NOTIFY takes a global lock while it commits; never inside a
-// business transaction. A wake-up that is lost costs time only: everybody also polls.
+// Wake-ups between processes: "shard 17 has work", "this endpoint has changed", "leases have moved". A
+// connection of its own and at most one NOTIFY in 25 ms, because NOTIFY takes a global lock while it
+// commits; never inside a business transaction. A wake-up that is lost costs time only: everybody also polls.
 
 import pg from 'pg'
 import { isUuid } from '../core/uuid.ts'
@@ -12,6 +12,8 @@ export interface WakeUp {
   endpoints: readonly LaneKey[]
   /** When the work became due, if that was longer ago than a poll: a large transaction commits late. */
   sinceMs?: number
+  /** A process has come or gone, or has given shards up: there may be leases to take or to give. */
+  leases?: boolean
 }
 
 export interface WakeUpOptions {
@@ -38,10 +40,12 @@ export class WakeUps {
   #client: pg.Client | null = null
   #shards = new Set<number>()
   #endpoints = new Map<string, LaneKey>()
+  #haveLeasesMoved = false
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
   #isReconnecting = false
   #isSending = false
+  #sending: Promise<void> = Promise.resolve()
   #failures = 0
   #lostAtMs: number | null = null
 
@@ -53,9 +57,12 @@ export class WakeUps {
     await this.#connect()
   }
 
+  /** What was announced last, that this process has gone, is still told. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
+    await this.#sending
+    if (this.#hasNews) await this.#send()
     await this.#client?.end().catch(() => {})
   }
 
@@ -69,11 +76,20 @@ export class WakeUps {
     this.#schedule(NOTIFY_EVERY_MS)
   }
 
+  announceLeases(): void {
+    this.#haveLeasesMoved = true
+    this.#schedule(NOTIFY_EVERY_MS)
+  }
+
+  get #hasNews(): boolean {
+    return this.#haveLeasesMoved || this.#shards.size + this.#endpoints.size > 0
+  }
+
   #schedule(ms: number): void {
     if (this.#isStopped || this.#isSending || this.#timer !== undefined) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      void this.#send()
+      this.#sending = this.#send()
     }, ms)
     this.#timer.unref()
   }
@@ -89,7 +105,9 @@ export class WakeUps {
         endpointId,
         shard,
       })),
+      ...(this.#haveLeasesMoved ? { leases: true } : {}),
     }
+    this.#haveLeasesMoved = false
     this.#shards.clear()
     for (const { endpointId } of endpoints) this.#endpoints.delete(endpointId)
     this.#isSending = true
@@ -100,7 +118,7 @@ export class WakeUps {
     }
     // One at a time: what was announced meanwhile goes next.
     this.#isSending = false
-    if (this.#shards.size + this.#endpoints.size > 0) this.#schedule(NOTIFY_EVERY_MS)
+    if (this.#hasNews) this.#schedule(NOTIFY_EVERY_MS)
   }
 
   async #connect(): Promise<void> {
@@ -119,7 +137,7 @@ export class WakeUps {
       this.#failures = 0
       this.#lostAtMs = null
       // What could not be told while nobody was connected.
-      if (this.#shards.size + this.#endpoints.size > 0) this.#schedule(NOTIFY_EVERY_MS)
+      if (this.#hasNews) this.#schedule(NOTIFY_EVERY_MS)
     } catch (error) {
       this.#options.onError(error as Error)
       await client.end().catch(() => {})
@@ -151,10 +169,16 @@ export class WakeUps {
 /** Anybody who may connect may notify: what is not ours is passed over. */
 function parseMessage(payload: string | undefined): Message | null {
   try {
-    const { from, shards, endpoints, sinceMs } = JSON.parse(payload ?? '') as Message
+    const { from, shards, endpoints, sinceMs, leases } = JSON.parse(payload ?? '') as Message
     const isSound = shards.every(Number.isInteger) && endpoints.every(isLaneKey)
     if (!isSound) return null
-    return { from, shards, endpoints, ...(Number.isFinite(sinceMs) ? { sinceMs } : {}) }
+    return {
+      from,
+      shards,
+      endpoints,
+      ...(Number.isFinite(sinceMs) ? { sinceMs } : {}),
+      ...(leases === true ? { leases } : {}),
+    }
   } catch {
     return null
   }
