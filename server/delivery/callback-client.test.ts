@@ -504,3 +504,27 @@ test('regression: F3, a process that was frozen before the first byte sends noth
   await receiver.until(() => receiver.closedCount === receiver.connectionCount)
   assert.equal(receiver.receivedBytes, bytes)
 })
+
+test('regression: a machine that slept before the first byte sends nothing when it wakes up', async (t) => {
+  const receiver = await startRawReceiver(t, answering(OK))
+  let sleptMs = 0
+  // The monotonic clock stood still meanwhile: only the cautious one knows.
+  const client = startClient(t, { cautiousMs: () => performance.now() + sleptMs })
+  assert.equal(reasonOf((await client.send(requestTo(receiver.port))).outcome), 'answered 200')
+  const bytes = receiver.receivedBytes
+  const sending = client.send(requestTo(receiver.port))
+  sleptMs = 2 * DEADLINE_MS
+  assert.equal(reasonOf((await sending).outcome), 'timeout')
+  await receiver.until(() => receiver.closedCount === receiver.connectionCount)
+  assert.equal(receiver.receivedBytes, bytes)
+})
+
+test('what has left when a clock jumps ahead is waited for: the wall clock may merely have been set', async (t) => {
+  let jumpedMs = 0
+  const receiver = await startRawReceiver(t, answering(OK))
+  const client = startClient(t, { cautiousMs: () => performance.now() + jumpedMs })
+  const sending = client.send(requestTo(receiver.port))
+  await receiver.until(() => receiver.receivedBytes > 0)
+  jumpedMs = 3_600_000
+  assert.equal(reasonOf((await sending).outcome), 'answered 200')
+})

@@ -25,6 +25,8 @@ export interface CallbackClientOptions {
   policy: TargetPolicy
   resolve?: ResolveFn
   monotonicMs?: () => number
+  /** As the engine's: a machine that slept must not send what it began before. */
+  cautiousMs?: () => number
   /** DNS, TCP and TLS together. */
   connectTimeoutMs?: number
   /** From `send` to the last byte read, waiting for a connection included. */
@@ -62,6 +64,7 @@ export class CallbackClient {
     const limits: ExchangeLimits = {
       wheel,
       monotonicMs,
+      cautiousMs: options.cautiousMs ?? monotonicMs,
       deadlineMs: options.deadlineMs ?? 15_000,
       bodyTimeMs: options.bodyTimeMs ?? 2_000,
       bodyBytesMax: options.bodyBytesMax ?? 16 * 1024,

@@ -17,6 +17,8 @@ export interface AttemptResult {
 export interface ExchangeLimits {
   wheel: TimerWheel
   monotonicMs: () => number
+  /** The most that can have passed: whether a request may still leave is asked of this clock. */
+  cautiousMs: () => number
   deadlineMs: number
   bodyTimeMs: number
   bodyBytesMax: number
@@ -63,6 +65,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   readonly #request: CallbackRequest
   readonly #onEnd: (result: AttemptResult) => void
   #startedAtMs = 0
+  #startedAtCautiousMs = 0
   #connection: Connection | null = null
   #isEnded = false
   /** Set with the header; from then on the answer stands. */
@@ -88,6 +91,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   start(): void {
     const { pool, limits } = this.#parts
     this.#startedAtMs = limits.monotonicMs()
+    this.#startedAtCautiousMs = limits.cautiousMs()
     limits.wheel.set(this, this.#startedAtMs + limits.deadlineMs)
     const connection = pool.take(this.#request.tenant, this.#target.origin, this)
     if (connection !== null) this.#dispatch(connection)
@@ -95,7 +99,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
 
   onConnection(connection: Connection): void {
     // It waited for the socket until its time was over: the wheel is about to say so.
-    if (this.#elapsedMs() >= this.#parts.limits.deadlineMs) {
+    if (this.#isTooLate()) {
       this.#connection = connection
       this.#fail(TIMEOUT)
     } else this.#dispatch(connection)
@@ -118,10 +122,11 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   }
 
   // The last moment before the first byte. Undici connects first, or looks for a turn of the loop at a
-  // socket that was idle. A process that is frozen meanwhile would send when it wakes up, before its
-  // timers run: behind the end of its lease, when another has delivered newer updates (F3).
+  // socket that was idle. A process that is frozen meanwhile, or whose machine sleeps, would send when it
+  // wakes up, before its timers run: after the end of its lease, when another has delivered newer updates
+  // (F3).
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#elapsedMs() < this.#parts.limits.deadlineMs) return
+    if (!this.#isTooLate()) return
     this.#fail(TIMEOUT)
     controller.abort(new Error('its time was over before it could be sent'))
   }
@@ -170,6 +175,12 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
 
   #elapsedMs(): number {
     return this.#parts.limits.monotonicMs() - this.#startedAtMs
+  }
+
+  /** The lease that it was begun under may be over: nothing of it leaves any more. */
+  #isTooLate(): boolean {
+    const { cautiousMs, deadlineMs } = this.#parts.limits
+    return cautiousMs() - this.#startedAtCautiousMs >= deadlineMs
   }
 
   #keep(chunk: Buffer): void {
