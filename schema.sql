@@ -327,6 +327,7 @@ create table leases (
   epoch bigint not null default 0,
   owner uuid,
   expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  beat bigint not null default 0,
   constraint leases_pkey PRIMARY KEY (shard),
   constraint lease_shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63)))
 ) with (fillfactor=20);
@@ -439,6 +440,7 @@ create table processes (
   version text not null,
   started_at timestamp with time zone not null,
   seen_at timestamp with time zone not null,
+  beat bigint not null default 0,
   constraint processes_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { createGatherer } from './acceptance.ts'
 import { AttemptCounter } from './attempt-counter.ts'
 import { attemptedEvent, attemptLine, countingExhausted } from './attempt-reports.ts'
+import { CautiousClock } from './cautious-clock.ts'
 import { type Config, targetsOf } from './config.ts'
 import type { RetryPolicy } from './core/backoff.ts'
 import type { CircuitPolicy } from './core/circuit.ts'
@@ -99,6 +100,8 @@ export function createApp(options: AppOptions): PaybellApp {
   const { logger, spans = {} } = options
   const config = { ...options.config, operatorKey: options.operatorKey }
   const clock = new DatabaseClock()
+  const cautious = new CautiousClock()
+  const cautiousMs = () => cautious.nowMs()
   let isStopping = false
   const pool = createPool({
     url: options.databaseUrl,
@@ -115,6 +118,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const sender = new CallbackClient({
     policy: targets,
     monotonicMs: () => clock.monotonicMs(),
+    cautiousMs,
     // Lanes bound what is in flight. A limit per origin would let endpoints that hang hold up the
     // others of the same host.
     connectionsPerOrigin: 2 * SLOTS,
@@ -141,6 +145,7 @@ export function createApp(options: AppOptions): PaybellApp {
       engine.wake({
         shards: engine.shards,
         endpoints: [],
+        leases: true,
         sinceMs: clock.nowMs() - lostForMs - 1_000,
       }),
     onError: (error) => logger.warn({ error: error.message }, 'wake-ups.connection-lost'),
@@ -209,6 +214,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const engine = new Engine(
     {
       clock,
+      cautiousMs,
       random: Math.random,
       setTimer: (ms, run) => {
         const timer = setTimeout(run, ms)

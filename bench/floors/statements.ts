@@ -72,7 +72,7 @@ class StatementLoop {
 
   async hold(): Promise<void> {
     await freeAllLeases(this.pool)
-    const held = await takeLeases(this.pool, randomUUID(), 64, 3_600_000)
+    const held = await takeLeases(this.pool, randomUUID(), 64, 3_600_000, new Map())
     this.#epochs = new Map(held.map(({ shard, epoch }) => [shard, epoch]))
   }
 
@@ -109,7 +109,7 @@ class StatementLoop {
         ).record,
     )
     const recorded = await recordOutcomes(this.pool, records, new Date(nowMs))
-    if (recorded.size !== deliveries.length) throw new Error('an outcome was not recorded')
+    if (recorded.ids.size !== deliveries.length) throw new Error('an outcome was not recorded')
   }
 
   async due(): Promise<void> {

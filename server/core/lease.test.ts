@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { fairShare, hasRoom, LEASE_POLICY, type Lease, SHARD_COUNT } from './lease.ts'
 
 test('an attempt starts only when it would be over, and recorded, before the lease ends', () => {
-  const lease: Lease = { shard: 1, epoch: 4, endsAtMonotonicMs: 100_000 }
+  const ends = { endsAtMonotonicMs: 200_000, endsAtCautiousMs: 100_000 }
+  const lease: Lease = { shard: 1, epoch: 4, beat: 9, ...ends }
   const needed = LEASE_POLICY.attemptMsMax + LEASE_POLICY.recordingMsMax
   assert.equal(hasRoom(lease, LEASE_POLICY, 100_000 - needed - 1), true)
   assert.equal(hasRoom(lease, LEASE_POLICY, 100_000 - needed), false)

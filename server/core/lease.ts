@@ -1,5 +1,7 @@
 // A process's right to send for a shard of the endpoints. The lease outlives the longest attempt and
-// its recording, so that a process that takes over never meets an attempt of its predecessor.
+// its recording, so that a process that takes over never meets an attempt of its predecessor. No two
+// clocks are compared: the owner counts from the moment it sent a renewal, any other process from the
+// moment it received the reading that it saw no change since, each on its own clock (decision 0030).
 
 export const SHARD_COUNT = 64
 
@@ -9,7 +11,7 @@ export interface LeasePolicy {
   /** The longest an attempt can take, and the time set aside to record it. */
   attemptMsMax: number
   recordingMsMax: number
-  /** A process not seen for this long counts for nothing when shards are shared out. */
+  /** A process that has shown no life for this long counts for nothing when shards are shared out. */
   processGoneAfterMs: number
 }
 
@@ -27,17 +29,24 @@ export interface ShardEpoch {
   epoch: number
 }
 
-export interface Lease extends ShardEpoch {
+/** A lease as the database had it when it was renewed or taken. Each renewal raises its beat. */
+export interface RenewedLease extends ShardEpoch {
+  beat: number
+}
+
+export interface Lease extends RenewedLease {
   /** On the owner's monotonic clock, counted from the moment it sent the renewal. */
   endsAtMonotonicMs: number
+  /** The same on its cautious clock, which may run ahead: from there on nothing new is begun. */
+  endsAtCautiousMs: number
 }
 
 /** True when an attempt begun now would be over, and recorded, before the lease ends. */
-export function hasRoom(lease: Lease, policy: LeasePolicy, monotonicMs: number): boolean {
-  return lease.endsAtMonotonicMs - monotonicMs > policy.attemptMsMax + policy.recordingMsMax
+export function hasRoom(lease: Lease, policy: LeasePolicy, cautiousMs: number): boolean {
+  return lease.endsAtCautiousMs - cautiousMs > policy.attemptMsMax + policy.recordingMsMax
 }
 
-/** How many shards each of `processes` should hold. */
-export function fairShare(processes: number): number {
-  return Math.ceil(SHARD_COUNT / Math.max(1, processes))
+/** How many of the shards each of `processes` should hold. */
+export function fairShare(processes: number, shards: number = SHARD_COUNT): number {
+  return Math.ceil(shards / Math.max(1, processes))
 }

@@ -65,7 +65,7 @@ function startCourier(options: {
     },
     recordOutcomes: async (records) => {
       seen.records.push(...records)
-      return new Set(records.map(({ id }) => id))
+      return { ids: new Set(records.map(({ id }) => id)), lost: [] }
     },
   })
   environment.send = (request) => {
@@ -105,7 +105,10 @@ function startCourier(options: {
         maySend: options.maySend ?? (() => true),
         toHeld: () => [],
       } as never,
-      recorder: new Recorder(environment, RECORDER_LIMITS, () => true),
+      recorder: new Recorder(environment, RECORDER_LIMITS, {
+        isHeld: () => true,
+        refused() {},
+      }),
       reader: {} as never,
       payloads: new Payloads(environment.store, { cacheBytesMax: 1_000, fileBytesMax: 1_000 }),
       endpoints: new EndpointCache(environment.store),

@@ -1,13 +1,13 @@
 // What the engine asks of its store: one method per transaction, so that an in-memory twin can stand
 // in for PostgreSQL when the engine is simulated.
 
-import type { ShardEpoch } from '../core/lease.ts'
+import type { RenewedLease, ShardEpoch } from '../core/lease.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
 import type { EventKey, Payload } from '../store/events.ts'
 import type { HealthDelta } from '../store/health.ts'
 import type { Renewal } from '../store/leases.ts'
-import type { AttemptRecord, HeldDelivery, Postponement } from '../store/outcomes.ts'
+import type { AttemptRecord, HeldDelivery, Postponement, Recorded } from '../store/outcomes.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { ChangedEndpoint, SendingEndpoint } from '../store/sending-endpoints.ts'
 
@@ -17,9 +17,12 @@ export interface EndpointKey {
 }
 
 export interface DeliveryStore {
-  renewLeases(): Promise<Renewal>
-  takeLeases(wanted: number): Promise<readonly ShardEpoch[]>
-  releaseLeases(shards: readonly number[]): Promise<void>
+  /** `gone`: processes whose mark has not changed for long. */
+  renewLeases(gone: ReadonlyMap<string, string>): Promise<Renewal>
+  /** What is free, and those that still have the mark that they had for a whole lease. */
+  takeLeases(wanted: number, silent: ReadonlyMap<number, string>): Promise<readonly RenewedLease[]>
+  releaseLeases(leases: readonly RenewedLease[]): Promise<void>
+  /** Gives up everything that is this process's, and its place among the processes. */
   leave(): Promise<void>
 
   readDue(
@@ -44,7 +47,7 @@ export interface DeliveryStore {
   /** Parked deliveries of one lane in order of their ids, those behind `afterId`. */
   readParked(lane: LaneKey, afterId: string, limit: number): Promise<readonly QueuedDelivery[]>
 
-  recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Promise<ReadonlySet<string>>
+  recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Promise<Recorded>
   postpone(postponed: readonly Postponement[]): Promise<void>
   /** They wait for their lane, without a due time. */
   park(deliveries: readonly HeldDelivery[]): Promise<void>

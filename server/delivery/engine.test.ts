@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { idOf, queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import { circuitPolicy } from '../core/circuit.ts'
-import { LEASE_POLICY, SHARD_COUNT, type ShardEpoch } from '../core/lease.ts'
+import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../core/lease.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { ChangedEndpoint } from '../store/sending-endpoints.ts'
 import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
@@ -27,11 +27,17 @@ async function runningEngine() {
     dueReads: 0,
     ends: [] as (() => void)[],
   }
-  const held: ShardEpoch[] = []
+  const held: RenewedLease[] = []
   const environment = testEnvironment({
-    renewLeases: async () => ({ nowMs: environment.clock.nowMs(), processes: 1, held }),
+    renewLeases: async () => ({
+      nowMs: environment.clock.nowMs(),
+      held,
+      others: new Map(),
+      processes: new Map(),
+      free: SHARD_COUNT - held.length,
+    }),
     async takeLeases(wanted) {
-      for (let shard = 0; shard < wanted; shard++) held.push({ shard, epoch: 1 })
+      for (let shard = 0; shard < wanted; shard++) held.push({ shard, epoch: 1, beat: 1 })
       return held
     },
     async readDue() {

@@ -17,6 +17,7 @@ import { type Lane, Lanes, type LanesOptions, type Strand } from './lanes.ts'
 import { Parking } from './parking.ts'
 import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
+import { Renewals } from './renewals.ts'
 import { Shards } from './shards.ts'
 
 export interface EngineOptions {
@@ -47,6 +48,7 @@ export class Engine {
   readonly #options: EngineOptions
   readonly #lanes: Lanes
   readonly #shards: Shards
+  readonly #renewals: Renewals
   readonly #recorder: Recorder
   readonly #reader: DueReader
   readonly #payloads: Payloads
@@ -86,9 +88,11 @@ export class Engine {
       onDatabaseTime: options.onDatabaseTime,
       isIdle: (shard) => this.#lanes.unsettledOf(shard) === 0,
     })
-    this.#recorder = new Recorder(environment, options.recorder, (shard, epoch, monotonicMs) =>
-      this.#shards.isHeld(shard, epoch, monotonicMs),
-    )
+    this.#renewals = new Renewals(environment, options.leases, {
+      renew: () => this.#renew(),
+      nextSilentAtMs: () => this.#shards.nextSilentAtMs,
+    })
+    this.#recorder = new Recorder(environment, options.recorder, this.#shards)
     this.#reader = new DueReader(environment, this.#lanes, options.dueReader)
     this.#payloads = new Payloads(environment.store, options.payloads)
     this.#endpoints = new EndpointCache(environment.store)
@@ -126,8 +130,7 @@ export class Engine {
     if (this.#isRunning) return
     this.#isRunning = true
     this.#changes.start(this.#environment.clock.nowMs())
-    await this.#renew()
-    this.#every(this.#options.leases.renewEveryMs, () => this.#renew())
+    await this.#renewals.start()
     this.#every(this.#options.pollEveryMs, () => this.#poll())
     this.#every(this.#options.slowCheckEveryMs, () => this.#noticeSlow())
     this.#every(this.#options.careEveryMs, () => this.#care())
@@ -140,6 +143,7 @@ export class Engine {
     this.#isRunning = false
     for (const callOff of this.#callOff) callOff()
     this.#callOffWake?.()
+    this.#renewals.stop()
     this.#parking.stop()
     if (this.#unsettled > 0) {
       await new Promise<void>((resolve) => {
@@ -210,8 +214,9 @@ export class Engine {
     this.#takeChanges([{ clientKey, endpointId, shard }])
   }
 
-  /** Another process has work for us, or has changed an endpoint. */
-  wake({ shards, endpoints, sinceMs }: WakeUp): void {
+  /** Another process has work for us, has changed an endpoint, or has come, gone or given shards up. */
+  wake({ shards, endpoints, sinceMs, leases }: WakeUp): void {
+    if (leases) this.#renewals.soon()
     const nowMs = this.#environment.clock.nowMs()
     this.#takeChanges(endpoints)
     const held = shards.filter((shard) => this.#shards.holds(shard))
@@ -260,6 +265,8 @@ export class Engine {
   #over(): void {
     this.#unsettled--
     if (this.#unsettled === 0) this.#onDrained?.()
+    // What was to leave may be idle now, and others wait for it.
+    if (this.#shards.isGivingAway) this.#renewals.soon()
     if (this.#isPumpDue) return
     this.#isPumpDue = true
     queueMicrotask(this.#pumpSoon)

@@ -27,6 +27,8 @@ export interface AttemptReport {
 
 export interface EngineEnvironment {
   clock: Clock
+  /** The most that can have passed, for what must end in time: see cautious-clock.ts. */
+  cautiousMs(): number
   random(): number
   /** Calls `run` once after `ms`; returns the function that calls it off. */
   setTimer(ms: number, run: () => void): () => void
@@ -34,7 +36,12 @@ export interface EngineEnvironment {
   /** Never hangs. Rejects only when nothing has left the house: then it was no attempt. */
   send(request: CallbackRequest): Promise<AttemptResult>
   /** How other processes hear of work for them; without it they find it by polling. */
-  wakeUps?: { announceWork(shard: number): void; announceEndpoint(lane: LaneKey): void }
+  wakeUps?: {
+    announceWork(shard: number): void
+    announceEndpoint(lane: LaneKey): void
+    /** This process has come or gone, or has given shards up: others may give or take. */
+    announceLeases(): void
+  }
   log: EngineLog
   /** Told of each attempt once it is recorded. */
   onAttempt(report: AttemptReport): void

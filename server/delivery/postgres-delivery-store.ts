@@ -37,9 +37,9 @@ export function postgresDeliveryStore(
   policy: LeasePolicy,
 ): DeliveryStore {
   return {
-    renewLeases: () => renewLeases(pool, process, policy),
-    takeLeases: (wanted) => takeLeases(pool, process.id, wanted, policy.leaseMs),
-    releaseLeases: (shards) => releaseLeases(pool, process.id, shards),
+    renewLeases: (gone) => renewLeases(pool, process, policy.leaseMs, gone),
+    takeLeases: (wanted, silent) => takeLeases(pool, process.id, wanted, policy.leaseMs, silent),
+    releaseLeases: (leases) => releaseLeases(pool, process.id, leases),
     leave: () => leaveProcesses(pool, process.id),
     readDue: (cursors, untilMs, limit) => readDue(pool, cursors, untilMs, limit),
     readStrands: (keys, limitEach) => readStrands(pool, keys, limitEach),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import type { ShardEpoch } from '../core/lease.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import { RECORDER_LIMITS, Recorder, type RecorderLimits } from './recorder.ts'
 
@@ -31,7 +32,7 @@ function record(number: number, shard = 1): AttemptRecord {
 
 interface Write {
   ids: readonly string[]
-  succeed(except?: string): void
+  succeed(except?: string, refused?: readonly ShardEpoch[]): void
   fail(): void
 }
 
@@ -39,13 +40,15 @@ interface Write {
 function recorderOverWrites(limits: Partial<RecorderLimits> = {}) {
   const writes: Write[] = []
   const lost = new Set<number>()
+  const told: string[] = []
   const environment = testEnvironment({
     recordOutcomes: (records) =>
       new Promise((resolve, reject) => {
         const ids = records.map(({ id }) => id)
         writes.push({
           ids,
-          succeed: (except) => resolve(new Set(ids.filter((id) => id !== except))),
+          succeed: (except, refused = []) =>
+            resolve({ ids: new Set(ids.filter((id) => id !== except)), lost: refused }),
           fail: () => reject(new Error('away')),
         })
       }),
@@ -53,9 +56,12 @@ function recorderOverWrites(limits: Partial<RecorderLimits> = {}) {
   const recorder = new Recorder(
     environment,
     { ...RECORDER_LIMITS, batchMax: 3, ...limits },
-    (shard) => !lost.has(shard),
+    {
+      isHeld: (shard) => !lost.has(shard),
+      refused: ({ shard, epoch }) => told.push(`shard ${shard} under ${epoch} is lost`),
+    },
   )
-  return { recorder, writes, lost, environment }
+  return { recorder, writes, lost, told, environment }
 }
 
 /** What `recorder` says of it in the end. */
@@ -168,4 +174,15 @@ test('it is idle when nothing is left to write, also for those who asked meanwhi
   assert.equal(isIdle, false)
   writes[1]?.succeed()
   await idle
+})
+
+test('regression: a record that is refused for its epoch tells so before anything is settled', async () => {
+  const { recorder, writes, told } = recorderOverWrites()
+  recorder.record({
+    record: record(1, 9),
+    onRecorded: (isRecorded) => told.push(`recorded: ${isRecorded}`),
+  })
+  writes[0]?.succeed(idOf(1), [{ shard: 9, epoch: 1 }])
+  await turnOver()
+  assert.deepEqual(told, ['shard 9 under 1 is lost', 'recorded: false'])
 })

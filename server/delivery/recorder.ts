@@ -2,7 +2,8 @@
 // no wait and a busy one pays one fsync for many attempts. A failing database is asked again until
 // the lease is gone; what is not recorded by then, the next owner sends again.
 
-import type { AttemptRecord } from '../store/outcomes.ts'
+import type { ShardEpoch } from '../core/lease.ts'
+import type { AttemptRecord, Recorded } from '../store/outcomes.ts'
 import type { EngineEnvironment } from './environment.ts'
 
 /** An outcome on its way to the disk, and who waits for it. */
@@ -11,6 +12,13 @@ export interface Recording {
   /** True when it was written; false when the lease was lost first, or somebody ended the delivery.
    *  Does not throw: its neighbours of the same batch are told after it. */
   onRecorded(isRecorded: boolean): void
+}
+
+/** What the recorder asks and tells of the leases that it records under. */
+export interface RecorderLeases {
+  isHeld(shard: number, epoch: number, monotonicMs: number): boolean
+  /** The database says that this lease is no longer ours. */
+  refused(lease: ShardEpoch): void
 }
 
 export interface RecorderLimits {
@@ -31,20 +39,16 @@ export const RECORDER_LIMITS: RecorderLimits = {
 export class Recorder {
   readonly #environment: EngineEnvironment
   readonly #limits: RecorderLimits
-  readonly #isHeld: (shard: number, epoch: number, monotonicMs: number) => boolean
+  readonly #leases: RecorderLeases
   readonly #idleWaiters: (() => void)[] = []
   #queue: Recording[] = []
   #flushes = 0
   #count = 0
 
-  constructor(
-    environment: EngineEnvironment,
-    limits: RecorderLimits,
-    isHeld: (shard: number, epoch: number, monotonicMs: number) => boolean,
-  ) {
+  constructor(environment: EngineEnvironment, limits: RecorderLimits, leases: RecorderLeases) {
     this.#environment = environment
     this.#limits = limits
-    this.#isHeld = isHeld
+    this.#leases = leases
   }
 
   get hasRoom(): boolean {
@@ -81,7 +85,7 @@ export class Recorder {
     for (let tries = 1; left.length > 0; tries++) {
       left = this.#giveUpLost(left)
       if (left.length === 0) return
-      let recorded: ReadonlySet<string>
+      let recorded: Recorded
       try {
         recorded = await this.#environment.store.recordOutcomes(
           left.map((recording) => recording.record),
@@ -95,7 +99,9 @@ export class Recorder {
         await this.#pause(Math.min(this.#limits.retryMs * tries, 2_000))
         continue
       }
-      for (const recording of left) this.#finish(recording, recorded.has(recording.record.id))
+      // The shard is lost before its strands are told: they would read what they owe, and send it again.
+      for (const lease of recorded.lost) this.#leases.refused(lease)
+      for (const recording of left) this.#finish(recording, recorded.ids.has(recording.record.id))
       return
     }
   }
@@ -103,7 +109,7 @@ export class Recorder {
   /** What is still ours to record. */
   #giveUpLost(batch: readonly Recording[]): readonly Recording[] {
     const nowMs = this.#environment.clock.monotonicMs()
-    const isHeld = ({ record }: Recording) => this.#isHeld(record.shard, record.epoch, nowMs)
+    const isHeld = ({ record }: Recording) => this.#leases.isHeld(record.shard, record.epoch, nowMs)
     const lost = batch.filter((recording) => !isHeld(recording))
     if (lost.length === 0) return batch
     const held = batch.filter(isHeld)

@@ -1,47 +1,89 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testEnvironment } from '../../test/support/engine-parts.ts'
-import { LEASE_POLICY, type ShardEpoch } from '../core/lease.ts'
+import { LEASE_POLICY, type RenewedLease } from '../core/lease.ts'
 import type { Renewal } from '../store/leases.ts'
 import { Shards } from './shards.ts'
 
+const OURS = 'ours'
+
+interface Row {
+  epoch: number
+  beat: number
+  owner: string | null
+}
+
 /** Shards over a table of leases that this process finds as the test has left it. */
 function shardsOverTable() {
-  const table = new Map<number, { epoch: number; isOurs: boolean }>()
-  for (let shard = 0; shard < 64; shard++) table.set(shard, { epoch: 1, isOurs: false })
+  const table = new Map<number, Row>()
+  for (let shard = 0; shard < 64; shard++) table.set(shard, { epoch: 1, beat: 0, owner: null })
   const world = {
     table,
-    processes: 1,
+    /** Other processes, with the mark of each. */
+    processes: new Map<string, string>(),
+    forgotten: [] as string[],
     /** Run when a renewal has reached the database, before its answer comes back. */
     meanwhile: async () => {},
     busy: new Set<number>(),
     happened: [] as string[],
+    takes: 0,
+    announced: 0,
   }
-  const ours = () =>
-    [...table].flatMap(([shard, { epoch, isOurs }]) => (isOurs ? [{ shard, epoch }] : []))
+  const ours = () => [...table].flatMap(([shard, row]) => (row.owner === OURS ? [shard] : []))
+  const renewed = (shard: number): RenewedLease => {
+    const row = table.get(shard) as Row
+    row.beat++
+    return { shard, epoch: row.epoch, beat: row.beat }
+  }
+  const mark = ({ epoch, beat }: Row) => `${epoch}/${beat}`
   const environment = testEnvironment({
-    async renewLeases(): Promise<Renewal> {
+    async renewLeases(gone): Promise<Renewal> {
       await null // On its way.
-      const renewal = { nowMs: 5, processes: world.processes, held: ours() }
+      for (const id of gone.keys()) {
+        world.forgotten.push(id)
+        world.processes.delete(id)
+      }
+      const others = [...table].filter(([, { owner }]) => owner !== null && owner !== OURS)
+      const renewal = {
+        nowMs: 5,
+        held: ours().map(renewed),
+        others: new Map(others.map(([shard, row]) => [shard, mark(row)])),
+        processes: new Map(world.processes),
+        free: [...table.values()].filter(({ owner }) => owner === null).length,
+      }
       await world.meanwhile()
       return renewal
     },
-    async takeLeases(wanted: number): Promise<readonly ShardEpoch[]> {
-      const free = [...table].filter(([, lease]) => !lease.isOurs).slice(0, wanted)
-      for (const [, lease] of free) {
-        lease.isOurs = true
-        lease.epoch++
-      }
-      return free.map(([shard, { epoch }]) => ({ shard, epoch }))
+    async takeLeases(wanted, silent) {
+      world.takes++
+      const free = [...table].filter(
+        ([shard, row]) => row.owner === null || silent.get(shard) === mark(row),
+      )
+      return free.slice(0, wanted).map(([shard, row]) => {
+        row.owner = OURS
+        row.epoch++
+        return renewed(shard)
+      })
     },
-    async releaseLeases(shards: readonly number[]) {
-      for (const shard of shards)
-        table.set(shard, { epoch: table.get(shard)?.epoch ?? 0, isOurs: false })
+    async releaseLeases(leases) {
+      for (const { shard, beat } of leases) {
+        const row = table.get(shard) as Row
+        if (row.beat === beat) row.owner = null
+      }
     },
     async leave() {
+      for (const row of table.values()) if (row.owner === OURS) row.owner = null
       world.happened.push('left')
     },
   })
+  /** How far the cautious clock is ahead of the monotonic one. */
+  const ahead = { ms: 0 }
+  environment.cautiousMs = () => environment.clock.monotonicMs() + ahead.ms
+  environment.wakeUps = {
+    announceWork() {},
+    announceEndpoint() {},
+    announceLeases: () => world.announced++,
+  }
   const shards = new Shards(environment, LEASE_POLICY, {
     onGained: (gained) => world.happened.push(`gained ${gained.length}`),
     onLost: (lost) => world.happened.push(`lost ${lost.length}`),
@@ -49,7 +91,13 @@ function shardsOverTable() {
       world.happened.push(`time ${nowMs} after ${receivedAtMs - sentAtMs}`),
     isIdle: (shard) => !world.busy.has(shard),
   })
-  return { shards, world, clock: environment.clock, ours }
+  /** So many processes in all, the others alive. */
+  const crowd = (processes: number) => {
+    world.processes = new Map(
+      Array.from({ length: processes - 1 }, (_, n) => [`p${n}`, `${Math.random()}`]),
+    )
+  }
+  return { shards, world, clock: environment.clock, ours, ahead, crowd }
 }
 
 test('alone it takes every shard, and tells the time that it was told', async () => {
@@ -94,12 +142,12 @@ test('F3: whoever stalls beyond its lease falls silent by itself', async () => {
 })
 
 test('what another process has taken is lost; under a new epoch it is lost and gained anew', async () => {
-  const { shards, world } = shardsOverTable()
+  const { shards, world, crowd } = shardsOverTable()
   await shards.renew()
-  world.processes = 64
+  crowd(64)
   world.busy = new Set(shards.held)
-  world.table.set(3, { epoch: 9, isOurs: false })
-  world.table.set(4, { epoch: 9, isOurs: true })
+  world.table.set(3, { epoch: 9, beat: 1, owner: 'another' })
+  world.table.set(4, { epoch: 9, beat: 1, owner: OURS })
   world.happened.length = 0
   await shards.renew()
   assert.ok(!shards.holds(3))
@@ -108,30 +156,30 @@ test('what another process has taken is lost; under a new epoch it is lost and g
 })
 
 test('a shard whose take-over was answered to nobody is adopted with the next renewal', async () => {
-  const { shards, world } = shardsOverTable()
-  world.processes = 64
-  world.table.set(11, { epoch: 5, isOurs: true })
+  const { shards, world, crowd } = shardsOverTable()
+  crowd(64)
+  world.table.set(11, { epoch: 5, beat: 1, owner: OURS })
   await shards.renew()
-  assert.deepEqual(shards.held, [11])
+  assert.ok(shards.holds(11))
   assert.equal(shards.epochOf(11), 5)
 })
 
 test('when others come it gives up to a fair share, idle shards at once', async () => {
-  const { shards, world, ours } = shardsOverTable()
+  const { shards, ours, crowd } = shardsOverTable()
   await shards.renew()
-  world.processes = 3
+  crowd(3)
   await shards.renew()
   assert.equal(shards.held.length, 22)
   assert.equal(ours().length, 22)
-  world.processes = 2
+  crowd(2)
   await shards.renew()
   assert.equal(shards.held.length, 32)
 })
 
 test('a busy shard starts nothing new and goes when it is idle', async () => {
-  const { shards, world } = shardsOverTable()
+  const { shards, world, crowd } = shardsOverTable()
   await shards.renew()
-  world.processes = 64
+  crowd(64)
   world.busy = new Set(shards.held)
   await shards.renew()
   assert.equal(shards.held.length, 64)
@@ -143,12 +191,12 @@ test('a busy shard starts nothing new and goes when it is idle', async () => {
 })
 
 test('when the others go away again, shards that were to leave stay', async () => {
-  const { shards, world } = shardsOverTable()
+  const { shards, world, crowd } = shardsOverTable()
   await shards.renew()
-  world.processes = 64
+  crowd(64)
   world.busy = new Set(shards.held)
   await shards.renew()
-  world.processes = 1
+  crowd(1)
   await shards.renew()
   assert.ok(shards.held.every((shard) => shards.maySend(shard)))
 })
@@ -182,4 +230,128 @@ test('a renewal that fails changes nothing, and stopping does not wait for its s
   await assert.rejects(shards.renew(), /away/)
   assert.equal(shards.held.length, 64)
   await shards.releaseAll()
+})
+
+/** A world in which another process owns every shard, and shows life when it is told to. */
+async function besideAnother() {
+  const stage = shardsOverTable()
+  const { world, shards } = stage
+  for (const row of world.table.values()) Object.assign(row, { owner: 'another', epoch: 4 })
+  world.processes.set('another', '1')
+  await shards.renew()
+  const beat = () => {
+    for (const row of world.table.values()) if (row.owner === 'another') row.beat++
+    world.processes.set('another', `${Math.random()}`)
+  }
+  return { ...stage, beat }
+}
+
+test('regression: a lease of another is taken when it was silent for a whole lease on our own clock', async () => {
+  const { shards, world, clock, beat } = await besideAnother()
+  clock.advance(24.9)
+  beat()
+  await shards.renew()
+  clock.advance(24.999)
+  await shards.renew()
+  assert.deepEqual(shards.held, [])
+  assert.equal(world.takes, 0, 'nothing is asked for in vain')
+  clock.advance(0.001)
+  await shards.renew()
+  assert.equal(shards.held.length, 64)
+  assert.equal(shards.epochOf(9), 5)
+})
+
+test('silence counts from the receipt of the first reading, and its end is known beforehand', async () => {
+  const stage = shardsOverTable()
+  const { world, shards, clock } = stage
+  for (const row of world.table.values()) row.owner = 'another'
+  world.meanwhile = async () => clock.advance(8)
+  await shards.renew()
+  assert.equal(shards.nextSilentAtMs, clock.monotonicMs() + LEASE_POLICY.leaseMs)
+})
+
+test('a clock that jumps ahead makes us fall silent; it never makes us take', async () => {
+  const { shards, world, clock, ahead, beat } = await besideAnother()
+  beat()
+  await shards.renew()
+  clock.advance(1)
+  ahead.ms += 3_600_000
+  await shards.renew()
+  assert.deepEqual(shards.held, [])
+  assert.equal(world.takes, 0)
+})
+
+test('regression: after a sleep nothing is begun before a renewal, and nothing of ours is thrown away', async () => {
+  const { shards, world, ahead } = shardsOverTable()
+  await shards.renew()
+  assert.ok(shards.maySend(3))
+  world.happened.length = 0
+  ahead.ms += 40_000
+  assert.ok(!shards.maySend(3))
+  assert.ok(shards.isHeld(3, 2), 'what was sent is recorded: the database knows whether it may be')
+  shards.expire()
+  await shards.renew()
+  assert.ok(shards.maySend(3))
+  assert.deepEqual(world.happened, ['time 5 after 0'])
+})
+
+test('a renewal that was under way while the machine slept counts from before', async () => {
+  const { shards, world, ahead } = shardsOverTable()
+  await shards.renew()
+  world.meanwhile = async () => {
+    ahead.ms += 40_000
+  }
+  await shards.renew()
+  assert.ok(!shards.maySend(3))
+})
+
+test('regression: a record that is refused loses the shard at once, and no older renewal brings it back', async () => {
+  const { shards, world } = shardsOverTable()
+  await shards.renew()
+  world.happened.length = 0
+  shards.refused({ shard: 3, epoch: 1 })
+  assert.ok(shards.maySend(3), 'another epoch than ours')
+  // A renewal was made before the take-over, and its answer comes after the refusal.
+  world.meanwhile = async () => shards.refused({ shard: 3, epoch: 2 })
+  await shards.renew()
+  assert.ok(!shards.holds(3))
+  assert.deepEqual(world.happened, ['lost 1', 'time 5 after 0'])
+  world.meanwhile = async () => {}
+  world.table.set(3, { epoch: 8, beat: 1, owner: null })
+  await shards.renew()
+  assert.equal(shards.epochOf(3), 9, 'a new epoch is a new lease')
+})
+
+test('a process that shows no life for 10 s is not counted, and after a lease it is forgotten', async () => {
+  const { shards, world, clock } = await besideAnother()
+  clock.advance(9.999)
+  for (const row of world.table.values()) row.owner = null
+  await shards.renew()
+  assert.equal(shards.held.length, 32)
+  clock.advance(0.001)
+  await shards.renew()
+  assert.equal(shards.held.length, 64)
+  assert.deepEqual(world.forgotten, [])
+  clock.advance(15)
+  await shards.renew()
+  assert.deepEqual(world.forgotten, ['another'])
+})
+
+test('D2: it tells when it has come, when it has given shards up and when it goes', async () => {
+  const { shards, world, crowd } = shardsOverTable()
+  await shards.renew()
+  assert.equal(world.announced, 1)
+  await shards.renew()
+  assert.equal(world.announced, 1)
+  crowd(2)
+  world.busy = new Set(shards.held)
+  await shards.renew()
+  assert.equal(world.announced, 1, 'nothing was given up yet')
+  assert.ok(shards.isGivingAway)
+  world.busy.clear()
+  await shards.renew()
+  assert.equal(world.announced, 2)
+  assert.ok(!shards.isGivingAway)
+  await shards.releaseAll()
+  assert.equal(world.announced, 3)
 })

@@ -1,10 +1,20 @@
-// Which shards are this process's to send for. Leases are renewed on the database's clock and counted
-// on our monotonic one from the moment the renewal was sent: whoever stalls falls silent by itself.
+// Which shards are this process's to send for. Our own leases are counted from the moment the renewal was
+// sent, on the clock that runs ahead if any does: a process that stalls or sleeps falls silent by itself. A
+// lease of another is taken when it was released, or when we have seen no sign of life in it for a whole
+// lease on our monotonic clock. So the owner has always stopped before, and no two clocks are compared.
 
-import { fairShare, hasRoom, type Lease, type LeasePolicy, type ShardEpoch } from '../core/lease.ts'
+import {
+  fairShare,
+  hasRoom,
+  type Lease,
+  type LeasePolicy,
+  type RenewedLease,
+  type ShardEpoch,
+} from '../core/lease.ts'
+import { LifeSigns } from '../core/life-signs.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { Renewal } from '../store/leases.ts'
 import type { HeldDelivery } from '../store/outcomes.ts'
-import type { DeliveryStore } from './delivery-store.ts'
 import type { EngineEnvironment } from './environment.ts'
 
 export interface ShardEvents {
@@ -16,24 +26,34 @@ export interface ShardEvents {
   isIdle(shard: number): boolean
 }
 
+/** One moment on both of our clocks. */
+interface Moment {
+  monotonicMs: number
+  cautiousMs: number
+}
+
+type ShardsEnvironment = Pick<EngineEnvironment, 'store' | 'clock' | 'cautiousMs' | 'wakeUps'>
+
 export class Shards {
-  readonly #store: DeliveryStore
-  readonly #clock: EngineEnvironment['clock']
+  readonly #environment: ShardsEnvironment
+  readonly #clock: ShardsEnvironment['clock']
   readonly #policy: LeasePolicy
   readonly #events: ShardEvents
   readonly #leases = new Map<number, Lease>()
+  /** Leases of others by shard, and the other processes. */
+  readonly #others = new LifeSigns<number>()
+  readonly #processes = new LifeSigns<string>()
   /** Too many for our share: no new attempt starts, and they go when they are idle. */
   readonly #leaving = new Set<number>()
   readonly #gainedAtMs = new Map<number, number>()
+  /** The newest epoch of each shard under which a record was refused. */
+  readonly #refusedEpochs = new Map<number, number>()
   #renewing: Promise<void> = Promise.resolve()
+  #isKnown = false
   #isReleasing = false
 
-  constructor(
-    environment: Pick<EngineEnvironment, 'store' | 'clock'>,
-    policy: LeasePolicy,
-    events: ShardEvents,
-  ) {
-    this.#store = environment.store
+  constructor(environment: ShardsEnvironment, policy: LeasePolicy, events: ShardEvents) {
+    this.#environment = environment
     this.#clock = environment.clock
     this.#policy = policy
     this.#events = events
@@ -41,6 +61,11 @@ export class Shards {
 
   get held(): readonly number[] {
     return [...this.#leases.keys()]
+  }
+
+  /** True while shards wait to be given away. */
+  get isGivingAway(): boolean {
+    return this.#leaving.size > 0
   }
 
   holds(shard: number): boolean {
@@ -78,7 +103,7 @@ export class Shards {
   maySend(shard: number): boolean {
     const lease = this.#leases.get(shard)
     if (lease === undefined || this.#leaving.has(shard)) return false
-    return hasRoom(lease, this.#policy, this.#clock.monotonicMs())
+    return hasRoom(lease, this.#policy, this.#environment.cautiousMs())
   }
 
   /** One renewal: keeps what is ours, notices what is lost, takes or gives up to a fair share. */
@@ -88,21 +113,29 @@ export class Shards {
     return renewing
   }
 
+  /** When another lease may be taken, unless it shows life before: on the monotonic clock. */
+  get nextSilentAtMs(): number {
+    return this.#others.nextSilentAtMs(this.#policy.leaseMs, this.#clock.monotonicMs())
+  }
+
   async #renew(): Promise<void> {
-    const sentAtMs = this.#clock.monotonicMs()
-    const renewal = await this.#store.renewLeases()
-    this.#events.onDatabaseTime(renewal.nowMs, sentAtMs, this.#clock.monotonicMs())
-    const renewed = new Map(renewal.held.map((lease) => [lease.shard, lease.epoch]))
-    const lost: number[] = []
-    for (const lease of this.#leases.values()) {
-      if (renewed.get(lease.shard) !== lease.epoch) lost.push(lease.shard)
-      else lease.endsAtMonotonicMs = sentAtMs + this.#policy.leaseMs
-    }
-    this.#lose(lost)
-    this.#adopt(renewal.held, sentAtMs)
+    const { leaseMs, processGoneAfterMs } = this.#policy
+    const sentAt = this.#readClocks()
+    const gone = this.#processes.silentFor(leaseMs, sentAt.monotonicMs)
+    const renewal = await this.#environment.store.renewLeases(gone)
+    const receivedAtMs = this.#clock.monotonicMs()
+    this.#events.onDatabaseTime(renewal.nowMs, sentAt.monotonicMs, receivedAtMs)
+    this.#others.read(renewal.others, receivedAtMs)
+    this.#processes.read(renewal.processes, receivedAtMs)
+    this.#lose(this.#keep(renewal.held, sentAt))
+    this.#adopt(renewal.held, sentAt)
     if (this.#isReleasing) return
-    const share = fairShare(renewal.processes)
-    if (this.#leases.size < share) await this.#take(share - this.#leases.size)
+    // Known to the others from now on: they give us our share, if they are told.
+    if (!this.#isKnown) this.#environment.wakeUps?.announceLeases()
+    this.#isKnown = true
+    const processes = 1 + this.#processes.countAlive(processGoneAfterMs, receivedAtMs)
+    const share = fairShare(processes, countLeases(renewal))
+    if (this.#leases.size < share) await this.#take(share - this.#leases.size, renewal.free)
     await this.#giveAway(this.#leases.size - share)
   }
 
@@ -114,21 +147,45 @@ export class Shards {
     )
   }
 
+  /** A record under this lease was refused: another process has the shard, whatever our clock says. */
+  refused({ shard, epoch }: ShardEpoch): void {
+    // A renewal that was made before may still be on its way, and would bring it back.
+    this.#refusedEpochs.set(shard, Math.max(epoch, this.#refusedEpochs.get(shard) ?? 0))
+    if (this.epochOf(shard) === epoch) this.#lose([shard])
+  }
+
   /** Hands everything over at once, so that others need not wait for the leases to run out. */
   async releaseAll(): Promise<void> {
     // A renewal under way would take shards, and count us among the living, behind our back.
     this.#isReleasing = true
     await this.#renewing
     this.#isReleasing = false
-    const shards = this.held
-    this.#lose(shards)
-    await this.#store.releaseLeases(shards)
-    await this.#store.leave()
+    this.#lose(this.held)
+    await this.#environment.store.leave()
+    this.#environment.wakeUps?.announceLeases()
   }
 
-  async #take(wanted: number): Promise<void> {
-    const sentAtMs = this.#clock.monotonicMs()
-    this.#adopt(await this.#store.takeLeases(wanted), sentAtMs)
+  /** Lengthens what was renewed; returns what was not, although we counted on it. */
+  #keep(held: readonly RenewedLease[], sentAt: Moment): number[] {
+    const renewed = new Map(held.map((lease) => [lease.shard, lease]))
+    const lost: number[] = []
+    for (const lease of this.#leases.values()) {
+      const now = renewed.get(lease.shard)
+      if (now?.epoch !== lease.epoch) {
+        lost.push(lease.shard)
+        continue
+      }
+      Object.assign(lease, now, this.#endsOf(sentAt))
+    }
+    return lost
+  }
+
+  async #take(wanted: number, free: number): Promise<void> {
+    const sentAt = this.#readClocks()
+    // By the clock that may stand still, never by the one that may run ahead.
+    const silent = this.#others.silentFor(this.#policy.leaseMs, sentAt.monotonicMs)
+    if (free + silent.size === 0) return
+    this.#adopt(await this.#environment.store.takeLeases(wanted, silent), sentAt)
   }
 
   /**
@@ -136,24 +193,38 @@ export class Shards {
    * answer to a take-over or a release got lost: left alone, they would be renewed for ever and
    * served by nobody.
    */
-  #adopt(leases: readonly ShardEpoch[], sentAtMs: number): void {
-    const gained = leases.filter(({ shard }) => !this.#leases.has(shard))
-    for (const { shard, epoch } of gained) {
-      const endsAtMonotonicMs = sentAtMs + this.#policy.leaseMs
-      this.#leases.set(shard, { shard, epoch, endsAtMonotonicMs })
-      this.#gainedAtMs.set(shard, this.#clock.monotonicMs())
+  #adopt(leases: readonly RenewedLease[], sentAt: Moment): void {
+    const gained = leases.filter(
+      ({ shard, epoch }) =>
+        !this.#leases.has(shard) && epoch > (this.#refusedEpochs.get(shard) ?? -1),
+    )
+    for (const lease of gained) {
+      this.#leases.set(lease.shard, { ...lease, ...this.#endsOf(sentAt) })
+      this.#gainedAtMs.set(lease.shard, this.#clock.monotonicMs())
     }
     if (gained.length > 0) this.#events.onGained(gained.map((lease) => lease.shard))
   }
 
   async #giveAway(surplus: number): Promise<void> {
-    const chosen = this.held.slice(0, Math.max(0, surplus))
+    const chosen = [...this.#leases.values()].slice(0, Math.max(0, surplus))
     this.#leaving.clear()
-    for (const shard of chosen) this.#leaving.add(shard)
-    const idle = chosen.filter((shard) => this.#events.isIdle(shard))
+    for (const { shard } of chosen) this.#leaving.add(shard)
+    const idle = chosen.filter(({ shard }) => this.#events.isIdle(shard))
     if (idle.length === 0) return
-    this.#lose(idle)
-    await this.#store.releaseLeases(idle)
+    this.#lose(idle.map(({ shard }) => shard))
+    await this.#environment.store.releaseLeases(idle)
+    this.#environment.wakeUps?.announceLeases()
+  }
+
+  #readClocks(): Moment {
+    const { clock, cautiousMs } = this.#environment
+    return { monotonicMs: clock.monotonicMs(), cautiousMs: cautiousMs() }
+  }
+
+  /** A lease counts from the moment its renewal was sent: the database cannot have made it before. */
+  #endsOf({ monotonicMs, cautiousMs }: Moment) {
+    const { leaseMs } = this.#policy
+    return { endsAtMonotonicMs: monotonicMs + leaseMs, endsAtCautiousMs: cautiousMs + leaseMs }
   }
 
   #lose(shards: readonly number[]): void {
@@ -164,4 +235,8 @@ export class Shards {
     }
     if (shards.length > 0) this.#events.onLost(shards)
   }
+}
+
+function countLeases({ held, others, free }: Renewal): number {
+  return held.length + others.size + free
 }

@@ -97,7 +97,7 @@ async function stateOf(id: string): Promise<string> {
 test('what was under way when its delivery was cancelled changes nothing', async () => {
   const { id, endpoint } = await store()
   assert.equal((await cancel(id, endpoint)).length, 1)
-  assert.equal((await recordOutcomes(pool, [record(id, endpoint, 1)], NOW)).size, 0)
+  assert.equal((await recordOutcomes(pool, [record(id, endpoint, 1)], NOW)).ids.size, 0)
   assert.equal(await stateOf(id), 'CANCELLED')
   assert.deepEqual(await cancel(id, endpoint), [])
 })
@@ -112,7 +112,8 @@ test('nor is it taken for the outcome of a replay, before or behind it', async (
     if (!isEarly) await recordOutcomes(pool, [record(id, endpoint, 1)], NOW)
     assert.equal(await stateOf(id), 'PENDING')
     // The replay's own attempt is the next number, and is recorded.
-    assert.deepEqual([...(await recordOutcomes(pool, [record(id, endpoint, 2)], NOW))], [id])
+    const { ids } = await recordOutcomes(pool, [record(id, endpoint, 2)], NOW)
+    assert.deepEqual([...ids], [id])
     assert.equal(await stateOf(id), 'DELIVERED')
   }
 })

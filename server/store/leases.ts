@@ -1,7 +1,8 @@
-// Leases and the processes that hold them. Every time here is read and compared on the database's own
-// clock, so that a machine whose clock runs ahead cannot take a lease early.
+// Leases and the processes that hold them. The times in these tables are for people: nothing here
+// compares them with any clock. A lease is taken when it was released, or when the taker names the mark
+// that it has watched, unchanged, for a whole lease: one renewal in between, and the mark is another.
 
-import type { ShardEpoch } from '../core/lease.ts'
+import type { RenewedLease } from '../core/lease.ts'
 import type { Db } from './db.ts'
 
 export interface ProcessIdentity {
@@ -13,76 +14,140 @@ export interface ProcessIdentity {
 export interface Renewal {
   /** The database's time. */
   nowMs: number
-  /** Processes alive, this one included. */
-  processes: number
-  held: readonly ShardEpoch[]
+  /** Ours, and ours for longer now. */
+  held: readonly RenewedLease[]
+  /** Leases that others own, by shard, and all other processes, by id, with the mark of each. */
+  others: ReadonlyMap<number, string>
+  processes: ReadonlyMap<string, string>
+  /** How many leases have no owner. */
+  free: number
 }
 
-/** Says "I am alive", and lengthens every lease that has not run out yet. */
+// Any change of these is a sign of life: a process of the version before raises no beat.
+const LEASE_MARK = `concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))`
+const PROCESS_MARK = `concat_ws('/', p.beat, extract(epoch from p.seen_at))`
+
+const LATER = (ms: string) => `clock_timestamp() + ${ms} * interval '1 millisecond'`
+
+interface RenewalRow {
+  now_ms: number
+  held: RenewedLease[] | null
+  others: [shard: number, isFree: boolean, mark: string][] | null
+  processes: [id: string, mark: string][] | null
+}
+
+/**
+ * Says "I am alive", renews every lease that is ours, and reads what others show of theirs. However late
+ * it comes: as long as the lease is ours, no other process has sent for the shard. `gone` are processes
+ * whose mark has not changed for long: they are forgotten.
+ */
 export async function renewLeases(
   db: Db,
   process: ProcessIdentity,
-  spans: { leaseMs: number; processGoneAfterMs: number },
+  leaseMs: number,
+  gone: ReadonlyMap<string, string>,
 ): Promise<Renewal> {
-  const { rows } = await db.query<{ now_ms: number; processes: number; held: ShardEpoch[] | null }>(
-    {
-      name: 'renew-leases',
-      text: `with alive as (
+  const { rows } = await db.query<RenewalRow>({
+    name: 'renew-leases',
+    text: `with alive as (
              insert into processes (id, host, version, started_at, seen_at)
              values ($1, $2, $3, clock_timestamp(), clock_timestamp())
-             on conflict (id) do update set seen_at = excluded.seen_at
+             on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1
+           ), forgotten as (
+             delete from processes where id in (
+               select p.id from processes p
+               join unnest($5::uuid[], $6::text[]) as g (id, mark)
+                 on g.id = p.id and g.mark = ${PROCESS_MARK}
+               for update of p skip locked)
            ), renewed as (
-             update leases set expires_at = clock_timestamp() + $4 * interval '1 millisecond'
-             where owner = $1 and expires_at > clock_timestamp()
-             returning shard, epoch
+             update leases set expires_at = ${LATER('$4')}, beat = beat + 1
+             where owner = $1 returning shard, epoch, beat
            )
            select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
-             1 + (select count(*)::int from processes where id <> $1
-                   and seen_at > clock_timestamp() - $5 * interval '1 millisecond') as processes,
-             (select json_agg(json_build_object('shard', shard, 'epoch', epoch)) from renewed) as held`,
-      values: [process.id, process.host, process.version, spans.leaseMs, spans.processGoneAfterMs],
-    },
-  )
-  const row = rows[0] as (typeof rows)[number]
-  return { nowMs: row.now_ms, processes: row.processes, held: row.held ?? [] }
+             (select json_agg(r) from renewed r) as held,
+             (select json_agg(json_build_array(l.shard, l.owner is null, ${LEASE_MARK}))
+               from leases l where l.shard not in (select shard from renewed)) as others,
+             (select json_agg(json_build_array(p.id, ${PROCESS_MARK}))
+               from processes p where p.id <> $1) as processes`,
+    values: [
+      process.id,
+      process.host,
+      process.version,
+      leaseMs,
+      [...gone.keys()],
+      [...gone.values()],
+    ],
+  })
+  const row = rows[0] as RenewalRow
+  const others = row.others ?? []
+  return {
+    nowMs: row.now_ms,
+    held: row.held ?? [],
+    others: new Map(others.flatMap(([shard, isFree, mark]) => (isFree ? [] : [[shard, mark]]))),
+    processes: new Map(row.processes ?? []),
+    free: others.filter(([, isFree]) => isFree).length,
+  }
 }
 
-/** Takes up to `wanted` shards whose lease has run out. The epoch rises: an old owner records nothing more. */
+/**
+ * Takes up to `wanted` shards that have no owner, or whose lease still has the mark that we have watched
+ * for a whole lease. The epoch rises: an old owner records nothing more.
+ */
 export async function takeLeases(
   db: Db,
   processId: string,
   wanted: number,
   leaseMs: number,
-): Promise<readonly ShardEpoch[]> {
-  const { rows } = await db.query<ShardEpoch>({
+  silent: ReadonlyMap<number, string>,
+): Promise<readonly RenewedLease[]> {
+  const { rows } = await db.query<RenewedLease>({
     name: 'take-leases',
-    text: `update leases set owner = $1, epoch = epoch + 1,
-             expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+    text: `update leases set owner = $1, epoch = epoch + 1, beat = beat + 1,
+             expires_at = ${LATER('$3')}
            where shard in (
-             select shard from leases where expires_at <= clock_timestamp()
-             order by shard limit $2 for update skip locked)
-           returning shard, epoch`,
-    values: [processId, wanted, leaseMs],
+             select l.shard from leases l
+             where l.owner is null or (l.shard, ${LEASE_MARK}) in (
+               select * from unnest($4::smallint[], $5::text[]))
+             order by l.shard limit $2 for update of l skip locked)
+           returning shard, epoch, beat`,
+    values: [processId, wanted, leaseMs, [...silent.keys()], [...silent.values()]],
   })
   return rows
 }
 
+/**
+ * Gives these up, if they are still as they were when we last renewed them. A release that is held up,
+ * and comes after a later renewal, must not free a lease that we have begun to count on again.
+ */
 export async function releaseLeases(
   db: Db,
   processId: string,
-  shards: readonly number[],
+  leases: readonly RenewedLease[],
 ): Promise<void> {
   await db.query({
     name: 'release-leases',
-    text: `update leases set owner = null, expires_at = '-infinity'
-           where owner = $1 and shard = any($2::smallint[])`,
-    values: [processId, shards],
+    text: `update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+           where owner = $1 and (shard, epoch, beat) in (
+             select * from unnest($2::smallint[], $3::bigint[], $4::bigint[]))`,
+    values: [
+      processId,
+      leases.map(({ shard }) => shard),
+      leases.map(({ epoch }) => epoch),
+      leases.map(({ beat }) => beat),
+    ],
   })
 }
 
-/** A process that stops is no longer counted when shards are shared out. */
+/**
+ * A process stops: all that is its own is free, and it is no longer counted when shards are shared out.
+ * Both at once, or others would share out what is free as if it were still there.
+ */
 export async function leaveProcesses(db: Db, processId: string): Promise<void> {
-  await db.query('delete from processes where id = $1', [processId])
+  await db.query(
+    `with gone as (delete from processes where id = $1)
+     update leases set owner = null, beat = beat + 1, expires_at = '-infinity' where owner = $1`,
+    [processId],
+  )
 }
 
 /**
@@ -90,7 +155,10 @@ export async function leaveProcesses(db: Db, processId: string): Promise<void> {
  * sandbox, which has just started the server itself.
  */
 export async function freeAllLeases(db: Db): Promise<void> {
-  await db.query(`update leases set owner = null, expires_at = '-infinity' where owner is not null`)
+  await db.query(
+    `update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+     where owner is not null`,
+  )
   await db.query('delete from processes')
 }
 

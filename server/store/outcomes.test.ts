@@ -87,7 +87,8 @@ async function attemptsOf(db: Pool, id: string) {
 
 test('a 200 moves the delivery to the final ones, with its attempt', async () => {
   const delivery = await storePending(pool, endpoint)
-  assert.deepEqual(await recordOutcomes(pool, [record(delivery)], NOW), new Set([delivery.id]))
+  const recorded = await recordOutcomes(pool, [record(delivery)], NOW)
+  assert.deepEqual(recorded, { ids: new Set([delivery.id]), lost: [] })
   assert.deepEqual(await readPending(pool), [])
   const [final] = await readFinal(pool)
   assert.equal(final?.state, 'DELIVERED')
@@ -101,7 +102,7 @@ test('a 200 moves the delivery to the final ones, with its attempt', async () =>
 test('a failure keeps it pending, with all that the next attempt must know', async () => {
   const delivery = await storePending(pool, endpoint)
   const recorded = await recordOutcomes(pool, [record(delivery, FAILED)], NOW)
-  assert.deepEqual(recorded, new Set([delivery.id]))
+  assert.deepEqual(recorded, { ids: new Set([delivery.id]), lost: [] })
   const [row] = await readPending(pool)
   assert.equal(row?.attempts, 1)
   assert.equal(row?.run_attempts, 1)
@@ -122,7 +123,8 @@ test('I12: under an old epoch nothing changes, and no attempt is written', async
   const otherEpoch = await holdShard(pool, 8)
   await holdShard(pool)
   const batch = [stale, record(ours, { shard: 8, epoch: otherEpoch })]
-  assert.deepEqual(await recordOutcomes(pool, batch, NOW), new Set([ours.id]))
+  const { ids } = await recordOutcomes(pool, batch, NOW)
+  assert.deepEqual(ids, new Set([ours.id]))
   assert.deepEqual(
     (await readPending(pool)).map(({ id, attempts }) => [id, attempts]),
     [[old.id, 0]],
@@ -130,12 +132,29 @@ test('I12: under an old epoch nothing changes, and no attempt is written', async
   assert.deepEqual(await attemptsOf(pool, old.id), [])
 })
 
+test('regression: leases that a record was made under and that are lost are named, each once', async () => {
+  const [one, other] = [await storePending(pool, endpoint), await storePending(pool, endpoint)]
+  const elsewhere = await storeEndpoint(pool, endpoint.clientKey, { shard: 8 })
+  const ours = await storePending(pool, elsewhere)
+  const otherEpoch = await holdShard(pool, 8)
+  const lost = { shard: 7, epoch }
+  await holdShard(pool)
+  for (const changes of [{}, FAILED]) {
+    const batch = [record(one, changes), record(other, changes)]
+    const recorded = await recordOutcomes(pool, batch, NOW)
+    assert.deepEqual(recorded, { ids: new Set(), lost: [lost] })
+  }
+  const kept = await recordOutcomes(pool, [record(ours, { shard: 8, epoch: otherEpoch })], NOW)
+  assert.deepEqual(kept, { ids: new Set([ours.id]), lost: [] })
+})
+
 test('F5: recording again after a lost answer changes nothing more', async () => {
   const [done, failing] = [await storePending(pool, endpoint), await storePending(pool, endpoint)]
   const batch = [record(done), record(failing, FAILED)]
-  assert.equal((await recordOutcomes(pool, batch, NOW)).size, 2)
+  assert.equal((await recordOutcomes(pool, batch, NOW)).ids.size, 2)
   const before = [await readPending(pool), await readFinal(pool)]
-  assert.deepEqual(await recordOutcomes(pool, batch, new Date(LATER_MS)), new Set())
+  const again = await recordOutcomes(pool, batch, new Date(LATER_MS))
+  assert.deepEqual(again, { ids: new Set(), lost: [] })
   assert.deepEqual([await readPending(pool), await readFinal(pool)], before)
   assert.equal((await attemptsOf(pool, done.id)).length, 1)
   assert.equal((await attemptsOf(pool, failing.id)).length, 1)
@@ -144,7 +163,8 @@ test('F5: recording again after a lost answer changes nothing more', async () =>
 test('a delivery that was cancelled meanwhile stays cancelled; its attempt is on record', async () => {
   const delivery = await storePending(pool, endpoint)
   await pool.query('delete from pending_deliveries')
-  assert.deepEqual(await recordOutcomes(pool, [record(delivery)], NOW), new Set())
+  const recorded = await recordOutcomes(pool, [record(delivery)], NOW)
+  assert.deepEqual(recorded, { ids: new Set(), lost: [] }, 'the lease is ours all the same')
   assert.deepEqual(await readFinal(pool), [])
   assert.equal((await attemptsOf(pool, delivery.id)).length, 1)
 })
@@ -186,15 +206,18 @@ test('a replay of an elder is not superseded: somebody asked for it', async () =
 
 test('F16: a take-over passes over a recording under way, and later reads what it wrote', async () => {
   const delivery = await storePending(pool, endpoint)
-  await pool.query(`update leases set expires_at = '-infinity'`)
-  const takeOver = () => takeLeases(pool, randomUUID(), 64, 1_000)
+  await pool.query(`update leases set owner = null`)
+  const takeOver = () => takeLeases(pool, randomUUID(), 64, 1_000, new Map())
   const shards = await inTransaction(pool, async (db) => {
     await recordOutcomes(db, [record(delivery)], NOW)
     return (await takeOver()).map(({ shard }) => shard)
   })
   assert.ok(!shards.includes(7))
   assert.equal(shards.length, 63)
-  assert.deepEqual(await takeOver(), [{ shard: 7, epoch: epoch + 1 }])
+  assert.deepEqual(
+    (await takeOver()).map((lease) => [lease.shard, lease.epoch]),
+    [[7, epoch + 1]],
+  )
   assert.deepEqual(await readPending(pool), [])
 })
 
@@ -204,9 +227,12 @@ test('regression: F7, a recording that is slow does not hold up the renewal of i
   await pool.query(`update leases set owner = $1 where shard = 7`, [owner.id])
   const renewal = await inTransaction(pool, async (db) => {
     await recordOutcomes(db, [record(delivery)], NOW)
-    return renewLeases(pool, owner, { leaseMs: 1_000, processGoneAfterMs: 1_000 })
+    return renewLeases(pool, owner, 1_000, new Map())
   })
-  assert.deepEqual(renewal.held, [{ shard: 7, epoch }])
+  assert.deepEqual(
+    renewal.held.map((lease) => [lease.shard, lease.epoch]),
+    [[7, epoch]],
+  )
 })
 
 test('exhausting ends only what is ours and over', async () => {
@@ -305,7 +331,7 @@ test('F20: a resumption that meets settling under way sees what was parked', asy
 })
 
 test('nothing to do is nothing asked', async () => {
-  assert.equal((await recordOutcomes(pool, [], NOW)).size, 0)
+  assert.equal((await recordOutcomes(pool, [], NOW)).ids.size, 0)
   await exhaustDeliveries(pool, [], NOW)
   await postponeDeliveries(pool, [])
   await settleInactive(pool, [], NOW)

@@ -4,6 +4,7 @@
 // for whatever we wait for, and a process that is merely slow would lose its shards.
 
 import type { FinalState } from '../core/delivery.ts'
+import type { ShardEpoch } from '../core/lease.ts'
 import { bytesColumn, instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { fileAs } from './file-deliveries.ts'
@@ -37,6 +38,13 @@ export interface AttemptRecord extends HeldDelivery {
   supersedes: boolean
 }
 
+export interface Recorded {
+  /** The ids that were changed; one that is not among them was cancelled meanwhile, or is another's. */
+  ids: ReadonlySet<string>
+  /** Leases that the records were made under and that are no longer ours. */
+  lost: readonly ShardEpoch[]
+}
+
 /** Those leases of `given` that are still ours. */
 export const HELD = `held as (
   select l.shard, l.epoch from leases l
@@ -52,6 +60,18 @@ export const HELD = `held as (
  */
 export function sameDelivery(given: string): string {
   return `p.client_key = any(array[${given}.client_key]) and p.id = any(array[${given}.id])`
+}
+
+/** A changed delivery, or a lease that is lost. */
+type RecordedRow = { id: string } | ({ id: null } & ShardEpoch)
+
+/** What a recording answers: the changed deliveries, then the given leases that are not ours. */
+function selectRecorded(changed: string, shards: string, epochs: string): string {
+  return `select id, null::smallint as shard, null::bigint as epoch from (${changed}) as changed
+    union all
+    select null, g.shard, g.epoch
+    from unnest(${shards}::smallint[], ${epochs}::bigint[]) as g (shard, epoch)
+    where (g.shard, g.epoch) not in (select shard, epoch from held)`
 }
 
 /** Those of the given leases that are still ours; each is given once. */
@@ -84,23 +104,28 @@ function hasNotDelivered(at: string): string {
 }
 
 /**
- * One row per attempt, and the delivery's next state. Returns the ids that were changed; one that
- * does not come back was cancelled meanwhile, or belongs to a new owner. Safe to repeat after a
- * commit whose answer was lost: the attempt's number tells a second recording from the first.
+ * One row per attempt, and the delivery's next state. Safe to repeat after a commit whose answer was
+ * lost: the attempt's number tells a second recording from the first.
  */
 export async function recordOutcomes(
   db: Db,
   records: readonly AttemptRecord[],
   now: Date,
-): Promise<ReadonlySet<string>> {
+): Promise<Recorded> {
   const plain = records.filter(isPlainlyDelivered)
   const rest =
     plain.length === 0 ? records : records.filter((record) => !isPlainlyDelivered(record))
-  const ids = await Promise.all([
+  const answers = await Promise.all([
     plain.length === 0 ? [] : recordDelivered(db, plain, now),
     rest.length === 0 ? [] : recordAny(db, rest, now),
   ])
-  return new Set(ids.flat().map((row) => row.id))
+  const ids = new Set<string>()
+  const lost: ShardEpoch[] = []
+  for (const row of answers.flat()) {
+    if (row.id === null) lost.push({ shard: row.shard, epoch: row.epoch })
+    else ids.add(row.id)
+  }
+  return { ids, lost }
 }
 
 /** Most attempts by far, and they need less than half of the columns. */
@@ -112,9 +137,9 @@ async function recordDelivered(
   db: Db,
   records: readonly AttemptRecord[],
   now: Date,
-): Promise<{ id: string }[]> {
+): Promise<RecordedRow[]> {
   const leases = distinctLeases(records)
-  const { rows } = await db.query<{ id: string }>({
+  const { rows } = await db.query<RecordedRow>({
     name: 'record-delivered',
     text: `with given as (
              select * from unnest(
@@ -139,7 +164,7 @@ async function recordDelivered(
              from mine m where ${hasNotDelivered('to_timestamp(m.at_ms / 1000)')}
              on conflict do nothing
            )
-           select id from ended`,
+           ${selectRecorded('select id from ended', '$9', '$10')}`,
     values: [
       plainColumn(records, (record) => record.clientKey),
       plainColumn(records, (record) => record.id),
@@ -161,9 +186,9 @@ async function recordAny(
   db: Db,
   records: readonly AttemptRecord[],
   now: Date,
-): Promise<{ id: string }[]> {
+): Promise<RecordedRow[]> {
   const leases = distinctLeases(records)
-  const { rows } = await db.query<{ id: string }>({
+  const { rows } = await db.query<RecordedRow>({
     name: 'record-outcomes',
     text: `with given as (
              select * from unnest(
@@ -215,7 +240,7 @@ async function recordAny(
                duration_ms
              from (select * from ended union all select * from overtaken) as gone
            )
-           select id from kept union all select id from ended`,
+           ${selectRecorded('select id from kept union all select id from ended', '$22', '$23')}`,
     values: [
       plainColumn(records, (record) => record.clientKey),
       plainColumn(records, (record) => record.id),

@@ -100,10 +100,9 @@ export async function readProcesses(db: Db): Promise<readonly ProcessView[]> {
     shards: number[] | null
   }>({
     name: 'read-processes',
-    // By the database's clock alone, as leases are everywhere.
     text: `select p.id, p.host, p.version, p.started_at, p.seen_at,
              (select array_agg(l.shard order by l.shard) from leases l
-               where l.owner = p.id and l.expires_at > now()) as shards
+               where l.owner = p.id) as shards
            from processes p order by p.started_at, p.id limit 1000`,
   })
   return rows.map((row) => ({

@@ -2,9 +2,11 @@
 // attempt that was recorded before, an endpoint that is gone.
 
 import assert from 'node:assert/strict'
+import type { RenewedLease } from '../../server/core/lease.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
 import { NIL_UUID } from '../../server/core/uuid.ts'
-import type { AttemptRecord, HeldDelivery } from '../../server/store/outcomes.ts'
+import type { Renewal } from '../../server/store/leases.ts'
+import type { AttemptRecord, HeldDelivery, Recorded } from '../../server/store/outcomes.ts'
 import type { SendingEndpoint } from '../../server/store/sending-endpoints.ts'
 import { Dice } from '../simulator/dice.ts'
 import type { PendingRow } from '../simulator/twin-tables.ts'
@@ -12,10 +14,25 @@ import { sampleWrite } from '../support/payment-sample.ts'
 import { type BothStores, POLICY } from './both-stores.ts'
 
 const HOUR_MS = 3_600_000
+const NOTHING_SEEN: Renewal = {
+  nowMs: 0,
+  held: [],
+  others: new Map(),
+  processes: new Map(),
+  free: 0,
+}
+
+interface Seen {
+  found: Renewal
+  twin: Renewal
+}
 
 export class Operations {
   readonly #both: BothStores
   readonly #dice: Dice
+  /** The last renewal of each process, from both. */
+  readonly #seen = [NOTHING_SEEN, NOTHING_SEEN].map((seen) => ({ found: seen, twin: seen }))
+  #picked: readonly unknown[] = []
   #keys = 0
   #endpoints = 0
 
@@ -60,11 +77,16 @@ export class Operations {
     takeMore: () => this.#take(),
     release: async () => {
       const process = this.#process()
-      const shards = this.#shards()
-      await this.#both.store(process).releaseLeases(shards)
-      this.#both.twin.releaseLeases(this.#both.processes[process], shards)
+      const leases = this.#leases()
+      await this.#both.store(process).releaseLeases(leases)
+      this.#both.twin.releaseLeases(this.#both.processes[process], leases)
     },
-    expire: () => this.#both.expire(this.#shards()),
+    leave: async () => {
+      const process = this.#process()
+      await this.#both.store(process).leave()
+      this.#both.twin.leave(this.#both.processes[process])
+    },
+    renewAsBefore: () => this.#both.renewAsBefore(this.#shards()),
     markReplay: async () => {
       const [row] = this.#rows()
       if (row) await this.#both.markReplay(row.id)
@@ -123,6 +145,15 @@ export class Operations {
     return [...new Set(shards.filter(() => this.#dice.chance(0.4)))]
   }
 
+  /** As they are, or as they were before a renewal or a take-over. */
+  #leases(): RenewedLease[] {
+    return this.#shards().map((shard) => {
+      const { epoch = 0, beat = 0 } = this.#both.twin.tables.leases.get(shard) ?? {}
+      const late = this.#dice.pick([0, 0, 0, 1])
+      return { shard, epoch: this.#dice.chance(0.9) ? epoch : epoch - 1, beat: beat - late }
+    })
+  }
+
   #rows(): PendingRow[] {
     return [...this.#both.twin.tables.pending.values()].toSorted((one, other) =>
       one.id < other.id ? -1 : 1,
@@ -155,22 +186,47 @@ export class Operations {
 
   async #renew(): Promise<void> {
     const process = this.#process()
-    const found = await this.#both.store(process).renewLeases()
-    const { held, processes } = this.#both.twin.renewLeases(
+    const seen = this.#seen[process] as Seen
+    const found = await this.#both.store(process).renewLeases(this.#some(seen.found.processes))
+    const renewal = this.#both.twin.renewLeases(
       this.#both.processes[process],
-      POLICY,
+      POLICY.leaseMs,
+      this.#like(seen.twin.processes),
       found.nowMs,
     )
-    assert.equal(processes, found.processes)
-    assert.deepEqual(byShard(held), byShard(found.held))
+    assert.deepEqual(byShard(renewal.held), byShard(found.held))
+    assert.equal(renewal.free, found.free)
+    sameKeys(renewal.others, found.others)
+    sameKeys(renewal.processes, found.processes)
+    // What has changed since the last look has changed for both.
+    for (const kind of ['others', 'processes'] as const) {
+      const changed = (one: Renewal, before: Renewal) =>
+        [...one[kind]].filter(([key, mark]) => before[kind].get(key as never) !== mark).length
+      assert.equal(changed(renewal, seen.twin), changed(found, seen.found))
+    }
+    this.#seen[process] = { found, twin: renewal }
+  }
+
+  /** Some of what was seen before, and then the same of what the twin showed. */
+  #some<Key>(marks: ReadonlyMap<Key, string>): ReadonlyMap<Key, string> {
+    this.#picked = [...marks.keys()].filter(() => this.#dice.chance(0.5))
+    return this.#like(marks)
+  }
+
+  #like<Key>(marks: ReadonlyMap<Key, string>): ReadonlyMap<Key, string> {
+    return new Map((this.#picked as Key[]).map((key) => [key, marks.get(key) ?? '']))
   }
 
   async #take(): Promise<void> {
     const process = this.#process()
     const wanted = this.#dice.pick([0, 5, 40, 64])
-    const found = await this.#both.store(process).takeLeases(wanted)
     const { twin, processes } = this.#both
-    const taken = twin.takeLeases(processes[process], wanted, POLICY.leaseMs, Date.now())
+    const seen = this.#seen[process] as Seen
+    const silent = this.#some(seen.found.others)
+    const found = await this.#both.store(process).takeLeases(wanted, silent)
+    const { leaseMs } = POLICY
+    const alike = this.#like(seen.twin.others)
+    const taken = twin.takeLeases(processes[process], wanted, leaseMs, alike, this.#both.nowMs)
     assert.deepEqual(byShard(taken), byShard(found))
   }
 
@@ -240,12 +296,12 @@ export class Operations {
     })
     const found = await this.#both.store(0).recordOutcomes(records, this.#both.nowMs)
     const recorded = this.#both.twin.recordOutcomes(records, this.#both.nowMs)
-    assert.deepEqual([...recorded].toSorted(), [...found].toSorted())
+    sameRecorded(recorded, found)
     if (this.#dice.chance(0.5)) return
     // The answer was lost, and the same is recorded again.
     const again = await this.#both.store(0).recordOutcomes(records, this.#both.nowMs)
     const repeated = this.#both.twin.recordOutcomes(records, this.#both.nowMs)
-    assert.deepEqual([...repeated].toSorted(), [...again].toSorted())
+    sameRecorded(repeated, again)
   }
 
   #recordOf(row: PendingRow): AttemptRecord {
@@ -331,6 +387,15 @@ export class Operations {
       byEndpoint(found),
     )
   }
+}
+
+function sameRecorded(one: Recorded, other: Recorded): void {
+  assert.deepEqual([...one.ids].toSorted(), [...other.ids].toSorted())
+  assert.deepEqual(byShard(one.lost), byShard(other.lost))
+}
+
+function sameKeys<Key>(one: ReadonlyMap<Key, string>, other: ReadonlyMap<Key, string>): void {
+  assert.deepEqual([...one.keys()].toSorted(), [...other.keys()].toSorted())
 }
 
 function byShard<T extends { shard: number }>(rows: readonly T[]): T[] {

@@ -20,8 +20,8 @@ const QUERIES: Readonly<Record<string, string>> = {
     from endpoints order by id`,
   health: `select endpoint_id, failing_since, last_success_at, last_failure_at, last_error, circuit
     from endpoint_health order by endpoint_id`,
-  leases: `select shard, epoch, owner, expires_at > clock_timestamp() as runs
-    from leases order by shard`,
+  leases: 'select shard, epoch, owner, beat from leases order by shard',
+  processes: 'select id, beat from processes order by id',
 }
 
 export async function readState(pool: Pool): Promise<State> {
@@ -98,12 +98,8 @@ export function twinState({ tables }: Twin): State {
       row.lastError,
       row.circuit,
     ]),
-    leases: sorted(tables.leases.values(), (row) => [
-      row.shard,
-      row.epoch,
-      row.owner,
-      row.expiresAtMs > 0,
-    ]),
+    leases: sorted(tables.leases.values(), (row) => [row.shard, row.epoch, row.owner, row.beat]),
+    processes: sorted(tables.processes, ([id, { beat }]) => [id, beat]),
   }
 }
 

@@ -16,6 +16,9 @@ export const SOMETIMES = [
   'parked and refilled',
   'replay',
   'endpoint deleted while in flight',
+  'database clock jumps by minutes',
+  'machine asleep beyond its lease',
+  'machine paused beyond its lease',
 ] as const
 
 export class Counters {

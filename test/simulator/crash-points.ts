@@ -15,7 +15,6 @@ export function calmPlan(subject: Subject, nodes: number): Plan {
     cadence: 'seconds',
     nodes: Array.from({ length: nodes }, () => ({ wallOffsetMs: 0, startAfterMs: 0 })),
     shards: [0],
-    shares: 64,
     accounts: 1,
     endpoints: [
       {

@@ -22,8 +22,8 @@ export const MUTANTS: readonly Mutant[] = [
       patch('core/lease.ts', 'leaseMs: 25_000', 'leaseMs: 8_000'),
       patch(
         'core/lease.ts',
-        'monotonicMs > policy.attemptMsMax + policy.recordingMsMax',
-        'monotonicMs > policy.recordingMsMax',
+        'cautiousMs > policy.attemptMsMax + policy.recordingMsMax',
+        'cautiousMs > policy.recordingMsMax',
       ),
     ],
   },
@@ -32,13 +32,13 @@ export const MUTANTS: readonly Mutant[] = [
     patches: [
       patch(
         'delivery/shards.ts',
-        'else lease.endsAtMonotonicMs = sentAtMs +',
-        'else lease.endsAtMonotonicMs = this.#clock.monotonicMs() +',
+        'Object.assign(lease, now, this.#endsOf(sentAt))',
+        'Object.assign(lease, now, this.#endsOf({ ...sentAt, ...this.#readClocks() }))',
       ),
       patch(
         'delivery/shards.ts',
-        'const endsAtMonotonicMs = sentAtMs +',
-        'const endsAtMonotonicMs = this.#clock.monotonicMs() +',
+        '{ ...lease, ...this.#endsOf(sentAt) }',
+        '{ ...lease, ...this.#endsOf({ ...sentAt, ...this.#readClocks() }) }',
       ),
     ],
   },
@@ -47,7 +47,7 @@ export const MUTANTS: readonly Mutant[] = [
     patches: [
       patch(
         'delivery/shards.ts',
-        'return hasRoom(lease, this.#policy, this.#clock.monotonicMs())',
+        'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
         'return hasRoom !== null',
       ),
     ],
@@ -103,6 +103,62 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   { name: 'leases by a process’s clock', flaw: 'leases-by-the-process-clock' },
+  { name: 'lease taken by expires_at again', flaw: 'leases-by-expires-at' },
+  {
+    name: 'lease taken before it was silent long enough',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'const silent = this.#others.silentFor(this.#policy.leaseMs,',
+        'const silent = this.#others.silentFor(this.#policy.leaseMs / 5,',
+      ),
+    ],
+  },
+  {
+    name: 'silence counted on a clock that jumps ahead',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'silentFor(this.#policy.leaseMs, sentAt.monotonicMs)\n    if',
+        'silentFor(this.#policy.leaseMs, sentAt.cautiousMs)\n    if',
+      ),
+    ],
+  },
+  {
+    name: 'own lease counted on a clock that sleeps',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'cautiousMs: cautiousMs() }',
+        'cautiousMs: cautiousMs === null ? 0 : clock.monotonicMs() }',
+      ),
+      patch(
+        'delivery/shards.ts',
+        'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
+        'return hasRoom(lease, this.#policy, this.#clock.monotonicMs())',
+      ),
+    ],
+  },
+  {
+    name: 'refused record is resent',
+    patches: [
+      patch(
+        'delivery/recorder.ts',
+        'for (const lease of recorded.lost) this.#leases.refused(lease)',
+        'void recorded.lost',
+      ),
+    ],
+  },
+  {
+    name: 'a stop is not told',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'await this.#environment.store.leave()\n    this.#environment.wakeUps?.announceLeases()',
+        'await this.#environment.store.leave()',
+      ),
+    ],
+  },
   {
     name: 'window from creation',
     patches: [

@@ -33,6 +33,8 @@ export interface StoreLink {
   /** Runs in the process, if it is still alive and when it is awake. */
   arrive(ms: number, label: string, run: () => void): void
   databaseMs(): number
+  /** A renewal is sent; to be called when it is answered: the process knows again what is its own. */
+  beginRenewal(): () => void
   onStoreFault(kind: 'unapplied' | 'answer-lost' | 'hang' | 'partition', label: string): void
 }
 
@@ -88,26 +90,30 @@ export function call<T>(link: StoreLink, label: string, apply: () => T): Promise
   })
 }
 
-/** `shares` is how often 64 shards are the world's: a small world reports that many times the processes. */
 export function nodeStore(
   link: StoreLink,
   twin: Twin,
   processId: string,
-  policy: LeasePolicy,
-  shares: number,
+  { leaseMs }: LeasePolicy,
 ): DeliveryStore {
   const ask = <T>(label: string, apply: () => T) => call(link, label, apply)
   return {
-    renewLeases: () =>
-      ask('renewLeases', () => {
-        const renewal = twin.renewLeases(processId, policy, link.databaseMs())
-        return { ...renewal, processes: renewal.processes * shares }
-      }),
-    takeLeases: (wanted) =>
+    renewLeases: async (gone) => {
+      const onAnswered = link.beginRenewal()
+      const renewal = await ask('renewLeases', () =>
+        twin.renewLeases(processId, leaseMs, gone, link.databaseMs()),
+      )
+      onAnswered()
+      return renewal
+    },
+    takeLeases: (wanted, silent) =>
       ask('takeLeases', () =>
-        twin.takeLeases(processId, wanted, policy.leaseMs, link.databaseMs()),
+        twin.takeLeases(processId, wanted, leaseMs, silent, link.databaseMs()),
       ),
-    releaseLeases: (shards) => ask('releaseLeases', () => twin.releaseLeases(processId, shards)),
+    releaseLeases: (leases) => {
+      const given = leases.map((lease) => ({ ...lease }))
+      return ask('releaseLeases', () => twin.releaseLeases(processId, given))
+    },
     leave: () => ask('leave', () => twin.leave(processId)),
     readDue: (cursors, untilMs, limit) => {
       const given = [...cursors]

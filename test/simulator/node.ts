@@ -6,6 +6,7 @@ import type { Engine, EngineOptions } from '../../server/delivery/engine.ts'
 import type { AttemptResult, CallbackRequest } from '../../server/delivery/exchange.ts'
 import type { WakeUp } from '../../server/store/wake-ups.ts'
 import { Dice } from './dice.ts'
+import { NodeClocks } from './node-clocks.ts'
 import { call, nodeStore, type StoreLink, type StoreWeather } from './node-store.ts'
 import type { Receiver } from './receivers.ts'
 import type { FaultAct } from './records.ts'
@@ -20,7 +21,6 @@ export interface NodeWorld {
   scheduler: Scheduler
   twin: Twin
   options: Omit<EngineOptions, 'onDatabaseTime'>
-  shares: number
   startMs: number
   weather(): StoreWeather
   databaseMs(): number
@@ -42,7 +42,9 @@ export class SimulatedNode {
   #stalledUntilMs = 0
   #partitionedUntilMs = 0
   #starvedUntilMs = 0
-  #wallOffsetMs: number
+  readonly #clocks: NodeClocks
+  /** Pauses since which it has not renewed: it may believe in leases that it cannot know to be lost. */
+  #blindness: FaultAct[] = []
   #engine: Engine | null = null
   #link: StoreLink | null = null
   #nowMs: () => number = () => 0
@@ -53,7 +55,7 @@ export class SimulatedNode {
   constructor(world: NodeWorld, number: number, wallOffsetMs: number) {
     this.#world = world
     this.name = `n${number}`
-    this.#wallOffsetMs = wallOffsetMs
+    this.#clocks = new NodeClocks(world.scheduler, wallOffsetMs)
     this.#dice = new Dice(world.seed, 1_000 + number)
   }
 
@@ -64,7 +66,7 @@ export class SimulatedNode {
   /** Takes calls of its API: up, past its start, and knowing what time it is. */
   get isReady(): boolean {
     if (!this.#isReady || !this.#isAnchored()) return false
-    return this.#world.scheduler.nowMs >= this.#stalledUntilMs
+    return this.#world.scheduler.nowMs >= this.#awakeAtMs
   }
 
   get engine(): Engine | null {
@@ -80,15 +82,26 @@ export class SimulatedNode {
     return this.#nowMs()
   }
 
+  /** When its process goes on, or may begin. */
+  get #awakeAtMs(): number {
+    return Math.max(this.#stalledUntilMs, this.#clocks.stillUntilMs)
+  }
+
   start(): void {
     if (this.isUp) return
-    const { subject, twin, options, scheduler, shares } = this.#world
+    const { subject, twin, options, scheduler } = this.#world
+    if (scheduler.nowMs < this.#clocks.stillUntilMs) {
+      scheduler.at(this.#clocks.stillUntilMs, `${this.name} starts`, () => this.start())
+      return
+    }
     const incarnation = ++this.#incarnation
-    const bootedAtMs = scheduler.nowMs - this.#dice.between(0, 1e6)
+    const clocks = this.#clocks
+    clocks.start(this.#dice.between(0, 1e6))
     const clock = new subject.DatabaseClock(
-      () => scheduler.nowMs + this.#wallOffsetMs,
-      () => scheduler.nowMs - bootedAtMs,
+      () => clocks.wallMs(),
+      () => clocks.monotonicMs(),
     )
+    const cautious = new subject.CautiousClock(() => clocks.monotonicMs(), clocks)
     this.#nowMs = () => clock.nowMs()
     this.#isAnchored = () => clock.isAnchored
     this.#isStopping = false
@@ -99,15 +112,18 @@ export class SimulatedNode {
     const engine = new subject.Engine(
       {
         clock,
+        cautiousMs: () => cautious.nowMs(),
         random: () => this.#dice.next(),
-        setTimer: (ms, run) => door(ms, 'timer', run),
-        store: nodeStore(link, twin, processId, options.leases, shares),
-        send: (request) => this.#send(door, clock.monotonicMs.bind(clock), request),
+        setTimer: (ms, run) => this.#setTimer(door, ms, run),
+        store: nodeStore(link, twin, processId, options.leases),
+        send: (request) => this.#send(door, () => cautious.nowMs(), request),
         wakeUps: {
           announceWork: (shard) =>
             this.#world.announce(this.name, { shards: [shard], endpoints: [] }),
           announceEndpoint: (lane) =>
             this.#world.announce(this.name, { shards: [], endpoints: [lane] }),
+          announceLeases: () =>
+            this.#world.announce(this.name, { shards: [], endpoints: [], leases: true }),
         },
         log: {
           info: (fields, message) => this.#world.log(this.name, message, fields),
@@ -135,6 +151,7 @@ export class SimulatedNode {
     this.#link = null
     this.#isReady = false
     this.#stalledUntilMs = 0
+    this.#see(this.#world.scheduler.nowMs)
   }
 
   /** SIGTERM: what is under way ends, shards are handed over, then the process is gone. */
@@ -153,6 +170,21 @@ export class SimulatedNode {
 
   stall(ms: number): void {
     this.#stalledUntilMs = this.#world.scheduler.nowMs + ms
+  }
+
+  /** The machine sleeps: its monotonic clock stands still, and the others tell so when it wakes up. */
+  sleep(ms: number): void {
+    this.#clocks.standStill(ms, false)
+  }
+
+  /** The machine is paused from outside: no clock of its own tells. Blind until its next renewal. */
+  pause(ms: number, blindness: FaultAct): void {
+    this.#clocks.standStill(ms, true)
+    this.#blindness.push(blindness)
+  }
+
+  setWall(byMs: number): void {
+    this.#clocks.setWall(byMs)
   }
 
   partition(ms: number): void {
@@ -181,13 +213,31 @@ export class SimulatedNode {
       let callOff = () => {}
       const enter = () => {
         if (incarnation !== this.#incarnation) return
-        if (scheduler.nowMs < this.#stalledUntilMs) {
-          callOff = scheduler.at(this.#stalledUntilMs + this.#dice.between(0, 5), label, enter)
+        if (scheduler.nowMs < this.#awakeAtMs) {
+          callOff = scheduler.at(this.#awakeAtMs + this.#dice.between(0, 5), label, enter)
         } else run()
       }
       callOff = scheduler.after(ms, label, enter)
       return () => callOff()
     }
+  }
+
+  /** Timers count on the monotonic clock: they ring so much later as it has stood still. */
+  #setTimer(door: Door, ms: number, run: () => void): () => void {
+    const dueAtMs = this.#clocks.monotonicMs() + ms
+    const ring = () => {
+      const leftMs = dueAtMs - this.#clocks.monotonicMs()
+      if (leftMs > 0.001) callOff = door(leftMs, 'timer', ring)
+      else run()
+    }
+    let callOff = door(ms, 'timer', ring)
+    return () => callOff()
+  }
+
+  /** It knows again what is its own, if the renewal was sent when the machine was awake again. */
+  #see(sentAtMs: number): void {
+    if (sentAtMs < this.#clocks.stillUntilMs) return
+    for (const fault of this.#blindness.splice(0)) fault.untilMs = this.#world.scheduler.nowMs
   }
 
   #linkThrough(door: Door): StoreLink {
@@ -201,8 +251,12 @@ export class SimulatedNode {
       arrive: (ms, label, run) => door(ms, `${this.name} ${label}`, run),
       databaseMs: () =>
         this.#world.subject.flaws.has('leases-by-the-process-clock')
-          ? scheduler.nowMs + this.#wallOffsetMs
+          ? this.#clocks.wallMs()
           : this.#world.databaseMs(),
+      beginRenewal: () => {
+        const sentAtMs = scheduler.nowMs
+        return () => this.#see(sentAtMs)
+      },
       onStoreFault: (kind, label) => {
         const untilMs = scheduler.nowMs + 12_000
         this.#world.log(this.name, `store fault: ${kind}`, { label })
@@ -213,15 +267,16 @@ export class SimulatedNode {
   }
 
   /** Connecting takes time and needs the process; once the request is out, nothing calls it back. */
-  #send(door: Door, monotonicMs: () => number, request: CallbackRequest): Promise<AttemptResult> {
+  #send(door: Door, cautiousMs: () => number, request: CallbackRequest): Promise<AttemptResult> {
     return new Promise((resolve) => {
       const { scheduler, options, startMs } = this.#world
       const dice = this.#dice
       const { attemptMsMax } = options.leases
       const calledAtMs = scheduler.nowMs
-      const startedAtMonotonicMs = monotonicMs()
+      const startedAtMonotonicMs = this.#clocks.monotonicMs()
+      const startedAtCautiousMs = cautiousMs()
       const finish = (outcome: Outcome): Outcome => {
-        const durationMs = monotonicMs() - startedAtMonotonicMs
+        const durationMs = this.#clocks.monotonicMs() - startedAtMonotonicMs
         // The process may have slept: an answer that it reads after the deadline is late.
         const heard: Outcome =
           durationMs > attemptMsMax ? { kind: 'unreachable', reason: 'timeout' } : outcome
@@ -234,7 +289,8 @@ export class SimulatedNode {
         )
       const go = () => {
         const receiver = this.#world.receiverAt(request.url)
-        if (monotonicMs() - startedAtMonotonicMs >= attemptMsMax || receiver === undefined) {
+        // As delivery/exchange.ts has it, just before the first byte.
+        if (cautiousMs() - startedAtCautiousMs >= attemptMsMax || receiver === undefined) {
           finish({ kind: 'unreachable', reason: 'connect-error' })
           return
         }

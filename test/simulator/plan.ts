@@ -40,7 +40,7 @@ export interface ActPlan {
 
 export interface FaultPlan {
   afterMs: number
-  kind: 'crash' | 'stall' | 'partition' | 'starve' | 'stop' | 'database-clock'
+  kind: (typeof FAULTS)[number]
   node: number
   lengthMs: number
 }
@@ -50,7 +50,6 @@ export interface Plan {
   cadence: 'seconds' | 'week'
   nodes: readonly { wallOffsetMs: number; startAfterMs: number }[]
   shards: readonly number[]
-  shares: number
   accounts: number
   endpoints: readonly EndpointPlan[]
   writes: readonly WritePlan[]
@@ -86,6 +85,8 @@ export function drawPlan(seed: number, subject: Subject): Plan {
     hang: draws(0.15) ? 0.03 : 0,
   }
   const options = drawOptions(dice, subject, isWeek)
+  const faults = hasFaults ? drawFaults(dice, nodes, phaseMs, isWeek) : []
+  const wakeUpsLost = draws(0.3) ? dice.pick([0.3, 1]) : 0
   return {
     seed,
     cadence: isWeek ? 'week' : 'seconds',
@@ -94,19 +95,18 @@ export function drawPlan(seed: number, subject: Subject): Plan {
       startAfterMs: dice.between(0, isWeek ? HOUR : 2 * SECOND),
     })),
     shards,
-    shares: 64 / shardCount,
     accounts,
     endpoints,
     writes: drawWrites(dice, phaseMs, isWeek),
     acts: drawActs(dice, endpoints.length, phaseMs),
-    faults: hasFaults ? drawFaults(dice, nodes, phaseMs, isWeek) : [],
+    faults,
     weather,
-    wakeUpsLost: draws(0.3) ? dice.pick([0.3, 1]) : 0,
+    wakeUpsLost,
     phaseMs,
     drainMs: isWeek ? 20 * DAY : 40 * MINUTE,
     resumesAll: dice.chance(0.8),
     options,
-    limits: toLimits(options, weather),
+    limits: toLimits(options, { weather, wakeUpsLost, faults }),
   }
 }
 
@@ -175,19 +175,27 @@ function drawActs(dice: Dice, endpoints: number, phaseMs: number): ActPlan[] {
   return acts
 }
 
+const FAULTS = [
+  ...(['crash', 'stall', 'partition', 'starve', 'stop'] as const),
+  ...(['database-clock', 'wall-clock', 'sleep', 'pause'] as const),
+]
+
+/** A correction of moments, or a jump of minutes; in either direction. */
+function drawJump(dice: Dice): number {
+  const lengthMs = dice.chance(0.5) ? dice.between(0, 400) : dice.between(10 * SECOND, 5 * MINUTE)
+  return dice.chance(0.5) ? lengthMs : -lengthMs
+}
+
 function drawFaults(dice: Dice, nodes: number, phaseMs: number, isWeek: boolean): FaultPlan[] {
-  const kinds = (
-    ['crash', 'stall', 'partition', 'starve', 'stop', 'database-clock'] as const
-  ).filter(() => dice.chance(0.4))
+  const kinds = FAULTS.filter(() => dice.chance(0.4))
   if (kinds.length === 0) return []
   return Array.from({ length: dice.whole(1, 5) }, () => {
     const kind = dice.pick(kinds)
-    // A jump of the database's clock eats from the margin between attempt and lease: it is small.
-    // Leases that cannot be renewed matter only once they run out.
+    // Leases that cannot be renewed, and clocks that stand still, matter only once they run out.
     const lengthMs =
-      kind === 'database-clock'
-        ? dice.between(-400, 400)
-        : kind === 'starve' && !isWeek
+      kind === 'database-clock' || kind === 'wall-clock'
+        ? drawJump(dice)
+        : (kind === 'starve' || kind === 'sleep' || kind === 'pause') && !isWeek
           ? dice.between(15 * SECOND, 50 * SECOND)
           : isWeek
             ? dice.skewed(MINUTE, 6 * HOUR)
@@ -261,8 +269,19 @@ function drawOptions(
   }
 }
 
-function toLimits(options: Omit<EngineOptions, 'onDatabaseTime'>, weather: StoreWeather): Limits {
+function toLimits(
+  options: Omit<EngineOptions, 'onDatabaseTime'>,
+  { weather, wakeUpsLost, faults }: Pick<Plan, 'weather' | 'wakeUpsLost' | 'faults'>,
+): Limits {
   const { leases, lanes, pollEveryMs, dueReader, retry } = options
+  // What is due is due by the database's clock: when that jumps, all that waits for it jumps too.
+  const jumps = faults.filter(({ kind }) => kind === 'database-clock')
+  const offsets = [0, ...jumps.map(({ lengthMs }) => lengthMs)]
+  const jumpMs = Math.max(...offsets) - Math.min(...offsets)
+  // A machine that was paused is late by so much, until it reads the database's time again.
+  const pauses = faults.filter(({ kind }) => kind === 'pause' || kind === 'sleep')
+  const lateMs = pauses.reduce((sum, { lengthMs }) => sum + lengthMs, 0)
+  const isTold = wakeUpsLost === 0 && weather.delayMsMax <= 100
   return {
     patienceMs: lanes.patienceMs,
     windowMs: retry.windowMs,
@@ -271,16 +290,17 @@ function toLimits(options: Omit<EngineOptions, 'onDatabaseTime'>, weather: Store
     leaseMs: leases.leaseMs,
     pollMs: pollEveryMs,
     controlMsMax: 5 * pollEveryMs,
-    rescueMsMax: leases.leaseMs + dueReader.sweepEveryMs + 5 * pollEveryMs,
-    handOverMsMax: 2 * leases.renewEveryMs + pollEveryMs,
+    rescueMsMax: leases.leaseMs + dueReader.sweepEveryMs + 5 * pollEveryMs + jumpMs,
+    // Told, the others take over at once; else they look at their next renewal.
+    handOverMsMax: isTold ? 1_500 : 2 * leases.renewEveryMs + pollEveryMs,
     keyOverlapMs: DAY,
     retryBaseMs: retry.baseMs,
     retryCapMs: retry.capMs,
     jitter: 0.2,
     breakerMsMax: 5 * MINUTE,
-    clockErrorMs: 2 * SECOND,
+    clockErrorMs: 2 * SECOND + jumpMs + lateMs,
     // A process's first reading of the database's time may take the slowest round trip, and is then wrong
     // by half of it; two processes may be wrong in opposite directions.
-    clocksApartMs: Math.max(2 * SECOND, weather.delayMsMax),
+    clocksApartMs: Math.max(2 * SECOND, weather.delayMsMax) + jumpMs + lateMs,
   }
 }

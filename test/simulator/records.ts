@@ -132,6 +132,10 @@ export interface FaultAct {
     | 'starve'
     | 'store'
     | 'stop'
+    /** The machine sleeps, and its clocks tell so when it wakes up. */
+    | 'sleep'
+    /** The machine is paused and no clock of its own tells; until it has renewed its leases. */
+    | 'pause'
     | 'wall-clock'
     | 'database-clock'
   /** Null: anybody. */

@@ -11,6 +11,7 @@ export type Flaw =
   | 'sequence-without-lock'
   | 'check-then-insert'
   | 'leases-by-the-process-clock'
+  | 'leases-by-expires-at'
   | 'replay-in-flight'
   | 'pause-counts'
 
@@ -21,6 +22,7 @@ export interface Subject {
   DUE_READER_LIMITS: typeof import('../../server/delivery/due-reader.ts').DUE_READER_LIMITS
   CHANGE_WATCH_LIMITS: typeof import('../../server/delivery/change-watch.ts').CHANGE_WATCH_LIMITS
   DatabaseClock: typeof import('../../server/database-clock.ts').DatabaseClock
+  CautiousClock: typeof import('../../server/cautious-clock.ts').CautiousClock
   LEASE_POLICY: typeof import('../../server/core/lease.ts').LEASE_POLICY
   retryPolicy: typeof import('../../server/core/backoff.ts').retryPolicy
   circuitPolicy: typeof import('../../server/core/circuit.ts').circuitPolicy
@@ -42,6 +44,7 @@ export async function loadSubject(root = SERVER, flaws: readonly Flaw[] = []): P
     reader,
     watch,
     clock,
+    cautious,
     lease,
     backoff,
     circuit,
@@ -56,6 +59,7 @@ export async function loadSubject(root = SERVER, flaws: readonly Flaw[] = []): P
       'delivery/due-reader.ts',
       'delivery/change-watch.ts',
       'database-clock.ts',
+      'cautious-clock.ts',
       'core/lease.ts',
       'core/backoff.ts',
       'core/circuit.ts',
@@ -71,6 +75,7 @@ export async function loadSubject(root = SERVER, flaws: readonly Flaw[] = []): P
     DUE_READER_LIMITS: reader.DUE_READER_LIMITS,
     CHANGE_WATCH_LIMITS: watch.CHANGE_WATCH_LIMITS,
     DatabaseClock: clock.DatabaseClock,
+    CautiousClock: cautious.CautiousClock,
     LEASE_POLICY: lease.LEASE_POLICY,
     retryPolicy: backoff.retryPolicy,
     circuitPolicy: circuit.circuitPolicy,

@@ -96,7 +96,14 @@ export interface LeaseRow {
   shard: number
   epoch: number
   owner: string | null
+  beat: number
+  /** For people, and for processes of the version before. */
   expiresAtMs: number
+}
+
+export interface ProcessRow {
+  beat: number
+  seenAtMs: number
 }
 
 export interface Tables {
@@ -109,7 +116,7 @@ export interface Tables {
   attempts: Map<string, AttemptRow>
   health: Map<string, HealthRow>
   leases: Map<number, LeaseRow>
-  processes: Map<string, number>
+  processes: Map<string, ProcessRow>
 }
 
 export function emptyTables(shards: readonly number[]): Tables {
@@ -124,7 +131,7 @@ export function emptyTables(shards: readonly number[]): Tables {
     leases: new Map(
       shards.map((shard) => [
         shard,
-        { shard, epoch: 0, owner: null, expiresAtMs: Number.NEGATIVE_INFINITY },
+        { shard, epoch: 0, owner: null, beat: 0, expiresAtMs: Number.NEGATIVE_INFINITY },
       ]),
     ),
     processes: new Map(),

@@ -1,20 +1,29 @@
 // The in-memory twin of the delivery store: one method per transaction, each atomic, with the rules
-// of server/store. The conformance suite holds it to PostgreSQL. Leases run on the database's clock,
-// which the caller hands in; all else on the `now` that the engine hands in.
+// of server/store. The conformance suite holds it to PostgreSQL. All times are handed in: the database's
+// own for what a renewal tells and notes down, and the `now` of the engine for all else.
 
+import type { RenewedLease, ShardEpoch } from '../../server/core/lease.ts'
 import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
 import type { EndpointKey } from '../../server/delivery/delivery-store.ts'
 import type { DueCursor, StrandKey } from '../../server/store/deliveries.ts'
 import type { EventKey, Payload } from '../../server/store/events.ts'
 import type { HealthDelta } from '../../server/store/health.ts'
 import type { Renewal } from '../../server/store/leases.ts'
-import type { AttemptRecord, HeldDelivery, Postponement } from '../../server/store/outcomes.ts'
+import type {
+  AttemptRecord,
+  HeldDelivery,
+  Postponement,
+  Recorded,
+} from '../../server/store/outcomes.ts'
 import type { LaneKey } from '../../server/store/parked.ts'
 import type { ChangedEndpoint, SendingEndpoint } from '../../server/store/sending-endpoints.ts'
+import type { Flaw } from './subject.ts'
 import {
   emptyTables,
+  type LeaseRow,
   NO_TWIN_EVENTS,
   type PendingRow,
+  type ProcessRow,
   type Tables,
   type TwinEvents,
   toFinal,
@@ -22,70 +31,93 @@ import {
   wholeOrNull,
 } from './twin-tables.ts'
 
-export interface ShardEpoch {
-  shard: number
-  epoch: number
-}
-
 export class Twin {
   readonly tables: Tables
   readonly events: TwinEvents
-  readonly #checksEpochs: boolean
+  readonly #flaws: ReadonlySet<Flaw>
 
-  /** Without its check of epochs it is a mutant. */
-  constructor(shards: readonly number[], events: TwinEvents = NO_TWIN_EVENTS, checksEpochs = true) {
+  /** With flaws it is a mutant. */
+  constructor(
+    shards: readonly number[],
+    events: TwinEvents = NO_TWIN_EVENTS,
+    flaws: ReadonlySet<Flaw> = new Set(),
+  ) {
     this.tables = emptyTables(shards)
     this.events = events
-    this.#checksEpochs = checksEpochs
+    this.#flaws = flaws
   }
 
   renewLeases(
     processId: string,
-    spans: { leaseMs: number; processGoneAfterMs: number },
+    leaseMs: number,
+    gone: ReadonlyMap<string, string>,
     databaseMs: number,
   ): Renewal {
     const { leases, processes } = this.tables
-    const held: ShardEpoch[] = []
+    const held: RenewedLease[] = []
+    const others = new Map<number, string>()
+    const marks = new Map<string, string>()
+    let free = 0
     for (const lease of leases.values()) {
-      if (lease.owner !== processId || lease.expiresAtMs <= databaseMs) continue
-      lease.expiresAtMs = databaseMs + spans.leaseMs
-      held.push({ shard: lease.shard, epoch: lease.epoch })
+      if (lease.owner === processId) {
+        lease.beat++
+        lease.expiresAtMs = databaseMs + leaseMs
+        held.push(toRenewed(lease))
+      } else if (lease.owner === null || this.#hasExpired(lease, databaseMs)) free++
+      else others.set(lease.shard, leaseMark(lease))
     }
-    let alive = 1
-    for (const [id, seenAtMs] of processes) {
-      if (id !== processId && seenAtMs > databaseMs - spans.processGoneAfterMs) alive++
-    }
-    processes.set(processId, databaseMs)
-    return { nowMs: databaseMs, processes: alive, held }
+    // A statement sees the rows as they were before it: what it forgets is still among them.
+    for (const [id, row] of processes) if (id !== processId) marks.set(id, processMark(row))
+    for (const [id, mark] of gone) if (marks.get(id) === mark) processes.delete(id)
+    const beat = (processes.get(processId)?.beat ?? -1) + 1
+    processes.set(processId, { beat, seenAtMs: databaseMs })
+    return { nowMs: databaseMs, held, others, processes: marks, free }
   }
 
-  takeLeases(processId: string, wanted: number, leaseMs: number, databaseMs: number): ShardEpoch[] {
-    const taken: ShardEpoch[] = []
+  takeLeases(
+    processId: string,
+    wanted: number,
+    leaseMs: number,
+    silent: ReadonlyMap<number, string>,
+    databaseMs: number,
+  ): RenewedLease[] {
+    const taken: RenewedLease[] = []
     const free = [...this.tables.leases.values()]
-      .filter((lease) => lease.expiresAtMs <= databaseMs)
+      .filter(
+        (lease) =>
+          lease.owner === null ||
+          silent.get(lease.shard) === leaseMark(lease) ||
+          this.#hasExpired(lease, databaseMs),
+      )
       .sort((one, other) => one.shard - other.shard)
     for (const lease of free.slice(0, wanted)) {
       const previousOwner = lease.owner
       lease.owner = processId
       lease.epoch++
+      lease.beat++
       lease.expiresAtMs = databaseMs + leaseMs
-      taken.push({ shard: lease.shard, epoch: lease.epoch })
+      taken.push(toRenewed(lease))
       this.events.onLeaseTaken(lease, previousOwner)
     }
     return taken
   }
 
-  releaseLeases(processId: string, shards: readonly number[]): void {
-    for (const shard of shards) {
+  /** A mutant believes the database's clock. */
+  #hasExpired({ expiresAtMs }: LeaseRow, databaseMs: number): boolean {
+    return this.#flaws.has('leases-by-expires-at') && expiresAtMs <= databaseMs
+  }
+
+  releaseLeases(processId: string, given: readonly RenewedLease[]): void {
+    for (const { shard, epoch, beat } of given) {
       const lease = this.tables.leases.get(shard)
-      if (lease?.owner !== processId) continue
-      lease.owner = null
-      lease.expiresAtMs = Number.NEGATIVE_INFINITY
+      if (lease?.owner !== processId || lease.epoch !== epoch || lease.beat !== beat) continue
+      release(lease)
     }
   }
 
   leave(processId: string): void {
     this.tables.processes.delete(processId)
+    for (const lease of this.tables.leases.values()) if (lease.owner === processId) release(lease)
   }
 
   readDue(cursors: readonly DueCursor[], untilMs: number, limitPerShard: number): QueuedDelivery[] {
@@ -165,10 +197,13 @@ export class Twin {
     return found
   }
 
-  recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Set<string> {
+  recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Recorded {
     const changed = new Set<string>()
+    const lost = new Map<string, ShardEpoch>()
     const mine = records.filter((record) => {
       const isHeld = this.isHeld(record)
+      const { shard, epoch } = record
+      if (!isHeld) lost.set(`${shard}/${epoch}`, { shard, epoch })
       if (!isHeld) this.events.onRefused('stale-epoch', record.id)
       return isHeld
     })
@@ -193,7 +228,7 @@ export class Twin {
     }
     // Whatever the record itself met: the receiver has the newer update.
     for (const record of mine) if (record.supersedes) this.#supersede(record, nowMs)
-    return changed
+    return { ids: changed, lost: [...lost.values()] }
   }
 
   postpone(postponed: readonly Postponement[]): void {
@@ -308,7 +343,8 @@ export class Twin {
   }
 
   isHeld({ shard, epoch }: ShardEpoch): boolean {
-    return !this.#checksEpochs || this.tables.leases.get(shard)?.epoch === epoch
+    if (this.#flaws.has('record-without-epoch-check')) return true
+    return this.tables.leases.get(shard)?.epoch === epoch
   }
 
   end(row: PendingRow, state: Parameters<typeof toFinal>[1], nowMs: number): void {
@@ -349,6 +385,25 @@ export class Twin {
     }
     return rows
   }
+}
+
+/** Any change of these is a sign of life. */
+function leaseMark({ epoch, beat, expiresAtMs }: LeaseRow): string {
+  return `${epoch}/${beat}/${expiresAtMs}`
+}
+
+function processMark({ beat, seenAtMs }: ProcessRow): string {
+  return `${beat}/${seenAtMs}`
+}
+
+function toRenewed({ shard, epoch, beat }: LeaseRow): RenewedLease {
+  return { shard, epoch, beat }
+}
+
+function release(lease: LeaseRow): void {
+  lease.owner = null
+  lease.beat++
+  lease.expiresAtMs = Number.NEGATIVE_INFINITY
 }
 
 export function compareIds(one: string, other: string): number {

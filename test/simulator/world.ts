@@ -18,6 +18,10 @@ import type { Subject } from './subject.ts'
 import { Twin } from './twin.ts'
 import { stateOf, type TwinEvents } from './twin-tables.ts'
 
+const ASLEEP = 'machine asleep beyond its lease'
+const PAUSED = 'machine paused beyond its lease'
+const JUMPED = 'database clock jumps by minutes'
+
 const START_MS = 1_767_225_600_000
 
 /** A quiet node takes about ten steps a poll; a busy one a few dozen. */
@@ -71,15 +75,13 @@ export class World {
           }
         : undefined
     this.scheduler = new Scheduler(new Dice(plan.seed, 2), START_MS, onEvent)
-    const checksEpochs = !subject.flaws.has('record-without-epoch-check')
-    this.twin = new Twin(plan.shards, this.#twinEvents(), checksEpochs)
+    this.twin = new Twin(plan.shards, this.#twinEvents(), subject.flaws)
     const world = {
       seed: plan.seed,
       subject,
       scheduler: this.scheduler,
       twin: this.twin,
       options: plan.options as Omit<EngineOptions, 'onDatabaseTime'>,
-      shares: plan.shares,
       startMs: START_MS,
       weather: () => (this.#isFaulty ? plan.weather : FAIR_WEATHER),
       databaseMs: () => this.scheduler.nowMs + this.#databaseOffsetMs,
@@ -220,14 +222,34 @@ export class World {
         this.#fault('starve', node.name, fault.lengthMs)
         node.starve(fault.lengthMs)
         break
+      case 'sleep':
+        this.#fault('sleep', node.name, fault.lengthMs)
+        if (node.isUp && this.#isBeyondLease(fault)) this.counters.count(ASLEEP)
+        node.sleep(fault.lengthMs)
+        break
+      case 'pause':
+        // Until it has renewed its leases; it may never come to that.
+        this.#fault('pause', node.name, Number.POSITIVE_INFINITY)
+        node.pause(fault.lengthMs, this.faults.at(-1) as FaultAct)
+        if (node.isUp && this.#isBeyondLease(fault)) this.counters.count(PAUSED)
+        break
+      case 'wall-clock':
+        this.#fault('wall-clock', node.name, 0)
+        node.setWall(fault.lengthMs)
+        break
       case 'stop':
         this.#stop(node, fault.lengthMs)
         break
       case 'database-clock':
         this.#fault('database-clock', node.name, 0)
         this.#databaseOffsetMs = fault.lengthMs
+        if (Math.abs(fault.lengthMs) > 10 * SECOND) this.counters.count(JUMPED)
         break
     }
+  }
+
+  #isBeyondLease({ lengthMs }: FaultPlan): boolean {
+    return lengthMs > this.plan.options.leases.leaseMs && this.nodes.length > 1
   }
 
   /** The span of the fault is the stopping itself; it ends when the process is gone. */
@@ -273,7 +295,8 @@ export class World {
           elder.paymentId === row.paymentId &&
           elder.sequence < row.sequence,
       )
-      const isDue = row.nextAttemptAtMs !== null && row.nextAttemptAtMs <= this.scheduler.nowMs
+      const nowMs = this.scheduler.nowMs + Math.min(0, this.#databaseOffsetMs)
+      const isDue = row.nextAttemptAtMs !== null && row.nextAttemptAtMs <= nowMs
       return isDue && !isBehind && this.#isActive(row.endpointId)
     })
     return due.map((row) => row.id)

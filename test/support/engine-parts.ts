@@ -68,8 +68,10 @@ export interface TestEnvironment extends EngineEnvironment {
 export function testEnvironment(store: Partial<DeliveryStore>): TestEnvironment {
   const timers = new HandTimers()
   const warnings: string[] = []
+  const clock = new HandClock()
   return {
-    clock: new HandClock(),
+    clock,
+    cautiousMs: () => clock.monotonicMs(),
     timers,
     warnings,
     random: () => 0.5,
