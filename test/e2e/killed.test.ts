@@ -109,7 +109,7 @@ describe('killed', { concurrency: true }, () => {
     const startedAt = performance.now()
     const second = await startSandbox(t, { dataDir })
     await receiver.hasSeen(({ received }) => received.length > seen)
-    assert.ok(performance.now() - startedAt < 15_000, 'no lease of the dead one is waited for')
+    assert.ok(performance.now() - startedAt < 24_000, 'no lease of the dead one is waited for')
     await receiver.hasSeen(() => hasAll(receiver, writer.acknowledged))
     const duplicates = assertAllArrived(receiver, writer.acknowledged)
     assert.ok(duplicates <= ids.length, `at most one per payment in flight: ${duplicates}`)

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { LEASE_POLICY, type LeasePolicy } from '../../server/core/lease.ts'
 import {
   type Paybell,
   readDeliveries,
@@ -14,6 +15,14 @@ import {
 } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+/** Only what is told makes a process look before a test has long given up. */
+const RARE_RENEWALS: LeasePolicy = {
+  ...LEASE_POLICY,
+  leaseMs: 3_600_000,
+  renewEveryMs: 1_200_000,
+  processGoneAfterMs: 3_600_000,
+}
 
 interface EngineFacts {
   shards: readonly number[]
@@ -113,17 +122,33 @@ describe('two processes', { concurrency: true }, () => {
     }
   })
 
+  test('regression: D2, who comes gets its share and who stops hands over, without waiting for a renewal', async (t) => {
+    const first = await startPaybell(t, { leasePolicy: RARE_RENEWALS })
+    const second = await startPaybell(t, { leasePolicy: RARE_RENEWALS, beside: first })
+    await untilShared(first, second)
+    const third = await startPaybell(t, { leasePolicy: RARE_RENEWALS, beside: first })
+    await until('the third has its share', () => engineOf(third).shards.length >= 20)
+    await second.stop()
+    await until('the others have all shards', () => {
+      const counts = [first, third].map((paybell) => engineOf(paybell).shards.length)
+      return counts.every((count) => count === 32)
+    })
+    assert.equal((await ownersOfShards(first)).size, 64)
+  })
+
   test('F19: a process that stops hands its shards over at once, and nothing is lost or sent twice', async (t) => {
     const receiver = await startReceiver(t)
     const first = await startPaybell(t)
     const second = await startPaybell(t, { beside: first })
+    await untilShared(first, second)
     await register(first, receiver, 6)
     const ids = Array.from({ length: 20 }, () => randomUUID())
     for (const id of ids) await put(first, id)
     await first.stop()
     const stoppedAt = Date.now()
     await until('the other has all shards', () => engineOf(second).shards.length === 64)
-    assert.ok(Date.now() - stoppedAt < 4_500, 'with the next renewal, long before a lease runs out')
+    t.diagnostic(`handed over ${Date.now() - stoppedAt} ms after the stop`)
+    assert.ok(Date.now() - stoppedAt < 4_500, 'long before a lease runs out')
     for (const id of ids) await put(second, id, '2')
     const deliveries = await untilAllAre(first.pool, ['DELIVERED'], 30_000)
     assert.equal(deliveries.length, 240)
