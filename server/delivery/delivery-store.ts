@@ -22,8 +22,8 @@ export interface DeliveryStore {
   /** What is free, and those that still have the mark that they had for a whole lease. */
   takeLeases(wanted: number, silent: ReadonlyMap<number, string>): Promise<readonly RenewedLease[]>
   releaseLeases(leases: readonly RenewedLease[]): Promise<void>
-  /** Gives up everything that is this process's, and its place among the processes. */
-  leave(): Promise<void>
+  /** Gives up this process's place among the processes, and all its leases but those of `busy` shards. */
+  leave(busy: readonly number[]): Promise<void>
 
   readDue(
     cursors: readonly DueCursor[],

@@ -28,6 +28,7 @@ async function engineWithOneDue() {
     answer: (): Recorded => ({ ids: new Set(), lost: [] }),
     renewals: 0,
     releases: [] as number[][],
+    left: [] as number[][],
     processes: new Map<string, string>(),
     ends: [] as (() => void)[],
   }
@@ -51,7 +52,9 @@ async function engineWithOneDue() {
       world.releases.push(leases.map(({ shard }) => shard))
       held = held.filter(({ shard }) => !leases.some((lease) => lease.shard === shard))
     },
-    leave: async () => {},
+    async leave(busy) {
+      world.left.push([...busy])
+    },
     readDue: async (cursors) =>
       cursors.some(({ shard, afterMs }) => shard === delivery.shard && afterMs <= 0)
         ? [{ ...delivery }]
@@ -179,4 +182,15 @@ test('D2: a busy shard that is to leave goes when its attempt is settled, not a 
   await settle()
   assert.deepEqual(world.releases[1], [1])
   await engine.stop()
+})
+
+test('regression: D2, an attempt that takes long holds up the hand-over of its own shard only', async () => {
+  const { engine, world, settle } = await engineWithOneDue()
+  const stopping = engine.stop()
+  await settle()
+  assert.deepEqual(world.left, [[world.delivery.shard]])
+  world.answer = () => ({ ids: new Set([world.delivery.id]), lost: [] })
+  for (const end of world.ends.splice(0)) end()
+  await stopping
+  assert.deepEqual(world.left, [[world.delivery.shard], []])
 })

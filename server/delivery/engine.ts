@@ -137,7 +137,7 @@ export class Engine {
     void this.#poll()
   }
 
-  /** No new attempt starts; those under way end and are recorded; then the shards are handed over. */
+  /** No new attempt starts, and shards without one are handed over; the others when theirs are recorded. */
   async stop(): Promise<void> {
     if (!this.#isRunning) return
     this.#isRunning = false
@@ -146,13 +146,21 @@ export class Engine {
     this.#renewals.stop()
     this.#parking.stop()
     if (this.#unsettled > 0) {
-      await new Promise<void>((resolve) => {
+      const drained = new Promise<void>((resolve) => {
         this.#onDrained = resolve
       })
+      await this.#handOver()
+      await drained
     }
+    await this.#writeHealth(this.#health.size).catch((error: unknown) => {
+      this.#environment.log.warn({ error: String(error) }, 'health.not-written')
+    })
+    await this.#handOver()
+  }
+
+  async #handOver(): Promise<void> {
     try {
-      await this.#writeHealth(this.#health.size)
-      await this.#shards.releaseAll()
+      await this.#shards.leave()
     } catch (error) {
       // The leases then run out by themselves.
       this.#environment.log.warn({ error: String(error) }, 'engine.not-handed-over')

@@ -40,7 +40,7 @@ export function postgresDeliveryStore(
     renewLeases: (gone) => renewLeases(pool, process, policy.leaseMs, gone),
     takeLeases: (wanted, silent) => takeLeases(pool, process.id, wanted, policy.leaseMs, silent),
     releaseLeases: (leases) => releaseLeases(pool, process.id, leases),
-    leave: () => leaveProcesses(pool, process.id),
+    leave: (busy) => leaveProcesses(pool, process.id, busy),
     readDue: (cursors, untilMs, limit) => readDue(pool, cursors, untilMs, limit),
     readStrands: (keys, limitEach) => readStrands(pool, keys, limitEach),
     readEndpoints: (keys) => readSendingEndpoints(pool, sealer, keys),

@@ -71,8 +71,10 @@ function shardsOverTable() {
         if (row.beat === beat) row.owner = null
       }
     },
-    async leave() {
-      for (const row of table.values()) if (row.owner === OURS) row.owner = null
+    async leave(busy) {
+      for (const [shard, row] of table) {
+        if (row.owner === OURS && !busy.includes(shard)) row.owner = null
+      }
       world.happened.push('left')
     },
   })
@@ -204,17 +206,29 @@ test('when the others go away again, shards that were to leave stay', async () =
 test('F19: stopping hands everything over and leaves', async () => {
   const { shards, world, ours } = shardsOverTable()
   await shards.renew()
-  await shards.releaseAll()
+  await shards.leave()
   assert.deepEqual(shards.held, [])
   assert.deepEqual(ours(), [])
   assert.deepEqual(world.happened.slice(-2), ['lost 64', 'left'])
+})
+
+test('regression: D2, stopping hands over what is idle, and the rest when it is settled', async () => {
+  const { shards, world, ours } = shardsOverTable()
+  await shards.renew()
+  world.busy = new Set([4, 9])
+  await shards.leave()
+  assert.deepEqual(ours(), [4, 9])
+  assert.ok(shards.isHeld(9, 2), 'what is under way there is still recorded')
+  world.busy.clear()
+  await shards.leave()
+  assert.deepEqual(ours(), [])
 })
 
 test('regression: F19, a renewal under way while stopping takes nothing behind our back', async () => {
   const { shards, world, ours } = shardsOverTable()
   let stopping: Promise<void> | undefined
   world.meanwhile = async () => {
-    stopping ??= shards.releaseAll()
+    stopping ??= shards.leave()
   }
   await shards.renew()
   await stopping
@@ -229,7 +243,7 @@ test('a renewal that fails changes nothing, and stopping does not wait for its s
   world.meanwhile = () => Promise.reject(new Error('away'))
   await assert.rejects(shards.renew(), /away/)
   assert.equal(shards.held.length, 64)
-  await shards.releaseAll()
+  await shards.leave()
 })
 
 /** A world in which another process owns every shard, and shows life when it is told to. */
@@ -352,6 +366,6 @@ test('D2: it tells when it has come, when it has given shards up and when it goe
   await shards.renew()
   assert.equal(world.announced, 2)
   assert.ok(!shards.isGivingAway)
-  await shards.releaseAll()
+  await shards.leave()
   assert.equal(world.announced, 3)
 })

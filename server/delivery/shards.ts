@@ -154,14 +154,18 @@ export class Shards {
     if (this.epochOf(shard) === epoch) this.#lose([shard])
   }
 
-  /** Hands everything over at once, so that others need not wait for the leases to run out. */
-  async releaseAll(): Promise<void> {
-    // A renewal under way would take shards, and count us among the living, behind our back.
+  /**
+   * Hands over what is idle, so that others need not wait for the leases to run out, nor for what is under
+   * way in other shards. To be called when nothing new is begun, and again when all is settled.
+   */
+  async leave(): Promise<void> {
+    // A renewal under way would take shards, and count us among the living.
     this.#isReleasing = true
     await this.#renewing
     this.#isReleasing = false
-    this.#lose(this.held)
-    await this.#environment.store.leave()
+    const busy = this.held.filter((shard) => !this.#events.isIdle(shard))
+    this.#lose(this.held.filter((shard) => !busy.includes(shard)))
+    await this.#environment.store.leave(busy)
     this.#environment.wakeUps?.announceLeases()
   }
 

@@ -134,7 +134,7 @@ test('F16: five that take at the same moment never share a shard, and leave none
     // Whoever met locked rows took fewer: the next renewal takes the rest.
     for (const process of processes) shards.push(...shardsOf(await take(process, 64)))
     assert.equal(shards.length, 64)
-    for (const { id } of processes) await leaveProcesses(pool, id)
+    for (const { id } of processes) await leaveProcesses(pool, id, [])
   }
 })
 
@@ -213,9 +213,12 @@ test('regression: whoever leaves frees all that is its own and is no longer coun
   await take(b, 40)
   await take(a, 24)
   assert.equal((await renew(a)).processes.size, 1)
-  await leaveProcesses(pool, b.id)
-  const { processes, free, held } = await renew(a)
-  assert.deepEqual([processes.size, free, held.length], [0, 40, 24])
+  await leaveProcesses(pool, b.id, [0, 7])
+  const { processes, free, held, others } = await renew(a)
+  assert.deepEqual([processes.size, free, held.length], [0, 38, 24])
+  assert.deepEqual([...others.keys()].toSorted(), [0, 7], 'what is busy stays until it is settled')
+  await leaveProcesses(pool, b.id, [])
+  assert.equal((await renew(a)).free, 40)
 })
 
 test('freeing all leaves epochs as they are: an old owner still records nothing', async () => {

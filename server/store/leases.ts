@@ -139,14 +139,20 @@ export async function releaseLeases(
 }
 
 /**
- * A process stops: all that is its own is free, and it is no longer counted when shards are shared out.
- * Both at once, or others would share out what is free as if it were still there.
+ * A process stops: all that is its own is free, but for the shards that it still has to record for, and
+ * it is no longer counted when shards are shared out. Both at once, or others would share out what is
+ * free as if it were still there.
  */
-export async function leaveProcesses(db: Db, processId: string): Promise<void> {
+export async function leaveProcesses(
+  db: Db,
+  processId: string,
+  busy: readonly number[],
+): Promise<void> {
   await db.query(
     `with gone as (delete from processes where id = $1)
-     update leases set owner = null, beat = beat + 1, expires_at = '-infinity' where owner = $1`,
-    [processId],
+     update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+     where owner = $1 and shard <> all($2::smallint[])`,
+    [processId, busy],
   )
 }
 

@@ -83,8 +83,9 @@ export class Operations {
     },
     leave: async () => {
       const process = this.#process()
-      await this.#both.store(process).leave()
-      this.#both.twin.leave(this.#both.processes[process])
+      const busy = this.#shards()
+      await this.#both.store(process).leave(busy)
+      this.#both.twin.leave(this.#both.processes[process], busy)
     },
     renewAsBefore: () => this.#both.renewAsBefore(this.#shards()),
     markReplay: async () => {

@@ -154,8 +154,8 @@ export const MUTANTS: readonly Mutant[] = [
     patches: [
       patch(
         'delivery/shards.ts',
-        'await this.#environment.store.leave()\n    this.#environment.wakeUps?.announceLeases()',
-        'await this.#environment.store.leave()',
+        'await this.#environment.store.leave(busy)\n    this.#environment.wakeUps?.announceLeases()',
+        'await this.#environment.store.leave(busy)',
       ),
     ],
   },
@@ -217,9 +217,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stop without hand-over',
-    patches: [
-      patch('delivery/engine.ts', 'await this.#shards.releaseAll()', 'await Promise.resolve()'),
-    ],
+    patches: [patch('delivery/engine.ts', 'await this.#shards.leave()', 'await Promise.resolve()')],
   },
   {
     name: 'store error swallowed and marked delivered',

@@ -114,7 +114,7 @@ export function nodeStore(
       const given = leases.map((lease) => ({ ...lease }))
       return ask('releaseLeases', () => twin.releaseLeases(processId, given))
     },
-    leave: () => ask('leave', () => twin.leave(processId)),
+    leave: (busy) => ask('leave', () => twin.leave(processId, busy)),
     readDue: (cursors, untilMs, limit) => {
       const given = [...cursors]
       return ask('readDue', () => twin.readDue(given, untilMs, limit))

@@ -115,9 +115,11 @@ export class Twin {
     }
   }
 
-  leave(processId: string): void {
+  leave(processId: string, busy: readonly number[]): void {
     this.tables.processes.delete(processId)
-    for (const lease of this.tables.leases.values()) if (lease.owner === processId) release(lease)
+    for (const lease of this.tables.leases.values()) {
+      if (lease.owner === processId && !busy.includes(lease.shard)) release(lease)
+    }
   }
 
   readDue(cursors: readonly DueCursor[], untilMs: number, limitPerShard: number): QueuedDelivery[] {
