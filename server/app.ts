@@ -44,8 +44,9 @@ import { NatsSource } from './sources/nats-source.ts'
 import { createPool } from './store/db.ts'
 import { freeAllLeases, readDatabaseTimeMs } from './store/leases.ts'
 import { deleteOldOffers } from './store/listener-offers.ts'
+import { LOCKS } from './store/locks.ts'
 import { Sealer } from './store/sealing.ts'
-import { NATS_TURN, takeTurn } from './store/turn.ts'
+import { takeTurn } from './store/turn.ts'
 import { WakeUps } from './store/wake-ups.ts'
 import { findTracer, Tracing } from './tracing.ts'
 import { Upkeep } from './upkeep.ts'
@@ -258,7 +259,7 @@ export function createApp(options: AppOptions): PaybellApp {
     new NatsSource({
       settings: config.nats,
       gatherer,
-      turn: { take: (onLost) => takeTurn(options.databaseUrl, NATS_TURN, onLost) },
+      turn: { take: (onLost) => takeTurn(options.databaseUrl, LOCKS.natsTurn, onLost) },
       log: logger,
     })
 

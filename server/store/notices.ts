@@ -6,24 +6,19 @@ import type { EndpointStatus } from '../core/endpoint.ts'
 import type { NoticedEndpoint, NoticePolicy, Told } from '../core/notice.ts'
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { LOCKS, takeLock, tryLock } from './locks.ts'
 
-/** Any number that nothing else in this database uses. */
-const NOTICES_LOCK = 7_205_759_403_792_808
 /** Counting what waits for a dead endpoint stops here. */
 const PENDING_COUNTED_MAX = 100_000
 
 /** False when another process decides at this moment. Held until the transaction ends. */
-export async function tryLockNotices(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ is_ours: boolean }>(
-    'select pg_try_advisory_xact_lock($1) as is_ours',
-    [NOTICES_LOCK],
-  )
-  return rows[0]?.is_ours === true
+export function tryLockNotices(db: Db): Promise<boolean> {
+  return tryLock(db, LOCKS.notices)
 }
 
 /** Until the transaction ends, nobody else changes where notices go, nor decides on any. */
 export async function lockNotices(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1)', [NOTICES_LOCK])
+  await takeLock(db, LOCKS.notices)
 }
 
 /** From now on: what happened before is not told of, except for what is still so. */

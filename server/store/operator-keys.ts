@@ -4,6 +4,7 @@
 import type { Role } from '../core/operator.ts'
 import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import type { Db } from './db.ts'
+import { LOCKS, takeLock } from './locks.ts'
 
 export interface OperatorKey {
   id: string
@@ -28,9 +29,6 @@ export interface LiveKey extends KeyDigest {
 /** All of them are in memory and compared at every call. */
 export const LIVE_KEYS_MAX = 100
 
-/** Any number that nothing else in this database uses. */
-const KEYS_LOCK = 7_205_759_403_792_797
-
 interface KeyRow {
   id: string
   name: string
@@ -44,7 +42,7 @@ const COLUMNS = 'id, name, role, created_at, revoked_at, last_used_at'
 
 /** Until the transaction ends, nobody else counts and adds keys. */
 export async function lockKeys(db: Db): Promise<void> {
-  await db.query(`select pg_advisory_xact_lock(${KEYS_LOCK})`)
+  await takeLock(db, LOCKS.operatorKeys)
 }
 
 export async function readLiveKeys(db: Db): Promise<readonly LiveKey[]> {

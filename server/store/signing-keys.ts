@@ -2,6 +2,7 @@
 // newest key without an end signs; a retired one verifies until its end. Private parts are sealed.
 
 import type { Db } from './db.ts'
+import { LOCKS, takeLock } from './locks.ts'
 
 export interface StoredSigningKey {
   kid: string
@@ -18,12 +19,9 @@ interface SigningKeyRow {
   verifies_until: Date | null
 }
 
-// Any constant will do, as long as all processes and nothing else use it.
-const LOCK_ID = 7_306_914
-
 /** Until the transaction ends, nobody else makes or retires a key. */
 export async function lockSigningKeys(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1)', [LOCK_ID])
+  await takeLock(db, LOCKS.signingKeys)
 }
 
 /** Those that still verify, the newest first. */

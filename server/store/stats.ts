@@ -6,9 +6,7 @@ import type { Pool } from 'pg'
 import { DELIVERY_STATES, type DeliveryState } from '../core/delivery.ts'
 import { DURATION_BUCKETS } from '../core/health.ts'
 import { type Db, inTransaction } from './db.ts'
-
-/** Any number that nothing else in this database uses. */
-const SUMMING_LOCK = 7_205_759_403_792_797
+import { LOCKS, lockStatement, tryLock } from './locks.ts'
 
 /** How many have ended in each state, of the history that is kept. Exact as of this statement. */
 export async function readFinalCounts(db: Db): Promise<Readonly<Record<DeliveryState, number>>> {
@@ -24,10 +22,7 @@ export async function readFinalCounts(db: Db): Promise<Readonly<Record<DeliveryS
 /** Many small rows become one for each day and state. Skipped while another process does it. */
 export async function sumUpFinalCounts(pool: Pool): Promise<void> {
   await inTransaction(pool, async (db) => {
-    const { rows } = await db.query<{ is_ours: boolean }>(
-      `select pg_try_advisory_xact_lock(${SUMMING_LOCK}) as is_ours`,
-    )
-    if (rows[0]?.is_ours !== true) return
+    if (!(await tryLock(db, LOCKS.finalCounts))) return
     await db.query(
       `with gone as (delete from final_counts returning day, state, count)
        insert into final_counts (day, state, count)
@@ -42,7 +37,7 @@ export async function sumUpFinalCounts(pool: Pool): Promise<void> {
  */
 export function forgetFinalCounts(dayStartMs: number): string {
   const day = new Date(dayStartMs).toISOString().slice(0, 10)
-  return `select pg_advisory_xact_lock(${SUMMING_LOCK}); delete from final_counts where day = '${day}'`
+  return `${lockStatement(LOCKS.finalCounts)}; delete from final_counts where day = '${day}'`
 }
 
 export interface OwedPicture {

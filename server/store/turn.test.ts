@@ -4,17 +4,20 @@ import { cloneDatabase, type TestDatabase } from '../../test/support/database.ts
 import { until } from '../../test/support/paybell.ts'
 import { takeTurn } from './turn.ts'
 
+const TURN = { id: -1, former: -1 }
+const ANOTHER = { id: -2, former: -2 }
+
 let database: TestDatabase
 before(async () => {
   database = await cloneDatabase()
 })
 
 test('one has the turn at a time, and gives it back', async () => {
-  const take = () => takeTurn(database.url, 1, () => assert.fail('not lost'))
+  const take = () => takeTurn(database.url, TURN, () => assert.fail('not lost'))
   const held = await take()
   assert.ok(held)
   assert.equal(await take(), null)
-  const another = await takeTurn(database.url, 2, () => {})
+  const another = await takeTurn(database.url, ANOTHER, () => {})
   assert.ok(another)
   await another.release()
   await held.release()
@@ -25,17 +28,17 @@ test('one has the turn at a time, and gives it back', async () => {
 
 test('whoever loses the connection loses the turn, and is told once', async () => {
   let lost = 0
-  assert.ok(await takeTurn(database.url, 3, () => lost++))
+  assert.ok(await takeTurn(database.url, TURN, () => lost++))
   await database.pool.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and application_name = 'paybell turn'`,
   )
   await until('it is lost', () => lost > 0)
-  const held = await until('another has it', () => takeTurn(database.url, 3, () => {}))
+  const held = await until('another has it', () => takeTurn(database.url, TURN, () => {}))
   await held.release()
   assert.equal(lost, 1)
 })
 
 test('a database that is away is an error, not a turn', async () => {
-  await assert.rejects(takeTurn('postgres://nobody@127.0.0.1:9/none', 1, () => {}))
+  await assert.rejects(takeTurn('postgres://nobody@127.0.0.1:9/none', TURN, () => {}))
 })

@@ -3,18 +3,16 @@
 
 import pg from 'pg'
 import { connectionConfig } from './db.ts'
+import { type NamedLock, tryLockForSession } from './locks.ts'
 
 export interface TurnHeld {
   release(): Promise<void>
 }
 
-/** Any number that nothing else in this database uses. */
-export const NATS_TURN = 7_205_759_403_792_796
-
 /** Null when another process has it. `onLost` is called once, when it is lost and not given back. */
 export async function takeTurn(
   url: string,
-  turn: number,
+  turn: NamedLock,
   onLost: () => void,
 ): Promise<TurnHeld | null> {
   const client = new pg.Client(connectionConfig(url, 'paybell turn'))
@@ -32,11 +30,7 @@ export async function takeTurn(
   }
   try {
     await client.connect()
-    const { rows } = await client.query<{ taken: boolean }>(
-      'select pg_try_advisory_lock($1::bigint) as taken',
-      [turn],
-    )
-    if (rows[0]?.taken) return { release }
+    if (await tryLockForSession(client, turn)) return { release }
   } catch (error) {
     await release()
     throw error

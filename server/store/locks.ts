@@ -1,0 +1,93 @@
+// Every advisory lock of Paybell, by name, and no number of one anywhere else: a test holds it. They have
+// two integers, a class of Paybell's own and an id. PostgreSQL keeps such locks apart from those of one
+// bigint, which payments are locked by (store/payments.ts): the two can never meet.
+
+import type { Db } from './db.ts'
+
+/**
+ * "PB" in ASCII. Should several schemas of one database each be a Paybell, this is what has to differ
+ * between them: every lock is taken through this file.
+ */
+const LOCK_CLASS = 20_546
+
+export interface NamedLock {
+  readonly id: number
+  /** The one number that version 0.1.0 takes instead. */
+  readonly former: number
+}
+
+/**
+ * While processes are replaced one by one, those of 0.1.0 run beside newer ones. The newer take the former
+ * number as well, after the new one, so both exclude each other and nobody deadlocks. It can go when
+ * nobody upgrades from 0.1.0 any more. Of the former numbers 797 has two uses: each may wait for the other,
+ * for milliseconds. 796 was the number of ensure_audit_partitions, too, which takes none since migration
+ * 0011, whichever version calls it: the consumer of NATS may hold it for as long as it likes.
+ */
+export const LOCKS = {
+  /** Held by the process that consumes NATS, for as long as it does. */
+  natsTurn: { id: 1, former: 7_205_759_403_792_796 },
+  /** Held while final_counts are summed up, or a day of them goes. */
+  finalCounts: { id: 2, former: 7_205_759_403_792_797 },
+  /** Held while operator keys are counted and added. */
+  operatorKeys: { id: 3, former: 7_205_759_403_792_797 },
+  /** Held while a signing key is made or retired. */
+  signingKeys: { id: 4, former: 7_306_914 },
+  /** Held while notices are decided on, or where they go is changed. */
+  notices: { id: 5, former: 7_205_759_403_792_808 },
+} as const satisfies Readonly<Record<string, NamedLock>>
+
+/**
+ * The number of node-pg-migrate, of one bigint. It stays what it is, because every version takes it and two
+ * versions must not migrate at once.
+ */
+export const MIGRATION_LOCK = 7_241_865_325_823_964
+
+/** What holds one of these locks ends within milliseconds; a wait this long means that something is wrong. */
+const WAIT_MS_MAX = 5_000
+
+/** Waits for the lock, and holds it until the transaction ends. */
+export async function takeLock(db: Db, lock: NamedLock, waitMsMax = WAIT_MS_MAX): Promise<void> {
+  await db.query(`set local lock_timeout = ${waitMsMax}`)
+  await db.query(lockStatement(lock))
+}
+
+/** The same as a statement, for a transaction that is one string and sets a limit of its own. */
+export function lockStatement(lock: NamedLock): string {
+  return `select pg_advisory_xact_lock(${keyOf(lock)}), pg_advisory_xact_lock(${lock.former})`
+}
+
+/** False when another transaction has it. Held until the transaction ends. */
+export function tryLock(db: Db, lock: NamedLock): Promise<boolean> {
+  return askFor(
+    db,
+    `pg_try_advisory_xact_lock(${keyOf(lock)}) and pg_try_advisory_xact_lock(${lock.former})`,
+  )
+}
+
+/** False when another session has it. Held until the session ends. */
+export function tryLockForSession(db: Db, lock: NamedLock): Promise<boolean> {
+  return askFor(db, `pg_try_advisory_lock(${keyOf(lock)}) and pg_try_advisory_lock(${lock.former})`)
+}
+
+/** False when another session migrates. Held until it is given back, or the session ends. */
+export function tryLockMigrations(db: Db): Promise<boolean> {
+  return askFor(db, `pg_try_advisory_lock(${MIGRATION_LOCK})`)
+}
+
+export async function unlockMigrations(db: Db): Promise<void> {
+  await db.query(`select pg_advisory_unlock(${MIGRATION_LOCK})`)
+}
+
+/** True for what `lock_timeout` has ended: somebody else has the lock, and nothing was changed. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '55P03'
+}
+
+function keyOf({ id }: NamedLock): string {
+  return `${LOCK_CLASS}, ${id}`
+}
+
+async function askFor(db: Db, condition: string): Promise<boolean> {
+  const { rows } = await db.query<{ is_ours: boolean }>(`select ${condition} as is_ours`)
+  return rows[0]?.is_ours === true
+}
