@@ -367,6 +367,14 @@ create table listeners (
 ) with (fillfactor=50);
 CREATE INDEX listeners_by_poll ON listeners USING btree (last_polled_at);
 
+create table migration_hashes (
+  name text not null,
+  hash text not null,
+  noted_at timestamp with time zone not null,
+  constraint migration_hashes_pkey PRIMARY KEY (name),
+  constraint migration_hash_is_sha256 CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
+);
+
 create table notice_progress (
   is_only boolean not null default true,
   exhausted_until timestamp with time zone not null,

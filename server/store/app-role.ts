@@ -4,16 +4,17 @@
 
 import pg from 'pg'
 import { connectionConfig, type Db, SCHEMA } from './db.ts'
+import { LOCK_TIMEOUT, LOCK_TRIES, tryForLocks } from './lock-tries.ts'
 
 /** Grants the role what the service needs. The role exists, and we are a member of it or a superuser. */
 export async function grantToAppRole(url: string, role: string): Promise<void> {
   const client = new pg.Client(connectionConfig(url, 'paybell migrate'))
   await client.connect()
   try {
-    await client.query('begin')
-    await checkRole(client, role)
-    await grantAll(client, pg.escapeIdentifier(role))
-    await client.query('commit')
+    await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)
+    await tryForLocks(client, 'the role could not be given its tables', LOCK_TRIES, () =>
+      grantInTransaction(client, role),
+    )
   } finally {
     await client.end()
   }
@@ -36,6 +37,18 @@ export async function openAsAppRole(url: string, role: string, password: string)
   opened.username = role
   opened.password = password
   return opened.href
+}
+
+async function grantInTransaction(client: pg.Client, role: string): Promise<void> {
+  await client.query('begin')
+  try {
+    await checkRole(client, role)
+    await grantAll(client, pg.escapeIdentifier(role))
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
 }
 
 async function checkRole(db: Db, role: string): Promise<void> {
@@ -61,8 +74,8 @@ async function grantAll(db: Db, role: string): Promise<void> {
     grant usage, create on schema ${SCHEMA} to ${role};
     grant select, insert, update, delete on all tables in schema ${SCHEMA} to ${role};
     grant usage, select on all sequences in schema ${SCHEMA} to ${role};
-    revoke all on migrations from ${role};
-    grant select on migrations to ${role};`)
+    revoke all on migrations, migration_hashes from ${role};
+    grant select on migrations, migration_hashes to ${role};`)
   const { rows } = await db.query<{ name: string; is_audit: boolean; is_divided: boolean }>(
     `
     select c.oid::regclass::text as name,

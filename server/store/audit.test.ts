@@ -119,6 +119,22 @@ test('months are made ahead, also by several at once, and retention leaves all o
   assert.equal((await listAudit(pool, {}, ALL)).length, 2)
 })
 
+test('regression: entries of a month without a partition get one, and the guard stays on', async () => {
+  const { pool } = await cloneDatabase()
+  const later = new Date(NOW.getTime() + 400 * DAY_MS)
+  const past = new Date(NOW.getTime() - 100 * DAY_MS)
+  await insertAudit(pool, [entry({ at: later }), entry({ at: past })])
+  assert.equal((await pool.query('select from audit_default')).rowCount, 2)
+  const { moved, left } = await ensurePartitions(pool, later)
+  assert.deepEqual(left, [])
+  assert.equal(moved.filter(({ partition }) => partition.startsWith('audit_')).length, 2)
+  assert.equal((await pool.query('select from audit_default')).rowCount, 0)
+  assert.equal((await listAudit(pool, {}, ALL)).length, 2)
+  for (const table of ['audit_default', ...moved.map(({ partition }) => partition)]) {
+    await assert.rejects(pool.query(`delete from ${table}`), /the audit is append-only/)
+  }
+})
+
 test('one object among very many is found without reading all of them', async () => {
   const { pool } = await cloneDatabase()
   await pool.query(

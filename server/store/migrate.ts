@@ -1,24 +1,54 @@
-// Brings a database to the newest schema. Safe when several processes start at once: one migrates
-// under an advisory lock, the others wait for it and find nothing left to do.
+// Brings a database to the newest schema. Safe when several processes start at once: one migrates under an
+// advisory lock, the others wait for it and find nothing left to do. Safe beside healthy processes, too:
+// nothing here waits for a lock for longer than a moment, and every wait has an end.
 
-import { readdir } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { connectionConfig, SCHEMA } from './db.ts'
 import { carryFeedOver } from './feed-origin.ts'
-import { ensurePartitions } from './partitions.ts'
+import { LOCK_TIMEOUT, LOCK_TRIES, type LockTries, nameHolders, tryForLocks } from './lock-tries.ts'
+import { tryLockMigrations, unlockMigrations } from './locks.ts'
+import {
+  changedMigrationText,
+  findChangedMigrations,
+  noteMigrationHashes,
+  readMigrationHashes,
+} from './migration-hashes.ts'
+import { ensurePartitions, type PartitionOptions, type PartitionsMade } from './partitions.ts'
 
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../migrations', import.meta.url))
 
+export interface MigrateOptions extends PartitionOptions {
+  migrationsDir?: string
+  lockTries?: LockTries
+  /** Told what came of the partitions when some were left for later, or rows had to be moved. */
+  onPartitions?: (partitions: PartitionsMade) => void
+}
+
+/** Another process that migrates may take its time. */
+const ELSEWHERE_MS_MAX = 120_000
+const ELSEWHERE_POLL_MS = 200
+
 /** Returns the names of the migrations that this call applied. */
-export async function migrate(url: string, now: Date): Promise<readonly string[]> {
+export async function migrate(
+  url: string,
+  now: Date,
+  options: MigrateOptions = {},
+): Promise<readonly string[]> {
   const client = new pg.Client(connectionConfig(url, 'paybell migrate'))
   await client.connect()
   try {
-    const pending = await countPending(client)
-    const applied = pending === 0 ? [] : await apply(client, pending)
-    await ensurePartitions(client, now)
+    await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)
+    const dir = options.migrationsDir ?? MIGRATIONS_DIR
+    const hashes = await readMigrationHashes(dir)
+    const changed = await findChangedMigrations(client, hashes)
+    if (changed.length > 0) throw new Error(changedMigrationText(changed))
+    const lockTries = options.lockTries ?? LOCK_TRIES
+    const applied = await applyPending(client, { dir, names: [...hashes.keys()], lockTries })
+    await noteMigrationHashes(client, hashes, now)
+    await prepareToday(client, now, { ...options, lockTries })
     // A dump that was restored elsewhere is at home in another cluster from its first start on.
     await client.query('begin')
     await carryFeedOver(client)
@@ -29,30 +59,59 @@ export async function migrate(url: string, now: Date): Promise<readonly string[]
   }
 }
 
+interface Migrations {
+  dir: string
+  names: readonly string[]
+  lockTries: LockTries
+}
+
 /** A role that does not own the schema may serve: where nothing is to be done, nothing is tried. */
-async function countPending(client: pg.Client): Promise<number> {
-  const files = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith('.sql'))
+async function applyPending(client: pg.Client, of: Migrations): Promise<readonly string[]> {
+  const limit = performance.now() + ELSEWHERE_MS_MAX
+  for (;;) {
+    if ((await countPending(client, of.names)) === 0) return []
+    if (await tryLockMigrations(client)) break
+    if (performance.now() > limit) {
+      throw new Error(
+        `another process has been migrating this database for more than ${ELSEWHERE_MS_MAX / 1_000} s: ${await nameHolders(client)}. Nothing was changed; start again when that has ended`,
+      )
+    }
+    await delay(ELSEWHERE_POLL_MS)
+  }
+  try {
+    const pending = await countPending(client, of.names)
+    if (pending === 0) return []
+    return await tryForLocks(client, 'the schema could not be migrated', of.lockTries, () =>
+      apply(client, of.dir, pending),
+    )
+  } finally {
+    await unlockMigrations(client).catch(() => {})
+  }
+}
+
+async function countPending(client: pg.Client, names: readonly string[]): Promise<number> {
   const { rows } = await client.query<{ there: boolean }>(
     `select to_regclass('${SCHEMA}.migrations') is not null as there`,
   )
-  if (!rows[0]?.there) return files.length
+  if (!rows[0]?.there) return names.length
   const done = await client.query<{ name: string }>('select name from migrations')
-  const names = new Set(done.rows.map((row) => row.name))
-  return files.filter((file) => !names.has(file.replace(/\.sql$/, ''))).length
+  const applied = new Set(done.rows.map((row) => row.name))
+  return names.filter((name) => !applied.has(name)).length
 }
 
-async function apply(client: pg.Client, pending: number): Promise<readonly string[]> {
+async function apply(client: pg.Client, dir: string, pending: number): Promise<readonly string[]> {
   try {
     const applied = await runner({
       dbClient: client,
-      dir: MIGRATIONS_DIR,
+      dir,
       direction: 'up',
       migrationsTable: 'migrations',
       schema: SCHEMA,
       createSchema: true,
       checkOrder: true,
       singleTransaction: true,
-      advisoryLockMode: 'wait',
+      // Its own lock has no limit: we hold it already.
+      noLock: true,
       logger: { debug() {}, info() {}, warn() {}, error() {} },
     })
     return applied.map((migration) => migration.name)
@@ -62,5 +121,30 @@ async function apply(client: pg.Client, pending: number): Promise<readonly strin
       `the schema is ${pending} migrations behind, and this database role may not change it: run "paybell migrate" as the role that owns the schema, then start again`,
       { cause: error },
     )
+  }
+}
+
+/** What is written today needs its partitions; those of the days ahead can wait for upkeep. */
+async function prepareToday(
+  client: pg.Client,
+  now: Date,
+  options: MigrateOptions & { lockTries: LockTries },
+): Promise<void> {
+  const { triesMax, pauseMs } = options.lockTries
+  for (let tried = 1; ; tried++) {
+    const partitions = await ensurePartitions(client, now, options)
+    if (partitions.left.length > 0 || partitions.moved.length > 0) {
+      options.onPartitions?.(partitions)
+    }
+    const [missing] = partitions.missingToday
+    if (missing === undefined) return
+    if (tried >= triesMax || !partitions.missingToday.every(({ isPassing }) => isPassing)) {
+      const names = partitions.missingToday.map(({ partition }) => partition).join(', ')
+      const holders = missing.isPassing ? `, because ${await nameHolders(client)}` : ''
+      throw new Error(
+        `today's partitions cannot be made: ${names} (${missing.reason})${holders}. Start again when that is put right`,
+      )
+    }
+    await delay(pauseMs)
   }
 }

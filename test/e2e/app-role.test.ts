@@ -6,6 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import pg from 'pg'
 import { DAY_MS } from '../../server/core/backoff.ts'
+import { uuidAt } from '../../server/core/uuid.ts'
 import { grantToAppRole } from '../../server/store/app-role.ts'
 import { createPool } from '../../server/store/db.ts'
 import { migrate } from '../../server/store/migrate.ts'
@@ -43,12 +44,21 @@ test('the service works under a role that can add to the audit and never change 
   assert.equal((await paybell.caller.putPayment(id, sampleBody({ id }))).status, 201)
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
 
+  // An entry that came before its month's partition moves into it, with the guard on before and after.
+  const ahead = new Date(Date.now() + 100 * DAY_MS)
+  const early = uuidAt(ahead.getTime(), 1, randomBytes(8))
+  await pool.query(
+    `insert into audit (id, at, actor, action, object, request_id)
+     values ($1, $2, 'early', 'client.create', 'client:1', $1)`,
+    [early, ahead],
+  )
   // Partitions are made ahead and dropped by the service: also those that the owner made.
-  await ensurePartitions(pool, new Date(Date.now() + 100 * DAY_MS))
+  const { left, moved } = await ensurePartitions(pool, ahead)
+  assert.deepEqual([left, moved.map(({ rows }) => rows)], [[], [1]])
   const dropped = await dropOldHistory(pool, new Date(Date.now() + 300 * DAY_MS), 1)
   assert.ok(dropped.partitions.length > 20, `${dropped.partitions.length} were dropped`)
 
-  const rows = () => pool.query('select actor, action, object from audit')
+  const rows = () => pool.query(`select actor, action, object from audit where actor <> 'early'`)
   const expected = [{ actor: 'operator', action: 'payment.put', object: `payment:${id}` }]
   assert.deepEqual((await rows()).rows, expected)
   const partition = `audit_${new Date().toISOString().slice(0, 7).replace('-', '_')}_01`
@@ -61,6 +71,10 @@ test('the service works under a role that can add to the audit and never change 
     `truncate ${partition}`,
     `drop table ${partition}`,
     'drop table audit',
+    `delete from ${moved[0]?.partition}`,
+    'delete from audit_default',
+    'delete from migration_hashes',
+    `update migration_hashes set hash = ''`,
     `alter table audit detach partition ${partition}`,
     'alter table audit disable trigger audit_is_append_only',
     'drop trigger audit_is_append_only on audit',

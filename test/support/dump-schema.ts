@@ -1,11 +1,12 @@
 // The schema as the database holds it, as text: what schema.sql is compared with. The embedded server
 // has no pg_dump, and what matters here is not restoring but seeing a change in a review.
-// Run by itself (`npm run schema`), it writes schema.sql anew.
+// Run by itself (`npm run schema`), it writes schema.sql anew, and notes the hashes of new migrations.
 
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { SCHEMA } from '../../server/store/db.ts'
+import { noteNewMigrations } from './frozen-migrations.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from './test-server.ts'
 
 export const SCHEMA_FILE = fileURLToPath(new URL('../../schema.sql', import.meta.url))
@@ -105,6 +106,8 @@ if (import.meta.main) {
     const text = await onServer(databaseUrl(server.url, TEMPLATE), dumpSchema)
     await writeFile(SCHEMA_FILE, text)
     console.log('schema.sql is written.')
+    const noted = await noteNewMigrations()
+    if (noted.length > 0) console.log(`Frozen from now on: ${noted.join(', ')}.`)
   } finally {
     await server.stop()
   }

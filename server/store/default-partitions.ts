@@ -1,0 +1,31 @@
+// What lies in the default partitions. There should be nothing: a row gets there when its day had no
+// partition (store/partitions.ts), and stays until upkeep moves it out.
+
+import type { Db } from './db.ts'
+
+/** Counting stops here; what matters is whether there are any. */
+const COUNTED_MAX = 100_000
+
+const DIVIDED_BY_DAY = ['events', 'final_deliveries', 'earlier_attempts'] as const
+
+/** Rows of each divided table, the audit among them. */
+export type DefaultRows = Readonly<Record<(typeof DIVIDED_BY_DAY)[number] | 'audit', number>>
+
+/** For a statement that asks for more besides: one JSON object. */
+export const DEFAULT_ROWS = `json_build_object(${DIVIDED_BY_DAY.map(
+  (table) => `'${table}', (select count(*)::int from (
+    select from ${table}_default limit ${COUNTED_MAX}) as one)`,
+).join(', ')}, 'audit', (select rows from inspect_audit_default(${COUNTED_MAX})))`
+
+export async function readDefaultRows(db: Db): Promise<DefaultRows> {
+  const { rows } = await db.query<{ found: DefaultRows }>(`select ${DEFAULT_ROWS} as found`)
+  return rows[0]?.found as DefaultRows
+}
+
+/** Only its owner can look into the audit's partitions, so a function of the owner's is asked. */
+export async function inspectAuditDefault(db: Db): Promise<{ oldest: string | null }> {
+  const { rows } = await db.query<{ oldest: string | null }>(
+    'select oldest from inspect_audit_default(0)',
+  )
+  return { oldest: rows[0]?.oldest ?? null }
+}
