@@ -39,6 +39,7 @@ import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/job-runner.ts'
 import { ListenerExchange } from './operations/listener-exchange.ts'
 import { ensureNoticeEndpoint } from './operations/notice-endpoint.ts'
 import { Readiness } from './readiness.ts'
+import { setUnheldTimer } from './rounds.ts'
 import { scaledSpans } from './scaled-spans.ts'
 import { NatsSource } from './sources/nats-source.ts'
 import { createPool } from './store/db.ts'
@@ -307,7 +308,13 @@ export function createApp(options: AppOptions): PaybellApp {
       ],
     },
   }
-  const upkeep = new Upkeep(deps, { logger, metrics, notices: scaled.notices })
+  const upkeep = new Upkeep(deps, {
+    logger,
+    metrics,
+    notices: scaled.notices,
+    random: Math.random,
+    setTimer: setUnheldTimer,
+  })
   const servers: App[] = []
 
   async function listen(surface: 'all' | 'public' | 'operator', port: number): Promise<string> {

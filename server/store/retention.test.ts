@@ -100,3 +100,18 @@ test('a partition that is being read is left for the next round, and nobody wait
   const again = await dropOldHistory(pool, NOW, 30)
   assert.ok(again.partitions.some((name) => name.startsWith('earlier_attempts_')))
 })
+
+test('regression: a partition that cannot be dropped stops no other', async () => {
+  const { pool } = await cloneDatabase()
+  await ensurePartitions(pool, OLD)
+  const held = `events_${OLD.toISOString().slice(0, 10).replaceAll('-', '_')}`
+  await pool.query(`create view somebodys_report as select * from ${held}`)
+  const { partitions, failed } = await dropOldHistory(pool, NOW, 30)
+  assert.deepEqual(
+    failed.map(({ partition }) => partition),
+    [held],
+  )
+  assert.match(failed[0]?.reason ?? '', /other objects depend on it/)
+  assert.ok(partitions.some((name) => name.startsWith('events_')))
+  assert.ok(partitions.some((name) => name.startsWith('final_deliveries_')))
+})

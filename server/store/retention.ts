@@ -1,13 +1,18 @@
 // What is kept, and for how long. History goes by whole days: dropping a partition costs the same
 // whether it holds ten rows or ten million. A day whose events are still owed to somebody stays.
 
+import pg from 'pg'
 import { DAY_MS } from '../core/backoff.ts'
 import { uuidFloor } from '../core/uuid.ts'
 import type { Db } from './db.ts'
+import { LOCK_TIMEOUT } from './lock-tries.ts'
+import { isLockTimeout } from './locks.ts'
 import { forgetFinalCounts } from './stats.ts'
 
 export interface Dropped {
   partitions: readonly string[]
+  /** Could not be dropped, for another reason than that somebody reads them now. */
+  failed: readonly { partition: string; reason: string }[]
   documents: number
 }
 
@@ -25,21 +30,31 @@ const DOCUMENTS_AT_ONCE = 1_000
 export async function dropOldHistory(db: Db, now: Date, keptDays: number): Promise<Dropped> {
   const before = now.getTime() - keptDays * DAY_MS
   const partitions: string[] = []
+  const failed: { partition: string; reason: string }[] = []
   for (const partition of await readPartitions(db)) {
     if (partition.startMs + DAY_MS > before) continue
     if (partition.table === 'events' && (await isStillOwed(db, partition))) continue
     // A list that is being read would block the drop, and the drop all who come after it: give up
     // quickly and try again at the next round. One string is one transaction.
-    const isDropped = await db
-      .query(`set local lock_timeout = '200ms'; drop table ${partition.name}; ${noteOf(partition)}`)
-      .then(() => true)
-      .catch(isLockTimeout)
-    if (isDropped) partitions.push(partition.name)
+    try {
+      await db.query(
+        `set local lock_timeout = '${LOCK_TIMEOUT}'; drop table ${partition.name}; ${noteOf(partition)}`,
+      )
+      partitions.push(partition.name)
+    } catch (error) {
+      // No answer at all: the others would get none either.
+      if (!(error instanceof pg.DatabaseError)) throw error
+      if (isLockTimeout(error)) continue
+      failed.push({ partition: partition.name, reason: error.message })
+    }
   }
+  return { partitions, failed, documents: await deleteUnusedDocuments(db, new Date(before)) }
+}
+
+export async function deleteOldHours(db: Db, now: Date): Promise<void> {
   await db.query('delete from endpoint_hours where hour < $1', [
     new Date(now.getTime() - HOURS_KEPT_MS),
   ])
-  return { partitions, documents: await deleteUnusedDocuments(db, new Date(before)) }
 }
 
 /** The feed tells readers that are still before this day that they have missed something, and what is
@@ -78,11 +93,6 @@ async function isStillOwed(db: Db, partition: Partition): Promise<boolean> {
     [uuidFloor(partition.startMs), uuidFloor(partition.startMs + DAY_MS)],
   )
   return rows[0]?.owed === true
-}
-
-function isLockTimeout(error: Error & { code?: string }): false {
-  if (error.code === '55P03') return false
-  throw error
 }
 
 /**
