@@ -362,6 +362,14 @@ export class Metrics {
       [],
       (one, { partitionDaysAhead }) => one.set(partitionDaysAhead),
     )
+    fromDatabase(
+      'paybell_default_partition_rows',
+      'Rows that no partition was there for, by table, counted up to 100,000; upkeep moves them out.',
+      ['table'],
+      (one, { defaultRows }) => {
+        for (const [table, rows] of Object.entries(defaultRows)) one.set({ table }, rows)
+      },
+    )
   }
 }
 

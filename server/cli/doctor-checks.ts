@@ -11,6 +11,7 @@ import {
 } from '../config.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { type DatabaseFacts, inspectDatabase, type SchemaFacts } from '../store/inspect-database.ts'
+import { changedMigrationText } from '../store/migration-hashes.ts'
 import { Sealer } from '../store/sealing.ts'
 import { VERSION } from '../version.ts'
 import type { Check } from './doctor.ts'
@@ -171,24 +172,49 @@ function* checkDatabase(facts: DatabaseFacts): Generator<Check> {
 
 function* checkSchema(schema: SchemaFacts): Generator<Check> {
   const { missingMigrations: missing, unknownMigrations: unknown } = schema
-  if (unknown.length > 0) {
+  if (schema.changedMigrations.length > 0) {
     yield {
       name: 'migrations',
       status: 'failed',
-      detail: `the schema is newer than this program: ${unknown.join(', ')}`,
-      remedy: 'Install the newer version of Paybell on this machine, too.',
+      detail: changedMigrationText(schema.changedMigrations),
+      remedy:
+        'Install Paybell as it was released; a database that another text has made needs a new one.',
     }
-  } else {
-    yield missing.length === 0
-      ? { name: 'migrations', status: 'ok', detail: 'the schema is up to date' }
-      : {
-          name: 'migrations',
-          status: 'failed',
-          detail: `not applied yet: ${missing.join(', ')}`,
-          remedy: 'Run paybell migrate, or start paybell serve, which does it by itself.',
-        }
+  }
+  if (missing.length > 0) {
+    yield {
+      name: 'migrations',
+      status: 'failed',
+      detail: `not applied yet: ${missing.join(', ')}`,
+      remedy: 'Run paybell migrate, or start paybell serve, which does it by itself.',
+    }
+  } else if (unknown.length > 0) {
+    // The version before works on the newer schema: processes are replaced one by one, and may go back.
+    yield {
+      name: 'migrations',
+      status: 'warning',
+      detail: `the schema is newer than this program, which works on it: ${unknown.join(', ')}`,
+      remedy: 'If an upgrade is not under way, install the newer version on this machine, too.',
+    }
+  } else if (schema.changedMigrations.length === 0) {
+    yield { name: 'migrations', status: 'ok', detail: 'the schema is up to date' }
   }
   yield checkPartitions(schema.partitionedUntil)
+  yield* checkDefaultRows(schema.defaultRows)
+}
+
+function* checkDefaultRows(rows: SchemaFacts['defaultRows']): Generator<Check> {
+  const used = Object.entries(rows ?? {}).filter(([, count]) => count > 0)
+  if (used.length === 0) return
+  yield {
+    name: 'partitions',
+    status: 'warning',
+    detail: `rows had no partition to go to: ${used
+      .map(([table, count]) => `${formatCount(count)} of ${table}`)
+      .join(', ')}`,
+    remedy:
+      'A running paybell serve moves them within the hour, paybell migrate any number at once.',
+  }
 }
 
 function checkPartitions(until: string | null): Check {

@@ -4,6 +4,7 @@
 import { loadConfig } from '../config.ts'
 import { grantToAppRole } from '../store/app-role.ts'
 import { migrate } from '../store/migrate.ts'
+import type { PartitionsMade } from '../store/partitions.ts'
 
 export interface MigrateOptions {
   json?: boolean
@@ -14,7 +15,16 @@ export interface MigrateOptions {
 export async function migrateDatabase(options: MigrateOptions): Promise<void> {
   const config = loadConfig('production', process.env)
   const url = config.databaseUrl as string
-  const applied = await migrate(url, new Date())
+  const moved: PartitionsMade['moved'][number][] = []
+  let left: PartitionsMade['left'] = []
+  // Somebody waits for it and has chosen the hour: rows without a partition are moved, whatever their number.
+  const applied = await migrate(url, new Date(), {
+    rowsMovedMax: null,
+    onPartitions: (made) => {
+      moved.push(...made.moved)
+      left = made.left
+    },
+  })
   if (options.appRole) await grantToAppRole(url, options.appRole)
   if (options.json) {
     console.log(JSON.stringify({ applied, appRole: options.appRole ?? null }))
@@ -25,5 +35,11 @@ export async function migrateDatabase(options: MigrateOptions): Promise<void> {
       ? 'The schema is up to date.'
       : `Applied ${applied.length}: ${applied.join(', ')}.`,
   )
+  for (const { partition, rows } of moved) {
+    console.log(`Moved ${rows} rows to their partition ${partition}.`)
+  }
+  for (const { partition, reason } of left) {
+    console.log(`Left for later: partition ${partition} (${reason}).`)
+  }
   if (options.appRole) console.log(`The role ${options.appRole} has what the service needs.`)
 }

@@ -17,7 +17,9 @@ export async function serve(): Promise<void> {
   if (config.allowedNetworks.length > 0) {
     logger.warn({ networks: config.allowedNetworks }, 'callbacks.private-networks-allowed')
   }
-  const applied = await migrate(databaseUrl, new Date())
+  const applied = await migrate(databaseUrl, new Date(), {
+    onPartitions: ({ moved, left }) => logger.warn({ moved, left }, 'partitions.left'),
+  })
   if (applied.length > 0) logger.info({ applied }, 'database.migrated')
 
   const stopAsked = untilSignal()

@@ -6,6 +6,7 @@ import { DAY_MS } from '../core/backoff.ts'
 import type { FinalState } from '../core/delivery.ts'
 import type { EndpointStatus } from '../core/endpoint.ts'
 import { inTransaction } from './db.ts'
+import { DEFAULT_ROWS, type DefaultRows } from './default-partitions.ts'
 
 export interface DatabaseGauges {
   due: number
@@ -19,6 +20,8 @@ export interface DatabaseGauges {
   endpoints: readonly { kind: string; status: EndpointStatus; count: number }[]
   /** Whole days for which every partitioned table has its partition already; -1: not even today. */
   partitionDaysAhead: number
+  /** Rows that lie in a default partition, where there should be none, by table. */
+  defaultRows: DefaultRows
 }
 
 /** Of each shard; 64 of them make about a million, which is backlog enough for a gauge. */
@@ -47,6 +50,7 @@ export async function readDatabaseGauges(
       ended: DatabaseGauges['ended'] | null
       endpoints: DatabaseGauges['endpoints'] | null
       partitions: string[] | null
+      default_rows: DefaultRows
     }>({
       name: 'read-database-gauges',
       text: `select ${counted('p.next_attempt_at <= $1')} as due,
@@ -71,7 +75,8 @@ export async function readDatabaseGauges(
                   where deleted_at is null group by kind, status) as k) as endpoints,
                (select json_agg(c.relname) from pg_inherits i
                   join pg_class c on c.oid = i.inhrelid
-                  where i.inhparent = any($2::text[]::regclass[])) as partitions`,
+                  where i.inhparent = any($2::text[]::regclass[])) as partitions,
+               ${DEFAULT_ROWS} as default_rows`,
       values: [now, PARTITIONED],
     })
     await limited
@@ -84,6 +89,7 @@ export async function readDatabaseGauges(
       ended: row.ended ?? {},
       endpoints: row.endpoints ?? [],
       partitionDaysAhead: countDaysAhead(new Set(row.partitions ?? []), now),
+      defaultRows: row.default_rows,
     }
   })
 }

@@ -1,12 +1,13 @@
 // What `paybell doctor` asks of a database, without changing anything in it: who it is, what time it
 // has, which migrations it knows, how far its partitions reach, and where callbacks must go.
 
-import { readdirSync } from 'node:fs'
 import pg from 'pg'
 import { connectionConfig, SCHEMA } from './db.ts'
+import { type DefaultRows, readDefaultRows } from './default-partitions.ts'
 import { findDurabilityFaults } from './durability.ts'
 import { countSecretsByMasterKey } from './master-keys.ts'
 import { MIGRATIONS_DIR } from './migrate.ts'
+import { findChangedMigrations, readMigrationHashes } from './migration-hashes.ts'
 
 export interface DatabaseFacts {
   /** `150004` is 15.4. */
@@ -25,8 +26,12 @@ export interface SchemaFacts {
   missingMigrations: readonly string[]
   /** In the database, but not in this program: it is older than the schema. */
   unknownMigrations: readonly string[]
+  /** The database was made with another text of them than this program has. */
+  changedMigrations: readonly string[]
   /** The last day, `2026-11-15`, for which every divided table has a partition; null for none. */
   partitionedUntil: string | null
+  /** Rows that had no partition to go to; null when the schema is too old to say. */
+  defaultRows: DefaultRows | null
   /** How many stored secrets each master key carries, by the key's id. */
   secretsByMasterKey: ReadonlyMap<string, number>
   /** Addresses of active endpoints, a few, each host once. */
@@ -74,18 +79,18 @@ export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
 
 async function inspectSchema(client: pg.Client): Promise<SchemaFacts> {
   const { rows: applied } = await client.query<{ name: string }>('select name from migrations')
-  const known = readdirSync(MIGRATIONS_DIR)
-    .filter((name) => name.endsWith('.sql'))
-    .map((name) => name.replace(/\.sql$/, ''))
-    .sort()
+  const hashes = await readMigrationHashes(MIGRATIONS_DIR)
+  const known = [...hashes.keys()]
   const names = new Set(applied.map(({ name }) => name))
   const missingMigrations = known.filter((name) => !names.has(name))
   const isWhole = missingMigrations.length === 0
   return {
     missingMigrations,
     unknownMigrations: [...names].filter((name) => !known.includes(name)).sort(),
+    changedMigrations: await findChangedMigrations(client, hashes),
     partitionedUntil: await findPartitionedUntil(client),
     // A schema that is not whole may lack what these ask for.
+    defaultRows: isWhole ? await readDefaultRows(client) : null,
     secretsByMasterKey: isWhole ? await countSecretsByMasterKey(client) : new Map(),
     endpointUrls: isWhole ? await readEndpointUrls(client) : [],
   }

@@ -149,6 +149,9 @@ describe('deploy/', () => {
     assert.equal(value('paybell_webhooks', { status: 'ACTIVE' }), 1)
     assert.equal(value('paybell_shards_held'), 64)
     assert.equal(value('paybell_partitions_ahead_days'), 7)
+    for (const table of ['events', 'final_deliveries', 'earlier_attempts', 'audit']) {
+      assert.equal(value('paybell_default_partition_rows', { table }), 0)
+    }
     assert.equal(value('paybell_ready'), 1)
     assert.equal(value('paybell_delivery_oldest_due_age_seconds'), 0)
     const heartbeat = value('paybell_worker_last_heartbeat_timestamp_seconds') as number
