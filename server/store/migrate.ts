@@ -9,7 +9,7 @@ import pg from 'pg'
 import { connectionConfig, SCHEMA } from './db.ts'
 import { carryFeedOver } from './feed-origin.ts'
 import { LOCK_TIMEOUT, LOCK_TRIES, type LockTries, nameHolders, tryForLocks } from './lock-tries.ts'
-import { tryLockMigrations, unlockMigrations } from './locks.ts'
+import { isLockTimeout, tryLockMigrations, unlockMigrations } from './locks.ts'
 import {
   changedMigrationText,
   findChangedMigrations,
@@ -47,7 +47,10 @@ export async function migrate(
     if (changed.length > 0) throw new Error(changedMigrationText(changed))
     const lockTries = options.lockTries ?? LOCK_TRIES
     const applied = await applyPending(client, { dir, names: [...hashes.keys()], lockTries })
-    await noteMigrationHashes(client, hashes, now)
+    await noteMigrationHashes(client, hashes, now).catch((error) => {
+      // Another process notes the same ones at this moment.
+      if (!isLockTimeout(error)) throw error
+    })
     await prepareToday(client, now, { ...options, lockTries })
     // A dump that was restored elsewhere is at home in another cluster from its first start on.
     await client.query('begin')

@@ -11,7 +11,7 @@ import { DAY_MS } from '../core/backoff.ts'
 import { uuidFloor } from '../core/uuid.ts'
 import { readDefaultRows } from './default-partitions.ts'
 import { LOCKS } from './locks.ts'
-import { migrate } from './migrate.ts'
+import { type MigrateOptions, migrate } from './migrate.ts'
 import { ensurePartitions } from './partitions.ts'
 import { dropOldHistory } from './retention.ts'
 import { readFinalCounts } from './stats.ts'
@@ -153,6 +153,19 @@ test('regression: a start fails for want of a lock only when today has no partit
   await reader.query('commit')
   await starting
   assert.ok(await isThere(pool, today))
+})
+
+test('a default partition that cannot be looked into stops nothing', async (t) => {
+  const { pool, url } = await cloneDatabase()
+  const holder = await pool.connect()
+  t.after(() => holder.release(true))
+  await holder.query('begin')
+  await holder.query('lock table events_default in access exclusive mode')
+  const left: string[] = []
+  const onPartitions: MigrateOptions['onPartitions'] = (partitions) =>
+    left.push(...partitions.left.map(({ partition }) => partition))
+  await migrate(url, new Date(NOW), { lockTries: FEW, onPartitions })
+  assert.deepEqual(left, ['events_default'])
 })
 
 test('more rows than a moment suffices for stay, until somebody has the time', async () => {

@@ -77,8 +77,10 @@ export async function ensurePartitions(
   for (let month = 1; month <= MONTHS_AHEAD; month++) {
     await round.ensureMonth(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + month, 1)))
   }
-  for (const divided of TABLES) await round.ensurePastDays(divided, today)
-  await round.ensurePastMonths(now)
+  for (const divided of TABLES) {
+    await round.lookBack(divided.table, () => round.ensurePastDays(divided, today))
+  }
+  await round.lookBack('audit', () => round.ensurePastMonths(now))
   return round.report
 }
 
@@ -129,6 +131,11 @@ class Round {
     })
   }
 
+  /** A default partition that cannot be looked into now is looked into at the next round. */
+  async lookBack(table: string, look: () => Promise<void>): Promise<void> {
+    await look().catch((error) => this.#leave(table, `${table}_default`, error))
+  }
+
   /** Days over which rows of them lie in the default partition, where retention does not find them. */
   async ensurePastDays(divided: Divided, todayMs: number): Promise<void> {
     const { table, key, toMs } = divided
@@ -172,13 +179,17 @@ class Round {
       if (moved > 0) this.#moved.push({ partition, rows: moved })
       return true
     } catch (error) {
-      // No answer at all: the others would get none either.
-      if (!(error instanceof pg.DatabaseError)) throw error
-      if (isLockTimeout(error)) this.#busy.add(table)
-      const isPassing = PASSING_CODES.has(error.code ?? '')
-      this.#left.push({ partition, reason: error.message, isPassing })
+      this.#leave(table, partition, error)
       return false
     }
+  }
+
+  #leave(table: string, partition: string, error: unknown): void {
+    // No answer at all: the others would get none either.
+    if (!(error instanceof pg.DatabaseError)) throw error
+    if (isLockTimeout(error)) this.#busy.add(table)
+    const isPassing = PASSING_CODES.has(error.code ?? '')
+    this.#left.push({ partition, reason: error.message, isPassing })
   }
 }
 
