@@ -31,6 +31,8 @@ import { operatorPaymentRoutes } from './http/routes/operator-payments.ts'
 import { operatorStatsRoutes } from './http/routes/operator-stats.ts'
 import { buildServer, type ServerDeps } from './http/server.ts'
 import type { App } from './http/typed.ts'
+import { Lifecycle, settleAll } from './lifecycle.ts'
+import { describeListenFailure } from './listen-failure.ts'
 import { Metrics } from './metrics.ts'
 import { AccountDirectory } from './operations/account-directory.ts'
 import { DemoReceivers } from './operations/demo-receivers.ts'
@@ -87,7 +89,9 @@ export interface PaybellApp {
   operatorUrl(): string
   /** Every route that is served, once it is started. */
   routes(): readonly RouteEntry[]
+  /** One that fails has stopped everything again. */
   start(): Promise<void>
+  /** Also during a start, and more than once. */
   stop(): Promise<void>
 }
 
@@ -104,12 +108,11 @@ export function createApp(options: AppOptions): PaybellApp {
   const clock = new DatabaseClock()
   const cautious = new CautiousClock()
   const cautiousMs = () => cautious.nowMs()
-  let isStopping = false
   const pool = createPool({
     url: options.databaseUrl,
     connectionsMax: 16,
     onIdleError: (error) => {
-      if (!isStopping) logger.warn({ error: error.message }, 'database.connection-lost')
+      if (!life.isStopping) logger.warn({ error: error.message }, 'database.connection-lost')
     },
     applicationName: 'paybell',
     ...(spans.statementTimeoutMs ? { statementTimeoutMs: spans.statementTimeoutMs } : {}),
@@ -318,12 +321,72 @@ export function createApp(options: AppOptions): PaybellApp {
   const servers: App[] = []
 
   async function listen(surface: 'all' | 'public' | 'operator', port: number): Promise<string> {
+    const { host } = config
     const server = await buildServer(serverDeps, surface)
     servers.push(server)
-    const address = await server.listen({ host: config.host, port })
+    const setting = surface === 'operator' ? 'PAYBELL_OPERATOR_PORT' : 'PORT'
+    const address = await server.listen({ host, port }).catch((error) => {
+      throw describeListenFailure(error, { setting, host, port })
+    })
     logger.info({ surface, address }, 'server.listening')
     return address
   }
+
+  async function openDoors(): Promise<void> {
+    const isSplit = config.operatorPort !== null
+    const address = await listen(isSplit ? 'public' : 'all', config.port)
+    if (config.baseUrl === null) baseUrl = address
+    if (config.operatorPort !== null) operatorUrl = await listen('operator', config.operatorPort)
+  }
+
+  async function closeDoors(): Promise<void> {
+    const cutOff = setTimeout(() => {
+      for (const { server } of servers) server.closeAllConnections()
+    }, 10_000)
+    try {
+      // What is being forwarded is answered through our own doors: they stay open for it a little.
+      await exchange.settle(LISTENERS_SETTLE_MS)
+    } finally {
+      await settleAll([...servers.map((server) => server.close()), source?.stop()])
+      clearTimeout(cutOff)
+    }
+  }
+
+  const life = new Lifecycle({
+    up: [
+      async () => {
+        // Nothing is accepted or sent by the machine's own clock, which may be wrong by days.
+        const askedAtMs = clock.monotonicMs()
+        clock.adjust(await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
+      },
+      async () => {
+        if (!options.isAlone) return
+        await freeAllLeases(pool)
+        // Nobody waits for what a predecessor has offered.
+        await deleteOldOffers(pool, new Date(clock.nowMs() + HOUR_MS))
+      },
+      () => wakeUps.start(),
+      () => engine.start(),
+      () => ensureNoticeEndpoint(deps),
+      () => {
+        upkeep.start()
+        jobs.start()
+        attemptCounter.start()
+      },
+      openDoors,
+      () => source?.start(),
+    ],
+    down: [
+      // First nobody is let in any more, then what is under way ends, then the store goes.
+      () => settleAll([upkeep.stop(), engine.stop(), closeDoors()]),
+      () => exchange.stop(),
+      () => jobs.stop(),
+      () => attemptCounter.stop(),
+      () => wakeUps.stop(),
+      () => sender.close(),
+      () => pool.end(),
+    ],
+  })
 
   return {
     deps,
@@ -331,46 +394,7 @@ export function createApp(options: AppOptions): PaybellApp {
     baseUrl: () => baseUrl,
     operatorUrl: () => operatorUrl ?? baseUrl,
     routes: () => servers.flatMap((server) => server.routeTable),
-    async start() {
-      // Nothing is accepted or sent by the machine's own clock, which may be wrong by days.
-      const askedAtMs = clock.monotonicMs()
-      clock.adjust(await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
-      if (options.isAlone) {
-        await freeAllLeases(pool)
-        // Nobody waits for what a predecessor has offered.
-        await deleteOldOffers(pool, new Date(clock.nowMs() + HOUR_MS))
-      }
-      await wakeUps.start()
-      await engine.start()
-      await ensureNoticeEndpoint(deps)
-      upkeep.start()
-      jobs.start()
-      attemptCounter.start()
-      const isSplit = config.operatorPort !== null
-      const address = await listen(isSplit ? 'public' : 'all', config.port)
-      if (config.baseUrl === null) baseUrl = address
-      if (config.operatorPort !== null) operatorUrl = await listen('operator', config.operatorPort)
-      source?.start()
-    },
-    async stop() {
-      isStopping = true
-      const upkeepStopped = upkeep.stop()
-      // First nobody is let in any more, then what is under way ends, then the store goes.
-      const cutOff = setTimeout(() => {
-        for (const { server } of servers) server.closeAllConnections()
-      }, 10_000)
-      const engineStopped = engine.stop()
-      // What is being forwarded is answered through our own doors: they stay open for it a little.
-      await exchange.settle(LISTENERS_SETTLE_MS)
-      await Promise.all([...servers.map((server) => server.close()), source?.stop(), engineStopped])
-      exchange.stop()
-      await upkeepStopped
-      await jobs.stop()
-      await attemptCounter.stop()
-      clearTimeout(cutOff)
-      await wakeUps.stop()
-      await sender.close()
-      await pool.end()
-    },
+    start: () => life.start(),
+    stop: () => life.stop(),
   }
 }

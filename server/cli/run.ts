@@ -5,6 +5,7 @@ import { CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
 import { ApiError, UnreachableError } from './api.ts'
 import { problemText } from './problem-text.ts'
+import { StopSignals } from './stop-signals.ts'
 import { paintFor } from './terminal.ts'
 
 /** The caller's mistake, seen before anything was done. */
@@ -41,14 +42,5 @@ function describe(error: unknown, hasColour: boolean): string {
 
 /** Resolves with the first SIGINT or SIGTERM. Later ones change nothing: Ctrl-C under npm sends two. */
 export function untilSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let isAsked = false
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        if (isAsked) return
-        isAsked = true
-        resolve(signal)
-      })
-    }
-  })
+  return new StopSignals().asked
 }

@@ -1,28 +1,23 @@
 // `paybell serve`: production. Many processes on many machines may share one database.
 
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { createApp } from '../app.ts'
 import { describeConfig, loadConfig } from '../config.ts'
 import { checkDatabase } from '../store/check-database.ts'
 import { migrate } from '../store/migrate.ts'
-import { untilSignal } from './run.ts'
+import { StopSignals } from './stop-signals.ts'
 
 export async function serve(): Promise<void> {
+  const signals = new StopSignals()
   const config = loadConfig('production', process.env)
   const logger = pino({ level: config.logLevel })
   logger.info(describeConfig(config), 'paybell.starting')
   const databaseUrl = config.databaseUrl as string
-  for (const fault of await checkDatabase(databaseUrl))
-    logger.warn({ fault }, 'database.not-durable')
   if (config.allowedNetworks.length > 0) {
     logger.warn({ networks: config.allowedNetworks }, 'callbacks.private-networks-allowed')
   }
-  const applied = await migrate(databaseUrl, new Date(), {
-    onPartitions: ({ moved, left }) => logger.warn({ moved, left }, 'partitions.left'),
-  })
-  if (applied.length > 0) logger.info({ applied }, 'database.migrated')
+  await signals.endAtOnceDuring(prepareDatabase(databaseUrl, logger))
 
-  const stopAsked = untilSignal()
   const app = createApp({
     config,
     logger,
@@ -30,10 +25,23 @@ export async function serve(): Promise<void> {
     masterKeys: config.masterKeys,
     operatorKey: config.operatorKey as string,
   })
-  await app.start()
-  logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
-  const signal = await stopAsked
-  logger.info({ signal }, 'paybell.stopping')
-  await app.stop()
-  logger.info('paybell.stopped')
+  // From here on shards are held: whatever happens, they are given back.
+  try {
+    await Promise.race([app.start(), signals.asked])
+    if (!signals.isAsked) logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
+    const signal = await signals.asked
+    logger.info({ signal }, 'paybell.stopping')
+  } finally {
+    await app.stop()
+    logger.info('paybell.stopped')
+  }
+}
+
+async function prepareDatabase(databaseUrl: string, logger: Logger): Promise<void> {
+  for (const fault of await checkDatabase(databaseUrl))
+    logger.warn({ fault }, 'database.not-durable')
+  const applied = await migrate(databaseUrl, new Date(), {
+    onPartitions: ({ moved, left }) => logger.warn({ moved, left }, 'partitions.left'),
+  })
+  if (applied.length > 0) logger.info({ applied }, 'database.migrated')
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Lifecycle, settleAll } from './lifecycle.ts'
+
+/** Steps that note that they were taken; those that are named fail. */
+function course(failing: readonly string[] = []) {
+  const taken: string[] = []
+  const step = (name: string) => async () => {
+    taken.push(name)
+    if (failing.includes(name)) throw new Error(name)
+  }
+  return {
+    taken,
+    life: new Lifecycle({
+      up: [step('up 1'), step('up 2'), step('up 3')],
+      down: [step('down 1'), step('down 2')],
+    }),
+  }
+}
+
+test('up in order, down in order, each once, however often it is asked', async () => {
+  const { taken, life } = course()
+  await Promise.all([life.start(), life.start()])
+  assert.equal(life.isStopping, false)
+  await Promise.all([life.stop(), life.stop()])
+  await life.stop()
+  assert.deepEqual(taken, ['up 1', 'up 2', 'up 3', 'down 1', 'down 2'])
+  assert.equal(life.isStopping, true)
+})
+
+test('regression: a start that fails takes everything down before it tells', async () => {
+  for (const failing of ['up 1', 'up 2', 'up 3']) {
+    const { taken, life } = course([failing])
+    await assert.rejects(life.start(), { message: failing })
+    assert.deepEqual(taken.slice(-3), [failing, 'down 1', 'down 2'])
+    await life.stop()
+    assert.equal(taken.filter((name) => name === 'down 1').length, 1)
+  }
+})
+
+test('a stop during the start waits for the step under way and takes no further one', async () => {
+  const taken: string[] = []
+  const first = Promise.withResolvers<void>()
+  const life = new Lifecycle({
+    up: [() => first.promise.then(() => taken.push('up 1')), () => taken.push('up 2')],
+    down: [() => taken.push('down')],
+  })
+  const started = life.start()
+  const stopped = life.stop()
+  first.resolve()
+  await Promise.all([started, stopped])
+  assert.deepEqual(taken, ['up 1', 'down'])
+})
+
+test('a stop before the start leaves nothing to start', async () => {
+  const { taken, life } = course()
+  await life.stop()
+  await life.start()
+  assert.deepEqual(taken, ['down 1', 'down 2'])
+})
+
+test('regression: a part that does not stop keeps none of the others from it', async () => {
+  const one = course(['down 1'])
+  await one.life.start()
+  await assert.rejects(one.life.stop(), { message: 'down 1' })
+  assert.equal(one.taken.at(-1), 'down 2')
+
+  const two = course(['down 1', 'down 2', 'up 2'])
+  await assert.rejects(two.life.start(), { message: 'up 2' }, 'the first error is told')
+  await assert.rejects(two.life.stop(), AggregateError)
+})
+
+test('settleAll waits for all, and then tells what failed', async () => {
+  let isOver = false
+  const slow = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+    isOver = true
+  })
+  await assert.rejects(settleAll([Promise.reject(new Error('at once')), slow, undefined]), {
+    message: 'at once',
+  })
+  assert.ok(isOver)
+})

@@ -1,0 +1,74 @@
+// Up in steps and down in steps, each way once. A start that fails, or is stopped on its way, leaves
+// nothing running: what stayed behind would hold shards that it does not serve, and keep the process alive.
+
+export interface Course {
+  /** One after the other. */
+  up: readonly (() => unknown)[]
+  /** The same, each whatever came of the ones before, and also of what never started. */
+  down: readonly (() => unknown)[]
+}
+
+export class Lifecycle {
+  readonly #course: Course
+  #starting: Promise<void> | undefined
+  #stopped: Promise<void> | undefined
+  #isStopping = false
+
+  constructor(course: Course) {
+    this.#course = course
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping
+  }
+
+  /** Rejects with what went wrong, once everything has stopped again. A stop on the way is no failure. */
+  async start(): Promise<void> {
+    this.#starting ??= this.#goUp()
+    try {
+      await this.#starting
+    } catch (error) {
+      // The first error is the one to tell.
+      await this.stop().catch(() => {})
+      throw error
+    }
+  }
+
+  /** Waits for the step of the start that is under way, takes no further one, and goes down. */
+  stop(): Promise<void> {
+    this.#isStopping = true
+    this.#stopped ??= this.#goDown()
+    return this.#stopped
+  }
+
+  async #goUp(): Promise<void> {
+    for (const step of this.#course.up) {
+      if (this.#isStopping) return
+      await step()
+    }
+  }
+
+  async #goDown(): Promise<void> {
+    await this.#starting?.catch(() => {})
+    const failures: unknown[] = []
+    for (const step of this.#course.down) {
+      try {
+        await step()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    throwIfAny(failures)
+  }
+}
+
+/** Waits for all of them, also when one has failed. */
+export async function settleAll(work: readonly unknown[]): Promise<void> {
+  const ends = await Promise.allSettled(work)
+  throwIfAny(ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : [])))
+}
+
+function throwIfAny(failures: readonly unknown[]): void {
+  if (failures.length === 1) throw failures[0]
+  if (failures.length > 1) throw new AggregateError(failures, 'several parts did not stop')
+}

@@ -1,0 +1,108 @@
+// `paybell serve`, started and stopped: real processes, a real busy port, and what they leave in the
+// database. A process that does not serve must not hold a shard.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { describe, test } from 'node:test'
+import type { Pool } from 'pg'
+import { cloneDatabase } from '../support/database.ts'
+import { until } from '../support/paybell.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startServe, untilServed } from '../support/served.ts'
+
+async function assertNothingHeld(pool: Pool): Promise<void> {
+  const { rows } = await pool.query(
+    'select (select count(*) from leases where owner is not null) as leases, (select count(*) from processes) as processes',
+  )
+  assert.deepEqual(rows, [{ leases: 0, processes: 0 }])
+}
+
+/** Fails instead of waiting for a process that never ends. */
+async function untilEnded<T>(ended: Promise<T>): Promise<T> {
+  let end: T | undefined
+  void ended.then((one) => {
+    end = one
+  })
+  return until('the process has ended', () => end, 60_000)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : assert.fail()
+}
+
+describe('serve', { concurrency: 2 }, () => {
+  for (const setting of ['PORT', 'PAYBELL_OPERATOR_PORT']) {
+    test(`regression: with ${setting} taken it ends with 1 and a sentence, and holds no shard`, async (t) => {
+      const database = await cloneDatabase()
+      const taken = await startReceiver(t)
+      const served = startServe(t, database, { [setting]: `${taken.port}` })
+      const { code, stderr } = await untilEnded(served.ended)
+      assert.equal(code, 1, stderr)
+      assert.equal(stderr.trim().split('\n').length, 1, stderr)
+      assert.match(stderr, new RegExp(`port ${taken.port} on 127\\.0\\.0\\.1 is taken`))
+      assert.match(stderr, new RegExp(`with ${setting}\\b`))
+      await assertNothingHeld(database.pool)
+    })
+  }
+
+  test('regression: a signal ends it with 0 while it still waits for its database', async (t) => {
+    const database = await cloneDatabase()
+    const holder = await database.pool.connect()
+    await holder.query('begin; lock table migrations in access exclusive mode')
+    try {
+      const served = startServe(t, database)
+      await until('it waits', () => isWaiting(database.pool, 'paybell migrate'))
+      served.process.kill('SIGTERM')
+      const { code, stderr } = await untilEnded(served.ended)
+      assert.equal(code, 0, stderr)
+    } finally {
+      await holder.query('rollback')
+      holder.release()
+    }
+    await assertNothingHeld(database.pool)
+  })
+
+  test('a signal ends it with 0 while it takes its first shards', async (t) => {
+    const database = await cloneDatabase()
+    const holder = await database.pool.connect()
+    await holder.query('begin; lock table leases in access exclusive mode')
+    const served = startServe(t, database, { PORT: `${await freePort()}` })
+    try {
+      await until('it waits', () => isWaiting(database.pool, 'paybell'))
+      served.process.kill('SIGINT')
+      await served.hasPrinted(/paybell\.stopping/)
+    } finally {
+      await holder.query('rollback')
+      holder.release()
+    }
+    const { code, stdout } = await untilEnded(served.ended)
+    assert.equal(code, 0, stdout)
+    assert.doesNotMatch(stdout, /server\.listening/, 'nobody is let in any more')
+    await assertNothingHeld(database.pool)
+  })
+
+  test('it serves, and a signal ends it with 0', async (t) => {
+    const database = await cloneDatabase()
+    const served = startServe(t, database)
+    const baseUrl = await untilServed(served)
+    assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200)
+    served.process.kill('SIGTERM')
+    const { code, stdout, stderr } = await untilEnded(served.ended)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /paybell\.stopped/)
+    await assertNothingHeld(database.pool)
+  })
+})
+
+async function isWaiting(pool: Pool, applicationName: string): Promise<boolean> {
+  const { rows } = await pool.query(
+    `select from pg_stat_activity where datname = current_database() and application_name = $1
+       and wait_event_type = 'Lock'`,
+    [applicationName],
+  )
+  return rows.length > 0
+}

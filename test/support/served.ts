@@ -1,0 +1,33 @@
+// `paybell serve` as production runs it: a real process on a database of the tests' own server, with only
+// the settings that a test gives it.
+
+import { randomBytes } from 'node:crypto'
+import { type CommandOptions, type Started, startCommand } from './command-line.ts'
+import type { TestDatabase } from './database.ts'
+import type { Owner } from './owner.ts'
+
+export const SERVED_OPERATOR_KEY = 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA'
+
+/** Starts it and waits for nothing. It does not drain before it stops, unless it is told to. */
+export function startServe(
+  t: Owner,
+  database: Pick<TestDatabase, 'url'>,
+  env: CommandOptions['env'] = {},
+): Started {
+  return startCommand(t, ['serve'], {
+    env: {
+      PORT: '0',
+      DATABASE_URL: database.url,
+      PAYBELL_MASTER_KEY: randomBytes(32).toString('base64'),
+      PAYBELL_OPERATOR_KEY: SERVED_OPERATOR_KEY,
+      PAYBELL_DRAIN_SECONDS: '0',
+      ...env,
+    },
+  })
+}
+
+/** Where it listens, once it is ready. */
+export async function untilServed(served: Started): Promise<string> {
+  const [, baseUrl] = await served.hasPrinted(/"baseUrl":"([^"]+)","msg":"paybell\.ready"/)
+  return baseUrl as string
+}
