@@ -2,8 +2,6 @@
 // a client to play with, and everything printed that the first call needs.
 
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { createApp, type PaybellApp } from '../app.ts'
 import { type Config, loadConfig } from '../config.ts'
@@ -17,7 +15,6 @@ import { findClientsOfAccounts } from '../store/accounts.ts'
 import { openAsAppRole } from '../store/app-role.ts'
 import { checkDatabase } from '../store/check-database.ts'
 import { migrate } from '../store/migrate.ts'
-import { untilSignal } from './run.ts'
 import {
   loadClient,
   loadKeys,
@@ -26,15 +23,16 @@ import {
   saveClient,
   saveSandboxFile,
 } from './sandbox-credentials.ts'
+import { makeDataDir } from './sandbox-data-dir.ts'
+import { StopSignals } from './stop-signals.ts'
 import { printWelcome } from './welcome.ts'
 
 export async function sandbox(): Promise<void> {
   const startedAt = performance.now()
+  const signals = new StopSignals()
   const config = loadConfig('sandbox', process.env)
   const logger = pino({ level: config.logLevel })
-  const dataDir = resolve(config.dataDir)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  const stopAsked = untilSignal()
+  const dataDir = await makeDataDir(config.dataDir)
 
   const database = await openDatabase(config, dataDir, logger)
   try {
@@ -55,7 +53,8 @@ export async function sandbox(): Promise<void> {
       isAlone: database.isOurs,
     })
     try {
-      await app.start()
+      await Promise.race([app.start(), signals.asked])
+      if (signals.isAsked) return
       const { isNew, ...client } = await ensureClient(app.deps, dataDir)
       const baseUrl = app.baseUrl()
       const signInUrl = `${app.operatorUrl()}/console/sign-in#${await createSignInLink(app.deps)}`
@@ -71,7 +70,7 @@ export async function sandbox(): Promise<void> {
       })
       // Behind everything that somebody may be waiting for, and once: at the very first start.
       const seeding = isNew && isLookedAt(config) ? seed(app, logger) : undefined
-      await stopAsked
+      await signals.asked
       await seeding
     } finally {
       await app.stop()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -150,8 +150,16 @@ describe('start and stop', { concurrency: true }, () => {
     const sandbox = spawnSandbox(t, { dataDir, env: { PORT: `${receiver.port}` } })
     const code = await sandbox.exit
     assert.ok(typeof code === 'number' && code > 0, `${code}`)
-    assert.match(sandbox.output(), new RegExp(`${receiver.port}`))
+    assert.match(sandbox.output(), new RegExp(`port ${receiver.port} .* is taken.* with PORT`))
     assert.doesNotMatch(sandbox.output(), /\n\s+at /, 'no stack')
     assert.equal(await readPostmasterPid(dataDir), null)
+  })
+
+  test('regression: a data folder that is a file is told in one sentence that names the setting', async (t) => {
+    const dataDir = join(await makeDataDir(t), 'file')
+    await writeFile(dataDir, 'not a folder')
+    const sandbox = spawnSandbox(t, { dataDir })
+    assert.equal(await sandbox.exit, 1)
+    assert.match(sandbox.output(), /^paybell: the data directory .* PAYBELL_DATA_DIR\.\n$/)
   })
 })
