@@ -14,21 +14,41 @@ import {
   recordPayments,
 } from './operations/record-payments.ts'
 import type { Tracing } from './tracing.ts'
+import type { WriteWatch } from './write-watch.ts'
 
 export interface AcceptanceParts {
   accounts: AccountDirectory
   metrics: Metrics
   logger: Logger
   tracing: Tracing | null
+  writes: WriteWatch
   /** Whoever watches; asked first, because most of the time nobody does. */
   stream?: Pick<LiveStream, 'isWatched' | 'accepted'>
 }
 
 export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGatherer {
-  const record = (changes: readonly PaymentChange[]) => recordWatched(deps, parts, changes)
+  const record = (changes: readonly PaymentChange[]) =>
+    noteWrite(parts.writes, recordWatched(deps, parts, changes))
   return parts.tracing === null
     ? new PaymentGatherer(record)
     : new TracedGatherer(record, parts.tracing)
+}
+
+/** A transaction in which nothing had to be written is no evidence. */
+async function noteWrite(
+  writes: WriteWatch,
+  recording: Promise<readonly RecordResult[]>,
+): Promise<readonly RecordResult[]> {
+  try {
+    const results = await recording
+    if (results.some((result) => 'event' in result && result.event !== null)) {
+      writes.succeeded('payments')
+    }
+    return results
+  } catch (error) {
+    writes.failed('payments', error)
+    throw error
+  }
 }
 
 class TracedGatherer extends PaymentGatherer {

@@ -51,9 +51,11 @@ import { LOCKS } from './store/locks.ts'
 import { Sealer } from './store/sealing.ts'
 import { takeTurn } from './store/turn.ts'
 import { WakeUps } from './store/wake-ups.ts'
+import { probeWrite } from './store/write-refusals.ts'
 import { findTracer, Tracing } from './tracing.ts'
 import { Upkeep } from './upkeep.ts'
 import { VERSION } from './version.ts'
+import { WriteWatch, watchingRenewals } from './write-watch.ts'
 
 export interface AppOptions {
   config: Config
@@ -91,6 +93,8 @@ export interface PaybellApp {
   routes(): readonly RouteEntry[]
   /** One that fails has stopped everything again. */
   start(): Promise<void>
+  /** Says that it is not ready, and goes on with everything: whoever sends traffic can turn away first. */
+  drain(): void
   /** Also during a start, and more than once. */
   stop(): Promise<void>
 }
@@ -216,6 +220,10 @@ export function createApp(options: AppOptions): PaybellApp {
       metrics.heartbeat(reading[0])
     },
   }
+  const writes = new WriteWatch({
+    monotonicMs: () => clock.monotonicMs(),
+    probe: () => probeWrite(pool),
+  })
   const engine = new Engine(
     {
       clock,
@@ -225,7 +233,7 @@ export function createApp(options: AppOptions): PaybellApp {
         const timer = setTimeout(run, ms)
         return () => clearTimeout(timer)
       },
-      store: countingExhausted(store, metrics),
+      store: watchingRenewals(countingExhausted(store, metrics), writes),
       send: tracing ? (request) => tracing.send(request, send) : send,
       wakeUps,
       log: logger,
@@ -255,9 +263,13 @@ export function createApp(options: AppOptions): PaybellApp {
     send,
   }
   const accounts = new AccountDirectory(pool)
-  const gatherer = createGatherer(deps, { accounts, metrics, logger, tracing, stream })
+  const gatherer = createGatherer(deps, { accounts, metrics, logger, tracing, stream, writes })
   const jobs = new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: processId, log: logger })
-  const readiness = new Readiness(pool, sealer)
+  let isDraining = false
+  const readiness = new Readiness(pool, sealer, {
+    isDraining: () => isDraining || life.isStopping,
+    refusedWrites: () => writes.findReasons(),
+  })
   const source =
     config.nats &&
     new NatsSource({
@@ -289,6 +301,7 @@ export function createApp(options: AppOptions): PaybellApp {
     version: VERSION,
     baseUrl: () => baseUrl,
     readiness: () => readiness.check(),
+    isDraining: () => isDraining,
     metrics: () => metrics.text(),
     onAnswered: (request) => metrics.countRequest(request),
     tracer,
@@ -395,6 +408,9 @@ export function createApp(options: AppOptions): PaybellApp {
     operatorUrl: () => operatorUrl ?? baseUrl,
     routes: () => servers.flatMap((server) => server.routeTable),
     start: () => life.start(),
+    drain: () => {
+      isDraining = true
+    },
     stop: () => life.stop(),
   }
 }

@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import { cloneDatabase } from '../test/support/database.ts'
 import { storeClient } from '../test/support/stored-deliveries.ts'
 import { Readiness } from './readiness.ts'
+import { createPool } from './store/db.ts'
 import { Sealer } from './store/sealing.ts'
 
 const sealer = new Sealer([randomBytes(32)])
@@ -49,6 +50,44 @@ test('A10: a database that is away is not ready, in plain words without an addre
   await drop()
   const { reasons } = await new Readiness(pool, sealer).check()
   assert.deepEqual(reasons, ['The database cannot be reached.'])
+})
+
+test('regression: a read-only database is not ready, in plain words', async (t) => {
+  const { pool, url } = await cloneDatabase()
+  const name = new URL(url).pathname.slice(1)
+  await pool.query(`alter database ${name} set default_transaction_read_only = on`)
+  const later = createPool({
+    url,
+    connectionsMax: 1,
+    onIdleError: () => {},
+    applicationName: 'paybell test',
+  })
+  t.after(() => later.end())
+  const { ready, reasons } = await new Readiness(later, sealer).check()
+  assert.equal(ready, false)
+  assert.deepEqual(reasons, ['The database is read-only: nothing can be written.'])
+})
+
+test('regression: a standby is not ready, and is called by its name', async () => {
+  const standby = {
+    query: async () => ({ rows: [{ migrated: true, isStandby: true, isReadOnly: true }] }),
+  } as unknown as Pool
+  const { reasons } = await new Readiness(standby, sealer).check()
+  assert.deepEqual(reasons, ['The database is a standby: nothing can be written.'])
+})
+
+test('regression: a process that is about to stop is not ready, without asking anything', async () => {
+  const readiness = new Readiness(answersNever(), sealer, { isDraining: () => true })
+  assert.deepEqual((await readiness.check()).reasons, ['The service is stopping.'])
+})
+
+test('regression: while writes are refused a database that answers is not ready', async () => {
+  const { pool } = await cloneDatabase()
+  let refused: readonly string[] = ['Payment changes cannot be written.']
+  const readiness = new Readiness(pool, sealer, { refusedWrites: async () => refused })
+  assert.deepEqual((await readiness.check()).reasons, refused)
+  refused = []
+  assert.equal((await readiness.check()).ready, true)
 })
 
 function answersNever(): Pool {

@@ -63,6 +63,8 @@ export interface ServerDeps extends Deps {
   /** The service's public address, without a slash at the end; known once it listens. */
   baseUrl(): string
   readiness(): Promise<Readiness> | Readiness
+  /** True while the process is about to stop: kept connections are let go with their next answer. */
+  isDraining?(): boolean
   /** Prometheus text. */
   metrics(): Promise<string> | string
   /** Told of each answer. */
@@ -158,7 +160,7 @@ function createApp(deps: ServerDeps): App {
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response)
   })
-  closeSocketsBehindAnswers(app)
+  closeSocketsBehindAnswers(app, () => deps.isDraining?.() ?? false)
   app.decorateRequest('caller', null)
   app.decorateRequest('operator', null)
   app.decorateRequest('accountId', null)
@@ -172,7 +174,7 @@ function createApp(deps: ServerDeps): App {
  * A request that is under way when the server closes would leave its socket to the keep-alive time-out,
  * and the whole stop to wait for it: 72 s, where 16 are promised.
  */
-function closeSocketsBehindAnswers(app: App): void {
+function closeSocketsBehindAnswers(app: App, isDraining: () => boolean): void {
   let isClosing = false
   // Opened ahead, as clients do, and never asked anything: Node does not call them idle.
   const silent = new Set<Socket>()
@@ -192,7 +194,7 @@ function closeSocketsBehindAnswers(app: App): void {
     app.server.once('close', () => clearInterval(reaper))
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing) reply.header('connection', 'close')
+    if (isClosing || isDraining()) reply.header('connection', 'close')
     done()
   })
 }
