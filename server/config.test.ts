@@ -117,6 +117,7 @@ describe('defaults', () => {
       allowedNetworks: [],
       extraCa: null,
       trustedProxies: [],
+      drainSeconds: 0,
       noticeUrl: null,
       noticeKey: null,
       nats: null,

@@ -65,6 +65,7 @@ export interface Config {
   allowedNetworks: readonly string[]
   extraCa: string | null
   trustedProxies: readonly string[]
+  drainSeconds: number
   noticeUrl: string | null
   noticeKey: string | null
   nats: NatsSettings | null
@@ -137,6 +138,7 @@ export function loadConfig(
       }) ?? null,
     trustedProxies:
       parse('PAYBELL_TRUSTED_PROXIES', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
+    drainSeconds: integer('PAYBELL_DRAIN_SECONDS', 0, 600) ?? 0,
     noticeUrl: texts.get('PAYBELL_NOTICE_URL') ?? null,
     noticeKey: texts.get('PAYBELL_NOTICE_KEY') ?? null,
     nats: readNats((name) => texts.get(name), faults),

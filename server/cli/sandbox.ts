@@ -15,6 +15,7 @@ import { findClientsOfAccounts } from '../store/accounts.ts'
 import { openAsAppRole } from '../store/app-role.ts'
 import { checkDatabase } from '../store/check-database.ts'
 import { migrate } from '../store/migrate.ts'
+import { drain } from './drain.ts'
 import {
   loadClient,
   loadKeys,
@@ -72,6 +73,7 @@ export async function sandbox(): Promise<void> {
       const seeding = isNew && isLookedAt(config) ? seed(app, logger) : undefined
       await signals.asked
       await seeding
+      await drain(app, { seconds: config.drainSeconds, signals, logger })
     } finally {
       await app.stop()
     }

@@ -5,6 +5,7 @@ import { createApp } from '../app.ts'
 import { describeConfig, loadConfig } from '../config.ts'
 import { checkDatabase } from '../store/check-database.ts'
 import { migrate } from '../store/migrate.ts'
+import { drain } from './drain.ts'
 import { StopSignals } from './stop-signals.ts'
 
 export async function serve(): Promise<void> {
@@ -28,9 +29,11 @@ export async function serve(): Promise<void> {
   // From here on shards are held: whatever happens, they are given back.
   try {
     await Promise.race([app.start(), signals.asked])
-    if (!signals.isAsked) logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
+    const hasStarted = !signals.isAsked
+    if (hasStarted) logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
     const signal = await signals.asked
     logger.info({ signal }, 'paybell.stopping')
+    if (hasStarted) await drain(app, { seconds: config.drainSeconds, signals, logger })
   } finally {
     await app.stop()
     logger.info('paybell.stopped')

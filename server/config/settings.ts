@@ -104,6 +104,13 @@ export const SETTINGS = [
     about: 'CIDRs of reverse proxies whose X-Forwarded-For is believed.',
   },
   {
+    name: 'PAYBELL_DRAIN_SECONDS',
+    fallback: '5',
+    sandboxFallback: '0',
+    about:
+      'How long a process that was told to stop still serves while /readyz says no, so that a balancer turns away first, 0 to 600.',
+  },
+  {
     name: 'PAYBELL_NOTICE_URL',
     about:
       'Where notices to the operator go: exhausted deliveries, failing, recovered and disabled endpoints. The rules of a callbackUrl hold.',

@@ -8,7 +8,7 @@ import type { Pool } from 'pg'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startServe, untilServed } from '../support/served.ts'
+import { SERVED_OPERATOR_KEY, startServe, untilServed } from '../support/served.ts'
 
 async function assertNothingHeld(pool: Pool): Promise<void> {
   const { rows } = await pool.query(
@@ -96,6 +96,47 @@ describe('serve', { concurrency: 2 }, () => {
     assert.match(stdout, /paybell\.stopped/)
     await assertNothingHeld(database.pool)
   })
+})
+
+test('regression: told to stop, it says that it is not ready and serves on, until its time or a second signal', async (t) => {
+  const database = await cloneDatabase()
+  const served = startServe(t, database, { PAYBELL_DRAIN_SECONDS: '600' })
+  const baseUrl = await untilServed(served)
+  served.process.kill('SIGTERM')
+  await served.hasPrinted(/paybell\.draining/)
+  const probe = await fetch(`${baseUrl}/readyz`)
+  assert.equal(probe.status, 503)
+  const { reasons } = (await probe.json()) as { reasons: string[] }
+  assert.deepEqual(reasons, ['The service is stopping.'])
+  assert.equal((await fetch(`${baseUrl}/livez`)).status, 200)
+
+  const headers = { authorization: `Bearer ${SERVED_OPERATOR_KEY}` }
+  const onboarded = await fetch(`${baseUrl}/operator/v1/clients`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Late' }),
+  })
+  assert.equal(onboarded.status, 201, 'what comes all the same is answered')
+  assert.equal(onboarded.headers.get('connection'), 'close')
+  const metrics = await fetch(`${baseUrl}/metrics`, { headers })
+  assert.match(await metrics.text(), /^paybell_ready 0$/m)
+  const { rows } = await database.pool.query('select from leases where owner is not null')
+  assert.equal(rows.length, 64, 'it still sends')
+
+  served.process.kill('SIGTERM')
+  const { code, stderr } = await untilEnded(served.ended)
+  assert.equal(code, 0, stderr)
+  await assertNothingHeld(database.pool)
+})
+
+test('the time of draining ends by itself', async (t) => {
+  const database = await cloneDatabase()
+  const served = startServe(t, database, { PAYBELL_DRAIN_SECONDS: '1' })
+  await untilServed(served)
+  served.process.kill('SIGTERM')
+  const { code, stdout } = await untilEnded(served.ended)
+  assert.equal(code, 0)
+  assert.match(stdout, /"seconds":1,"msg":"paybell\.draining"/)
 })
 
 async function isWaiting(pool: Pool, applicationName: string): Promise<boolean> {
