@@ -2,6 +2,7 @@
 // usage, told in a sentence with an example.
 
 import { InvalidArgumentError } from 'commander'
+import { isInstant } from '../core/instant.ts'
 import { isUuid } from '../core/uuid.ts'
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -13,18 +14,18 @@ export function parseSpan(text: string): number {
   return Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
 }
 
-const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
-
 /** An instant of RFC 3339, a day (its start, in UTC), or how long ago: `2h`. Returns RFC 3339. */
 export function parseInstant(text: string, nowMs: number = Date.now()): string {
   if (/^\d+(ms|s|m|h|d)$/.test(text)) return new Date(nowMs - parseSpan(text)).toISOString()
-  const date = INSTANT.test(text) ? new Date(text) : null
-  if (date === null || Number.isNaN(date.getTime())) {
+  const whole = text
+    .replace(/^\d{4}-\d\d-\d\d$/, '$&T00:00:00Z')
+    .replace(/^(.{11}\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/, '$1:00$2')
+  if (!isInstant(whole)) {
     throw new InvalidArgumentError(
       'Give an instant with its zone (2026-11-15T06:00:00Z), a day (2026-11-15), or how long ago (2h).',
     )
   }
-  return date.toISOString()
+  return new Date(whole).toISOString()
 }
 
 /** For commander, which hands the previous value in as a second argument. */

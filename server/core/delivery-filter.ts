@@ -3,6 +3,7 @@
 
 import { DELIVERY_STATES, type DeliveryState } from './delivery.ts'
 import { type ErrorCode, type FieldError, ServiceError } from './errors.ts'
+import { isInstant } from './instant.ts'
 import { EVENT_KINDS, type EventKind } from './payment.ts'
 import { isUuid } from './uuid.ts'
 
@@ -51,9 +52,6 @@ export interface WrittenDeliveryFilter {
 
 export const SEARCH_CHARACTERS_MAX = 256
 
-/** RFC 3339, as everywhere in the interface. */
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
-
 /**
  * Members that are left out, or null, do not filter. `at` says where the filter was written: a query
  * has its members at the top, a body under `/filter`, say.
@@ -80,10 +78,9 @@ export function parseDeliveryFilter(
   const instant = (name: 'from' | 'to'): number | null => {
     const value = written[name] ?? null
     if (value === null) return null
-    const ms = typeof value === 'string' && INSTANT.test(value) ? Date.parse(value) : Number.NaN
-    return Number.isNaN(ms)
-      ? refuse(name, 'not-a-date-time', 'Must be a date and time as in RFC 3339.')
-      : ms
+    return typeof value === 'string' && isInstant(value)
+      ? Date.parse(value)
+      : refuse(name, 'not-a-date-time', 'Must be a date and time as in RFC 3339.')
   }
   const filter: DeliveryFilter = {
     clientId: uuid('clientId'),

@@ -50,6 +50,22 @@ test('the floor of a moment is below every id of it and above every earlier one'
   assert.ok(isUuid(uuidFloor(nowMs)))
 })
 
+test('regression: the floor of any instant is a uuid, also before the first id and after the last', () => {
+  const last = 'ffffffff-ffff-0000-0000-000000000000'
+  for (const [ms, floor] of [
+    [-1, NIL_UUID],
+    [Date.parse('0000-01-01T00:00:00+23:59'), NIL_UUID],
+    [-8.64e15, NIL_UUID],
+    [0, NIL_UUID],
+    [2 ** 48 - 1, last],
+    [2 ** 48, last],
+    [8.64e15, last],
+  ] as const) {
+    assert.equal(uuidFloor(ms), floor)
+  }
+  assert.ok(isUuid(uuidFloor(Date.parse('9999-12-31T23:59:59-23:59'))))
+})
+
 test('what is a uuid, and what is not', () => {
   for (const text of [NIL_UUID, '5D0C63C4-9a6e-4a0e-8f0c-0d7c4d6b1a01']) assert.ok(isUuid(text))
   const odd = [

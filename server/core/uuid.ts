@@ -58,9 +58,13 @@ export function uuidAt(ms: number, count: number, random8: Buffer): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${variant.toString(16)}${hex.slice(2, 4)}-${hex.slice(4)}`
 }
 
-/** The smallest UUID whose time is `ms`: the lower bound of a range of ids. */
+/**
+ * The smallest UUID whose time is `ms`: the lower bound of a range of ids. Any instant may be asked for;
+ * before 1970, and after the year 10889, there are no ids.
+ */
 export function uuidFloor(ms: number): string {
-  const time = Math.floor(ms).toString(16).padStart(12, '0')
+  const inRange = Math.min(Math.max(Math.floor(ms), 0), 2 ** 48 - 1)
+  const time = inRange.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
 }
 

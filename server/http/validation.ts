@@ -8,6 +8,7 @@ import type { TSchema } from 'typebox'
 import { checkCallbackUrl } from '../core/callback-url.ts'
 import { type FieldError, ServiceError } from '../core/errors.ts'
 import { checkHeaderKey, checkHeaderValue } from '../core/extra-header.ts'
+import { isInstant } from '../core/instant.ts'
 import type { TargetPolicy } from '../core/network-rules.ts'
 import { checkSharedKey } from '../core/shared-key.ts'
 import { isStorableText } from '../core/text.ts'
@@ -89,12 +90,6 @@ function createFormats(policy: ValidationPolicy): Record<string, Check> {
         ? null
         : { code: 'not-a-date-time', detail: 'Must be a date and time as in RFC 3339.' },
   }
-}
-
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
-
-function isInstant(text: string): boolean {
-  return INSTANT.test(text) && !Number.isNaN(Date.parse(text))
 }
 
 /** Digits become a number and true or false a boolean, where the schema asks for one. */

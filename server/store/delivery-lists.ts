@@ -279,10 +279,10 @@ function idConditions(query: DeliveryQuery, reach: Reach, parameters: Parameters
   if (query.deliveryId !== null) conditions.push(`d.id = ${parameters.add(query.deliveryId)}::uuid`)
   if (reach.beforeId !== null) conditions.push(`d.id < ${parameters.add(reach.beforeId)}::uuid`)
   if (query.fromMs !== null) {
-    conditions.push(`d.id >= ${parameters.add(idFloor(query.fromMs))}::uuid`)
+    conditions.push(`d.id >= ${parameters.add(uuidFloor(query.fromMs))}::uuid`)
   }
   if (query.toMs !== null) {
-    conditions.push(`d.id < ${parameters.add(idFloor(query.toMs + ID_LATENESS_MS))}::uuid`)
+    conditions.push(`d.id < ${parameters.add(uuidFloor(query.toMs + ID_LATENESS_MS))}::uuid`)
   }
   return conditions.length === 0 ? 'true' : conditions.join(' and ')
 }
@@ -303,10 +303,6 @@ function residualConditions(query: DeliveryQuery, reach: Reach, parameters: Para
   if (query.fromMs !== null) add(`d.created_at >= ${parameters.add(new Date(query.fromMs))}`)
   if (query.toMs !== null) add(`d.created_at < ${parameters.add(new Date(query.toMs))}`)
   return conditions.join('')
-}
-
-function idFloor(ms: number): string {
-  return uuidFloor(Math.min(Math.max(ms, 0), 2 ** 48 - 1))
 }
 
 async function isOwedLittle(db: Db, query: DeliveryQuery): Promise<boolean> {
