@@ -260,6 +260,90 @@ describe('in bulk', () => {
     assert.equal(arrived().length, 600)
   })
 
+  test('regression: a dry run is one in the query and in the body; what looks like it is refused', async () => {
+    await feed(door.facts, 2)
+    await exhaust(door.endpointId)
+    const filter = { endpointId: door.endpointId, state: 'EXHAUSTED' }
+    const acts = [
+      (query: string, body: object) =>
+        ask(door.caller, `/v1/webhooks/${door.endpointId}/recover${query}`, { ...SINCE, ...body }),
+      (query: string, body: object) => operate(`/deliveries/replay${query}`, { filter, ...body }),
+      (query: string, body: object) => operate(`/deliveries/cancel${query}`, { filter, ...body }),
+    ]
+    for (const act of acts) {
+      for (const [query, body] of [
+        ['?dryRun=true', {}],
+        ['', { dryRun: true }],
+        ['?dryRun=true', { dryRun: true }],
+      ] as const) {
+        const { status, body: told } = await act(query, body)
+        assert.equal(status, 200, `${query} ${JSON.stringify(told)}`)
+        assert.ok('wouldReplay' in told || 'wouldCancel' in told)
+      }
+      for (const [query, body, code] of [
+        ['?dryrun=true', {}, 'invalid-query'],
+        ['?DryRun=true', {}, 'invalid-query'],
+        ['?dry_run=true', {}, 'invalid-query'],
+        ['?dryRun', {}, 'invalid-query'],
+        ['?dryRun=1', {}, 'invalid-query'],
+        ['?dryRun=true&dryRun=false', {}, 'invalid-query'],
+        ['', { dryrun: true }, 'invalid-fields'],
+        ['', { 'dry-run': true }, 'invalid-fields'],
+        ['', { dryRun: 'true' }, 'invalid-fields'],
+        ['', { dryRun: null }, 'invalid-fields'],
+        ['?dryRun=true', { dryRun: false }, 'invalid-fields'],
+        ['?dryRun=false', { dryRun: true }, 'invalid-fields'],
+      ] as const) {
+        const { status, body: told } = await act(query, body)
+        assert.deepEqual([status, told.code], [400, code], `${query} ${JSON.stringify(body)}`)
+      }
+    }
+    const deliveries = await deliveriesOf(door.endpointId)
+    assert.deepEqual(
+      deliveries.map(({ state }) => state),
+      ['EXHAUSTED', 'EXHAUSTED'],
+      'nothing was done',
+    )
+    const [replay, recover] = [acts[1], acts[0]]
+    assert.equal((await recover?.('?dryRun=false', {}))?.body.replayed, 2)
+    await untilAll(door.endpointId, 'DELIVERED')
+    assert.equal((await replay?.('', { dryRun: false }))?.status, 202)
+  })
+
+  test('the published interface has the dry run in the query and in the body', async () => {
+    const document = (await (await fetch(`${paybell.baseUrl}/openapi.json`)).json()) as {
+      paths: Record<string, { post: { parameters: object[]; requestBody: object } }>
+    }
+    for (const path of [
+      '/v1/webhooks/{id}/recover',
+      '/api/v1/payments/subscriptions/{id}/recover',
+      '/operator/v1/deliveries/replay',
+      '/operator/v1/deliveries/cancel',
+    ]) {
+      const { parameters, requestBody } = document.paths[path]?.post ?? assert.fail(path)
+      assert.match(JSON.stringify(parameters), /"in":"query","name":"dryRun"/, path)
+      assert.match(JSON.stringify(requestBody), /"properties":\{.*"dryRun":\{/, path)
+    }
+  })
+
+  test('regression: an act on one delivery has no dry run, and is not done when one is asked for', async () => {
+    await feed(door.facts, 1)
+    await exhaust(door.endpointId)
+    const [delivery] = await deliveriesOf(door.endpointId)
+    const id = delivery?.id
+    for (const query of ['dryRun=true', 'dryRun=false', 'dryrun=1']) {
+      const answers = [
+        await operate(`/deliveries/${id}/replay?${query}`),
+        await operate(`/deliveries/${id}/cancel?${query}`),
+        await ask(door.caller, `/v1/deliveries/${id}/replay?${query}`, {}),
+      ]
+      for (const { status, body } of answers) {
+        assert.deepEqual([status, body.code], [400, 'invalid-query'], query)
+      }
+    }
+    assert.equal((await deliveriesOf(door.endpointId))[0]?.state, 'EXHAUSTED')
+  })
+
   test('a filter must be right: unknown members and wrong values are refused, nothing is done', async () => {
     for (const filter of [
       { endpointID: door.endpointId },

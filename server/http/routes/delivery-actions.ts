@@ -15,6 +15,7 @@ import { type ChangedDelivery, replayDelivery } from '../../operations/replay-de
 import type { JobDeps } from '../../operations/start-job.ts'
 import { EndpointTester } from '../../operations/test-endpoint.ts'
 import { callerOf } from '../authenticate.ts'
+import { DryRun, DryRunQuery, isDryRun, refuseDryRun } from '../dry-run.ts'
 import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
 import { Uuid } from '../scalars.ts'
 import {
@@ -72,15 +73,10 @@ const RecoverBody = Type.Object(
         description: `How they ended; ${RECOVERED_BY_DEFAULT.join(', ')} by default.`,
       }),
     ),
+    dryRun: DryRun,
   },
   { examples: [{ since: '2026-03-01T00:00:00Z', states: ['EXHAUSTED'] }] },
 )
-
-const DryRunQuery = Type.Object({
-  dryRun: Type.Optional(
-    Type.Boolean({ default: false, description: 'true: only tells how many there would be.' }),
-  ),
-})
 
 const WouldReplay = Type.Object(
   { wouldReplay: Type.Integer() },
@@ -124,6 +120,7 @@ export function deliveryActionRoutes(deps: JobDeps): Routes {
           ...problemResponses(
             ...CLIENT_PROBLEMS,
             'invalid-account',
+            'invalid-query',
             'not-found',
             'delivery-not-final',
             'endpoint-deleted',
@@ -132,6 +129,7 @@ export function deliveryActionRoutes(deps: JobDeps): Routes {
         },
       },
       handler: async (request, reply) => {
+        refuseDryRun(request.query)
         const { clientKey } = callerOf(request)
         const owner = { clientKey, accountId: request.accountId }
         const replayed = await replayDelivery(deps, owner, readId(request.params.id))
@@ -177,10 +175,11 @@ function addRecover(app: App, deps: JobDeps, { kind, path, name, tag }: Endpoint
       },
     },
     handler: async (request, reply) => {
+      const isDry = isDryRun(request)
       const scope = scopeOf(request, kind)
       const id = readId(request.params.id)
       const recovery = readRecovery(request.body)
-      if (request.query.dryRun) {
+      if (isDry) {
         return { wouldReplay: await previewRecovery(deps, scope, id, recovery) }
       }
       const replayed = await recoverEndpoint(deps, scope, id, recovery)

@@ -12,6 +12,7 @@ import type { JobDeps } from '../../operations/start-job.ts'
 import { type Job, viewJob } from '../../operations/view-job.ts'
 import { auditOf } from '../audit.ts'
 import { STATES_PATTERN } from '../delivery-schema.ts'
+import { DryRun, DryRunQuery, isDryRun, refuseDryRun } from '../dry-run.ts'
 import { TEXT_PATTERN } from '../published.ts'
 import { Instant, OptionalInstant, Uuid } from '../scalars.ts'
 import { BODY_PROBLEMS, IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
@@ -51,9 +52,7 @@ const Filter = Type.Object(
 const BulkBody = Type.Object(
   {
     filter: Filter,
-    dryRun: Type.Optional(
-      Type.Boolean({ default: false, description: 'true: only tells how many there would be.' }),
-    ),
+    dryRun: DryRun,
   },
   {
     examples: [
@@ -106,7 +105,7 @@ const JobSchema = Type.Object(
   },
 )
 
-const BULK_PROBLEMS = [...BODY_PROBLEMS, 'filter-too-wide', 'overloaded'] as const
+const BULK_PROBLEMS = [...BODY_PROBLEMS, 'invalid-query', 'filter-too-wide', 'overloaded'] as const
 const ANYBODY = { clientKey: null, accountId: null }
 const AT_FILTER = { code: 'invalid-fields', pointer: '/filter' } as const
 
@@ -126,6 +125,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
           202: ChangedDeliverySchema,
           ...problemResponses(
             ...OPERATOR_PROBLEMS,
+            'invalid-query',
             'not-found',
             'delivery-not-final',
             'endpoint-deleted',
@@ -134,6 +134,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         },
       },
       handler: async (request, reply) => {
+        refuseDryRun(request.query)
         const audit = auditOf(deps, request, 'delivery.replay')
         const replayed = await replayDelivery(deps, ANYBODY, readId(request.params.id), audit)
         reply.code(202)
@@ -153,10 +154,11 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         params: IdParams,
         response: {
           200: ChangedDeliverySchema,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'delivery-final'),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query', 'not-found', 'delivery-final'),
         },
       },
       handler: async (request) => {
+        refuseDryRun(request.query)
         const audit = auditOf(deps, request, 'delivery.cancel')
         return toChangedDelivery(
           await cancelDelivery(deps, ANYBODY, readId(request.params.id), audit),
@@ -173,6 +175,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         summary: 'Replay all deliveries that match a filter',
         description:
           'All that match and have ended, not one page of them, oldest first; at most 100,000. With dryRun nothing is changed and the number is told.',
+        querystring: DryRunQuery,
         body: BulkBody,
         response: {
           200: WouldReplay,
@@ -181,8 +184,9 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         },
       },
       handler: async (request, reply) => {
+        const isDry = isDryRun(request)
         const filter = parseDeliveryFilter(request.body.filter, AT_FILTER)
-        if (request.body.dryRun) return { wouldReplay: await previewChange(deps, 'replay', filter) }
+        if (isDry) return { wouldReplay: await previewChange(deps, 'replay', filter) }
         const audit = auditOf(deps, request, 'deliveries.replay')
         const { count, jobId } = await changeDeliveries(deps, 'replay', filter, audit)
         reply.code(202).header('location', `/operator/v1/jobs/${jobId}`)
@@ -199,6 +203,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         summary: 'Cancel all pending deliveries that match a filter',
         description:
           'All that match and are pending, not one page of them; at most 100,000. With dryRun nothing is changed and the number is told.',
+        querystring: DryRunQuery,
         body: BulkBody,
         response: {
           200: WouldCancel,
@@ -207,8 +212,9 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         },
       },
       handler: async (request, reply) => {
+        const isDry = isDryRun(request)
         const filter = parseDeliveryFilter(request.body.filter, AT_FILTER)
-        if (request.body.dryRun) return { wouldCancel: await previewChange(deps, 'cancel', filter) }
+        if (isDry) return { wouldCancel: await previewChange(deps, 'cancel', filter) }
         const audit = auditOf(deps, request, 'deliveries.cancel')
         const { count, jobId } = await changeDeliveries(deps, 'cancel', filter, audit)
         reply.code(202).header('location', `/operator/v1/jobs/${jobId}`)

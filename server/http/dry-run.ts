@@ -1,0 +1,65 @@
+// `dryRun`, of every act that may concern many deliveries: in the query or in the body, as the caller likes.
+// What looks like it and is not is refused, because to pass it over would be to act in earnest.
+
+import { Type } from 'typebox'
+import { invalidFields, invalidQuery } from './validation.ts'
+
+/** A member of a body, and of a query. */
+export const DryRun = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description:
+      'true: only tells how many there would be. In the query or in the body; where both are given, they must agree.',
+  }),
+)
+
+export const DryRunQuery = Type.Object({ dryRun: DryRun })
+
+interface Asked {
+  query: { dryRun?: boolean }
+  body: { dryRun?: boolean }
+}
+
+/** Throws for a misspelt one, and where query and body contradict each other. */
+export function isDryRun({ query, body }: Asked): boolean {
+  const inQuery = findMisspelt(query)
+  if (inQuery !== undefined) throw invalidQuery([misspelt(inQuery)])
+  const inBody = findMisspelt(body)
+  if (inBody !== undefined) throw invalidFields([misspelt(inBody)])
+  const { dryRun = query.dryRun } = body
+  if (query.dryRun !== undefined && query.dryRun !== dryRun) {
+    throw invalidFields([
+      {
+        pointer: '/dryRun',
+        code: 'contradiction',
+        detail: 'Must not differ from that of the query.',
+      },
+    ])
+  }
+  return dryRun ?? false
+}
+
+/** For an act that has no dry run: whoever asks for one must not get the act. */
+export function refuseDryRun(query: unknown): void {
+  const name = Object.keys(query as object).find(isMeant)
+  if (name === undefined) return
+  throw invalidQuery([
+    {
+      pointer: `/${name}`,
+      code: 'not-taken',
+      detail: 'This act has no dry run: it would be done.',
+    },
+  ])
+}
+
+function findMisspelt(members: object): string | undefined {
+  return Object.keys(members).find((name) => name !== 'dryRun' && isMeant(name))
+}
+
+function isMeant(name: string): boolean {
+  return /^dry[-_]?run$/i.test(name)
+}
+
+function misspelt(name: string) {
+  return { pointer: `/${name}`, code: 'misspelt', detail: 'Must be spelt dryRun.' }
+}
