@@ -422,6 +422,23 @@ test('A7: a disabled client’s tokens stop within 5 seconds, and work again whe
   assert.equal((await listWith(server, token)).statusCode, 200)
 })
 
+test('regression: a client that was enabled again is let in at once, in every process', async (t) => {
+  const clock = new HandClock()
+  const server = await serveHttp(t, pool, { clock })
+  const elsewhere = await serveHttp(t, pool, { clock })
+  const { token, clientId, clientSecret } = await onboard(server)
+  await changeClient(server.deps, clientId, 'DISABLED')
+  clock.advance(5)
+  for (const one of [server, elsewhere]) {
+    assertProblem(await listWith(one, token), 401, 'invalid-token')
+  }
+  await changeClient(server.deps, clientId, 'ACTIVE')
+  const { access_token } = (await login(server, { clientId, clientSecret })).json()
+  for (const one of [server, elsewhere]) {
+    assert.equal((await listWith(one, access_token)).statusCode, 200)
+  }
+})
+
 test('A8: the token counts in the Authorization header alone, once, with Bearer in any case', async (t) => {
   const server = await serveHttp(t, pool)
   const { token } = await onboard(server)

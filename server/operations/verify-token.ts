@@ -50,7 +50,7 @@ export class TokenVerifier {
    * As `verify` answers, if that takes no asking: the token is remembered, and so is its client.
    * Undefined if it does. Nearly every request ends here, without a promise.
    */
-  recall(token: string): Caller | null | undefined {
+  recall(token: string): Caller | undefined {
     // Too long to have been remembered: not even its digest is worth the time.
     if (token.length > TOKEN_BYTES_MAX) return undefined
     const known = this.#verified.get(digestOf(token))
