@@ -17,7 +17,7 @@ const answered = new WeakSet<Socket>()
 export function answerClientError(
   error: Error & { code?: string },
   socket: Socket,
-  context: { baseUrl: string; logger: FastifyBaseLogger },
+  context: { baseUrl: string; logger: FastifyBaseLogger; level: 'info' | 'warn' },
 ): void {
   if (answered.has(socket)) return
   // The peer is gone, or an answer is already under way on this socket: nothing sensible fits in.
@@ -35,7 +35,7 @@ export function answerClientError(
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  context.logger.info({ requestId, status, code: failure.code }, 'request.unreadable')
+  context.logger[context.level]({ requestId, status, code: failure.code }, 'request.unreadable')
   answered.add(socket)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
   // Torn down at once, with bytes still unread, the answer would get lost on its way (RFC 9112 §9.6).

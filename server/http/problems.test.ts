@@ -117,6 +117,49 @@ test('X-Request-Id is on every answer, is ours, and is in the log', async (t) =>
   assert.ok(logged.some((line) => seen.has(JSON.parse(line).requestId)))
 })
 
+const WARN = 40
+
+test('regression: the request id of every refused call is in the log of a sandbox, which shows warnings alone', async (t) => {
+  for (const mode of ['sandbox', 'production'] as const) {
+    const server = await serveHttp(t, pool, { mode })
+    const client = await onboard(server)
+    server.log.length = 0
+    const refused = [
+      await server.app.inject('/nowhere'),
+      await server.app.inject('/%'),
+      await server.app.inject('/v1/webhooks'),
+      await server.app.inject({ url: '/v1/webhooks?size=x', headers: client.headers }),
+      await server.app.inject({ method: 'POST', url: '/livez' }),
+      await server.app.inject({
+        method: 'POST',
+        url: '/v1/webhooks/register',
+        headers: { ...client.headers, 'content-type': 'application/json' },
+        payload: '{',
+      }),
+    ]
+    const lines = server.log.map((line) => JSON.parse(line))
+    for (const answer of refused) {
+      assert.ok(answer.statusCode >= 400)
+      const id = answer.headers['x-request-id']
+      const found = lines.filter(({ requestId }) => requestId === id)
+      assert.equal(found.length, 1, `${mode}: ${answer.body}`)
+      assert.equal(found[0].status, answer.statusCode)
+      assert.equal(found[0].level >= WARN, mode === 'sandbox', answer.body)
+    }
+  }
+})
+
+test('what is answered well, and a probe that says no, is no warning anywhere', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  server.readiness = { ready: false, reasons: ['It is starting.'] }
+  assert.equal((await server.app.inject('/readyz')).statusCode, 503)
+  const { headers } = client
+  assert.equal((await server.app.inject({ url: '/v1/webhooks', headers })).statusCode, 200)
+  assert.ok(server.log.length > 0)
+  for (const line of server.log) assert.ok(JSON.parse(line).level < WARN, line)
+})
+
 test('a mistake of ours is a 500 that tells nothing; the log has its stack under the request id', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)

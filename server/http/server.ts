@@ -23,7 +23,7 @@ import { answerClientError } from './client-errors.ts'
 import { sendFailure } from './failures.ts'
 import { describeInterface } from './openapi.ts'
 import { requireRoles } from './operator-roles.ts'
-import { logRequests } from './request-log.ts'
+import { logRequests, refusalLevel } from './request-log.ts'
 import { type AnsweredRequest, countRequests } from './request-metrics.ts'
 import { traceRequests } from './request-spans.ts'
 import { keepRouteTable } from './route-table.ts'
@@ -91,7 +91,7 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   if (deps.tracer) traceRequests(app, deps.tracer)
   if (deps.onAnswered) countRequests(app, deps.onAnswered)
   setSecurityHeaders(app)
-  logRequests(app)
+  logRequests(app, deps.config.mode)
   keepRouteTable(app)
   tellAllowedMethods(app)
   acceptBodies(app)
@@ -149,11 +149,19 @@ function createApp(deps: ServerDeps): App {
       requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => {
-      // No hook has run yet: the address did not even lead to a route.
-      sendFailure(error, request, reply.headers(SECURITY_HEADERS), deps.baseUrl())
+      // No hook has run, nor will one: the address did not even lead to a route.
+      const { statusCode: status } = sendFailure(
+        error,
+        request,
+        reply.headers(SECURITY_HEADERS),
+        deps.baseUrl(),
+      )
+      const line = { requestId: request.id, status, code: request.problemCode }
+      logger[refusalLevel(config.mode)](line, 'request.unreadable')
     },
     clientErrorHandler: (error, socket) => {
-      answerClientError(error, socket, { baseUrl: deps.baseUrl(), logger })
+      const level = refusalLevel(config.mode)
+      answerClientError(error, socket, { baseUrl: deps.baseUrl(), logger, level })
     },
   }).withTypeProvider<TypeBoxProvider>()
   // RFC 9110 §10.1.1 lets a server ignore expectations; Node's own 417 would have no body.

@@ -133,6 +133,20 @@ describe('start and stop', { concurrency: true }, () => {
     await stop(sandbox, 'SIGINT')
   })
 
+  test('regression: a sandbox prints its welcome and nothing else, and then the request id of what it refuses', async (t) => {
+    const sandbox = await startSandbox(t)
+    const caller = new Caller(sandbox)
+    assert.equal((await caller.get('/v1/webhooks/list')).status, 200)
+    assert.match(
+      sandbox.output(),
+      /^Paybell sandbox is ready.*\n[^{}]*\{"clientId"[^{}]*\}'\n[^{}]*$/,
+    )
+    const refused = await fetch(`${sandbox.baseUrl}/v1/webhooks/list`)
+    assert.equal(refused.status, 401)
+    const id = refused.headers.get('x-request-id') ?? assert.fail()
+    await until('it is in the log', () => sandbox.output().includes(`"requestId":"${id}"`))
+  })
+
   test('a signal while the sandbox is still starting stops it too', async (t) => {
     const dataDir = await makeDataDir(t)
     const sandbox = spawnSandbox(t, { dataDir })
