@@ -27,6 +27,7 @@ import type { TargetPolicy } from './core/network-rules.ts'
 import { checkSharedKey } from './core/shared-key.ts'
 
 export { type CallerConfig, isColourRefused, loadCallerConfig } from './config/caller-config.ts'
+export { findMisspelt, type MisspeltSetting } from './config/misspelt.ts'
 export type { NatsSettings } from './config/nats-settings.ts'
 export { ConfigError, type Environment, type Mode } from './config/read-setting.ts'
 export { CALLER_SETTINGS, SETTINGS } from './config/settings.ts'

@@ -26,6 +26,7 @@ import {
 } from './sandbox-credentials.ts'
 import { makeDataDir } from './sandbox-data-dir.ts'
 import { StopSignals } from './stop-signals.ts'
+import { warnOfMisspelt } from './warn-misspelt.ts'
 import { printWelcome } from './welcome.ts'
 
 export async function sandbox(): Promise<void> {
@@ -33,6 +34,7 @@ export async function sandbox(): Promise<void> {
   const signals = new StopSignals()
   const config = loadConfig('sandbox', process.env)
   const logger = pino({ level: config.logLevel })
+  warnOfMisspelt(process.env, logger)
   const dataDir = await makeDataDir(config.dataDir)
 
   const database = await openDatabase(config, dataDir, logger)

@@ -7,12 +7,14 @@ import { checkDatabase } from '../store/check-database.ts'
 import { migrate } from '../store/migrate.ts'
 import { drain } from './drain.ts'
 import { StopSignals } from './stop-signals.ts'
+import { warnOfMisspelt } from './warn-misspelt.ts'
 
 export async function serve(): Promise<void> {
   const signals = new StopSignals()
   const config = loadConfig('production', process.env)
   const logger = pino({ level: config.logLevel })
   logger.info(describeConfig(config), 'paybell.starting')
+  warnOfMisspelt(process.env, logger)
   const databaseUrl = config.databaseUrl as string
   if (config.allowedNetworks.length > 0) {
     logger.warn({ networks: config.allowedNetworks }, 'callbacks.private-networks-allowed')

@@ -85,6 +85,18 @@ describe('serve', { concurrency: 2 }, () => {
     await assertNothingHeld(database.pool)
   })
 
+  test('regression: a misspelt setting is a warning that names the right one, and never its value', async (t) => {
+    const served = startServe(t, await cloneDatabase(), { PAYBELL_ALOWED_NETWORKS: 'a-canary' })
+    await untilServed(served)
+    assert.match(
+      served.stdout(),
+      /"level":40.*PAYBELL_ALOWED_NETWORKS is not a setting and has no effect\. Did you mean PAYBELL_ALLOWED_NETWORKS\?/,
+    )
+    assert.doesNotMatch(served.stdout() + served.stderr(), /canary/)
+    served.process.kill('SIGTERM')
+    assert.equal((await untilEnded(served.ended)).code, 0)
+  })
+
   test('it serves, and a signal ends it with 0', async (t) => {
     const database = await cloneDatabase()
     const served = startServe(t, database)

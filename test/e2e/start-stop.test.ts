@@ -133,14 +133,14 @@ describe('start and stop', { concurrency: true }, () => {
     await stop(sandbox, 'SIGINT')
   })
 
-  test('regression: a sandbox prints its welcome and nothing else, and then the request id of what it refuses', async (t) => {
-    const sandbox = await startSandbox(t)
+  test('regression: a sandbox prints a misspelt setting, its welcome, and then the request id of what it refuses', async (t) => {
+    const sandbox = await startSandbox(t, { env: { PAYBELL_TIMESCALE: '1000' } })
     const caller = new Caller(sandbox)
     assert.equal((await caller.get('/v1/webhooks/list')).status, 200)
-    assert.match(
-      sandbox.output(),
-      /^Paybell sandbox is ready.*\n[^{}]*\{"clientId"[^{}]*\}'\n[^{}]*$/,
-    )
+    const [first, ...rest] = sandbox.output().split('\n')
+    assert.match(first ?? '', /PAYBELL_TIMESCALE is not a setting.* mean PAYBELL_TIME_SCALE\?/)
+    // No other line of the log: the only braces are those of the call to paste.
+    assert.match(rest.join('\n'), /^Paybell sandbox is ready[^{}]*\{"clientId"[^{}]*\}'\n[^{}]*$/)
     const refused = await fetch(`${sandbox.baseUrl}/v1/webhooks/list`)
     assert.equal(refused.status, 401)
     const id = refused.headers.get('x-request-id') ?? assert.fail()

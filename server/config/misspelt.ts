@@ -1,0 +1,68 @@
+// Variables that look like settings of ours and are none: passed over in silence, a misspelt one would
+// leave its setting at the default, perhaps for years. Told by name and never by value.
+
+import type { Environment } from './read-setting.ts'
+import { CALLER_SETTINGS, SETTINGS, type Setting } from './settings.ts'
+
+export interface MisspeltSetting {
+  name: string
+  /** The one that is spelt most like it; null when none is. */
+  nearest: string | null
+}
+
+/** For tests and tools of the project itself. */
+const OWN_TOOLS = /^PAYBELL_(TEST_\w+|CHROMIUM|SCREENSHOTS|CONFORMANCE_SEED)$/
+/** What Kubernetes sets for every Service whose name begins with ours: PAYBELL_SERVICE_HOST and the like. */
+const SERVICE_LINK = /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/
+const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//
+
+export function findMisspelt(env: Environment): readonly MisspeltSetting[] {
+  const known = knownNames()
+  return Object.entries(env)
+    .filter(([name, text]) => isOurs(name) && !known.has(name) && !isServiceLink(name, text))
+    .map(([name]) => ({ name, nearest: findNearest(name, known) }))
+}
+
+function knownNames(): ReadonlySet<string> {
+  const all: readonly Setting[] = [...SETTINGS, ...CALLER_SETTINGS]
+  return new Set(all.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])))
+}
+
+function isOurs(name: string): boolean {
+  return /^PAYBELL_/i.test(name) && !OWN_TOOLS.test(name)
+}
+
+function isServiceLink(name: string, text: string | undefined): boolean {
+  return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(text ?? ''))
+}
+
+function findNearest(name: string, known: ReadonlySet<string>): string | null {
+  const spelt = name.toUpperCase()
+  let nearest: string | null = null
+  // Half of the letters may differ; beyond that it is another word.
+  let least = Math.floor((spelt.length - 'PAYBELL_'.length) / 2) + 1
+  for (const candidate of known) {
+    const distance = distanceBetween(spelt, candidate)
+    if (distance < least) {
+      least = distance
+      nearest = candidate
+    }
+  }
+  return nearest
+}
+
+/** Letters to add, to leave out or to replace (Levenshtein); underscores count for nothing. */
+function distanceBetween(one: string, other: string): number {
+  const [a, b] = [one.replaceAll('_', ''), other.replaceAll('_', '')]
+  let above = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = (above[column - 1] as number) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      const shorter = Math.min(above[column] as number, current[column - 1] as number) + 1
+      current.push(Math.min(replaced, shorter))
+    }
+    above = current
+  }
+  return above[b.length] as number
+}
