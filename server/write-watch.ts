@@ -80,9 +80,9 @@ export class WriteWatch {
 export function watchingRenewals(store: DeliveryStore, writes: WriteWatch): DeliveryStore {
   return {
     ...store,
-    async renewLeases() {
+    async renewLeases(gone) {
       try {
-        const renewal = await store.renewLeases()
+        const renewal = await store.renewLeases(gone)
         writes.succeeded('leases')
         return renewal
       } catch (error) {
