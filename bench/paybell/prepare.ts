@@ -2,14 +2,14 @@
 // registrations over HTTP would take longer than the cell they are for.
 
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import { hashHref, shardOf } from '../../server/core/endpoint.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import { makeSecret } from '../../server/operations/issue-client-secret.ts'
 import { insertAccount } from '../../server/store/accounts.ts'
 import { insertSecret } from '../../server/store/client-secrets.ts'
 import { insertClient } from '../../server/store/clients.ts'
-import { connectionConfig } from '../../server/store/db.ts'
+import { createClient } from '../../server/store/db.ts'
 import { insertEndpoint } from '../../server/store/endpoints.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { Sealer } from '../../server/store/sealing.ts'
@@ -34,7 +34,7 @@ export async function preparePaybell(options: {
   apart?: { url: string; count: number } | undefined
 }): Promise<Prepared> {
   await migrate(options.databaseUrl, new Date())
-  const client = new pg.Client(connectionConfig(options.databaseUrl, 'paybell bench'))
+  const client = createClient(options.databaseUrl, 'paybell bench')
   await client.connect()
   try {
     await client.query('begin')

@@ -3,12 +3,12 @@
 // did. Safe to repeat; every migration is followed by it, because new tables need their grants.
 
 import pg from 'pg'
-import { connectionConfig, type Db, SCHEMA } from './db.ts'
+import { createClient, type Db, SCHEMA } from './db.ts'
 import { LOCK_TIMEOUT, LOCK_TRIES, tryForLocks } from './lock-tries.ts'
 
 /** Grants the role what the service needs. The role exists, and we are a member of it or a superuser. */
 export async function grantToAppRole(url: string, role: string): Promise<void> {
-  const client = new pg.Client(connectionConfig(url, 'paybell migrate'))
+  const client = createClient(url, 'paybell migrate')
   await client.connect()
   try {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)
@@ -22,7 +22,7 @@ export async function grantToAppRole(url: string, role: string): Promise<void> {
 
 /** The role of the sandbox's own database, with a password for this run alone; returns its address. */
 export async function openAsAppRole(url: string, role: string, password: string): Promise<string> {
-  const client = new pg.Client(connectionConfig(url, 'paybell migrate'))
+  const client = createClient(url, 'paybell migrate')
   await client.connect()
   try {
     const name = pg.escapeIdentifier(role)

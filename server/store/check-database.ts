@@ -1,14 +1,13 @@
 // Whether a database is one that Paybell can keep its promises on: new enough, and durable.
 
-import pg from 'pg'
-import { connectionConfig } from './db.ts'
+import { createClient } from './db.ts'
 import { findDurabilityFaults } from './durability.ts'
 
 const VERSION_MIN = 150_000
 
 /** Throws for a server that is too old; returns what is not durable about it, a sentence each. */
 export async function checkDatabase(url: string): Promise<readonly string[]> {
-  const client = new pg.Client(connectionConfig(url, 'paybell check'))
+  const client = createClient(url, 'paybell check')
   await client.connect()
   try {
     const { rows } = await client.query<{ version: number }>(

@@ -3,8 +3,11 @@
 
 import pg from 'pg'
 import { ServiceError } from '../core/errors.ts'
+import { HostFinder } from './hosts.ts'
+import { isReadOnlyError } from './read-only.ts'
+import { addressOf, CONNECT_MS_MAX, createClient, SCHEMA, SessionClient } from './session.ts'
 
-export const SCHEMA = 'paybell'
+export { createClient, SCHEMA }
 
 /** What store functions take first: the pool for one statement, a client inside a transaction. */
 export interface Db {
@@ -26,44 +29,37 @@ export interface PoolOptions {
 // bigint columns (versions, epochs, counts) stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-// What is owed comes and goes: statistics say "empty" while thousands of rows are there, or have died
-// there a moment ago, and a plan made for an empty table reads all of it for every batch (measured: 50 µs
-// a delivery became 350). All our statements look rows up by an index, so nothing else is allowed.
-const SESSION = {
-  search_path: SCHEMA,
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-}
-
-export function connectionConfig(url: string, applicationName: string): pg.ClientConfig {
-  return {
-    connectionString: url,
-    application_name: applicationName,
-    options: Object.entries(SESSION)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-  }
-}
+/** Both sides give up: the server on its statement, we on a connection that no longer answers. */
+const STATEMENT_MS_MAX = 10_000
+const ANSWER_MARGIN_MS = 1_000
 
 export function createPool(options: PoolOptions): pg.Pool {
+  const { url, applicationName, statementTimeoutMs = STATEMENT_MS_MAX } = options
+  const finder = new HostFinder(addressOf(url).urls)
+  class PooledClient extends SessionClient {
+    constructor() {
+      super({
+        url,
+        applicationName,
+        finder,
+        settings: {
+          statement_timeout: statementTimeoutMs,
+          idle_in_transaction_session_timeout: 30_000,
+        },
+        queryTimeoutMs: statementTimeoutMs + ANSWER_MARGIN_MS,
+        // Statements that do not wait for each other's results travel together.
+        pipeline: true,
+      })
+    }
+  }
   const pool = new pg.Pool({
-    ...connectionConfig(options.url, options.applicationName),
+    Client: PooledClient,
     max: options.connectionsMax,
+    // For a free connection, and for a new one: who has waited so long is told so.
+    connectionTimeoutMillis: CONNECT_MS_MAX,
     idleTimeoutMillis: 60_000,
-    // Both sides give up: the server on its statement, we on a server that no longer answers.
-    statement_timeout: options.statementTimeoutMs ?? 10_000,
-    query_timeout: (options.statementTimeoutMs ?? 10_000) + 1_000,
-    idle_in_transaction_session_timeout: 30_000,
-    // Statements that do not wait for each other's results travel together.
-    pipeline: true,
   })
   pool.on('error', options.onIdleError)
-  // The pool listens to idle connections only. One that breaks inside a transaction tells its query,
-  // and then everybody who listens: without a listener that would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
@@ -94,6 +90,8 @@ export async function inTransaction<T>(
     await client.query('rollback').catch((failure: Error) => {
       broken = failure
     })
+    // A server that has become a standby stays one. The next connection may lead elsewhere.
+    if (isReadOnlyError(error)) broken = error as Error
     throw error
   } finally {
     client.release(broken)
@@ -103,9 +101,11 @@ export async function inTransaction<T>(
 // Classes of SQLSTATE (PostgreSQL, appendix A) that say "not now" rather than "wrong statement".
 const AWAY_CLASSES = ['08', '53', '57', '58', 'XX']
 const AWAY_CODES = new Set([
+  '25006', // a write on a standby, or on a database that is set to read-only
   '25P03', // idle in transaction timeout
   '25P04', // transaction timeout
   '40001', // serialization failure
+  '40003', // whether the statement was completed is not known
   '40P01', // deadlock
   '55P03', // lock not available
 ])
@@ -121,7 +121,7 @@ const AWAY_ERRNO = new Set([
   'ENETUNREACH',
 ])
 const AWAY_MESSAGE =
-  /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable|cannot use a pool after calling end/i
+  /connection terminated|timeout exceeded when trying to connect|timeout expired|query read timeout|client has encountered a connection error|not queryable|cannot use a pool after calling end/i
 
 /** True when the database could not be asked, as opposed to having refused what we asked. */
 export function isDatabaseAway(error: unknown): boolean {

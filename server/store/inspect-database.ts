@@ -1,8 +1,8 @@
 // What `paybell doctor` asks of a database, without changing anything in it: who it is, what time it
 // has, which migrations it knows, how far its partitions reach, and where callbacks must go.
 
-import pg from 'pg'
-import { connectionConfig, SCHEMA } from './db.ts'
+import type pg from 'pg'
+import { createClient, SCHEMA } from './db.ts'
 import { type DefaultRows, readDefaultRows } from './default-partitions.ts'
 import { findDurabilityFaults } from './durability.ts'
 import { countSecretsByMasterKey } from './master-keys.ts'
@@ -42,10 +42,10 @@ const ENDPOINTS_MAX = 1_000
 const HOSTS_MAX = 10
 
 export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
-  const client = new pg.Client({
-    ...connectionConfig(url, 'paybell doctor'),
-    statement_timeout: 10_000,
-    query_timeout: 11_000,
+  const client = createClient(url, 'paybell doctor', {
+    settings: { statement_timeout: 10_000 },
+    queryTimeoutMs: 11_000,
+    mustTakeWrites: false,
   })
   await client.connect()
   try {

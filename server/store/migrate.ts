@@ -5,8 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
-import pg from 'pg'
-import { connectionConfig, SCHEMA } from './db.ts'
+import type pg from 'pg'
+import { createClient, SCHEMA } from './db.ts'
 import { carryFeedOver } from './feed-origin.ts'
 import { LOCK_TIMEOUT, LOCK_TRIES, type LockTries, nameHolders, tryForLocks } from './lock-tries.ts'
 import { isLockTimeout, tryLockMigrations, unlockMigrations } from './locks.ts'
@@ -37,7 +37,7 @@ export async function migrate(
   now: Date,
   options: MigrateOptions = {},
 ): Promise<readonly string[]> {
-  const client = new pg.Client(connectionConfig(url, 'paybell migrate'))
+  const client = createClient(url, 'paybell migrate', { mustTakeWrites: true })
   await client.connect()
   try {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)

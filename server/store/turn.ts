@@ -1,8 +1,7 @@
 // A right that one process has at a time, for as long as its connection lasts: an advisory lock of a
 // session. It is lost with the connection, and a process that dies gives it up by dying.
 
-import pg from 'pg'
-import { connectionConfig } from './db.ts'
+import { createClient } from './db.ts'
 import { type NamedLock, tryLockForSession } from './locks.ts'
 
 export interface TurnHeld {
@@ -15,7 +14,11 @@ export async function takeTurn(
   turn: NamedLock,
   onLost: () => void,
 ): Promise<TurnHeld | null> {
-  const client = new pg.Client(connectionConfig(url, 'paybell turn'))
+  const client = createClient(url, 'paybell turn', {
+    // A standby would give everybody a turn of its own.
+    mustTakeWrites: true,
+    queryTimeoutMs: 5_000,
+  })
   let isOver = false
   const lose = () => {
     if (isOver) return

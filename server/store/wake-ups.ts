@@ -2,9 +2,9 @@
 // connection of its own and at most one NOTIFY in 25 ms, because NOTIFY takes a global lock while it
 // commits; never inside a business transaction. A wake-up that is lost costs time only: everybody also polls.
 
-import pg from 'pg'
+import type pg from 'pg'
 import { isUuid } from '../core/uuid.ts'
-import { connectionConfig } from './db.ts'
+import { createClient } from './db.ts'
 import type { LaneKey } from './parked.ts'
 
 export interface WakeUp {
@@ -123,7 +123,7 @@ export class WakeUps {
 
   async #connect(): Promise<void> {
     if (this.#isStopped) return
-    const client = new pg.Client(connectionConfig(this.#options.url, 'paybell wake-ups'))
+    const client = createClient(this.#options.url, 'paybell wake-ups')
     client.on('notification', ({ payload }) => this.#receive(payload))
     client.on('error', (error) => this.#options.onError(error))
     client.on('end', () => this.#reconnect(client))

@@ -2,26 +2,22 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkDatabase } from '../../server/store/check-database.ts'
 import { dropOldHistory } from '../../server/store/retention.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { startInstalledPostgres } from '../support/installed-postgres.ts'
+import { findInstalledPostgres, startInstalledPostgres } from '../support/installed-postgres.ts'
 import { startPaybell } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { makeTemplate } from '../support/test-server.ts'
 
-// Where Debian and its kin put it.
-const BIN = '/usr/lib/postgresql/15/bin'
-const isInstalled = existsSync(join(BIN, 'initdb')) && existsSync(join(BIN, 'postgres'))
+const BIN = findInstalledPostgres(15)
 
 test('on PostgreSQL 15: migrated, fed, delivered, retried, paused, resumed and deleted', {
-  skip: isInstalled ? false : 'PostgreSQL 15 is not installed here',
+  skip: BIN ? false : 'PostgreSQL 15 is not installed here',
 }, async (t) => {
-  const server = await startInstalledPostgres(BIN)
+  const server = await startInstalledPostgres(BIN as string)
   assert.deepEqual(await checkDatabase(server.url), [])
   await makeTemplate(server.url)
 

@@ -3,13 +3,19 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onServer, type TestServer } from './test-server.ts'
 
 const NOBODY = 65_534
+
+/** Where Debian and its kin put the programs of this major version; null where it is not installed. */
+export function findInstalledPostgres(version: number): string | null {
+  const binDir = `/usr/lib/postgresql/${version}/bin`
+  return ['initdb', 'postgres'].every((name) => existsSync(join(binDir, name))) ? binDir : null
+}
 
 export async function startInstalledPostgres(binDir: string): Promise<TestServer> {
   const dir = mkdtempSync(join(tmpdir(), 'paybell-pg-'))

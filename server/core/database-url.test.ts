@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseDatabaseUrl } from './database-url.ts'
+
+const urlsOf = (text: string) => parseDatabaseUrl(text)?.urls
+
+test('one host stays as it was written', () => {
+  for (const url of [
+    'postgres://db/paybell',
+    'postgresql://user:p%40ss@db.example.com:6432/paybell',
+    'postgres://user@[::1]:5432/paybell',
+    'postgres://localhost:5432/postgres?host=%2Ftmp%2Fpaybell-x',
+    'postgres:///paybell?host=%2Frun%2Fpostgresql',
+    'postgres://db',
+    'postgres://u@db/paybell?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem',
+  ]) {
+    assert.deepEqual(parseDatabaseUrl(url), { urls: [url], mustTakeWrites: false })
+  }
+})
+
+test('regression: several hosts are an address for each, in order', () => {
+  assert.deepEqual(
+    parseDatabaseUrl('postgres://u:p@a:5432,b:5433/db?target_session_attrs=read-write'),
+    { urls: ['postgres://u:p@a:5432/db', 'postgres://u:p@b:5433/db'], mustTakeWrites: true },
+  )
+  // As in libpq: a port belongs to the host that it stands behind.
+  assert.deepEqual(urlsOf('postgres://a,b:5433/db'), ['postgres://a/db', 'postgres://b:5433/db'])
+  assert.deepEqual(urlsOf('postgres://[::1]:1,[::2]:2/db'), [
+    'postgres://[::1]:1/db',
+    'postgres://[::2]:2/db',
+  ])
+  assert.deepEqual(urlsOf('postgres://u@/db?host=/run/a,/run/b&port=5432,5433&ssl=0'), [
+    'postgres://u@/db?ssl=0&host=%2Frun%2Fa&port=5432',
+    'postgres://u@/db?ssl=0&host=%2Frun%2Fb&port=5433',
+  ])
+})
+
+test('one host may be asked to take writes, too', () => {
+  const address = parseDatabaseUrl('postgres://db/paybell?target_session_attrs=primary')
+  assert.deepEqual(address, { urls: ['postgres://db/paybell'], mustTakeWrites: true })
+})
+
+test('the modes of TLS that the driver warns of are called by the name of what it does', () => {
+  for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
+    assert.deepEqual(urlsOf(`postgres://db/x?sslmode=${mode}`), [
+      'postgres://db/x?sslmode=verify-full',
+    ])
+  }
+  for (const query of [
+    'sslmode=disable',
+    'sslmode=no-verify',
+    'uselibpqcompat=true&sslmode=require',
+  ]) {
+    assert.equal(
+      new URLSearchParams(urlsOf(`postgres://db/x?${query}`)?.[0]?.split('?')[1]).get('sslmode'),
+      new URLSearchParams(query).get('sslmode'),
+    )
+  }
+})
+
+test('what is no address of a database that takes writes is refused', () => {
+  for (const text of [
+    'mysql://db/x',
+    'db.example.com',
+    'postgres://a:1,b:x/db',
+    'postgres://a,,b/db',
+    'postgres://u@/db?host=a,b,c&port=1,2',
+    'postgres://a,b/db?target_session_attrs=any',
+    'postgres://a,b/db?target_session_attrs=standby',
+    'postgres://a/db?target_session_attrs=read-only',
+    '',
+  ]) {
+    assert.equal(parseDatabaseUrl(text), undefined, text)
+  }
+})

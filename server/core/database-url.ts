@@ -1,0 +1,67 @@
+// The address of a database, which may name several hosts, as libpq's URLs do: those of one PostgreSQL of
+// which one at a time takes writes. Pure: nothing is resolved and nothing is asked.
+
+/** One database, and where it may be found. */
+export interface DatabaseAddress {
+  /** A URL for each host, in the order given. */
+  urls: readonly string[]
+  /** A connection to a host that takes no writes is worth nothing: the next host is tried. */
+  mustTakeWrites: boolean
+}
+
+/** Without writes Paybell does nothing, so these two mean the same to it, and the others are refused. */
+const SESSION_ATTRIBUTES = ['read-write', 'primary']
+
+/** The driver takes these for `verify-full` and prints a warning at each start that it does. */
+const AS_VERIFY_FULL = ['prefer', 'require', 'verify-ca']
+
+/** Undefined for what is no such address. */
+export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
+  const match = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(text)
+  if (match === null) return undefined
+  const [, scheme, user = '', authority = '', path = '', query = ''] = match
+  const search = new URLSearchParams(query)
+  const attributes = search.get('target_session_attrs')
+  if (attributes !== null && !SESSION_ATTRIBUTES.includes(attributes)) return undefined
+  search.delete('target_session_attrs')
+  const tls = search.get('sslmode')
+  if (tls !== null && AS_VERIFY_FULL.includes(tls) && search.get('uselibpqcompat') !== 'true') {
+    search.set('sslmode', 'verify-full')
+  }
+  const hosts = splitHosts(authority, search)
+  if (hosts === undefined) return undefined
+  const urls = hosts.map(({ host, extra }) => {
+    const all = new URLSearchParams([...search, ...extra])
+    // URLSearchParams writes a space as a plus, which the driver would keep.
+    const tail = all.size > 0 ? `?${all.toString().replaceAll('+', '%20')}` : ''
+    return `${scheme}${user}${host}${path}${tail}`
+  })
+  // A user without a host is well-formed for PostgreSQL, whose host may stand in the query.
+  if (!urls.every((url) => URL.canParse(url.replace(/@(?=[/?]|$)/, '@localhost')))) return undefined
+  return { urls, mustTakeWrites: urls.length > 1 || attributes !== null }
+}
+
+interface Host {
+  /** What stands between the user and the path. */
+  host: string
+  /** What the query says of it. */
+  extra: readonly [string, string][]
+}
+
+/** `a:1,b:2` before the path, or `host=a,b&port=1,2` in the query, where folders of sockets stand, too. */
+function splitHosts(authority: string, search: URLSearchParams): readonly Host[] | undefined {
+  const named = search.get('host')?.split(',')
+  const ports = search.get('port')?.split(',')
+  search.delete('host')
+  search.delete('port')
+  const list = named ?? authority.split(',')
+  // One port is for all of them; otherwise each has its own.
+  if (ports && ports.length > 1 && ports.length !== list.length) return undefined
+  if (list.length > 1 && list.includes('')) return undefined
+  return list.map((name, index) => {
+    const port = ports?.[index] ?? ports?.[0]
+    const extra: [string, string][] = port ? [['port', port]] : []
+    if (named) extra.unshift(['host', name])
+    return { host: named ? authority : name, extra }
+  })
+}
