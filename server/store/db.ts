@@ -6,6 +6,7 @@ import { ServiceError } from '../core/errors.ts'
 import { HostFinder } from './hosts.ts'
 import { isReadOnlyError } from './read-only.ts'
 import { addressOf, CONNECT_MS_MAX, createClient, SCHEMA, SessionClient } from './session.ts'
+import { type AskServer, watchForSilence } from './silence.ts'
 
 export { createClient, SCHEMA }
 
@@ -30,8 +31,8 @@ export interface PoolOptions {
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Both sides give up: the server on its statement, we on a connection that no longer answers. */
-const STATEMENT_MS_MAX = 10_000
-const ANSWER_MARGIN_MS = 1_000
+const STATEMENT_MS_MAX = 9_500
+const ANSWER_MARGIN_MS = 500
 
 export function createPool(options: PoolOptions): pg.Pool {
   const { url, applicationName, statementTimeoutMs = STATEMENT_MS_MAX } = options
@@ -60,6 +61,19 @@ export function createPool(options: PoolOptions): pg.Pool {
     idleTimeoutMillis: 60_000,
   })
   pool.on('error', options.onIdleError)
+  const ask: AskServer = async (at, signal) => {
+    const client = createClient(url, `${applicationName} asks`, {
+      at,
+      signal,
+      mustTakeWrites: false,
+    })
+    try {
+      await client.connect()
+    } finally {
+      void client.end().catch(() => {})
+    }
+  }
+  watchForSilence(pool, ask)
   return pool
 }
 

@@ -68,7 +68,7 @@ test('every setting of a session is in force from its first statement on, in a c
   }
   const timeouts = await crowd.query(`select current_setting('statement_timeout') as statement,
     current_setting('idle_in_transaction_session_timeout') as idle`)
-  assert.deepEqual(timeouts.rows, [{ statement: '10s', idle: '30s' }])
+  assert.deepEqual(timeouts.rows, [{ statement: '9500ms', idle: '30s' }])
 })
 
 test('regression: what the address sets for itself does not take our settings away', async () => {
