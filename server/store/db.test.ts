@@ -10,18 +10,23 @@ const coded = (code: string) => Object.assign(new Error('x'), { code })
 test('A10: what says "not now" is a database that is away', () => {
   const away: unknown[] = [
     ...['08006', '08P01', '53100', '53300', '57P01', '57P03', '57014', '58030', 'XX000'],
-    ...['25P03', '25P04', '40001', '40P01', '55P03'],
+    ...['25P03', '25P04', '40001', '40003', '40P01', '55P03'],
     ...['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT'],
   ].map(coded)
   away.push(
     new Error('Connection terminated unexpectedly'),
     new Error('timeout exceeded when trying to connect'),
+    new Error('timeout expired'),
     new Error('Query read timeout'),
     new Error('Client has encountered a connection error and is not queryable'),
     new Error('Cannot use a pool after calling end on the pool'),
     new AggregateError([coded('EINVAL'), coded('ECONNREFUSED')]),
   )
   for (const error of away) assert.ok(isDatabaseAway(error), String(Object.entries(error as Error)))
+})
+
+test('regression: a database that takes no writes is away', () => {
+  assert.ok(isDatabaseAway(coded('25006')))
 })
 
 test('what refuses the statement, and our own mistakes, are not', () => {
@@ -31,6 +36,7 @@ test('what refuses the statement, and our own mistakes, are not', () => {
     new TypeError('x is not a function'),
     new ServiceError('not-found', 'There is nothing here.'),
     new AggregateError([]),
+    Object.assign(coded('ENOENT'), { syscall: 'open' }),
     'ECONNREFUSED',
     { code: 'ECONNREFUSED' },
     null,

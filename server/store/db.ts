@@ -141,7 +141,9 @@ const AWAY_MESSAGE =
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError) return error.errors.some(isDatabaseAway)
-  const code = (error as Error & { code?: unknown }).code
+  const { code, syscall } = error as Error & { code?: unknown; syscall?: unknown }
+  // A certificate that is not where the address says will not come by waiting.
+  if (syscall === 'open') return false
   if (typeof code === 'string') {
     if (AWAY_CODES.has(code) || AWAY_ERRNO.has(code)) return true
     if (/^[0-9A-Z]{5}$/.test(code)) return AWAY_CLASSES.includes(code.slice(0, 2))

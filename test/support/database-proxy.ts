@@ -18,7 +18,16 @@ export interface TcpProxy {
   cut(): void
 }
 
-export async function startTcpProxy(t: Owner, databaseUrl: string): Promise<TcpProxy> {
+export async function startTcpProxy(
+  t: Owner,
+  databaseUrl: string,
+  options: {
+    /** Connections are led to this database, whose name is as long as the one they ask for. */
+    insteadOf?: string
+    /** By default any free one. */
+    port?: number
+  } = {},
+): Promise<TcpProxy> {
   const target = new pg.Client({ connectionString: databaseUrl })
   const firstBytes: Buffer[] = []
   const sockets = new Set<Socket>()
@@ -26,7 +35,12 @@ export async function startTcpProxy(t: Owner, databaseUrl: string): Promise<TcpP
     const real = target.host.startsWith('/')
       ? createConnection(`${target.host}/.s.PGSQL.${target.port}`)
       : createConnection(target.port, target.host)
-    client.once('data', (chunk) => firstBytes.push(chunk))
+    client.once('data', (chunk) => {
+      const { insteadOf } = options
+      const at = insteadOf ? chunk.indexOf(insteadOf) : -1
+      if (at >= 0) (chunk as Buffer).write(target.database ?? '', at)
+      firstBytes.push(chunk as Buffer)
+    })
     for (const [from, to] of [
       [client, real],
       [real, client],
@@ -41,7 +55,7 @@ export async function startTcpProxy(t: Owner, databaseUrl: string): Promise<TcpP
         to.destroy()
       })
     }
-  }).listen(0, '127.0.0.1')
+  }).listen(options.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const url = new URL(databaseUrl)
@@ -62,4 +76,13 @@ export async function startTcpProxy(t: Owner, databaseUrl: string): Promise<TcpP
     await once(server, 'close')
   })
   return proxy
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
