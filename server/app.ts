@@ -114,7 +114,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const cautiousMs = () => cautious.nowMs()
   const pool = createPool({
     url: options.databaseUrl,
-    connectionsMax: 16,
+    connectionsMax: config.databaseConnections,
     onIdleError: (error) => {
       if (!life.isStopping) logger.warn({ error: error.message }, 'database.connection-lost')
     },

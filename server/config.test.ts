@@ -105,6 +105,8 @@ describe('defaults', () => {
       operatorPort: null,
       dataDir: '.paybell',
       databaseUrl: null,
+      databaseConnections: 16,
+      databaseWaitSeconds: 60,
       masterKeys: [],
       operatorKey: null,
       tokenTtlSeconds: 3600,
@@ -322,6 +324,23 @@ describe('secrets', () => {
       ])
     })
   }
+
+  test('regression: DATABASE_URL may name several hosts of which one takes writes', () => {
+    const url = 'postgres://u:p@a:5432,b:5432/paybell?target_session_attrs=read-write'
+    assert.equal(production({ DATABASE_URL: url }).databaseUrl, url)
+    const standby = 'postgres://u:p@a,b/paybell?target_session_attrs=standby'
+    assert.match(
+      faultsOf('production', { ...PRODUCTION, DATABASE_URL: standby }).join(),
+      /^DATABASE_URL must be .*target_session_attrs/,
+    )
+  })
+
+  test('the connections to the database and the wait for it have bounds', () => {
+    assert.equal(production({ PAYBELL_DATABASE_CONNECTIONS: '40' }).databaseConnections, 40)
+    assert.equal(production({ PAYBELL_DATABASE_WAIT_SECONDS: '0' }).databaseWaitSeconds, 0)
+    const wrong = { PAYBELL_DATABASE_CONNECTIONS: '3', PAYBELL_DATABASE_WAIT_SECONDS: '86401' }
+    assert.deepEqual(faultyNames('production', { ...PRODUCTION, ...wrong }), Object.keys(wrong))
+  })
 
   test('DATABASE_URL must be one of PostgreSQL', () => {
     assert.equal(production({ DATABASE_URL: 'postgresql://h/d' }).databaseUrl, 'postgresql://h/d')

@@ -23,6 +23,7 @@ import {
 } from './config/read-setting.ts'
 import { SETTINGS, type Setting, type SettingName } from './config/settings.ts'
 import { checkCallbackUrl } from './core/callback-url.ts'
+import { parseDatabaseUrl } from './core/database-url.ts'
 import type { TargetPolicy } from './core/network-rules.ts'
 import { checkSharedKey } from './core/shared-key.ts'
 
@@ -54,6 +55,8 @@ export interface Config {
   operatorPort: number | null
   dataDir: string
   databaseUrl: string | null
+  databaseConnections: number
+  databaseWaitSeconds: number
   masterKeys: readonly Buffer[]
   operatorKey: string | null
   tokenTtlSeconds: number
@@ -108,9 +111,13 @@ export function loadConfig(
     operatorPort: integer('PAYBELL_OPERATOR_PORT', 0, 65535) ?? null,
     dataDir: texts.get('PAYBELL_DATA_DIR') ?? '.paybell',
     databaseUrl:
-      parse('DATABASE_URL', 'a postgres:// or postgresql:// URL', (text) =>
-        /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined,
+      parse(
+        'DATABASE_URL',
+        'a postgres:// or postgresql:// URL; its target_session_attrs, if any, is read-write or primary',
+        (text) => (parseDatabaseUrl(text) ? text : undefined),
       ) ?? null,
+    databaseConnections: integer('PAYBELL_DATABASE_CONNECTIONS', 4, 500) ?? 16,
+    databaseWaitSeconds: integer('PAYBELL_DATABASE_WAIT_SECONDS', 0, 86_400) ?? 60,
     masterKeys:
       parse('PAYBELL_MASTER_KEY', '32 random bytes in base64 (comma-separated)', parseMasterKeys) ??
       [],

@@ -15,6 +15,7 @@ import { changedMigrationText } from '../store/migration-hashes.ts'
 import { Sealer } from '../store/sealing.ts'
 import { VERSION } from '../version.ts'
 import type { Check } from './doctor.ts'
+import { reasonOf } from './reason.ts'
 import { readSandboxFile } from './target.ts'
 import { formatCount, formatSpan, plural } from './terminal.ts'
 import { connectAsCallback } from './try-connection.ts'
@@ -121,12 +122,6 @@ async function inspect(url: string): Promise<{ facts: DatabaseFacts } | { check:
     }
     return { check }
   }
-}
-
-/** The messages of the driver name hosts and users, never the password. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
-  return error instanceof Error ? error.message || error.name : String(error)
 }
 
 function* checkDatabase(facts: DatabaseFacts): Generator<Check> {

@@ -2,11 +2,11 @@
 
 import { type Logger, pino } from 'pino'
 import { createApp } from '../app.ts'
-import { describeConfig, loadConfig } from '../config.ts'
-import { checkDatabase } from '../store/check-database.ts'
+import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { migrate } from '../store/migrate.ts'
 import { drain } from './drain.ts'
 import { StopSignals } from './stop-signals.ts'
+import { waitForDatabase } from './wait-for-database.ts'
 import { warnOfMisspelt } from './warn-misspelt.ts'
 
 export async function serve(): Promise<void> {
@@ -19,7 +19,7 @@ export async function serve(): Promise<void> {
   if (config.allowedNetworks.length > 0) {
     logger.warn({ networks: config.allowedNetworks }, 'callbacks.private-networks-allowed')
   }
-  await signals.endAtOnceDuring(prepareDatabase(databaseUrl, logger))
+  await signals.endAtOnceDuring(prepareDatabase(config, logger))
 
   const app = createApp({
     config,
@@ -42,9 +42,11 @@ export async function serve(): Promise<void> {
   }
 }
 
-async function prepareDatabase(databaseUrl: string, logger: Logger): Promise<void> {
-  for (const fault of await checkDatabase(databaseUrl))
-    logger.warn({ fault }, 'database.not-durable')
+async function prepareDatabase(config: Config, logger: Logger): Promise<void> {
+  const databaseUrl = config.databaseUrl as string
+  const waitSeconds = config.databaseWaitSeconds
+  const faults = await waitForDatabase({ databaseUrl, waitSeconds, logger })
+  for (const fault of faults) logger.warn({ fault }, 'database.not-durable')
   const applied = await migrate(databaseUrl, new Date(), {
     onPartitions: ({ moved, left }) => logger.warn({ moved, left }, 'partitions.left'),
   })

@@ -41,6 +41,17 @@ export const SETTINGS = [
     about: 'PostgreSQL 15 or later. The sandbox brings its own when this is left out.',
   },
   {
+    name: 'PAYBELL_DATABASE_CONNECTIONS',
+    fallback: '16',
+    about: 'Connections to the database that one process shares among its work, 4 to 500.',
+  },
+  {
+    name: 'PAYBELL_DATABASE_WAIT_SECONDS',
+    fallback: '60',
+    about:
+      'How long paybell serve waits at its start for a database that is away, 0 to 86400; 0 ends at once.',
+  },
+  {
     name: 'PAYBELL_MASTER_KEY',
     required: true,
     secret: true,

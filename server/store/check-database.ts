@@ -11,12 +11,11 @@ const VERSION_MIN = 150_000
  * Throws for a server that cannot be used: one that is away, takes no writes, is too old, or is reached
  * through a pooler that shares connections. Returns what is not durable about it, a sentence each.
  */
-export async function checkDatabase(url: string, signal?: AbortSignal): Promise<readonly string[]> {
+export async function checkDatabase(url: string): Promise<readonly string[]> {
   const open = async () => {
     const client = createClient(url, 'paybell check', {
       mustTakeWrites: true,
       queryTimeoutMs: 5_000,
-      ...(signal ? { signal } : {}),
     })
     await client.connect()
     return client
