@@ -16,6 +16,7 @@ import { Sealer } from '../store/sealing.ts'
 import { VERSION } from '../version.ts'
 import type { Check } from './doctor.ts'
 import { reasonOf } from './reason.ts'
+import { checkServer } from './server-checks.ts'
 import { readSandboxFile } from './target.ts'
 import { formatCount, formatSpan, plural } from './terminal.ts'
 import { connectAsCallback } from './try-connection.ts'
@@ -48,6 +49,10 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
     if ('check' in facts) yield facts.check
     else {
       yield* checkDatabase(facts.facts)
+      yield* checkServer(facts.facts.server, {
+        connections: config?.databaseConnections ?? 16,
+        retentionDays: config?.retentionDays ?? 30,
+      })
       if (facts.facts.schema) {
         yield* checkSchema(facts.facts.schema)
         if (config) yield checkMasterKeys(config, facts.facts.schema)
@@ -130,7 +135,7 @@ function* checkDatabase(facts: DatabaseFacts): Generator<Check> {
   yield {
     name: 'database',
     status: !isNew ? 'failed' : facts.roundTripMs > ROUND_TRIP_MS_MAX ? 'warning' : 'ok',
-    detail: `PostgreSQL ${facts.versionText}, ${answers}, ${facts.connectionsMax} connections at most`,
+    detail: `PostgreSQL ${facts.versionText}, ${answers}`,
     ...(isNew
       ? facts.roundTripMs > ROUND_TRIP_MS_MAX
         ? { remedy: 'It is far away: every accepted payment waits for it. Bring it closer.' }

@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { createClient, SCHEMA } from './db.ts'
 import { type DefaultRows, readDefaultRows } from './default-partitions.ts'
 import { findDurabilityFaults } from './durability.ts'
+import { inspectServer, type ServerFacts } from './inspect-server.ts'
 import { countSecretsByMasterKey } from './master-keys.ts'
 import { MIGRATIONS_DIR } from './migrate.ts'
 import { findChangedMigrations, readMigrationHashes } from './migration-hashes.ts'
@@ -17,7 +18,8 @@ export interface DatabaseFacts {
   /** The database's time minus this machine's, at the middle of the round trip. */
   clockSkewMs: number
   roundTripMs: number
-  connectionsMax: number
+  /** How the server is set, and whether our sessions are as they must be. */
+  server: ServerFacts
   /** Null when the schema is not there at all. */
   schema: SchemaFacts | null
 }
@@ -54,11 +56,9 @@ export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
       number: number
       text: string
       now: Date
-      connections: number
       has_schema: boolean
     }>(`select current_setting('server_version_num')::int as number,
           current_setting('server_version') as text, clock_timestamp() as now,
-          current_setting('max_connections')::int as connections,
           to_regclass('migrations') is not null as has_schema`)
     const roundTripMs = Date.now() - sentAtMs
     const [row] = rows
@@ -69,7 +69,7 @@ export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
       durabilityFaults: await findDurabilityFaults(client),
       clockSkewMs: row.now.getTime() - (sentAtMs + roundTripMs / 2),
       roundTripMs,
-      connectionsMax: row.connections,
+      server: await inspectServer(client, url),
       schema: row.has_schema ? await inspectSchema(client) : null,
     }
   } finally {

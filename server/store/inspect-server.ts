@@ -1,0 +1,81 @@
+// What `paybell doctor` asks of the server apart from our tables: whether it takes writes, what stands
+// before it, whether our sessions are set as they must be, and the settings that only its owner can change.
+
+import type pg from 'pg'
+import { createClient, SCHEMA } from './db.ts'
+import { findPooling, type Pooling } from './pooler.ts'
+import { IS_READ_ONLY } from './read-only.ts'
+import { SESSION } from './session.ts'
+
+/** What doctor looks at, besides durability. docs/operations.md says what each is for. */
+export const SERVER_SETTINGS = [
+  'max_connections',
+  'superuser_reserved_connections',
+  'max_prepared_transactions',
+  'max_locks_per_transaction',
+  'autovacuum',
+  'autovacuum_naptime',
+  'max_wal_size',
+  'checkpoint_timeout',
+  'wal_compression',
+] as const
+
+export type ServerSetting = (typeof SERVER_SETTINGS)[number]
+
+export interface ServerFacts {
+  isReadOnly: boolean
+  pooling: Pooling
+  /** Settings of our sessions that are not in force, although they were set a statement before. */
+  lostSettings: readonly string[]
+  /** As PostgreSQL writes them: `1GB`, `5min`, `on`. */
+  settings: ReadonlyMap<ServerSetting, string>
+  partitions: PartitionFacts
+}
+
+export interface PartitionFacts {
+  days: number
+  /** Partitions of days, and their indexes: what a statement over all days locks, at most. */
+  relations: number
+}
+
+export async function inspectServer(client: pg.Client, url: string): Promise<ServerFacts> {
+  const settings = await readSettings(client, SERVER_SETTINGS)
+  const ours = await readSettings(client, Object.keys(SESSION))
+  const { rows } = await client.query<{ read_only: boolean }>(IS_READ_ONLY)
+  return {
+    isReadOnly: rows[0]?.read_only !== false,
+    pooling: await findPooling(client, async () => {
+      const other = createClient(url, 'paybell doctor', { queryTimeoutMs: 5_000 })
+      await other.connect()
+      return other
+    }),
+    lostSettings: Object.entries(SESSION)
+      .filter(([name, value]) => ours.get(name) !== value)
+      .map(([name]) => name),
+    settings: settings as ReadonlyMap<ServerSetting, string>,
+    partitions: await countPartitions(client),
+  }
+}
+
+async function readSettings(
+  client: pg.Client,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ name: string; value: string }>(
+    'select name, current_setting(name) as value from unnest($1::text[]) as name',
+    [names],
+  )
+  return new Map(rows.map(({ name, value }) => [name, value]))
+}
+
+async function countPartitions(client: pg.Client): Promise<PartitionFacts> {
+  const { rows } = await client.query<PartitionFacts>(
+    `select count(distinct right(c.relname, 10)) as days,
+       count(*) + coalesce(sum((select count(*) from pg_index x where x.indrelid = c.oid)), 0)::int
+         as relations
+     from pg_class c
+     where c.relnamespace = to_regnamespace('${SCHEMA}') and c.relkind = 'r' and c.relispartition
+       and c.relname ~ '_\\d{4}_\\d\\d_\\d\\d$'`,
+  )
+  return rows[0] ?? { days: 0, relations: 0 }
+}
