@@ -23,7 +23,7 @@ test('regression: several hosts are an address for each, in order', () => {
     parseDatabaseUrl('postgres://u:p@a:5432,b:5433/db?target_session_attrs=read-write'),
     { urls: ['postgres://u:p@a:5432/db', 'postgres://u:p@b:5433/db'], mustTakeWrites: true },
   )
-  // As in libpq: a port belongs to the host that it stands behind.
+  // As in libpq: a port belongs to the host that it follows.
   assert.deepEqual(urlsOf('postgres://a,b:5433/db'), ['postgres://a/db', 'postgres://b:5433/db'])
   assert.deepEqual(urlsOf('postgres://[::1]:1,[::2]:2/db'), [
     'postgres://[::1]:1/db',

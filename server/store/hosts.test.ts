@@ -135,7 +135,7 @@ describe('one host that takes no writes', () => {
 describe('asking in order', () => {
   const never = () => new Promise<never>(() => {})
 
-  test('the next is asked when one fails, and none behind the first answer', async () => {
+  test('the next is asked when one fails, and none after the first answer', async () => {
     const asked: string[] = []
     const ask = async (name: string) => {
       asked.push(name)

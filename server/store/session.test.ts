@@ -88,7 +88,7 @@ test('regression: a connection begins with nothing that PgBouncer refuses', asyn
   await client.end()
   assert.equal(proxy.firstBytes.length, 2)
   for (const packet of proxy.firstBytes) {
-    // A length and a version, then names and values, each with a zero behind it.
+    // A length and a version, then names and values, each ended by a zero.
     const words = packet.subarray(8).toString().split('\0')
     const names = words.filter((_, index) => index % 2 === 0 && words[index] !== '')
     // PgBouncer takes these four, and refuses all else unless it is told to ignore it.
@@ -98,6 +98,18 @@ test('regression: a connection begins with nothing that PgBouncer refuses', asyn
       [],
     )
   }
+})
+
+test('regression: TLS as most addresses ask for it prints no warning', async () => {
+  const warnings: Error[] = []
+  const note = (warning: Error) => warnings.push(warning)
+  process.on('warning', note)
+  const client = createClient('postgres://x@127.0.0.1:1/x?sslmode=require', 'paybell test')
+  await assert.rejects(client.connect(), /ECONNREFUSED/)
+  // Warnings come a turn later.
+  await new Promise(setImmediate)
+  process.off('warning', note)
+  assert.deepEqual(warnings, [])
 })
 
 test('a connection that cannot be set up is none, and the pool goes on', async (t) => {

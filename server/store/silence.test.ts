@@ -131,7 +131,7 @@ describe('what counts as silence', () => {
     assert.equal(waiting.ended, null)
   })
 
-  test('connections that nobody waits for may rest', async (t) => {
+  test('connections that no statement waits for may rest', async (t) => {
     const pool = watched(t, () => assert.fail('asked'))
     const client = pool.open()
     pool.take(client)

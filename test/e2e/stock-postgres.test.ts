@@ -68,7 +68,7 @@ test('regression: on a stock PostgreSQL with 30 days of partitions no statement 
   }
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t, { database })
-  // Behind the hook that startPaybell has registered: first the service stops, then its database.
+  // Registered after startPaybell's hook: first the service stops, then its database.
   t.after(async () => {
     await database.drop()
     await server.stop()
