@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cloneDatabase } from '../../test/support/database.ts'
+import { startTcpProxy } from '../../test/support/database-proxy.ts'
 import { turnOver } from '../../test/support/engine-parts.ts'
 import { type WakeUp, WakeUps } from './wake-ups.ts'
 
@@ -14,9 +15,9 @@ class Listener {
   gaps = 0
   readonly wakeUps: WakeUps
 
-  constructor(t: Pick<TestContext, 'after'>, processId: string = randomUUID()) {
+  constructor(t: Pick<TestContext, 'after'>, processId: string = randomUUID(), way = url) {
     this.wakeUps = new WakeUps({
-      url,
+      url: way,
       processId,
       onWakeUp: (wakeUp) => void this.heard.push(wakeUp),
       onGap: () => void this.gaps++,
@@ -41,9 +42,13 @@ async function startListeners(t: TestContext, count: number): Promise<Listener[]
 }
 
 /** Looks again and again, with a limit. */
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const limit = performance.now() + 10_000; !(await condition()); await delay(5)) {
-    if (performance.now() > limit) throw new Error(`not within 10 s: ${what}`)
+async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  limitMs = 10_000,
+): Promise<void> {
+  for (const limit = performance.now() + limitMs; !(await condition()); await delay(5)) {
+    if (performance.now() > limit) throw new Error(`not within ${limitMs} ms: ${what}`)
   }
 }
 
@@ -146,6 +151,20 @@ test('regression: what was announced while the connection was lost is told when 
   const [lost, listening] = one.errors.length > 0 ? [one, other] : [other, one]
   lost.wakeUps.announceWork(12)
   await until('heard', () => listening.shards.includes(12))
+})
+
+test('regression: a connection that no longer answers is replaced, and wake-ups go on', async (t) => {
+  const proxy = await startTcpProxy(t, url)
+  const [one, other] = [new Listener(t, randomUUID(), proxy.url), new Listener(t)]
+  await Promise.all([one.wakeUps.start(), other.wakeUps.start()])
+  proxy.isSilent = true
+  one.wakeUps.announceWork(40)
+  await until('the silence is noticed', () => one.errors.length > 0, 30_000)
+  proxy.isSilent = false
+  await until('it is back', () => one.gaps === 1, 30_000)
+  one.wakeUps.announceWork(41)
+  await until('heard', () => other.shards.includes(41))
+  await one.wakeUps.stop()
 })
 
 test('regression: stopping while it is connecting leaves no connection behind', async (t) => {

@@ -4,7 +4,7 @@
 
 import type pg from 'pg'
 import { isUuid } from '../core/uuid.ts'
-import { createClient } from './db.ts'
+import { createClient, isDatabaseAway } from './db.ts'
 import type { LaneKey } from './parked.ts'
 
 export interface WakeUp {
@@ -28,6 +28,8 @@ export interface WakeUpOptions {
 const CHANNEL = 'paybell'
 const NOTIFY_EVERY_MS = 25
 const RECONNECT_MS_MAX = 10_000
+/** A connection that does not answer by then is dead, and another one is made. */
+const ANSWER_MS_MAX = 5_000
 /** A payload must stay below 8,000 bytes. */
 const ENDPOINTS_PER_MESSAGE = 50
 
@@ -95,7 +97,8 @@ export class WakeUps {
   }
 
   async #send(): Promise<void> {
-    if (this.#client === null) return
+    const client = this.#client
+    if (client === null) return
     const endpoints = [...this.#endpoints.values()].slice(0, ENDPOINTS_PER_MESSAGE)
     const message: Message = {
       from: this.#options.processId,
@@ -112,9 +115,10 @@ export class WakeUps {
     for (const { endpointId } of endpoints) this.#endpoints.delete(endpointId)
     this.#isSending = true
     try {
-      await this.#client.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(message)])
+      await client.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(message)])
     } catch (error) {
       this.#options.onError(error as Error)
+      if (isDatabaseAway(error)) client.connection.stream.destroy()
     }
     // One at a time: what was announced meanwhile goes next.
     this.#isSending = false
@@ -123,7 +127,9 @@ export class WakeUps {
 
   async #connect(): Promise<void> {
     if (this.#isStopped) return
-    const client = createClient(this.#options.url, 'paybell wake-ups')
+    const client = createClient(this.#options.url, 'paybell wake-ups', {
+      queryTimeoutMs: ANSWER_MS_MAX,
+    })
     client.on('notification', ({ payload }) => this.#receive(payload))
     client.on('error', (error) => this.#options.onError(error))
     client.on('end', () => this.#reconnect(client))
