@@ -7,8 +7,8 @@ import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
 import type { Dice } from './dice.ts'
 import type { Twin } from './twin.ts'
 
-/** createPool in server/store/db.ts: the server gives up after 10 s, the client after 11 s. */
-const QUERY_MS_MAX = 11_000
+/** createPool in server/store/db.ts: the server gives up after 9.5 s, the client after 10 s. */
+const QUERY_MS_MAX = 10_000
 
 export interface StoreWeather {
   /** One way, at most; small values are as likely as large ones are rare. */
