@@ -1,6 +1,7 @@
 // How the embedded PostgreSQL is set. Pure. The settings are given on the command line, so that a
 // newer Paybell changes them without touching the cluster. Durability is never traded for speed:
-// the sandbox keeps the promise that production keeps.
+// the sandbox keeps the promise that production keeps. What production gets of each of them is in a table
+// of docs/operations.md, which a test holds to this file.
 
 /** Where the server listens: never on a network that another machine could reach. */
 export type Listening = { kind: 'socket'; dir: string } | { kind: 'tcp'; port: number }
