@@ -31,7 +31,7 @@ export interface JobRunnerOptions {
   pollEveryMs: number
   /** A job whose runner has not been heard of for so long is anybody's. */
   holdMs: number
-  /** Failures of our own after which a job is given up. */
+  /** Failures of our own in a row, without progress between them, after which a job is given up. */
   failuresMax: number
   /** Pause before those are tried again that somebody was writing. */
   againAfterMs: number

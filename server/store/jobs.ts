@@ -147,7 +147,7 @@ export async function readItems(
   }
 }
 
-/** These are dealt with: they leave, and the job is that much further. */
+/** These are dealt with: they leave, the job is that much further, and failures count from 0 again. */
 export async function settleItems(
   db: Db,
   jobId: string,
@@ -159,7 +159,8 @@ export async function settleItems(
     name: 'settle-job-items',
     text: `with gone as (
              delete from job_items where job_id = $1 and place = any($2::int[]))
-           update jobs set done = done + $3, passed_over = passed_over + $4 where id = $1`,
+           update jobs set done = done + $3, passed_over = passed_over + $4, failures = 0
+           where id = $1`,
     values: [jobId, plainColumn(settled, (item) => item.place), settled.length, passedOver],
   })
 }
