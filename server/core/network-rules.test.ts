@@ -7,6 +7,7 @@ import {
   isLoopbackAddress,
   parseNetworks,
   type TargetPolicy,
+  toAddressGroup,
 } from './network-rules.ts'
 
 const PRODUCTION: TargetPolicy = { loopbackAllowed: false, allowedNetworks: [] }
@@ -230,5 +231,18 @@ test('a list of networks is read whole, and every fault in it is told', () => {
     const { networks, faults } = parseNetworks(`10.0.0.0/8,${entry}`)
     assert.deepEqual(networks, ['10.0.0.0/8'], entry)
     assert.equal(faults.length, 1, entry)
+  }
+})
+
+test('a sender is an IPv4 address, or the /64 of an IPv6 address', () => {
+  for (const [address, group] of [
+    ['203.0.113.9', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::ffff', '2001:db8:1:2::/64'],
+    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['unknown', 'unknown'],
+  ] as const) {
+    assert.equal(toAddressGroup(address), group)
   }
 })

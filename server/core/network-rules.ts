@@ -72,6 +72,21 @@ export function isAddress(text: string): boolean {
 }
 
 /**
+ * Who is probably one and the same sender: an IPv4 address, or the /64 of an IPv6 address, of which a
+ * single machine may use any.
+ */
+export function toAddressGroup(text: string): string {
+  const address = toAddress(text)
+  if (address === null || address.kind() === 'ipv4') return text
+  const v6 = address as ipaddr.IPv6
+  if (v6.isIPv4MappedAddress()) return v6.toIPv4Address().toString()
+  return `${v6.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`
+}
+
+/**
  * Reads a comma-separated list of CIDRs. A network with host bits set is most likely a typing
  * mistake, and a /0 would switch the guard off: both are faults. Faults name the entry, which is
  * an address range and no secret.

@@ -1,6 +1,7 @@
 // The console's door: who is signed in, for how long, and from where a session counts.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -238,6 +239,16 @@ test('guessing is slow, and who signs in must say with what', async () => {
     401,
     'invalid-credentials',
   )
+})
+
+test('regression: of many wrong operator’s keys at once, ten are checked', async () => {
+  const guesses = Array.from({ length: 100 }, () =>
+    post({ operatorKey: `pbk_${randomBytes(32).toString('base64url')}` }),
+  )
+  const statuses = (await Promise.all(guesses)).map(({ statusCode }) => statusCode)
+  assert.equal(statuses.filter((status) => status === 401).length, 10)
+  assert.equal(statuses.filter((status) => status === 429).length, 90)
+  server.clock.advance(3_600)
 })
 
 test('signing in and out is in the audit, under the name of the key', async () => {

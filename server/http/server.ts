@@ -13,7 +13,8 @@ import { ConsoleSessions } from '../operations/console-session.ts'
 import type { DemoReceivers } from '../operations/demo-receivers.ts'
 import type { Deps } from '../operations/deps.ts'
 import { Keyring } from '../operations/keyring.ts'
-import { createLoginBuckets, Logins } from '../operations/logins.ts'
+import { LoginAttempts } from '../operations/login-attempts.ts'
+import { Logins } from '../operations/logins.ts'
 import { OperatorKeys } from '../operations/operator-keys.ts'
 import { RateBuckets } from '../operations/rate-buckets.ts'
 import { TokenVerifier } from '../operations/verify-token.ts'
@@ -101,9 +102,9 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   await describeInterface(app, deps.baseUrl, policy)
   const keys = new OperatorKeys(deps)
   // One count of failures for both doors: whoever guesses gains nothing by trying the other.
-  const failures = createLoginBuckets(deps)
-  const logins = new Logins(deps, failures)
-  app.decorate('consoleSessions', new ConsoleSessions(deps, { keys, failures, logins }))
+  const attempts = new LoginAttempts(deps)
+  const logins = new Logins(deps, attempts)
+  app.decorate('consoleSessions', new ConsoleSessions(deps, { keys, attempts, logins }))
   const open = [
     housekeepingRoutes(deps, keys, surface),
     problemPageRoutes(),

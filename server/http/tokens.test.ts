@@ -278,11 +278,51 @@ test('A2: wrong secrets are slowed down per client and address, and nobody else 
   assert.equal((await login(server, { clientId, clientSecret }, same)).statusCode, 200)
 })
 
+test('regression: of 300 wrong guesses at once, ten are checked', async (t) => {
+  const server = await serveHttp(t, pool)
+  const { clientId, clientSecret } = await onboard(server)
+  const guess = () => login(server, { clientId, clientSecret: 'wrong' })
+  const answers = await Promise.all(Array.from({ length: 300 }, guess))
+  const statuses = answers.map(({ statusCode }) => statusCode)
+  assert.equal(statuses.filter((status) => status === 401).length, 10)
+  assert.equal(statuses.filter((status) => status === 429).length, 290)
+  const right = { clientId, clientSecret }
+  assert.equal((await login(server, right)).statusCode, 429)
+  assert.equal((await login(server, right, { remoteAddress: '127.0.0.8' })).statusCode, 200)
+})
+
+test('regression: an address that tries one client id after the other meets a 429', async (t) => {
+  const server = await serveHttp(t, pool)
+  const known = await onboard(server)
+  const stranger = await onboard(server, 'Stranger')
+  const here = { remoteAddress: '127.0.0.9' }
+  const loginOf = ({ clientId, clientSecret }: typeof known, more: object = here) =>
+    login(server, { clientId, clientSecret }, more)
+  assert.equal((await loginOf(known)).statusCode, 200)
+  const answers = await Promise.all(
+    Array.from({ length: 80 }, () =>
+      login(server, { clientId: randomUUID(), clientSecret: 'wrong' }, here),
+    ),
+  )
+  assert.equal(answers.filter(({ statusCode }) => statusCode === 401).length, 50)
+  const refused = answers.find(({ statusCode }) => statusCode === 429)
+  assert.ok(refused)
+  assertProblem(refused, 429, 'too-many-requests')
+  assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
+
+  // Whoever was right here before is not held up by what others try from the same proxy.
+  assert.equal((await loginOf(known)).statusCode, 200)
+  assert.equal((await loginOf(stranger)).statusCode, 429)
+  assert.equal((await loginOf(stranger, { remoteAddress: '127.0.0.10' })).statusCode, 200)
+  server.clock.advance(1)
+  assert.equal((await loginOf(stranger)).statusCode, 200)
+})
+
 test('right logins are never counted as failures', async (t) => {
   const server = await serveHttp(t, pool)
   const { clientId, clientSecret } = await onboard(server)
   const answers = await Promise.all(
-    Array.from({ length: 40 }, () => login(server, { clientId, clientSecret })),
+    Array.from({ length: 200 }, () => login(server, { clientId, clientSecret })),
   )
   assert.ok(answers.every((answer) => answer.statusCode === 200))
 })

@@ -19,9 +19,9 @@ import { inTransaction } from '../store/db.ts'
 import type { KeyDigest } from '../store/operator-keys.ts'
 import { toAudit } from './audit.ts'
 import type { Deps } from './deps.ts'
+import type { LoginAttempts } from './login-attempts.ts'
 import type { Logins } from './logins.ts'
 import type { OperatorKeys } from './operator-keys.ts'
-import type { RateBuckets } from './rate-buckets.ts'
 import type { Caller } from './verify-token.ts'
 
 export const SESSION_SECONDS = 12 * 3_600
@@ -49,17 +49,17 @@ type SessionDeps = Pick<Deps, 'pool' | 'clock' | 'config' | 'sealer' | 'newId'>
 export class ConsoleSessions {
   readonly #deps: SessionDeps
   readonly #keys: OperatorKeys
-  readonly #failures: RateBuckets
+  readonly #attempts: LoginAttempts
   readonly #logins: Logins
   readonly #questions = new Map<string, Question>()
 
   constructor(
     deps: SessionDeps,
-    parts: { keys: OperatorKeys; failures: RateBuckets; logins: Logins },
+    parts: { keys: OperatorKeys; attempts: LoginAttempts; logins: Logins },
   ) {
     this.#deps = deps
     this.#keys = parts.keys
-    this.#failures = parts.failures
+    this.#attempts = parts.attempts
     this.#logins = parts.logins
   }
 
@@ -145,21 +145,10 @@ export class ConsoleSessions {
       const { clientKey, secretId } = await this.#logins.check(login)
       return { holder: { kind: 'client', clientKey, secretId }, operator: null }
     }
-    const bucket = `operator ${address}`
-    const waitSeconds = this.#failures.waitSeconds(bucket)
-    if (waitSeconds > 0) {
-      throw new ServiceError(
-        'too-many-requests',
-        'Too many failed sign-ins. Wait, then try again.',
-        {
-          retryAfterSeconds: waitSeconds,
-        },
-      )
-    }
-    const found =
-      'link' in signIn ? await this.#followLink(signIn.link) : await this.#findKey(signIn)
+    const found = await this.#attempts.judge({ name: 'operator', address }, () =>
+      'link' in signIn ? this.#followLink(signIn.link) : this.#findKey(signIn),
+    )
     if (found === null) {
-      this.#failures.take(bucket)
       throw new ServiceError(
         'invalid-credentials',
         'link' in signIn

@@ -1,6 +1,5 @@
 // Who logs in. An unknown client and a wrong secret get the same answer after the same work: one
-// question, answered with rows of one shape, and two HMACs. Failures are counted per client id and
-// address, so that guessing is slow and the rightful owner, who is elsewhere, is never locked out.
+// question, answered with rows of one shape, and two HMACs. Failures are counted (login-attempts.ts).
 
 import { ServiceError } from '../core/errors.ts'
 import { GatheredReads } from '../core/gathered-reads.ts'
@@ -8,7 +7,7 @@ import { isUuid, NIL_UUID } from '../core/uuid.ts'
 import { type Credentials, readCredentials, replaceDigest } from '../store/client-secrets.ts'
 import type { Deps } from './deps.ts'
 import { OF_REQUESTS } from './gather-requests.ts'
-import { RateBuckets } from './rate-buckets.ts'
+import type { LoginAttempts } from './login-attempts.ts'
 
 export interface Login {
   clientId: string
@@ -26,25 +25,15 @@ export interface CheckedLogin {
 
 type LoginDeps = Pick<Deps, 'pool' | 'sealer'>
 
-/** Failed logins: ten at once, then one in five seconds. */
-export function createLoginBuckets(deps: Pick<Deps, 'clock'>): RateBuckets {
-  return new RateBuckets({
-    burst: 10,
-    perSecond: 0.2,
-    keysMax: 50_000,
-    monotonicMs: () => deps.clock.monotonicMs(),
-  })
-}
-
 export class Logins {
   readonly #deps: LoginDeps
-  readonly #failures: RateBuckets
+  readonly #attempts: LoginAttempts
   /** By client id. Whoever logs in at the same time, known or not, travels in the same statement. */
   readonly #credentials: GatheredReads<string, Credentials>
 
-  constructor(deps: LoginDeps, failures: RateBuckets) {
+  constructor(deps: LoginDeps, attempts: LoginAttempts) {
     this.#deps = deps
-    this.#failures = failures
+    this.#attempts = attempts
     this.#credentials = new GatheredReads({
       ...OF_REQUESTS,
       read: (clientIds) => {
@@ -58,18 +47,12 @@ export class Logins {
 
   /** Throws when the credentials are wrong. */
   async check(login: Login): Promise<CheckedLogin> {
-    // Ids that cannot be a client's share a bucket: a key never grows with what was sent.
+    // Ids that cannot be a client's count as one: what is remembered never grows with what was sent.
     const clientId = isUuid(login.clientId) ? login.clientId.toLowerCase() : NIL_UUID
-    const bucket = `${clientId} ${login.address}`
-    const waitSeconds = this.#failures.waitSeconds(bucket)
-    if (waitSeconds > 0) {
-      throw new ServiceError('too-many-requests', 'Too many failed logins. Wait, then try again.', {
-        retryAfterSeconds: waitSeconds,
-      })
-    }
-    const match = await this.#checkSecret(clientId, login.clientSecret)
+    const match = await this.#attempts.judge({ name: clientId, address: login.address }, () =>
+      this.#checkSecret(clientId, login.clientSecret),
+    )
     if (match === null) {
-      this.#failures.take(bucket)
       throw new ServiceError('invalid-credentials', 'The clientId or the clientSecret is wrong.')
     }
     return { clientId, ...match }

@@ -44,6 +44,16 @@ export class RateBuckets {
     return waitSeconds
   }
 
+  /** Undoes one `take`. A bucket that is full again is forgotten. */
+  giveBack(key: string): void {
+    const bucket = this.#buckets.get(key)
+    if (bucket === undefined) return
+    bucket.tokens = this.#filled(key).tokens + 1
+    if (bucket.tokens < this.#options.burst) return
+    this.#buckets.delete(key)
+    if (key === this.#lastTaken) this.#lastTaken = null
+  }
+
   #waitFor(bucket: Bucket): number {
     const missing = 1 - bucket.tokens
     return missing <= 0 ? 0 : Math.max(1, Math.ceil(missing / this.#options.perSecond))
