@@ -34,12 +34,13 @@ import type { App } from './http/typed.ts'
 import { Lifecycle, settleAll } from './lifecycle.ts'
 import { describeListenFailure } from './listen-failure.ts'
 import { Metrics } from './metrics.ts'
-import { AccountDirectory } from './operations/account-directory.ts'
+import { createAccess } from './operations/access.ts'
 import { DemoReceivers } from './operations/demo-receivers.ts'
 import type { Deps } from './operations/deps.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/job-runner.ts'
 import { ListenerExchange } from './operations/listener-exchange.ts'
 import { ensureNoticeEndpoint } from './operations/notice-endpoint.ts'
+import { OneAtATime } from './operations/one-at-a-time.ts'
 import { Readiness } from './readiness.ts'
 import { setUnheldTimer } from './rounds.ts'
 import { scaledSpans } from './scaled-spans.ts'
@@ -260,9 +261,11 @@ export function createApp(options: AppOptions): PaybellApp {
     targets,
     newId: () => ids.next(),
     engine,
+    endpointChanges: new OneAtATime(),
     send,
   }
-  const accounts = new AccountDirectory(pool)
+  const access = createAccess(deps)
+  const { accounts } = access
   const gatherer = createGatherer(deps, { accounts, metrics, logger, tracing, stream, writes })
   const jobs = new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: processId, log: logger })
   let isDraining = false
@@ -297,6 +300,7 @@ export function createApp(options: AppOptions): PaybellApp {
   let operatorUrl: string | undefined
   const serverDeps: ServerDeps = {
     ...deps,
+    access,
     logger,
     version: VERSION,
     baseUrl: () => baseUrl,

@@ -6,8 +6,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { isAllowed, type Operator } from '../core/operator.ts'
-import { AccountDirectory } from '../operations/account-directory.ts'
-import type { Deps } from '../operations/deps.ts'
+import type { AccountDirectory } from '../operations/account-directory.ts'
 import type { OperatorKeys } from '../operations/operator-keys.ts'
 import type { RateBuckets } from '../operations/rate-buckets.ts'
 import type { Caller, TokenVerifier } from '../operations/verify-token.ts'
@@ -122,8 +121,7 @@ async function findSession(request: FastifyRequest) {
 }
 
 /** `AccountId` where the route asks for it; one and the same refusal, so that nobody learns more. */
-export function resolveAccount(deps: Deps): onRequestHookHandler {
-  const accounts = new AccountDirectory(deps.pool)
+export function resolveAccount(accounts: AccountDirectory): onRequestHookHandler {
   const admit = (request: FastifyRequest, accountId: string, isOwn: boolean) => {
     if (!isOwn) throw invalidAccount()
     request.accountId = accountId.toLowerCase()

@@ -8,14 +8,12 @@ import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Tracer } from '@opentelemetry/api'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import type { Access } from '../operations/access.ts'
 import { ClientDirectory } from '../operations/client-directory.ts'
-import { ConsoleSessions } from '../operations/console-session.ts'
 import type { DemoReceivers } from '../operations/demo-receivers.ts'
 import type { Deps } from '../operations/deps.ts'
 import { Keyring } from '../operations/keyring.ts'
-import { LoginAttempts } from '../operations/login-attempts.ts'
-import { Logins } from '../operations/logins.ts'
-import { OperatorKeys } from '../operations/operator-keys.ts'
+import type { OperatorKeys } from '../operations/operator-keys.ts'
 import { RateBuckets } from '../operations/rate-buckets.ts'
 import { TokenVerifier } from '../operations/verify-token.ts'
 import { authenticateClient, authenticateOperator, resolveAccount } from './authenticate.ts'
@@ -59,6 +57,8 @@ export interface Readiness {
 }
 
 export interface ServerDeps extends Deps {
+  /** One for all servers of the process. */
+  access: Access
   logger: FastifyBaseLogger
   version: string
   /** The service's public address, without a slash at the end; known once it listens. */
@@ -100,11 +100,8 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   app.setValidatorCompiler(createValidatorCompiler(policy))
   app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, deps.baseUrl()))
   await describeInterface(app, deps.baseUrl, policy)
-  const keys = new OperatorKeys(deps)
-  // One count of failures for both doors: whoever guesses gains nothing by trying the other.
-  const attempts = new LoginAttempts(deps)
-  const logins = new Logins(deps, attempts)
-  app.decorate('consoleSessions', new ConsoleSessions(deps, { keys, attempts, logins }))
+  const { keys, sessions } = deps.access
+  app.decorate('consoleSessions', sessions)
   const open = [
     housekeepingRoutes(deps, keys, surface),
     problemPageRoutes(),
@@ -112,7 +109,7 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
     consoleRoutes({ ...deps, surface }),
   ]
   for (const add of open) await add(app)
-  if (surface !== 'operator') await addClientInterface(app, deps, logins)
+  if (surface !== 'operator') await addClientInterface(app, deps)
   if (deps.receivers) await sandboxReceiverRoutes(deps.receivers, keys)(app)
   if (deps.timeScale) await sandboxClockRoutes(deps.timeScale, keys)(app)
   if (surface !== 'public') await addOperatorInterface(app, deps, keys)
@@ -208,7 +205,7 @@ function closeSocketsBehindAnswers(app: App, isDraining: () => boolean): void {
   })
 }
 
-async function addClientInterface(app: App, deps: ServerDeps, logins: Logins): Promise<void> {
+async function addClientInterface(app: App, deps: ServerDeps): Promise<void> {
   const keyring = new Keyring(deps)
   const directory = new ClientDirectory(deps)
   const verifier = new TokenVerifier(deps, { keyring, directory })
@@ -218,10 +215,10 @@ async function addClientInterface(app: App, deps: ServerDeps, logins: Logins): P
     keysMax: 50_000,
     monotonicMs: () => deps.clock.monotonicMs(),
   })
-  await app.register(async (scope: App) => tokenRoutes(deps, keyring, logins)(scope))
+  await app.register(async (scope: App) => tokenRoutes(deps, keyring, deps.access.logins)(scope))
   await app.register(async (scope: App) => {
     scope.addHook('onRequest', authenticateClient(verifier, requests))
-    scope.addHook('onRequest', resolveAccount(deps))
+    scope.addHook('onRequest', resolveAccount(deps.access.accounts))
     const routes = [
       webhookRoutes(deps),
       subscriptionRoutes(deps),

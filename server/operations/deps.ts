@@ -7,6 +7,7 @@ import type { Outcome } from '../core/delivery.ts'
 import type { TargetPolicy } from '../core/network-rules.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import type { Sealer } from '../store/sealing.ts'
+import type { OneAtATime } from './one-at-a-time.ts'
 
 export interface Deps {
   pool: Pool
@@ -18,6 +19,8 @@ export interface Deps {
   /** A new UUIDv7 for the present moment. */
   newId(): string
   engine: EngineNotices
+  /** By client key: one change of a client's endpoints at a time. */
+  endpointChanges: OneAtATime<number>
   /** The guarded way out, for what a caller asks for at once. Never rejects; its deadline ends it. */
   send(post: CallbackPost): Promise<{ outcome: Outcome; durationMs: number }>
 }

@@ -19,6 +19,7 @@ import {
 import type { LaneKey } from '../store/parked.ts'
 import { replayDeliveries } from '../store/replays.ts'
 import type { Deps } from './deps.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { isDue } from './replay-delivery.ts'
 
 export interface JobRunnerOptions {
@@ -48,6 +49,9 @@ export const JOB_RUNNER_DEFAULTS = {
   keptMs: 30 * 86_400_000,
 } as const
 
+/** Callers whose job is being begun in this process, or waits for that. */
+const WAITING_MAX = 16
+
 /** What a chunk has done, to be told once it is committed. */
 interface Chunk {
   replayed: readonly HandedOff[]
@@ -63,6 +67,7 @@ export class JobRunner {
   readonly #deps: Deps
   readonly #options: JobRunnerOptions
   readonly #running = new Map<string, Promise<void>>()
+  readonly #beginnings = new OneAtATime<'any'>(WAITING_MAX)
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
   #cleanedAtMs = Number.NEGATIVE_INFINITY
@@ -84,6 +89,11 @@ export class JobRunner {
     this.#isStopped = true
     clearInterval(this.#timer)
     await Promise.all(this.#running.values())
+  }
+
+  /** One job is begun at a time in a process: each may look through, and note, 100,000 rows. */
+  inTurn<T>(begin: () => Promise<T>): Promise<T> {
+    return this.#beginnings.run('any', begin)
   }
 
   /** What makes a job this process's for the next seconds. */

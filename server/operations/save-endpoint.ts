@@ -32,7 +32,11 @@ export interface EndpointRequest {
 
 /** Returns the endpoint's id, which stays when the address was there already. */
 export async function saveEndpoint(deps: Deps, request: EndpointRequest): Promise<string> {
-  const saved = await inTurn(deps, request.clientKey, () => saveInTransaction(deps, request))
+  // The database's lock alone would do, but all who wait for it would hold a connection each, and one
+  // client's burst would keep every other client out of the pool.
+  const saved = await deps.endpointChanges.run(request.clientKey, () =>
+    saveInTransaction(deps, request),
+  )
   deps.engine.endpointChanged(request.clientKey, saved.id, saved.shard)
   return saved.id
 }
@@ -123,23 +127,4 @@ function tooMany(deps: Deps, kind: EndpointKind): ServiceError {
       ? `The account already has ${limit} webhooks, listeners included. Delete one first.`
       : `The client already has ${limit} subscriptions. Delete one first.`
   return new ServiceError('too-many-endpoints', detail)
-}
-
-const turns = new WeakMap<Deps, Map<number, Promise<unknown>>>()
-
-/**
- * One at a time per client. The database's lock alone would do, but all who wait for it would hold
- * a connection each, and one client's burst would keep every other client out of the pool.
- */
-async function inTurn<T>(deps: Deps, clientKey: number, run: () => Promise<T>): Promise<T> {
-  const queue = turns.get(deps) ?? new Map<number, Promise<unknown>>()
-  turns.set(deps, queue)
-  const before = queue.get(clientKey) ?? Promise.resolve()
-  const mine = before.catch(() => {}).then(run)
-  queue.set(clientKey, mine)
-  try {
-    return await mine
-  } finally {
-    if (queue.get(clientKey) === mine) queue.delete(clientKey)
-  }
 }

@@ -1,7 +1,6 @@
 // Begins what was asked for in bulk: finds all that match, notes them and who asked, in one transaction,
 // and works them off. Most jobs are over before the answer; of the others the number is known.
 
-import { ServiceError } from '../core/errors.ts'
 import { inTransaction } from '../store/db.ts'
 import type { DeliveryQuery } from '../store/delivery-lists.ts'
 import { countFit, noteItems, type SelectedDelivery } from '../store/delivery-selections.ts'
@@ -9,6 +8,7 @@ import { countRunningJobs, findJob, insertJob, type JobKind } from '../store/job
 import type { Audit } from './audit.ts'
 import type { Deps } from './deps.ts'
 import type { JobRunner } from './job-runner.ts'
+import { tooBusy } from './one-at-a-time.ts'
 import { selectDeliveries } from './select-deliveries.ts'
 
 export interface JobDeps extends Deps {
@@ -30,12 +30,10 @@ export interface StartedJob {
 const RUNNING_JOBS_MAX = 50
 /** Jobs that are over by then are answered for with what they have done. */
 const ANSWER_AFTER_MS = 2_000
-/** Callers who wait for their turn in this process. */
-const WAITING_MAX = 16
 
 /** How many would be changed now. */
 export function previewJob(deps: JobDeps, { kind, query }: JobRequest): Promise<number> {
-  return inTurn(deps, async () => countFit(deps.pool, actOf(kind), await select(deps, query)))
+  return deps.jobs.inTurn(async () => countFit(deps.pool, actOf(kind), await select(deps, query)))
 }
 
 export async function startJob(
@@ -44,7 +42,7 @@ export async function startJob(
   audit: Audit,
 ): Promise<StartedJob> {
   const jobId = deps.newId()
-  const total = await inTurn(deps, async () => {
+  const total = await deps.jobs.inTurn(async () => {
     if ((await countRunningJobs(deps.pool)) >= RUNNING_JOBS_MAX) throw tooBusy()
     return insert(deps, { id: jobId, kind }, await select(deps, query), audit)
   })
@@ -80,33 +78,8 @@ function actOf(kind: JobKind): 'replay' | 'cancel' {
   return kind === 'cancel' ? 'cancel' : 'replay'
 }
 
-const turns = new WeakMap<JobRunner, { last: Promise<unknown>; waiting: number }>()
-
-/** One at a time in a process: each may look through, and note, 100,000 rows. */
-async function inTurn<T>(deps: JobDeps, run: () => Promise<T>): Promise<T> {
-  const turn = turns.get(deps.jobs) ?? { last: Promise.resolve(), waiting: 0 }
-  turns.set(deps.jobs, turn)
-  if (turn.waiting >= WAITING_MAX) throw tooBusy()
-  turn.waiting++
-  const mine = turn.last.catch(() => {}).then(run)
-  turn.last = mine
-  try {
-    return await mine
-  } finally {
-    turn.waiting--
-  }
-}
-
 function delay(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref()
   })
-}
-
-function tooBusy(): ServiceError {
-  return new ServiceError(
-    'overloaded',
-    'Too much of this kind is under way. Try again in a while.',
-    { retryAfterSeconds: 5 },
-  )
 }

@@ -16,6 +16,7 @@ import { AccountDirectory } from '../../server/operations/account-directory.ts'
 import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
 import type { Deps } from '../../server/operations/deps.ts'
+import { OneAtATime } from '../../server/operations/one-at-a-time.ts'
 import { recordPayments } from '../../server/operations/record-payments.ts'
 import { saveEndpoint } from '../../server/operations/save-endpoint.ts'
 import { insertClient } from '../../server/store/clients.ts'
@@ -69,6 +70,7 @@ export class BothStores {
         },
         endpointChanged() {},
       },
+      endpointChanges: new OneAtATime(),
     }
   }
 

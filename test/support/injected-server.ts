@@ -15,7 +15,10 @@ import {
   type Surface,
 } from '../../server/http/server.ts'
 import type { App } from '../../server/http/typed.ts'
+import { createAccess } from '../../server/operations/access.ts'
+import type { Deps } from '../../server/operations/deps.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
+import { OneAtATime } from '../../server/operations/one-at-a-time.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 
@@ -78,23 +81,28 @@ export async function serveHttp(
   const log: string[] = []
   const readiness: Readiness = { ready: true, reasons: [] }
   const config = testConfig(mode, options.env ?? {})
+  const deps: Deps = {
+    pool,
+    clock,
+    config,
+    sealer: options.sealer ?? new Sealer([MASTER_KEY]),
+    targets: { loopbackAllowed: mode === 'sandbox', allowedNetworks: config.allowedNetworks },
+    newId: () => ids.next(),
+    engine: {
+      beginAccept: () => () => {},
+      endpointChanged: (...notice) => notices.push(notice.join(' ')),
+    },
+    endpointChanges: new OneAtATime(),
+    send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
+  }
   const server: Omit<TestServer, 'app'> = {
     clock,
     notices,
     log,
     readiness,
     deps: {
-      pool,
-      clock,
-      config,
-      sealer: options.sealer ?? new Sealer([MASTER_KEY]),
-      targets: { loopbackAllowed: mode === 'sandbox', allowedNetworks: config.allowedNetworks },
-      newId: () => ids.next(),
-      engine: {
-        beginAccept: () => () => {},
-        endpointChanged: (...notice) => notices.push(notice.join(' ')),
-      },
-      send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
+      ...deps,
+      access: createAccess(deps),
       logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
       version: '0.0.0',
       baseUrl: () => BASE_URL,
