@@ -122,7 +122,8 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
-    meaning: 'More requests, or more failed logins, came from you than are allowed in this time.',
+    meaning:
+      'More requests, or more failed logins, came from you than are allowed in this time. Each process of the service counts for itself.',
     remedy: 'Wait for the seconds in the Retry-After header, then go on more slowly.',
   },
   'too-many-endpoints': {
