@@ -6,6 +6,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
+import { isPatientWith } from './patient-body.ts'
 import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
 
 /** How long a peer may go on sending into a closed door before the socket is torn down. */
@@ -20,6 +21,8 @@ export function answerClientError(
   context: { baseUrl: string; logger: FastifyBaseLogger; level: 'info' | 'warn' },
 ): void {
   if (answered.has(socket)) return
+  // Its reader counts the sender's silence instead (patient-body.ts).
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isPatientWith(socket)) return
   // The peer is gone, or an answer is already under way on this socket: nothing sensible fits in.
   if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) {
     socket.destroy(error)

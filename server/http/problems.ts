@@ -65,7 +65,8 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
-    meaning: 'Headers must arrive within 10 seconds and the whole request within 30.',
+    meaning:
+      'Headers must arrive within 10 seconds and the whole request within 30. Of a batch of payments the sender may be silent for 30 seconds at most.',
     remedy: 'Send it again on a new connection.',
   },
   'invalid-fields': {

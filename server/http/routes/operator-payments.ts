@@ -18,6 +18,7 @@ import { LINE_LIMITS, type LineResult, recordLines } from '../../operations/reco
 import { type RecordedPayment, unknownAccount } from '../../operations/record-payments.ts'
 import { trailOf } from '../audit.ts'
 import { onlyHeaderValue } from '../header-values.ts'
+import { bePatientWith, readPatiently } from '../patient-body.ts'
 import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../payment-schema.ts'
 import { toProblem } from '../problems.ts'
 import {
@@ -138,19 +139,25 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
         operationId: 'putPayments',
         tags,
         summary: 'Write many payments, a line each',
-        description: `NDJSON: each line a payment with its accountId. At most ${LINE_LIMITS.linesMax} lines and ${LINE_LIMITS.bytesMax / 1024 / 1024} MiB. One bad line never fails its neighbours.`,
+        description: `NDJSON: each line a payment with its accountId. At most ${LINE_LIMITS.linesMax} lines and ${LINE_LIMITS.bytesMax / 1024 / 1024} MiB, and no more than 30 seconds of silence. One bad line never fails its neighbours.`,
         body: { content: { [NDJSON_TYPE]: { schema: LineWriteSchema } } },
         response: {
           200: Type.Unsafe<unknown>({
             description: 'A line for each line, in the same order.',
             content: { [NDJSON_TYPE]: { schema: LineSchema } },
           }),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'body-too-large', 'unsupported-media-type'),
+          ...problemResponses(
+            ...OPERATOR_PROBLEMS,
+            'body-too-large',
+            'unsupported-media-type',
+            'request-timeout',
+          ),
         },
       },
       validatorCompiler: () => () => true,
       handler: async (request, reply) => {
-        const chunks = (request.body as Readable).iterator({ destroyOnReturn: false })
+        bePatientWith(request.raw)
+        const chunks = readPatiently(request.body as Readable)
         const audit = toBatchAudit(deps, trailOf(request))
         const results = await recordLines(deps.gatherer, chunks, LINE_LIMITS, audit).catch(
           (error: unknown) => {
