@@ -1,57 +1,113 @@
 // Checks the receiver behind an endpoint, in its owner's name: with its keys, through the guard that every
-// callback passes, marked as a test. One check at a time for each endpoint, in whichever process.
+// callback passes, marked as a test. How often, and how many at once, is bounded for each endpoint and each client.
 
 import { ServiceError } from '../core/errors.ts'
 import type { CheckReport } from '../core/receiver-check.ts'
 import type { EndpointScope } from '../store/endpoints.ts'
-import { beginCheck, endCheck } from '../store/receiver-checks.ts'
+import { beginCheck, type CheckPlace, endCheck } from '../store/receiver-checks.ts'
 import type { Deps } from './deps.ts'
+import { RateBuckets } from './rate-buckets.ts'
 import { runReceiverCheck } from './run-receiver-check.ts'
 import { openEndpoint } from './verify-signature.ts'
 
-/** What all checks of this process together may hold. */
+/** What all checks of this process together may hold, and those of one client. */
 const UNDER_WAY_MAX = 16
+const UNDER_WAY_PER_CLIENT_MAX = 2
+/** A check is a dozen POSTs, 1.5 MB in all: it must be no way to flood a host. */
+const PER_ENDPOINT = { burst: 5, perSecond: 1 / 60, keysMax: 10_000 }
+const PER_CLIENT = { burst: 20, perSecond: 1 / 6, keysMax: 10_000 }
 /** A check that has not said its end by then has died with its process. */
 const GIVEN_UP_AFTER_MS = 90_000
 
 export class ReceiverChecker {
   readonly #deps: Deps
-  #underWay = 0
+  readonly #perEndpoint: RateBuckets
+  readonly #perClient: RateBuckets
+  /** By client key. */
+  readonly #underWay = new Map<number, number>()
+  #underWayCount = 0
 
   constructor(deps: Deps) {
+    const monotonicMs = () => deps.clock.monotonicMs()
     this.#deps = deps
+    this.#perEndpoint = new RateBuckets({ ...PER_ENDPOINT, monotonicMs })
+    this.#perClient = new RateBuckets({ ...PER_CLIENT, monotonicMs })
   }
 
   async check(scope: EndpointScope, endpointId: string): Promise<CheckReport> {
-    const deps = this.#deps
-    const endpoint = await openEndpoint(deps, scope, endpointId)
-    if (this.#underWay >= UNDER_WAY_MAX) {
+    const { clientKey } = scope
+    const endpoint = await openEndpoint(this.#deps, scope, endpointId)
+    const leave = this.#enter(clientKey, endpoint.id)
+    try {
+      return await this.#runAlone({ clientKey, endpointId: endpoint.id }, () =>
+        runReceiverCheck(this.#deps, {
+          url: endpoint.url,
+          tenant: String(clientKey),
+          ...endpoint.secrets,
+        }),
+      )
+    } finally {
+      leave()
+    }
+  }
+
+  /** Takes a place, or throws; returns what gives the place back. */
+  #enter(clientKey: number, endpointId: string): () => void {
+    const own = this.#underWay.get(clientKey) ?? 0
+    if (own >= UNDER_WAY_PER_CLIENT_MAX) {
+      throw tooOften('Two of your checks are under way. Wait until one has ended.', 10)
+    }
+    if (this.#underWayCount >= UNDER_WAY_MAX) {
       throw new ServiceError('overloaded', 'Too many checks are under way. Try again in a while.', {
         retryAfterSeconds: 30,
       })
     }
-    this.#underWay++
+    const waitSeconds = Math.max(
+      this.#perEndpoint.waitSeconds(endpointId),
+      this.#perClient.waitSeconds(String(clientKey)),
+    )
+    if (waitSeconds > 0) {
+      throw tooOften(
+        'An endpoint is checked five times in a row, then once a minute; all of a client’s twenty times, then ten times a minute.',
+        waitSeconds,
+      )
+    }
+    this.#perEndpoint.take(endpointId)
+    this.#perClient.take(String(clientKey))
+    this.#underWay.set(clientKey, own + 1)
+    this.#underWayCount++
+    return () => this.#leave(clientKey)
+  }
+
+  #leave(clientKey: number): void {
+    this.#underWayCount--
+    const left = (this.#underWay.get(clientKey) ?? 1) - 1
+    if (left > 0) this.#underWay.set(clientKey, left)
+    else this.#underWay.delete(clientKey)
+  }
+
+  /** One check at a time for each endpoint, in whichever process. */
+  async #runAlone(place: CheckPlace, run: () => Promise<CheckReport>): Promise<CheckReport> {
+    const { pool, clock } = this.#deps
+    const startedAt = new Date(clock.nowMs())
+    const givenUp = new Date(startedAt.getTime() - GIVEN_UP_AFTER_MS)
+    if (!(await beginCheck(pool, place, startedAt, givenUp))) {
+      // Nothing is sent: it does not count.
+      this.#perEndpoint.giveBack(place.endpointId)
+      this.#perClient.giveBack(String(place.clientKey))
+      throw new ServiceError('check-running', 'This receiver is being checked now.', {
+        retryAfterSeconds: 60,
+      })
+    }
     try {
-      const startedAt = new Date(deps.clock.nowMs())
-      const givenUp = new Date(startedAt.getTime() - GIVEN_UP_AFTER_MS)
-      const place = { clientKey: scope.clientKey, endpointId: endpoint.id }
-      if (!(await beginCheck(deps.pool, place, startedAt, givenUp))) {
-        throw new ServiceError('check-running', 'This receiver is being checked now.', {
-          retryAfterSeconds: 60,
-        })
-      }
-      try {
-        return await runReceiverCheck(deps, {
-          url: endpoint.url,
-          tenant: String(scope.clientKey),
-          ...endpoint.secrets,
-        })
-      } finally {
-        // Whatever keeps it from being said: the next check does not wait for ever.
-        await endCheck(deps.pool, place, startedAt).catch(() => {})
-      }
+      return await run()
     } finally {
-      this.#underWay--
+      // Whatever keeps it from being said: the next check does not wait for ever.
+      await endCheck(pool, place, startedAt).catch(() => {})
     }
   }
+}
+
+function tooOften(detail: string, retryAfterSeconds: number): ServiceError {
+  return new ServiceError('too-many-requests', detail, { retryAfterSeconds })
 }

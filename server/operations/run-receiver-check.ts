@@ -1,16 +1,19 @@
-// Drives a receiver through the list of core/receiver-check-items, one POST after the other, within a minute.
+// Drives a receiver through the list of core/receiver-check-items, one POST after the other, within a minute,
+// up to the first callback that must be taken and is not: nobody can have more than one POST sent to a host
+// that does not want them.
 // Knows no endpoint and no store: the command line runs the same list from the caller's own machine.
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SigningKeys } from '../core/callback-headers.ts'
 import type { Clock } from '../core/clock.ts'
+import { isSuccess } from '../core/delivery.ts'
 import {
   type Answered,
   type CheckedStep,
   type CheckReport,
   judge,
-  notTried,
+  notRun,
   toReport,
 } from '../core/receiver-check.ts'
 import { CHECK_ITEMS } from '../core/receiver-check-items.ts'
@@ -34,6 +37,9 @@ export interface CheckTools {
 /** An attempt ends within 15 seconds, so that a check which begins none later ends within 60. */
 const LAST_START_MS = 44_000
 
+const NOT_TAKEN =
+  'Not run, because a valid callback was not answered with 200. Mend that, then check again.'
+
 export async function runReceiverCheck(
   tools: CheckTools,
   target: CheckTarget,
@@ -43,24 +49,25 @@ export async function runReceiverCheck(
   const startedAt = clock.monotonicMs()
   const strangeKey = toSigningKey(randomBytes(32))
   const steps: CheckedStep[] = []
-  let plain: Answered | null = null
+  let isOver = false
   for (const item of CHECK_ITEMS) {
-    if (plain !== null && plain.outcome.kind !== 'answered') {
-      steps.push(notTried(item, 'Not tried, because nobody answered the first callback.'))
+    if (isOver) {
+      steps.push(notRun(item, NOT_TAKEN))
       continue
     }
     const posts = item.posts({ ...target, strangeKey, nowMs: clock.nowMs(), newId: tools.newId })
     const answers: Answered[] = []
     for (const post of posts) {
-      if (clock.monotonicMs() - startedAt > LAST_START_MS) break
-      answers.push(await tools.send(toCallbackPost(target, post)))
+      if (isOver || clock.monotonicMs() - startedAt > LAST_START_MS) break
+      const answer = await tools.send(toCallbackPost(target, post))
+      answers.push(answer)
+      isOver = item.expects === '200' && !isSuccess(answer.outcome)
     }
     steps.push(
-      answers.length === posts.length
-        ? judge(item, answers, plain)
-        : notTried(item, 'Not tried, because the receiver was slow and the minute was over.'),
+      isOver || answers.length === posts.length
+        ? judge(item, answers, posts.length)
+        : notRun(item, 'Not run, because the receiver was slow and the minute was over.'),
     )
-    plain ??= answers[0] ?? null
   }
   const durationMs = clock.monotonicMs() - startedAt
   return toReport({ url: target.url, startedAtMs, durationMs }, steps)

@@ -186,7 +186,7 @@ function addCheck(app: App, checker: ReceiverChecker, door: EndpointDoorEntry): 
       tags: [door.tag],
       summary: 'Drive your receiver through a fixed list of callbacks, good and bad',
       description:
-        'A dozen POSTs with X-Paybell-Test: true, one after the other; the answer comes when they are done, within a minute. With `Accept: text/html` it is a page.',
+        'A dozen POSTs with X-Paybell-Test: true, one after the other, up to the first valid one that is not answered with 200; the answer comes when they are done, within a minute. With `Accept: text/html` it is a page. An endpoint is checked five times in a row, then once a minute; all of a client’s twenty times, then ten times a minute, and two at once.',
       headers: OptionalAccountHeader,
       params: IdParams,
       response: {

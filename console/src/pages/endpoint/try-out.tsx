@@ -53,7 +53,9 @@ export function TryOut({ path, canCheck }: { path: string; canCheck: boolean }) 
         ) : null}
         <span className="muted">
           A test is one signed specimen
-          {canCheck ? '; the check sends a dozen, good and bad ones.' : '.'}
+          {canCheck
+            ? '; the check sends a dozen, good and bad ones, up to the first good one that is not answered with 200.'
+            : '.'}
         </span>
       </div>
       {test.error ? <Problem problem={test.error} /> : null}
