@@ -163,6 +163,63 @@ test('S5: cookies, Alt-Svc and early hints are ignored', async (t) => {
   assert.doesNotMatch(receiver.received, /cookie/i)
 })
 
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+
+test('regression: a 100 Continue that nobody asked for is no error, however it is cut', async (t) => {
+  for (const interim of [
+    CONTINUE,
+    CONTINUE.repeat(3),
+    'HTTP/1.0 100\r\nX-A: b\r\n\r\n',
+    `HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${CONTINUE}`,
+    `${CONTINUE}HTTP/1.1 102 Processing\r\n\r\n`,
+    `\r\n${CONTINUE}`,
+  ]) {
+    const whole = await sendTo(t, answering(interim + OK))
+    assert.equal(reasonOf(whole.outcome), 'answered 200', interim)
+    const inPieces = await sendTo(
+      t,
+      (socket) => {
+        socket.setNoDelay()
+        socket.once('data', async () => {
+          for (const byte of interim + OK) {
+            await new Promise((resolve) => socket.write(byte, resolve))
+            await new Promise(setImmediate)
+          }
+        })
+      },
+      { deadlineMs: 5_000 },
+    )
+    assert.equal(reasonOf(inPieces.outcome), 'answered 200', interim)
+  }
+})
+
+test('regression: a kept connection takes a 100 Continue before every answer', async (t) => {
+  const receiver = await startRawReceiver(t, answering(CONTINUE + OK))
+  const client = startClient(t, { deadlineMs: 5_000 })
+  for (let at = 0; at < 5; at++) {
+    assert.equal(reasonOf((await client.send(requestTo(receiver.port))).outcome), 'answered 200')
+  }
+  assert.equal(receiver.connectionCount, 1)
+})
+
+test('a 100 Continue alone is no answer, and one without an end is broken HTTP', async (t) => {
+  assert.equal(reasonOf((await sendTo(t, answering(CONTINUE))).outcome), 'timeout')
+  const endless = `HTTP/1.1 100 Continue\r\nX-A: ${'a'.repeat(20_000)}`
+  assert.equal(reasonOf((await sendTo(t, answering(endless))).outcome), 'protocol-error')
+})
+
+test('regression: only HTTP is HTTP, whatever else says 200', async (t) => {
+  for (const line of [
+    'RTSP/1.0 200 OK',
+    'ICE/1.0 200 OK',
+    'HTCPCP/1.0 200 OK',
+    'http/1.1 200 OK',
+  ]) {
+    const { outcome } = await sendTo(t, answering(`${line}\r\nContent-Length: 0\r\n\r\n`))
+    assert.equal(reasonOf(outcome), 'protocol-error', line)
+  }
+})
+
 test('S5: the deadline holds under an endless flood of 103s', async (t) => {
   const { outcome, tookMs, receiver } = await sendTo(t, (socket) => {
     const pour = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5)

@@ -6,6 +6,7 @@
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { type buildConnector, Client } from 'undici'
+import { AnswerGate } from './answer-gate.ts'
 import { Chain, Link } from './chain.ts'
 import type { ConnectFn } from './guarded-connector.ts'
 
@@ -36,6 +37,7 @@ export class Connection {
   readonly idle: Link<Connection> = new Link<Connection>(this)
   isGone = false
   #socket: Socket | null = null
+  #gate: AnswerGate | null = null
 
   constructor(origin: string, pool: OriginPool, options: PoolOptions, onLost: () => void) {
     this.pool = pool
@@ -43,6 +45,7 @@ export class Connection {
     this.client = new Client(origin, {
       connect: (target: buildConnector.Options, callback: buildConnector.Callback) => {
         this.#socket = options.connect(target, callback as Parameters<ConnectFn>[1])
+        this.#gate = this.#socket && new AnswerGate(this.#socket)
       },
       pipelining: 1,
       maxHeaderSize: 16 * 1024,
@@ -59,6 +62,11 @@ export class Connection {
     // Undici tells of a handler that threw by `error`; without a listener that ends the process.
     const emitter: EventEmitter = this.client
     emitter.on('error', () => {})
+  }
+
+  /** The request is about to be sent: what comes next is the beginning of its answer. */
+  expectAnswer(): void {
+    this.#gate?.expectAnswer()
   }
 
   /** Ends the socket at once, also one that is still connecting. */

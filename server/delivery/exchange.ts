@@ -126,7 +126,10 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   // wakes up, before its timers run: after the end of its lease, when another has delivered newer updates
   // (F3).
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (!this.#isTooLate()) return
+    if (!this.#isTooLate()) {
+      this.#connection?.expectAnswer()
+      return
+    }
     this.#fail(TIMEOUT)
     controller.abort(new Error('its time was over before it could be sent'))
   }
