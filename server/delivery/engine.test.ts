@@ -25,6 +25,7 @@ async function runningEngine() {
     laneReads: [] as (readonly number[])[],
     refills: [] as string[],
     dueReads: 0,
+    isAway: false,
     ends: [] as (() => void)[],
   }
   const held: RenewedLease[] = []
@@ -42,6 +43,7 @@ async function runningEngine() {
     },
     async readDue() {
       world.dueReads++
+      if (world.isAway) throw new Error('the database is away')
       return []
     },
     async readChangedEndpoints(_sinceMs, afterId, limit) {
@@ -148,5 +150,20 @@ test('thousands of lanes with parked work are refilled a few at a time', async (
   }
   assert.equal(engine.inMemory, 3_000)
   assert.ok(most <= 4, `${most} refills at once`)
+  await engine.stop()
+})
+
+test('regression: while the database is away, failures of one kind are one line every ten seconds', async () => {
+  const { engine, world, environment, poll } = await runningEngine()
+  world.isAway = true
+  const before = world.dueReads
+  for (let second = 0; second < 25; second++) {
+    environment.clock.advance(1)
+    await poll()
+  }
+  assert.ok(world.dueReads - before >= 25)
+  const lines = environment.warnings.filter((message) => message === 'due-work.not-read')
+  assert.equal(lines.length, 3)
+  world.isAway = false
   await engine.stop()
 })

@@ -7,6 +7,7 @@ import type { LeasePolicy } from '../core/lease.ts'
 import type { HandedOff, QueuedDelivery } from '../core/queued-delivery.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
+import { BoundedWarnings } from './bounded-warnings.ts'
 import { ChangeWatch, type ChangeWatchLimits } from './change-watch.ts'
 import { Courier } from './courier.ts'
 import { DueReader, type DueReaderLimits } from './due-reader.ts'
@@ -71,7 +72,8 @@ export class Engine {
   #wakeAtMs = Number.POSITIVE_INFINITY
   #onDrained: (() => void) | null = null
 
-  constructor(environment: EngineEnvironment, options: EngineOptions) {
+  constructor(given: EngineEnvironment, options: EngineOptions) {
+    const environment = { ...given, log: new BoundedWarnings(given.log, given.clock) }
     this.#environment = environment
     this.#options = options
     this.#lanes = new Lanes(options.lanes, {
