@@ -239,6 +239,7 @@ export function createApp(options: AppOptions): PaybellApp {
       wakeUps,
       log: logger,
       onDisabled: () => metrics.countDisabled(),
+      onNotAttempted: () => metrics.countNotAttempted(),
       onAttempt: (report) => {
         metrics.countAttempt(report)
         // Ten thousand a second: the line is not even made when nobody wants it.

@@ -62,6 +62,7 @@ export class Metrics {
   readonly #ended: ReadonlyMap<string, TallyChild>
   readonly #exhausted: TallyChild
   readonly #disabled: TallyChild
+  readonly #notAttempted: TallyChild
   readonly #batches: SpreadChild
   readonly #events: ReadonlyMap<string, TallyChild>
   readonly #created: TallyChild
@@ -100,6 +101,10 @@ export class Metrics {
     this.#disabled = this.#tally(
       'paybell_endpoints_disabled_total',
       'Endpoints that were disabled after 7 days of nothing but failures.',
+    ).child()
+    this.#notAttempted = this.#tally(
+      'paybell_delivery_not_attempted_total',
+      'Attempts that were called off before a byte was sent, for want of the database or of a socket.',
     ).child()
     this.#batches = this.#spread(
       'paybell_accept_batch_size',
@@ -149,6 +154,10 @@ export class Metrics {
 
   countDisabled(): void {
     this.#disabled.count++
+  }
+
+  countNotAttempted(): void {
+    this.#notAttempted.count++
   }
 
   /** Deliveries whose time was over before another attempt could be made. */

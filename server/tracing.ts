@@ -99,7 +99,7 @@ export class Tracing {
     }
   }
 
-  /** Never rejects, like what it wraps. */
+  /** Rejects as what it wraps does, when nothing was sent. */
   async send(
     request: CallbackRequest,
     send: (request: CallbackRequest) => Promise<AttemptResult>,
@@ -121,11 +121,17 @@ export class Tracing {
     })
     // Looked up meanwhile, never before: an attempt must start while the shard's lease has room for it.
     const linked = span.isRecording() ? this.#link(span, Number(request.tenant), eventId) : null
-    const result = await send(passOn(request, span.spanContext()))
-    tellOutcome(span, result)
-    await linked
-    span.end()
-    return result
+    try {
+      const result = await send(passOn(request, span.spanContext()))
+      tellOutcome(span, result)
+      return result
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: 'not sent' })
+      throw error
+    } finally {
+      await linked
+      span.end()
+    }
   }
 
   async #link(span: Span, clientKey: number, eventId: string): Promise<void> {

@@ -501,6 +501,46 @@ test('nobody listening is a connect-error', async (t) => {
   assert.equal(client.socketCount, 0)
 })
 
+/** Sends from a process that has no file descriptor left; tells what came of it. */
+async function sendWithoutDescriptors(url: string): Promise<string> {
+  const program = `
+    import { openSync } from 'node:fs'
+    import { CallbackClient } from '${new URL('./callback-client.ts', import.meta.url)}'
+    const policy = { loopbackAllowed: true, allowedNetworks: [] }
+    const client = new CallbackClient({ policy, idleMsMax: 1 })
+    const request = { tenant: '1', headers: [], body: [] }
+    // Whatever is loaded at the first use is loaded while that is possible.
+    await client.send({ ...request, url: 'http://127.0.0.1:1/' })
+    process.stdout.write('.')
+    const open = []
+    try { for (;;) open.push(openSync('/dev/null')) } catch {}
+    await client.send({ ...request, url: ${JSON.stringify(url)} }).then(
+      ({ outcome }) => process.stdout.write(JSON.stringify(outcome)),
+      (error) => process.stdout.write('rejects with ' + error.code),
+    )
+    process.exit()`
+  const command = `ulimit -n 80; exec "$0" --input-type=module -e "$1"`
+  const child = spawn('sh', ['-c', command, process.execPath, program])
+  const errors = child.stderr.toArray()
+  const told = String(Buffer.concat(await child.stdout.toArray()))
+  assert.ok(told.startsWith('.'), String(Buffer.concat(await errors)))
+  return told.slice(1)
+}
+
+test('regression: our own lack of sockets is no attempt, whatever the address', async (t) => {
+  if (process.platform === 'win32') return t.skip('no limit to set')
+  const receiver = await startRawReceiver(t, answering(OK))
+  for (const url of [
+    `http://127.0.0.1:${receiver.port}/`,
+    `http://localhost:${receiver.port}/`,
+    // With no socket for its question the resolver says that the name server refused it.
+    'https://a-name.example.com/',
+  ]) {
+    assert.equal(await sendWithoutDescriptors(url), 'rejects with overloaded', url)
+  }
+  assert.equal(receiver.connectionCount, 0)
+})
+
 test('H5: a header that cannot be sent is an outcome, and others flow', async (t) => {
   const receiver = await startRawReceiver(t, answering(OK))
   const client = startClient(t)

@@ -1,6 +1,6 @@
 // The guarded sender: every callback, test send and replay leaves through `send`, and nothing else
-// opens a socket to a client's address. What the world does comes back as an Outcome; no exception
-// escapes. An attempt ends within its deadline, whatever the receiver does: undici's own timeouts are
+// opens a socket to a client's address. What the world does comes back as an Outcome; what only we are to
+// blame for rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: undici's own timeouts are
 // per phase, so one wheel counts the whole of it on the monotonic clock.
 
 import { checkCallbackUrl } from '../core/callback-url.ts'
@@ -98,14 +98,14 @@ export class CallbackClient {
     return this.#pool.poolCount
   }
 
-  /** Never rejects. */
+  /** Rejects only with an OwnFailure: for want of a socket of ours nothing was sent. */
   send(request: CallbackRequest): Promise<AttemptResult> {
     const target = this.#targetOf(request.url)
     if (target === null) return refused({ kind: 'blocked', reason: 'blocked-address' })
     if (this.#isClosed) return refused({ kind: 'unreachable', reason: 'connect-error' })
     this.#runningCount += 1
-    return new Promise((resolve) => {
-      new Exchange(this.#parts, target, request, resolve).start()
+    return new Promise((resolve, reject) => {
+      new Exchange(this.#parts, target, request, resolve, reject).start()
     })
   }
 

@@ -245,12 +245,13 @@ class Errand implements Recording {
     )
   }
 
-  /** Our own reads failed: nothing was sent, and the database will be asked again. */
+  /** Our own reads failed, or we had no socket: nothing was sent, and it is tried again after a pause. */
   #notAttempted(error: unknown): void {
     const { environment, parts, pauseMs } = this.#work
     const { clock, log } = environment
     const delivery = this.#delivery
     log.warn({ deliveryId: delivery.id, error: String(error) }, 'delivery.not-attempted')
+    environment.onNotAttempted?.()
     const later = { ...delivery, nextAttemptAtMs: clock.nowMs() + pauseMs }
     parts.lanes.callOff(this.#strand, later, clock.nowMs())
     this.#end()

@@ -33,7 +33,7 @@ export interface EngineEnvironment {
   /** Calls `run` once after `ms`; returns the function that calls it off. */
   setTimer(ms: number, run: () => void): () => void
   store: DeliveryStore
-  /** Never hangs. Rejects only when nothing has left the house: then it was no attempt. */
+  /** Never hangs. Rejects only if no byte was sent: the engine then does not count an attempt. */
   send(request: CallbackRequest): Promise<AttemptResult>
   /** How other processes hear of work for them; without it they find it by polling. */
   wakeUps?: {
@@ -45,6 +45,8 @@ export interface EngineEnvironment {
   log: EngineLog
   /** Told of each attempt once it is recorded. */
   onAttempt(report: AttemptReport): void
+  /** For a reason of our own nothing was sent; it is tried again soon. */
+  onNotAttempted?(): void
   /** An endpoint that has only failed was disabled. */
   onDisabled?(): void
 }

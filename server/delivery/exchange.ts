@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici'
 import type { Outcome } from '../core/delivery.ts'
 import type { Link } from './chain.ts'
 import type { Connection, ConnectionPool, Waiter } from './connection-pool.ts'
+import { OwnFailure } from './own-failure.ts'
 import { toFailedOutcome } from './send-failure.ts'
 import { type TimerWheel, WheelEntry } from './timer-wheel.ts'
 
@@ -64,6 +65,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   readonly #target: Target
   readonly #request: CallbackRequest
   readonly #onEnd: (result: AttemptResult) => void
+  readonly #onUnsent: (error: OwnFailure) => void
   #startedAtMs = 0
   #startedAtCautiousMs = 0
   #connection: Connection | null = null
@@ -80,12 +82,14 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
     target: Target,
     request: CallbackRequest,
     onEnd: (result: AttemptResult) => void,
+    onUnsent: (error: OwnFailure) => void,
   ) {
     super()
     this.#parts = parts
     this.#target = target
     this.#request = request
     this.#onEnd = onEnd
+    this.#onUnsent = onUnsent
   }
 
   start(): void {
@@ -172,7 +176,8 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
     // A reset after the header takes nothing back: the receiver has answered.
-    if (this.#status === 0) this.#fail(toFailedOutcome(error))
+    if (error instanceof OwnFailure) this.#giveUp(error)
+    else if (this.#status === 0) this.#fail(toFailedOutcome(error))
     else this.#end(this.#answer(), false)
   }
 
@@ -207,6 +212,18 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
 
   #end(result: AttemptResult, isReusable: boolean): void {
     if (this.#isEnded) return
+    this.#letGo(isReusable)
+    this.#onEnd(result)
+  }
+
+  /** No connection, for a reason of ours: nothing was sent. */
+  #giveUp(error: OwnFailure): void {
+    if (this.#isEnded) return
+    this.#letGo(false)
+    this.#onUnsent(error)
+  }
+
+  #letGo(isReusable: boolean): void {
     this.#isEnded = true
     const { pool, limits, onEnded } = this.#parts
     limits.wheel.clear(this)
@@ -216,7 +233,6 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
       pool.release(this.#connection, this.#startedAtMs + this.#answeredAfterMs)
     } else pool.drop(this.#connection)
     onEnded()
-    this.#onEnd(result)
   }
 }
 

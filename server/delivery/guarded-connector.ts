@@ -9,6 +9,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import { buildConnector } from 'undici'
 import type { Outcome } from '../core/delivery.ts'
 import { isAllowedAddress, type TargetPolicy } from '../core/network-rules.ts'
+import { isOwnFailure, isOwnLookupFailure, OwnFailure } from './own-failure.ts'
 import type { ResolveFn } from './resolver.ts'
 import { type TimerWheel, WheelEntry } from './timer-wheel.ts'
 
@@ -138,12 +139,14 @@ function createGuardedLookup(policy: TargetPolicy, resolve: ResolveFn) {
         if (options.all) callback(null, addresses)
         else callback(null, first.address, first.family)
       })
-      .catch((error) => callback(error instanceof ConnectFailure ? error : dnsFailure(error), []))
+      .catch((error) => callback(toLookupFailure(error), []))
   }
 }
 
-function dnsFailure(cause: unknown): ConnectFailure {
-  return new ConnectFailure({ kind: 'unreachable', reason: 'dns-error' }, cause)
+function toLookupFailure(error: Error): ConnectFailure | OwnFailure {
+  if (error instanceof ConnectFailure) return error
+  if (isOwnLookupFailure(error)) return new OwnFailure(error)
+  return new ConnectFailure({ kind: 'unreachable', reason: 'dns-error' }, error)
 }
 
 // Loopback is relaxed for `localhost` and for literals. A name that some DNS answers with 127.0.0.1
@@ -161,8 +164,9 @@ function withoutFinalDot(hostname: string): string {
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
 }
 
-function toFailure(error: Error, limit: ConnectLimit): ConnectFailure {
-  if (error instanceof ConnectFailure) return error
+function toFailure(error: Error, limit: ConnectLimit): ConnectFailure | OwnFailure {
+  if (error instanceof ConnectFailure || error instanceof OwnFailure) return error
+  if (isOwnFailure(error)) return new OwnFailure(error)
   const code = (error as NodeJS.ErrnoException).code ?? ''
   if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new ConnectFailure(TIMEOUT, error)

@@ -21,7 +21,10 @@ export interface Deps {
   engine: EngineNotices
   /** By client key: one change of a client's endpoints at a time. */
   endpointChanges: OneAtATime<number>
-  /** The guarded way out, for what a caller asks for at once. Never rejects; its deadline ends it. */
+  /**
+   * The guarded way out, for what a caller asks for at once. Its deadline ends it. Rejects only for a
+   * reason of ours, with a ServiceError: nothing was sent.
+   */
   send(post: CallbackPost): Promise<{ outcome: Outcome; durationMs: number }>
 }
 
