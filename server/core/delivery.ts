@@ -80,3 +80,12 @@ export function decide(
 export function outcomeCode(outcome: Outcome): string {
   return outcome.kind === 'answered' ? 'answered' : outcome.reason
 }
+
+/**
+ * An outcome's code as its client is told it. A name that is unknown and one that leads only to forbidden
+ * addresses are one and the same: clients choose names, and the difference would tell them which exist in
+ * the operator's own network.
+ */
+export function toClientCode(code: string): string {
+  return code === 'dns-error' || code === 'blocked-address' ? 'no-address' : code
+}

@@ -93,7 +93,7 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
   [
     'a name without an address',
     failed('dns-error'),
-    `Attempt 6 of about 40 found no address for the name of the host. ${NEXT}`,
+    `Attempt 6 of about 40 found no address that callbacks may be sent to. ${NEXT}`,
   ],
   [
     'a bad certificate',
@@ -113,7 +113,7 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
   [
     'a blocked address',
     failed('blocked-address'),
-    `Attempt 6 of about 40 was blocked: the name of the host leads to an address that callbacks must not reach. ${NEXT}`,
+    `Attempt 6 of about 40 found no address that callbacks may be sent to. ${NEXT}`,
   ],
   [
     'a key that does not open',
@@ -353,6 +353,12 @@ describe('explanations', () => {
       const text = explain(delivery, { ...CONTEXT, reader: 'operator' })
       assert.doesNotMatch(text, /\byour\b/i, name)
     }
+  })
+
+  test('only the operator is told whether a name is unknown or private', () => {
+    const told = (outcome: string) => explain(failed(outcome), { ...CONTEXT, reader: 'operator' })
+    assert.match(told('dns-error'), /found no address for the name of the host/)
+    assert.match(told('blocked-address'), /was blocked/)
   })
 
   test('a faster clock has the same number of attempts and shorter spans', () => {

@@ -3,7 +3,7 @@
 
 import { delayAfterMs, type RetryPolicy } from './backoff.ts'
 import type { CircuitPolicy, CircuitState } from './circuit.ts'
-import type { DeliveryState } from './delivery.ts'
+import { type DeliveryState, toClientCode } from './delivery.ts'
 import type { EndpointStatus } from './endpoint.ts'
 
 export interface ExplainedDelivery {
@@ -168,8 +168,9 @@ function describeOutcome(
   context: ExplanationContext,
 ): string[] {
   if (outcome === 'answered' && status !== null) return describeAnswer(what, status, context)
-  const told = OUTCOMES[outcome]
-  return [told === undefined ? `${what} failed (${outcome}).` : `${what} ${told}`]
+  const code = context.reader === 'client' ? toClientCode(outcome) : outcome
+  const told = OUTCOMES[code]
+  return [told === undefined ? `${what} failed (${code}).` : `${what} ${told}`]
 }
 
 function describeAnswer(what: string, status: number, context: ExplanationContext): string[] {
@@ -191,6 +192,7 @@ function describeAnswer(what: string, status: number, context: ExplanationContex
 const OUTCOMES: Readonly<Record<string, string>> = {
   timeout: 'got no answer in time.',
   'connect-error': 'was refused: nothing took the connection.',
+  'no-address': 'found no address that callbacks may be sent to.',
   'dns-error': 'found no address for the name of the host.',
   'tls-error': 'failed at TLS: the certificate is not valid, or there was no handshake.',
   'connection-reset': 'lost its connection before the answer.',

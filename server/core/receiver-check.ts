@@ -1,7 +1,7 @@
 // The check of a receiver: what the answers to the list of core/receiver-check-items mean. Pure: answers are
 // judged as values.
 
-import { isSuccess, type Outcome, outcomeCode } from './delivery.ts'
+import { isSuccess, type Outcome, outcomeCode, toClientCode } from './delivery.ts'
 import { toInstantText } from './payment-text.ts'
 import type { CheckItem } from './receiver-check-items.ts'
 
@@ -104,16 +104,16 @@ function isRefusal(outcome: Outcome): boolean {
 
 function said({ outcome }: Answered): string {
   if (outcome.kind === 'answered') return `answered ${outcome.status}`
-  return SILENCE[outcomeCode(outcome)] ?? `did not answer (${outcomeCode(outcome)})`
+  const code = toClientCode(outcomeCode(outcome))
+  return SILENCE[code] ?? `did not answer (${code})`
 }
 
 const SILENCE: Readonly<Record<string, string>> = {
   timeout: 'did not answer within 15 seconds',
   'connection-reset': 'closed the connection without an answer',
   'connect-error': 'could not be connected to',
-  'dns-error': 'has a host name that is not known',
+  'no-address': 'has no address that callbacks may be sent to',
   'tls-error': 'has a certificate that does not hold',
-  'blocked-address': 'is at an address that callbacks are not sent to',
 }
 
 /** What is wrong with an answer whatever was asked. */
@@ -128,16 +128,15 @@ function remedy(outcome: Outcome): string | null {
     }
     return null
   }
-  switch (outcomeCode(outcome)) {
+  switch (toClientCode(outcomeCode(outcome))) {
     case 'timeout':
       return 'Answer 200 as soon as the callback is verified and stored; do the work afterwards.'
     case 'tls-error':
       return 'Serve a certificate that browsers trust, with its intermediate certificates, for this host name.'
-    case 'dns-error':
     case 'connect-error':
       return 'Check the address, and that the receiver runs and can be reached from outside.'
-    case 'blocked-address':
-      return 'Use an address that is public.'
+    case 'no-address':
+      return 'Check the name of the host. It must be known in public DNS, with an address that is public.'
     default:
       return null
   }

@@ -1,7 +1,7 @@
 // Deliveries as answers show them, to clients and to the operator.
 
 import Type from 'typebox'
-import { DELIVERY_STATES } from '../core/delivery.ts'
+import { DELIVERY_STATES, toClientCode } from '../core/delivery.ts'
 import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
 import type { AttemptItem, DeliveryItem } from '../operations/view-deliveries.ts'
@@ -164,7 +164,13 @@ export const OperatorDeliveryListQuery = Type.Object({
   ),
 })
 
+/** As its client sees it. */
 export function toDelivery(item: DeliveryItem) {
+  const { lastOutcome } = item
+  return toItem(item, lastOutcome && toClientCode(lastOutcome))
+}
+
+function toItem(item: DeliveryItem, lastOutcome: string | null) {
   return {
     id: item.id,
     eventId: item.eventId,
@@ -178,12 +184,13 @@ export function toDelivery(item: DeliveryItem) {
     createdAt: item.createdAt.toISOString(),
     nextAttemptAt: item.nextAttemptAt?.toISOString() ?? null,
     deadlineAt: item.deadlineAt?.toISOString() ?? null,
-    lastOutcome: toOutcomeText(item.lastOutcome, item.lastStatus),
+    lastOutcome: toOutcomeText(lastOutcome, item.lastStatus),
   }
 }
 
 export function toOperatorDelivery(item: DeliveryItem) {
-  return { ...toDelivery(item), clientId: item.clientId, accountId: item.accountId }
+  const { clientId, accountId, lastOutcome } = item
+  return { ...toItem(item, lastOutcome), clientId, accountId }
 }
 
 /** As health says it: `answered 503`, `timeout`. */
@@ -191,18 +198,26 @@ function toOutcomeText(outcome: string | null, status: number | null): string | 
   return outcome === 'answered' && status !== null ? `answered ${status}` : outcome
 }
 
+/** As its client sees it. */
 export function toAttempt(item: AttemptItem) {
+  return { ...toAnyAttempt(item), error: toError(toClientCode(item.outcome)) }
+}
+
+function toAnyAttempt(item: AttemptItem) {
   return {
     attempt: item.attempt,
     at: item.at.toISOString(),
     durationMs: item.durationMs,
     status: item.status,
-    error: item.outcome === 'answered' ? null : item.outcome,
   }
 }
 
+function toError(outcome: string): string | null {
+  return outcome === 'answered' ? null : outcome
+}
+
 export function toOperatorAttempt(item: AttemptItem) {
-  return { ...toAttempt(item), excerpt: toExcerpt(item) }
+  return { ...toAnyAttempt(item), error: toError(item.outcome), excerpt: toExcerpt(item) }
 }
 
 /** Whatever bytes came back, as text: what is no UTF-8 becomes a replacement character. */

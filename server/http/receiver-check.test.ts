@@ -1,4 +1,4 @@
-// How often a receiver is checked (POST …/check), and how many checks run at once.
+// How often a receiver is checked (POST …/check), how many checks run at once, and what they do not tell.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -10,6 +10,7 @@ import {
   type TestClient,
   type TestServer,
 } from '../../test/support/injected-server.ts'
+import { deliveryActionRoutes } from './routes/delivery-actions.ts'
 
 const { pool } = await cloneDatabase()
 
@@ -90,4 +91,30 @@ test('regression: one client runs two checks at once, and others are not in its 
   while (waiting.length < 4) await new Promise(setImmediate)
   waiting[3]?.()
   assert.equal((await next).statusCode, 200)
+})
+
+test('regression: neither a test nor a check tells whether a host name exists', async (t) => {
+  const outcomes = [
+    { kind: 'unreachable', reason: 'dns-error' },
+    { kind: 'blocked', reason: 'blocked-address' },
+  ] as const
+  let outcome: (typeof outcomes)[number] = outcomes[0]
+  const { server, client } = await serve(t, async () => ({ outcome, durationMs: 1 }))
+  const [webhookId] = (await register(server, client, 1)) as [string]
+  const answers: string[] = []
+  const routes = { client: [deliveryActionRoutes({ ...server.deps, jobs: null as never })] }
+  const tester = await serveHttp(t, pool, {
+    routes,
+    sealer: server.deps.sealer,
+    clock: server.clock,
+  })
+  for (outcome of outcomes) {
+    const { body } = await check(server, client, webhookId)
+    assert.match(body, /has no address that callbacks may be sent to/)
+    const url = `/v1/webhooks/${webhookId}/test`
+    const sent = await tester.app.inject({ method: 'POST', url, headers: client.bearer })
+    assert.equal(sent.json().error, 'no-address', sent.body)
+    answers.push(body + sent.body)
+  }
+  assert.equal(answers[0], answers[1])
 })

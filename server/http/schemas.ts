@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
+import { toClientCode } from '../core/delivery.ts'
 import { ENDPOINT_STATUSES, type Endpoint, HMAC_ALGORITHM } from '../core/endpoint.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { EndpointHealth } from '../core/health.ts'
@@ -138,6 +139,11 @@ export function toEndpointItem(endpoint: Endpoint) {
     algorithm: HMAC_ALGORITHM,
     status: endpoint.status,
   }
+}
+
+/** As the endpoint's owner sees it. */
+export function toClientHealth(health: EndpointHealth) {
+  return toHealth({ ...health, lastError: health.lastError && toClientCode(health.lastError) })
 }
 
 export function toHealth(health: EndpointHealth) {

@@ -3,7 +3,7 @@
 // like any other, because its owner asks for it.
 
 import { callbackHeaders } from '../core/callback-headers.ts'
-import { isSuccess, type Outcome, outcomeCode } from '../core/delivery.ts'
+import { isSuccess, type Outcome, outcomeCode, toClientCode } from '../core/delivery.ts'
 import { ServiceError } from '../core/errors.ts'
 import { specimenPayment } from '../core/payment-text.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
@@ -112,6 +112,6 @@ function toResult({ outcome, durationMs }: { outcome: Outcome; durationMs: numbe
     delivered: isSuccess(outcome),
     status: isAnswered ? outcome.status : null,
     durationMs: Math.round(durationMs),
-    error: isAnswered ? null : outcomeCode(outcome),
+    error: isAnswered ? null : toClientCode(outcomeCode(outcome)),
   }
 }

@@ -94,7 +94,7 @@ const TestResultSchema = Type.Object(
     durationMs: Type.Integer(),
     error: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Why nobody answered, e.g. timeout, connect-error, tls-error, blocked-address.',
+      description: 'Why nobody answered, e.g. timeout, connect-error, tls-error, no-address.',
     }),
   },
   { examples: [{ delivered: true, status: 200, durationMs: 84, error: null }] },

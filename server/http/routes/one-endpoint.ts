@@ -17,7 +17,7 @@ import {
   OptionalAccountHeader,
   problemResponses,
   readId,
-  toHealth,
+  toClientHealth,
 } from '../schemas.ts'
 import type { App } from '../typed.ts'
 
@@ -60,7 +60,7 @@ export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): 
     },
     handler: async (request) => {
       const found = await viewEndpoint(deps, scopeOf(request), readId(request.params.id))
-      return { ...toItem(found.endpoint), health: toHealth(found.health) }
+      return { ...toItem(found.endpoint), health: toClientHealth(found.health) }
     },
   })
 

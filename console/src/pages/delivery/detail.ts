@@ -53,6 +53,7 @@ export function describeAnswer({ status, error }: Pick<Attempt, 'status' | 'erro
 const REASONS: Readonly<Record<string, string>> = {
   timeout: 'No answer in time',
   'connect-error': 'The connection was refused',
+  'no-address': 'The host has no address that callbacks may be sent to',
   'dns-error': 'The name of the host has no address',
   'tls-error': 'The certificate is not valid, or no handshake',
   'connection-reset': 'The connection was lost before an answer',
