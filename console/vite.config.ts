@@ -18,9 +18,29 @@ function removeOldAssets(): Plugin {
   }
 }
 
+const NUMBERS_OF_UPLOT = "new Intl.NumberFormat(domEnv ? nav.language : 'en-US')"
+
+/**
+ * While it is loaded, uPlot makes a NumberFormat of `navigator.language`, which may be a text that Intl
+ * refuses: `en-US@posix` in Chromium under LANG=C.UTF-8. The browser's own default is always good.
+ */
+function useDefaultLocale(): Plugin {
+  return {
+    name: 'use-default-locale',
+    transform(code, id) {
+      if (!id.includes('/uplot/') || !/\.m?js(\?|$)/.test(id)) return null
+      if (!code.includes(NUMBERS_OF_UPLOT))
+        throw new Error('uPlot makes its numbers in another way')
+      return { code: code.replace(NUMBERS_OF_UPLOT, 'new Intl.NumberFormat()'), map: null }
+    },
+  }
+}
+
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), removeOldAssets()],
+  plugins: [react(), useDefaultLocale(), removeOldAssets()],
+  // Bundled ahead for `npm run dev`, it would not pass the plugin above.
+  optimizeDeps: { exclude: ['uplot'] },
   build: {
     outDir: 'dist',
     emptyOutDir: false,

@@ -89,6 +89,17 @@ site.test('the operator sees whether news gets through', { as: 'operator' }, asy
 })
 
 site.test(
+  'regression: the overview works where the browser’s language is none that Intl knows',
+  // Chromium with LANG=C.UTF-8, as in containers and on minimal machines.
+  { as: 'operator', language: 'en-US@posix' },
+  async ({ page, go }) => {
+    await go('/')
+    await page.getByRole('img', { name: /^Deliveries per minute: / }).waitFor()
+    assert.equal(await page.evaluate(() => navigator.language), 'en-US@posix')
+  },
+)
+
+site.test(
   'the numbers behind a chart are a table, too',
   { as: 'operator' },
   async ({ page, go }) => {

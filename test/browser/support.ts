@@ -29,6 +29,8 @@ export interface VisitOptions {
   width?: number
   height?: number
   theme?: Theme
+  /** What `navigator.language` says; British English unless said. */
+  language?: string
   /** Errors of the browser's console that belong to the test: a refused sign-in is a 401. */
   allowedErrors?: readonly RegExp[]
 }
@@ -83,8 +85,9 @@ async function visit(
     colorScheme: theme,
     reducedMotion: 'reduce',
     timezoneId: 'UTC',
-    locale: 'en-GB',
+    ...(options.language === undefined ? { locale: 'en-GB' } : {}),
   })
+  if (options.language !== undefined) await speak(context, options.language)
   context.setDefaultTimeout(WAIT_MS_MAX)
   const faults = await watch(context, paybell.baseUrl)
   try {
@@ -108,6 +111,14 @@ async function visit(
   }
   const unexpected = faults.filter((fault) => !allowedErrors.some((one) => one.test(fault)))
   assert.deepEqual(unexpected, [], 'errors in the browser, or requests that left the service')
+}
+
+/** As a browser does in its environment's language, of which not all are known to `Intl`. */
+async function speak(context: BrowserContext, language: string): Promise<void> {
+  await context.addInitScript((spoken) => {
+    Object.defineProperty(navigator, 'language', { get: () => spoken })
+    Object.defineProperty(navigator, 'languages', { get: () => [spoken] })
+  }, language)
 }
 
 /** Whatever goes wrong in any page of the context, as it happens. */
