@@ -3,7 +3,7 @@
 import type { SandboxFile } from './sandbox-credentials.ts'
 
 export interface Welcome extends SandboxFile {
-  /** Signs the operator in at the console, once, within 15 minutes. */
+  /** Signs the operator in at the console, once, within 10 minutes. */
   signInUrl: string
   path: string
   database: string
@@ -20,7 +20,7 @@ export function welcomeText(of: Welcome): string {
   API           ${of.baseUrl}
   Docs          ${of.baseUrl}/docs
   Console       ${of.signInUrl}
-                (signs you in once, within 15 minutes; later with the operator key)
+                (signs you in once, within 10 minutes; later with the operator key)
   Operator key  ${of.operatorKey}
   Client id     ${of.clientId}
   Client secret ${of.clientSecret}

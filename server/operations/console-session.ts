@@ -25,7 +25,7 @@ import type { OperatorKeys } from './operator-keys.ts'
 import type { Caller } from './verify-token.ts'
 
 export const SESSION_SECONDS = 12 * 3_600
-const LINK_MS = 15 * 60_000
+const LINK_MS = 10 * 60_000
 const BELIEVED_MS = 2_000
 const SESSIONS_MAX = 5_000
 
@@ -152,7 +152,7 @@ export class ConsoleSessions {
       throw new ServiceError(
         'invalid-credentials',
         'link' in signIn
-          ? 'The link was used already, or is older than 15 minutes. Start the sandbox again for a new one, or sign in with the operator’s key.'
+          ? 'The link was used already, or is older than 10 minutes. Start the sandbox again for a new one, or sign in with the operator’s key.'
           : 'No operator has this key, or it was revoked.',
       )
     }
@@ -178,7 +178,7 @@ export class ConsoleSessions {
   }
 }
 
-/** A token that signs the operator in once, within 15 minutes; for the sandbox, which prints it. */
+/** A token that signs the operator in once, within 10 minutes; for the sandbox, which prints it. */
 export async function createSignInLink(deps: Pick<Deps, 'pool' | 'clock'>): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const now = new Date(deps.clock.nowMs())
