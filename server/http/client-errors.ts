@@ -1,4 +1,4 @@
-// Requests that never become one: broken HTTP, oversized headers, a sender that is too slow. Node
+// Requests that never become one: broken HTTP, oversized headers, a sender that is too slow, CONNECT. Node
 // hands over the bare socket; it gets an answer in the one shape, and is closed.
 
 import { randomUUID } from 'node:crypto'
@@ -12,13 +12,21 @@ import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
 /** How long a peer may go on sending into a closed door before the socket is torn down. */
 const LINGER_MS = 1_000
 
+const METHODS_ALLOWED = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT'
+
 /** Sockets that have had their answer: what still comes in is dropped. */
 const answered = new WeakSet<Socket>()
+
+interface AnswerContext {
+  baseUrl: string
+  logger: FastifyBaseLogger
+  level: 'info' | 'warn'
+}
 
 export function answerClientError(
   error: Error & { code?: string },
   socket: Socket,
-  context: { baseUrl: string; logger: FastifyBaseLogger; level: 'info' | 'warn' },
+  context: AnswerContext,
 ): void {
   if (answered.has(socket)) return
   // Its reader counts the sender's silence instead (patient-body.ts).
@@ -28,12 +36,30 @@ export function answerClientError(
     socket.destroy(error)
     return
   }
-  const failure = toFailure(error.code)
+  answerOnSocket(socket, toFailure(error.code), context)
+}
+
+/** CONNECT asks for a tunnel, and Node hands over the socket: without an answer it would just be cut. */
+export function answerConnect(socket: Socket, context: AnswerContext): void {
+  // What a tunnel would carry is not read.
+  socket.on('error', () => socket.destroy())
+  socket.resume()
+  const failure = new ServiceError('method-not-allowed', 'This service is no proxy.')
+  answerOnSocket(socket, failure, context, { allow: METHODS_ALLOWED })
+}
+
+function answerOnSocket(
+  socket: Socket,
+  failure: ServiceError,
+  context: AnswerContext,
+  more: Readonly<Record<string, string>> = {},
+): void {
   const requestId = randomUUID()
   const { status } = PROBLEMS[failure.code]
   const body = JSON.stringify(toProblem(failure, { baseUrl: context.baseUrl, requestId }))
   const headers = {
     ...problemHeaders(failure, requestId),
+    ...more,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   }

@@ -131,6 +131,16 @@ test('a request without a Host, or with one that names no host, is 400', async (
   assertRawProblem(viewer, 400, 'malformed-request')
 })
 
+test('regression: CONNECT is answered, and the connection closes', async (t) => {
+  const { port } = await listen(t)
+  for (const target of ['example.com:443', '127.0.0.1:5432', '/livez']) {
+    const answer = await send(port, `CONNECT ${target} HTTP/1.1\r\nHost: a\r\n\r\nGET /livez`)
+    assertRawProblem(answer, 405, 'method-not-allowed')
+    assert.match(answer.headers.get('allow') ?? '', /GET/)
+    assert.equal(answer.text.match(/HTTP\/1\.1/g)?.length, 1)
+  }
+})
+
 test('an unknown Expect is ignored, and 100-continue is answered', async (t) => {
   const { port } = await listen(t)
   const rest = 'Host: a\r\nConnection: close\r\n\r\n'

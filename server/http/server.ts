@@ -18,7 +18,7 @@ import { RateBuckets } from '../operations/rate-buckets.ts'
 import { TokenVerifier } from '../operations/verify-token.ts'
 import { authenticateClient, authenticateOperator, resolveAccount } from './authenticate.ts'
 import { acceptBodies } from './body.ts'
-import { answerClientError } from './client-errors.ts'
+import { answerClientError, answerConnect } from './client-errors.ts'
 import { sendFailure } from './failures.ts'
 import { describeInterface } from './openapi.ts'
 import { requireRoles } from './operator-roles.ts'
@@ -165,6 +165,10 @@ function createApp(deps: ServerDeps): App {
   // RFC 9110 §10.1.1 lets a server ignore expectations; Node's own 417 would have no body.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response)
+  })
+  app.server.on('connect', (_request, socket: Socket) => {
+    const level = refusalLevel(config.mode)
+    answerConnect(socket, { baseUrl: deps.baseUrl(), logger, level })
   })
   closeSocketsBehindAnswers(app, () => deps.isDraining?.() ?? false)
   app.decorateRequest('caller', null)
