@@ -41,6 +41,7 @@ const FRESH: ExplainedDelivery = {
   lastAttempt: null,
   endpoint: ENDPOINT,
   elder: null,
+  newer: null,
   supersededBy: null,
 }
 
@@ -180,6 +181,21 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
     'held back by an older update that has not failed',
     { ...FRESH, elder: { sequence: 1, firstFailedAtMs: null } },
     'Waiting for update 1 of the same payment, which goes first.',
+  ],
+  [
+    'overtaken by a newer update that is being tried',
+    { ...RETRIED, newer: { sequence: 3, attempts: 2 } },
+    'Attempt 6 of about 40 got 204. Only 200 counts as delivered. Update 3 of the same payment has gone ahead, so this older one is not sent while that one is tried. Accepted, it supersedes this one; if it ends otherwise, this one goes on, until 21 Nov 13:58 UTC.',
+  ],
+  [
+    'about to be overtaken',
+    { ...failed('timeout'), newer: { sequence: 3, attempts: 0 } },
+    'Attempt 6 of about 40 got no answer in time. Update 3 of the same payment goes ahead now, so this older one is not sent while that one is tried. Accepted, it supersedes this one; if it ends otherwise, this one goes on, until 21 Nov 13:58 UTC.',
+  ],
+  [
+    'a replay, which keeps no order',
+    { ...FRESH, isReplay: true, newer: { sequence: 3, attempts: 2 } },
+    'A replay was asked for. The first attempt is due now.',
   ],
   [
     'a paused endpoint',

@@ -26,8 +26,10 @@ export interface ExplainedDelivery {
     /** Its callbacks are fetched: it is paused while nobody does. */
     isListener?: boolean
   }
-  /** The oldest update of the same payment that the endpoint is still owed before this one. */
+  /** The older update of the same payment that this one waits for. */
   elder: { sequence: number; firstFailedAtMs: number | null } | null
+  /** The newer update that has gone ahead of this one, or is about to: this one is not sent while it is tried. */
+  newer: { sequence: number; attempts: number } | null
   /** The update that was accepted first, of a superseded one. */
   supersededBy: number | null
 }
@@ -73,13 +75,14 @@ function describeHold(
   context: ExplanationContext,
   hasTried: boolean,
 ): string[] {
-  const { endpoint, elder, nextAttemptAtMs } = delivery
+  const { endpoint, elder, newer, nextAttemptAtMs } = delivery
   const words = wordsFor(context)
   if (endpoint.isDeleted)
     return ['The endpoint was deleted: this delivery is about to be cancelled.']
   if (endpoint.status !== 'ACTIVE') return describeInactive(delivery, context)
   // A person asked for a replay: it keeps no order among other updates.
   if (elder !== null && !delivery.isReplay) return describeElder(elder, context)
+  if (newer !== null && !delivery.isReplay) return describeNewer(newer, delivery, context)
   // A circuit postpones what is due as well: without a word about it, "due now" would stand for minutes.
   const isSpared = endpoint.circuit !== 'CLOSED' && (nextAttemptAtMs ?? 0) <= context.nowMs
   if (nextAttemptAtMs === null || isSpared) {
@@ -141,6 +144,23 @@ function describeElder(
   return [
     refused,
     `Goes ahead in ${wait} at the latest (${toTimeText(givesWayAtMs, context.nowMs)} UTC).`,
+  ]
+}
+
+function describeNewer(
+  newer: { sequence: number; attempts: number },
+  delivery: ExplainedDelivery,
+  context: ExplanationContext,
+): string[] {
+  const { deadlineAtMs } = delivery
+  const has = newer.attempts > 0 ? 'has gone ahead' : 'goes ahead now'
+  const end =
+    deadlineAtMs === null
+      ? ''
+      : `, until ${toDayText(deadlineAtMs)} ${clock(deadlineAtMs, context.retry.windowMs)} UTC`
+  return [
+    `Update ${newer.sequence} of the same payment ${has}, so this older one is not sent while that one is tried.`,
+    `Accepted, it supersedes this one; if it ends otherwise, this one goes on${end}.`,
   ]
 }
 

@@ -6,17 +6,23 @@ import { nextTurn, type OwedUpdate } from './strand.ts'
 const NOW = 1_000_000
 const PATIENCE = 3_600_000
 
+const WINDOW = 7 * 24 * 3_600_000
+
+/** One that has failed has been attempted; its 7 days are counted from then. */
 function owed(
   sequence: number,
   nextAttemptAtMs: number,
   firstFailedAtMs: number | null = null,
 ): OwedUpdate {
-  return { sequence, nextAttemptAtMs, firstFailedAtMs }
+  const attempts = firstFailedAtMs === null ? 0 : 1
+  const deadlineAtMs = firstFailedAtMs === null ? null : firstFailedAtMs + WINDOW
+  return { sequence, nextAttemptAtMs, attempts, firstFailedAtMs, deadlineAtMs }
 }
 
-function turnOf(updates: readonly OwedUpdate[], patienceMs = PATIENCE): number | `until ${number}` {
+function turnOf(updates: readonly OwedUpdate[], patienceMs = PATIENCE): number | string {
   const turn = nextTurn(updates, patienceMs, NOW)
-  return turn.kind === 'send' ? turn.update.sequence : `until ${turn.untilMs}`
+  if (turn.kind === 'wait') return `until ${turn.untilMs}`
+  return turn.kind === 'end' ? `${turn.update.sequence} ends` : turn.update.sequence
 }
 
 test('the oldest goes first, and the others wait for it', () => {
@@ -45,10 +51,50 @@ test('the last one gives way to nobody', () => {
   assert.equal(turnOf([owed(1, NOW + 600_000, NOW - 2 * PATIENCE)]), `until ${NOW + 600_000}`)
 })
 
-test('after a crash the newest of those that may go goes first, so that nothing old follows it', () => {
-  // The second had gone ahead and its 200 was never recorded: both are due now.
-  const updates = [owed(1, NOW, NOW - PATIENCE), owed(2, NOW), owed(3, NOW)]
-  assert.equal(turnOf(updates), 2)
+test('regression: once a newer update was attempted, an older one that is due waits for it', () => {
+  // The answer to the second was late or lost: the receiver may have it.
+  const first = owed(1, NOW, NOW - PATIENCE - 10)
+  const second = owed(2, NOW + 5_000, NOW - 5)
+  assert.equal(turnOf([first, second]), `until ${NOW + 5_000}`)
+  assert.equal(turnOf([first, { ...second, nextAttemptAtMs: NOW }]), 2)
+  assert.equal(turnOf([first]), 1, 'the second has ended otherwise: the first goes on')
+})
+
+test('regression: three updates, and the third passes the second only after its patience too', () => {
+  const first = owed(1, NOW, NOW - 2 * PATIENCE)
+  const second = owed(2, NOW + 50_000, NOW - PATIENCE + 7_000)
+  assert.equal(turnOf([first, second, owed(3, NOW)]), `until ${NOW + 7_000}`)
+  const impatient = owed(2, NOW, NOW - PATIENCE)
+  assert.equal(turnOf([first, impatient, owed(3, NOW)]), 3)
+  const third = owed(3, NOW + 9_000, NOW - 1)
+  assert.equal(turnOf([first, impatient, third]), `until ${NOW + 9_000}`)
+})
+
+test('regression: after a crash one that may have gone ahead goes first, due or not', () => {
+  // An attempt of the second, under way when its process died, is on no record.
+  const first = owed(1, NOW, NOW - PATIENCE)
+  assert.equal(turnOf([first, owed(2, NOW), owed(3, NOW)]), 2)
+  assert.equal(turnOf([first, owed(2, NOW + 40), owed(3, NOW)]), `until ${NOW + 40}`)
+})
+
+test('regression: what was attempted keeps its place when patience turns out longer than it was', () => {
+  const updates = [owed(1, NOW, NOW - PATIENCE), owed(2, NOW + 60, NOW - 5)]
+  assert.equal(turnOf(updates, Number.POSITIVE_INFINITY), `until ${NOW + 60}`)
+})
+
+test('an older one whose 7 days end while it waits is over, and is not sent', () => {
+  const first = { ...owed(1, NOW, NOW - PATIENCE), deadlineAtMs: NOW + 300 }
+  const second = owed(2, NOW + 5_000, NOW - 5)
+  assert.equal(turnOf([first, second]), `until ${NOW + 300}`)
+  assert.equal(turnOf([{ ...first, deadlineAtMs: NOW }, second]), '1 ends')
+  const due = { ...second, nextAttemptAtMs: NOW }
+  assert.equal(
+    turnOf([{ ...first, deadlineAtMs: NOW }, due]),
+    '1 ends',
+    'also before one that is due',
+  )
+  const refused = { ...first, deadlineAtMs: NOW, nextAttemptAtMs: NOW + 90 }
+  assert.equal(turnOf([refused, second]), `until ${NOW + 90}`, 'it could not be ended just now')
 })
 
 test('with endless patience nothing ever passes', () => {
@@ -56,27 +102,41 @@ test('with endless patience nothing ever passes', () => {
   assert.equal(turnOf(updates, Number.POSITIVE_INFINITY), `until ${NOW + 5}`)
 })
 
-test('I6: whoever goes, each older one has failed for all of patience; whoever waits, has a time to wait for', () => {
+test('I6: only one may go; older ones have failed for all of patience, and no newer one was attempted', () => {
   const time = fc.integer({ min: NOW - 10_000, max: NOW + 10_000 })
   const update = fc.tuple(
     time,
     fc.option(fc.integer({ min: NOW - 10_000, max: NOW }), { nil: null }),
+    fc.integer({ min: NOW - 1_000, max: NOW + 20_000 }),
   )
   fc.assert(
     fc.property(
       fc.array(update, { minLength: 1, maxLength: 8 }),
       fc.integer({ min: 0, max: 12_000 }),
       (drawn, patienceMs) => {
-        const updates = drawn.map(([at, failedAt], index) => owed(index + 1, at, failedAt))
+        const updates = drawn.map(([at, failedAt, deadlineAt], index) => ({
+          ...owed(index + 1, at, failedAt),
+          deadlineAtMs: failedAt === null ? null : deadlineAt,
+        }))
         const turn = nextTurn(updates, patienceMs, NOW)
         if (turn.kind === 'wait') {
           assert.ok(turn.untilMs > NOW && Number.isFinite(turn.untilMs))
           return
         }
-        assert.ok(turn.update.nextAttemptAtMs <= NOW)
-        for (const elder of updates.slice(0, turn.update.sequence - 1)) {
-          assert.ok(elder.firstFailedAtMs !== null && elder.firstFailedAtMs + patienceMs <= NOW)
+        const { sequence } = turn.update
+        const newer = updates.slice(sequence)
+        if (turn.kind === 'end') {
+          assert.ok((turn.update.deadlineAtMs ?? Number.POSITIVE_INFINITY) <= NOW)
+          assert.ok(newer.length > 0, 'the last one is sent, or ends with its attempt')
+          return
         }
+        assert.ok(turn.update.nextAttemptAtMs <= NOW)
+        assert.ok(newer.every(({ attempts }) => attempts === 0))
+        // The one before it: those before that one it has passed already.
+        const elder = updates[sequence - 2]
+        const isFirstTime = turn.update.attempts === 0
+        if (elder === undefined || !isFirstTime) return
+        assert.ok(elder.firstFailedAtMs !== null && elder.firstFailedAtMs + patienceMs <= NOW)
       },
     ),
     { numRuns: 1_000 },

@@ -1,40 +1,70 @@
 // A strand: one payment's updates at one endpoint (decisions, Callbacks: order). One is in flight at
-// a time, in sequence. A failing update holds the later ones back for as long as patience lasts; then
-// the next goes ahead, and when it is accepted the older one is superseded.
+// a time, in sequence, and a receiver never sees the payment go backwards. A failing update holds the
+// later ones back for as long as patience lasts. Then the next goes ahead, and from that moment the
+// older ones are not sent: they are superseded when it is accepted, and go on when it ends otherwise.
 
 /** What the order must know of an update that is still owed. */
 export interface OwedUpdate {
   sequence: number
   nextAttemptAtMs: number
+  attempts: number
   firstFailedAtMs: number | null
+  deadlineAtMs: number | null
 }
 
-export type Turn<T> = { kind: 'send'; update: T } | { kind: 'wait'; untilMs: number }
+export type Turn<T> =
+  | { kind: 'send'; update: T }
+  /** Its 7 days are over while it waits for a newer one: it ends without an attempt. */
+  | { kind: 'end'; update: T }
+  | { kind: 'wait'; untilMs: number }
 
-/**
- * Whose turn it is among the updates owed, given in sequence, at least one.
- *
- * Among those that may go and are due, the newest goes first. That matters after a crash: when an
- * update went ahead of a failing one and its 200 was never recorded, it is still due, so it is
- * repeated before the older one could reach the receiver behind it.
- */
+/** Whose turn it is among the updates owed, given in sequence, at least one. */
 export function nextTurn<T extends OwedUpdate>(
   owed: readonly T[],
   patienceMs: number,
   nowMs: number,
 ): Turn<T> {
-  let turn: T | undefined
+  const front = frontIndex(owed, patienceMs, nowMs)
   let untilMs = Number.POSITIVE_INFINITY
-  for (let index = 0; index < owed.length; index++) {
-    const update = owed[index] as T
-    if (update.nextAttemptAtMs <= nowMs) turn = update
-    else untilMs = Math.min(untilMs, update.nextAttemptAtMs)
-    if (index === owed.length - 1 || update.firstFailedAtMs === null) break
-    const givesWayAtMs = update.firstFailedAtMs + patienceMs
-    if (givesWayAtMs > nowMs) {
-      untilMs = Math.min(untilMs, givesWayAtMs)
-      break
-    }
+  for (let index = 0; index < front; index++) {
+    const elder = owed[index] as T
+    if (elder.deadlineAtMs === null) continue
+    // Not before its next time either: that is moved on when the database did not let it end.
+    const endsAtMs = Math.max(elder.deadlineAtMs, elder.nextAttemptAtMs)
+    if (endsAtMs <= nowMs) return { kind: 'end', update: elder }
+    untilMs = Math.min(untilMs, endsAtMs)
   }
-  return turn === undefined ? { kind: 'wait', untilMs } : { kind: 'send', update: turn }
+  const update = owed[front] as T
+  if (update.nextAttemptAtMs <= nowMs) return { kind: 'send', update }
+  untilMs = Math.min(untilMs, update.nextAttemptAtMs)
+  if (front < owed.length - 1) untilMs = Math.min(untilMs, givesWayAtMs(update, patienceMs))
+  return { kind: 'wait', untilMs }
+}
+
+/**
+ * The only one of the updates owed, given in sequence, at least one, that may be sent.
+ *
+ * It is the newest that was attempted, or the one after it once that has given way. Nobody can tell
+ * whether the latter was attempted: a process that dies takes the knowledge of what it had under way with
+ * it. But only one that was entitled to go can have gone, patience that is over stays over, and whoever
+ * takes over finds the same one entitled. So it goes first, and no write is needed before a send.
+ */
+export function frontOf<T extends OwedUpdate>(
+  owed: readonly T[],
+  patienceMs: number,
+  nowMs: number,
+): T {
+  return owed[frontIndex(owed, patienceMs, nowMs)] as T
+}
+
+function frontIndex(owed: readonly OwedUpdate[], patienceMs: number, nowMs: number): number {
+  let front = owed.length - 1
+  while (front > 0 && (owed[front] as OwedUpdate).attempts === 0) front--
+  const hasNext = front < owed.length - 1
+  const hasGivenWay = givesWayAtMs(owed[front] as OwedUpdate, patienceMs) <= nowMs
+  return hasNext && hasGivenWay ? front + 1 : front
+}
+
+function givesWayAtMs({ firstFailedAtMs }: OwedUpdate, patienceMs: number): number {
+  return firstFailedAtMs === null ? Number.POSITIVE_INFINITY : firstFailedAtMs + patienceMs
 }

@@ -41,6 +41,7 @@ function startCourier(options: {
     requests: [] as CallbackRequest[],
     records: [] as AttemptRecord[],
     reports: [] as AttemptReport[],
+    exhausted: 0,
     over: 0,
   }
   const environment = testEnvironment({
@@ -62,6 +63,9 @@ function startCourier(options: {
       return new Map(
         keys.map(({ eventId }) => [eventId, { text, documentHash: null, documentBytes: null }]),
       )
+    },
+    exhaust: async () => {
+      seen.exhausted++
     },
     recordOutcomes: async (records) => {
       seen.records.push(...records)
@@ -209,4 +213,21 @@ test('a shard that is lost while its endpoint is read sends nothing', async () =
   await delivering
   assert.deepEqual([seen.requests.length, seen.records.length, seen.over], [0, 0, 1])
   assert.equal(lanes.inFlight, 0)
+})
+
+test('one whose time is over while it waits for a newer one ends without an attempt', async () => {
+  const { seen, lanes, environment, deliver } = startCourier({ text: '{"id":"1"}' })
+  const nowMs = environment.clock.nowMs()
+  const { paymentId } = queued()
+  const failing = { paymentId, attempts: 3, firstFailedAtMs: nowMs - 100_000 }
+  const first = queued({ ...failing, deadlineAtMs: nowMs })
+  const laterMs = nowMs + 20_000
+  const second = { ...failing, sequence: 2, deadlineAtMs: nowMs + 9e6, nextAttemptAtMs: laterMs }
+  lanes.putStrand([first, queued(second)], true, nowMs)
+  const delivering = deliver()
+  // The endpoint is being read, and the clock is set back: the end must not become an attempt.
+  environment.clock.advance(-1)
+  await delivering
+  assert.deepEqual([seen.requests.length, seen.exhausted, seen.over], [0, 1, 1])
+  assert.deepEqual([lanes.size, lanes.inFlight, lanes.nextDueAtMs], [1, 0, laterMs])
 })

@@ -103,7 +103,7 @@ class Errand implements Recording {
     const { clientKey, eventId, deadlineAtMs } = this.#delivery
     if (this.#epoch === undefined || endpoint === null || !endpoint.isActive) {
       this.#await(this.#settleInactive(), () => this.#end())
-    } else if (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs()) {
+    } else if (this.#strand.isOver || (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs())) {
       this.#await(this.#exhaust(), () => this.#end())
     } else {
       const body = payloads.bodyOf(clientKey, eventId)

@@ -76,7 +76,9 @@ function deliver(lanes: Lanes, strand: Strand, nowMs = 0): void {
 function fail(lanes: Lanes, strand: Strand, nextAttemptAtMs: number, nowMs = 0): void {
   const sent = sentBy(strand)
   lanes.answered(strand, FAILURE, nowMs)
-  lanes.settle(strand, { ...sent, nextAttemptAtMs, firstFailedAtMs: nowMs }, nowMs)
+  const attempts = sent.attempts + 1
+  const firstFailedAtMs = sent.firstFailedAtMs ?? nowMs
+  lanes.settle(strand, { ...sent, attempts, nextAttemptAtMs, firstFailedAtMs }, nowMs)
 }
 
 test('I6: updates of one payment go one at a time, in sequence, each when the last is recorded', () => {
@@ -142,6 +144,75 @@ test('a failing update holds the later ones back, until patience ends', () => {
   lanes.settle(ahead, null, HOUR_MS)
   assert.equal(lanes.size, 0)
   assert.equal(lanes.next(3 * HOUR_MS, ANY), null, 'the superseded one never goes')
+})
+
+/** Two updates, of which the second has gone ahead of the first and failed. */
+function overtaken() {
+  const { lanes } = lanesWith({ keepMsMax: 1e12 })
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.putStrand([first, second], true, 0)
+  fail(lanes, next(lanes), 2 * HOUR_MS)
+  const ahead = next(lanes, HOUR_MS)
+  assert.equal(sentBy(ahead).sequence, 2)
+  return { lanes, ahead }
+}
+
+test('regression: an older update is not sent while a newer one waits for its retry', () => {
+  const { lanes, ahead } = overtaken()
+  // The receiver may have taken it in: its answer was late, or lost.
+  fail(lanes, ahead, 3 * HOUR_MS, HOUR_MS)
+  assert.equal(lanes.next(2 * HOUR_MS, ANY), null, 'the first is due')
+  assert.equal(lanes.nextDueAtMs, 3 * HOUR_MS)
+  assert.equal(sentBy(next(lanes, 3 * HOUR_MS)).sequence, 2)
+})
+
+test('regression: an older update that is due leaves memory until the newer one is', () => {
+  const { lanes, told } = lanesWith()
+  const failing = { attempts: 1, firstFailedAtMs: 0 }
+  const [first, second] = updates(2, failing) as [QueuedDelivery, QueuedDelivery]
+  lanes.putStrand([first, { ...second, nextAttemptAtMs: 5 * HOUR_MS }], true, 4 * HOUR_MS)
+  assert.equal(lanes.size, 0)
+  assert.deepEqual(told.postponed, [{ id: first.id, untilMs: 5 * HOUR_MS }])
+})
+
+test('an older update goes on when the newer one has ended otherwise than by a 200', () => {
+  const { lanes, ahead } = overtaken()
+  lanes.answered(ahead, FAILURE, HOUR_MS)
+  lanes.settle(ahead, null, HOUR_MS)
+  assert.equal(lanes.next(2 * HOUR_MS - 1, ANY), null)
+  const strand = next(lanes, 2 * HOUR_MS)
+  assert.deepEqual([sentBy(strand).sequence, strand.isOver], [1, false])
+})
+
+test('an older update whose time is over while it waits has a turn to end, not to be sent', () => {
+  const { lanes } = lanesWith({ keepMsMax: 1e12 })
+  const [first, second] = updates(2, {
+    attempts: 1,
+    firstFailedAtMs: 0,
+    deadlineAtMs: 5 * HOUR_MS,
+  }) as [QueuedDelivery, QueuedDelivery]
+  const waiting = { ...second, nextAttemptAtMs: 9 * HOUR_MS, deadlineAtMs: 20 * HOUR_MS }
+  lanes.putStrand([first, waiting], true, 4 * HOUR_MS)
+  assert.equal(lanes.nextDueAtMs, 5 * HOUR_MS)
+  const strand = next(lanes, 5 * HOUR_MS)
+  assert.deepEqual([sentBy(strand).sequence, strand.isOver], [1, true])
+  lanes.callOff(strand, null, 5 * HOUR_MS)
+  assert.equal(lanes.next(5 * HOUR_MS, ANY), null)
+  const ahead = next(lanes, 9 * HOUR_MS)
+  assert.deepEqual([sentBy(ahead).sequence, ahead.isOver], [2, false])
+})
+
+test('a long strand of which some were not read is read again when the one ahead has ended', () => {
+  const { lanes, told } = lanesWith({ keepMsMax: 1e12 })
+  const failing = { attempts: 1, firstFailedAtMs: 0 }
+  const [first, , third] = updates(3, failing) as [QueuedDelivery, QueuedDelivery, QueuedDelivery]
+  lanes.putStrand([first, third], false, HOUR_MS)
+  const ahead = next(lanes, HOUR_MS)
+  assert.equal(sentBy(ahead).sequence, 3)
+  lanes.answered(ahead, FAILURE, HOUR_MS)
+  lanes.settle(ahead, null, HOUR_MS)
+  assert.deepEqual(told.dry, [ahead.key], 'the second may go before the first')
+  assert.equal(lanes.size, 0)
 })
 
 test('what waits for long leaves memory, and the database learns when it may move', () => {
@@ -246,7 +317,7 @@ test('a read that was under way when its endpoint changed is out of date for all
 
 test('deliveries that are delivered or superseded are over; those to be tried again are not', () => {
   const { lanes, told } = lanesWith()
-  const owed = updates(3, { firstFailedAtMs: 0 })
+  const owed = updates(3, { firstFailedAtMs: 0, attempts: 1 })
   lanes.putStrand(owed, true, HOUR_MS)
   const ahead = next(lanes, HOUR_MS)
   lanes.answered(ahead, SUCCESS, HOUR_MS)
@@ -542,6 +613,8 @@ class SmallWorld {
   readonly owed = new Map<string, QueuedDelivery[]>()
   readonly flying: { strand: Strand; isAnswered: boolean; isSuccess: boolean }[] = []
   readonly accepted = new Map<string, number>()
+  /** The newest update that was attempted, on record or not. */
+  readonly newest = new Map<string, number>()
   readonly sequences = new Map<string, number>()
   readonly seenLanes = new Set<Strand['lane']>()
   nowMs = 0
@@ -600,6 +673,7 @@ class SmallWorld {
       'one in flight for each payment and endpoint',
     )
     assert.ok(sent.sequence > (this.accepted.get(key) ?? 0), 'nothing older after a 200')
+    assert.ok(sent.sequence >= (this.newest.get(key) ?? 0), 'nothing older after an attempt')
     assert.ok(sent.nextAttemptAtMs <= this.nowMs, 'nothing goes before its time')
     this.flying.push({ strand, isAnswered: false, isSuccess: false })
   }
@@ -612,6 +686,7 @@ class SmallWorld {
       if (flying.isAnswered) return
       const durationMs = step.at * 100
       flying.isAnswered = true
+      this.newest.set(this.#keyOf(sentBy(strand)), sentBy(strand).sequence)
       flying.isSuccess = step.isSuccess
       this.lanes.answered(strand, { ...SUCCESS, isSuccess: step.isSuccess, durationMs }, this.nowMs)
       return
@@ -631,6 +706,7 @@ class SmallWorld {
     const owed = this.owed.get(key) ?? []
     const after = {
       ...sent,
+      attempts: sent.attempts + 1,
       nextAttemptAtMs: this.nowMs + 20_000,
       firstFailedAtMs: sent.firstFailedAtMs ?? this.nowMs,
     }

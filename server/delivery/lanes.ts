@@ -1,6 +1,6 @@
 // What this process holds in memory, by endpoint (a lane) and, within it, by payment (a strand). A
-// strand that is here holds every owed update up to its newest, so its order can be decided without
-// asking the database.
+// strand that is here holds every owed update up to its newest, or of a very long one those that decide
+// its order, so whose turn it is can be told without asking the database.
 
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { nextTurn } from '../core/strand.ts'
@@ -199,6 +199,11 @@ export class Lanes {
       // Nearly always it was the only one.
       if (strand.owed.length === 1) strand.owed.length = 0
       else strand.owed = strand.owed.filter((owed) => owed.id !== sent.id)
+      if (!strand.isComplete && strand.owed.some((owed) => owed.sequence < sent.sequence)) {
+        // It was ahead of these, and of others that were not read: who goes on, the database knows.
+        this.#drop(strand)
+        this.#events.onDry(strand)
+      }
     } else {
       strand.owed = strand.owed.map((owed) => (owed.id === sent.id ? after : owed))
     }
@@ -382,7 +387,7 @@ export class Lanes {
       return
     }
     const turn = nextTurn(strand.owed, this.#options.patienceMs, nowMs)
-    if (turn.kind === 'send') {
+    if (turn.kind !== 'wait') {
       strand.isReady = true
       strand.lane.ready.push(strand)
       this.#turns.join(strand.lane)
@@ -406,6 +411,7 @@ export class Lanes {
         continue
       }
       strand.inFlight = turn.update
+      strand.isOver = turn.kind === 'end'
       strand.isAnswered = false
       this.#flying.set(strand, nowMs)
       this.#turns.started(lane)

@@ -11,11 +11,13 @@ export interface Strand {
   readonly lane: Lane
   /** In sequence. */
   owed: QueuedDelivery[]
-  /** False: later updates exist that were not read. When these are done, the strand is read again. */
+  /** False: others exist that were not read. When these are done, the strand is read again. */
   isComplete: boolean
   /** Under way, or not yet recorded. */
   inFlight: QueuedDelivery | null
   isReady: boolean
+  /** The 7 days of what is in flight are over: it ends without an attempt. */
+  isOver: boolean
   /** Dropped from memory; what still comes back for it is ignored. */
   isGone: boolean
   /** Its place is free; what came of it is not yet recorded. */
@@ -39,6 +41,7 @@ export function newStrand(lane: Lane, owed: QueuedDelivery[], isComplete: boolea
     isComplete,
     inFlight: null,
     isReady: false,
+    isOver: false,
     isGone: false,
     isAnswered: false,
   }

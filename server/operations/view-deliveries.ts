@@ -7,13 +7,14 @@ import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { type ExplanationContext, explain } from '../core/explanation.ts'
 import { LEAFING, leaf } from '../core/leafing.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import { frontOf } from '../core/strand.ts'
+import { readStrands } from '../store/deliveries.ts'
 import {
   type AttemptItem,
   type DeliveryDetail,
-  type ElderUpdate,
   readAttempts,
   readDeliveryDetail,
-  readElders,
 } from '../store/delivery-details.ts'
 import { type DeliveryItem, mustLeaf, readDeliverySlice } from '../store/delivery-lists.ts'
 import { resolveDeliveryFilter } from '../store/delivery-search.ts'
@@ -28,6 +29,8 @@ export type DeliveryReader =
   | { kind: 'client'; clientKey: number; accountId: string | null }
   | { kind: 'operator' }
 
+/** Of a payment's updates: enough to tell whose turn it is, however many there are. */
+const STRAND_MAX = 100
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export async function viewDeliveries(
@@ -71,7 +74,7 @@ export async function viewDelivery(
   const attempts = await readAttempts(deps.pool, delivery)
   const context = explanationContext(deps, reader)
   const isOwed = delivery.state === 'PENDING' && !delivery.isReplay
-  const elders = isOwed ? await readElders(deps.pool, delivery) : []
+  const owed = isOwed ? await readStrands(deps.pool, [delivery], STRAND_MAX) : []
   const last = attempts.at(-1)
   const explanation = explain(
     {
@@ -90,7 +93,7 @@ export async function viewDelivery(
         circuit: delivery.circuit,
         isListener: delivery.isListener,
       },
-      elder: holdingElder(elders, context),
+      ...holderOf(delivery, owed, context),
       supersededBy: delivery.state === 'SUPERSEDED' ? await findSuperseding(deps, delivery) : null,
     },
     context,
@@ -111,14 +114,17 @@ function explanationContext(deps: Deps, reader: DeliveryReader): ExplanationCont
   }
 }
 
-/** The first that has not given way (core/strand): the one that is in fact waited for. */
-function holdingElder(
-  elders: readonly ElderUpdate[],
+/** The update of the payment whose turn it is (core/strand), where that is another one. */
+function holderOf(
+  { sequence }: DeliveryDetail,
+  owed: readonly QueuedDelivery[],
   { nowMs, patienceMs }: ExplanationContext,
-): ElderUpdate | null {
-  const holds = ({ firstFailedAtMs }: ElderUpdate) =>
-    firstFailedAtMs === null || firstFailedAtMs + patienceMs > nowMs
-  return elders.find(holds) ?? null
+): { elder: QueuedDelivery | null; newer: QueuedDelivery | null } {
+  const front = owed.length === 0 ? null : frontOf(owed, patienceMs, nowMs)
+  return {
+    elder: front !== null && front.sequence < sequence ? front : null,
+    newer: front !== null && front.sequence > sequence ? front : null,
+  }
 }
 
 async function findSuperseding(deps: Deps, delivery: DeliveryDetail): Promise<number | null> {

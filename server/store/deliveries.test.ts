@@ -112,6 +112,33 @@ test('a strand is read whole, in sequence, parked rows too, replays not', async 
   assert.deepEqual(await readStrands(pool, [], 100), [])
 })
 
+test('regression: of a strand too long to be read whole, those that decide its order are read too', async () => {
+  const payment_id = randomUUID()
+  const key = { ...endpoint, paymentId: payment_id }
+  const begun = { first_attempt_at: STORED_AT, deadline_at: at(1_000) }
+  const attempted = { attempts: 1, run_attempts: 1, first_failed_at: STORED_AT, ...begun }
+  const store = (sequences: number[], columns = {}) =>
+    Promise.all(
+      sequences.map((sequence) =>
+        storePending(pool, endpoint, { payment_id, sequence, ...columns }),
+      ),
+    )
+  const read = async (limit: number) =>
+    (await readStrands(pool, [key], limit)).map(({ sequence }) => sequence)
+  await store([1, 2, 3], attempted)
+  await store([6, 7, 8, 9])
+  assert.deepEqual(await read(2), [1, 2, 3, 6], 'the newest attempted one, and what comes after it')
+  await store([4, 5], attempted)
+  assert.deepEqual(await read(2), [1, 2, 5, 6])
+  assert.deepEqual(await read(5), [1, 2, 3, 4, 5, 6, 7, 8, 9])
+  assert.deepEqual(await read(6), [1, 2, 3, 4, 5, 6], 'the one after it is among the first')
+  assert.deepEqual(await read(100), [1, 2, 3, 4, 5, 6, 7, 8, 9])
+  await pool.query(
+    `update pending_deliveries set attempts = 0, run_attempts = 0 where sequence > 1`,
+  )
+  assert.deepEqual(await read(2), [1, 2])
+})
+
 test('deleting an endpoint cancels what it is owed, and nothing else', async () => {
   const other = await storeEndpoint(pool, endpoint.clientKey)
   const [due, parked] = [

@@ -69,22 +69,38 @@ export interface StrandKey {
   paymentId: string
 }
 
-/** The owed updates of each strand in sequence, at most `limitEach` of each; replays are not among them. */
+/**
+ * The owed updates of each strand in sequence, at most `limitEach` of each; replays are not among them.
+ * Of a strand that is longer, also those that decide its order: the newest that was attempted and what
+ * comes after it, at most as many again.
+ */
 export async function readStrands(
   db: Db,
   keys: readonly StrandKey[],
   limitEach: number,
 ): Promise<readonly QueuedDelivery[]> {
   if (keys.length === 0) return []
+  const ofStrand = (p: string) => `${p}.client_key + 0 = k.client_key
+    and ${p}.endpoint_id = k.endpoint_id and ${p}.payment_id = k.payment_id and not ${p}.is_replay`
   const { rows } = await db.query<QueuedRow>({
     name: 'read-strands',
     text: `select ${QUEUED_COLUMNS}
            from unnest($1::int[], $2::uuid[], $3::uuid[]) as k (client_key, endpoint_id, payment_id)
            cross join lateral (
-             select * from pending_deliveries p
-             where p.client_key + 0 = k.client_key and p.endpoint_id = k.endpoint_id
-               and p.payment_id = k.payment_id and not p.is_replay
-             order by p.sequence limit $4) as d`,
+             with oldest as materialized (
+               select * from pending_deliveries p where ${ofStrand('p')} order by p.sequence limit $4
+             ), page as materialized (
+               select count(*) as rows, max(sequence) as last from oldest)
+             select * from oldest
+             union all
+             -- Nearly always a strand fits, and this is not run.
+             (select * from pending_deliveries p
+              where (select rows from page) = $4 and ${ofStrand('p')}
+                and p.sequence > (select last from page) and p.sequence >= (
+                  select max(a.sequence) from pending_deliveries a
+                  where ${ofStrand('a')} and a.attempts > 0 and a.sequence >= (select last from page))
+              order by p.sequence limit $4)) as d
+           order by d.sequence`,
     values: [
       keys.map((key) => key.clientKey),
       keys.map((key) => key.endpointId),

@@ -135,38 +135,6 @@ export async function readAttempts(
   }))
 }
 
-export interface ElderUpdate {
-  sequence: number
-  firstFailedAtMs: number | null
-}
-
-const ELDERS_MAX = 100
-
-/** Older updates of the payment that the endpoint is still owed, in sequence; replays do not count. */
-export async function readElders(
-  db: Db,
-  delivery: { clientKey: number; endpointId: string; paymentId: string; sequence: number },
-): Promise<readonly ElderUpdate[]> {
-  const { rows } = await db.query<{ sequence: number; first_failed_at: Date | null }>({
-    name: 'read-elders',
-    text: `select sequence, first_failed_at from pending_deliveries
-           where endpoint_id = $2 and payment_id = $3 and sequence < $4 and client_key = $1
-             and not is_replay
-           order by sequence limit $5`,
-    values: [
-      delivery.clientKey,
-      delivery.endpointId,
-      delivery.paymentId,
-      delivery.sequence,
-      ELDERS_MAX,
-    ],
-  })
-  return rows.map((row) => ({
-    sequence: row.sequence,
-    firstFailedAtMs: row.first_failed_at?.getTime() ?? null,
-  }))
-}
-
 export interface DeliveryOfEvent {
   eventId: string
   id: string

@@ -58,9 +58,11 @@ export async function readDueNow(client: Client): Promise<string[]> {
     join paybell.endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
     where d.next_attempt_at <= clock_timestamp() and e.status = 'ACTIVE'
       and e.url ~ '/(steady|slow|flaky|late|telling)/' and not exists (
-      select from paybell.pending_deliveries elder where elder.client_key = d.client_key
-        and elder.endpoint_id = d.endpoint_id and elder.payment_id = d.payment_id
-        and elder.sequence < d.sequence)`)
+      -- An older one goes first; a newer one may have gone ahead of one that has failed.
+      select from paybell.pending_deliveries other where other.client_key = d.client_key
+        and other.endpoint_id = d.endpoint_id and other.payment_id = d.payment_id
+        and (other.sequence < d.sequence
+          or other.sequence > d.sequence and d.first_failed_at is not null))`)
   return rows.map((row) => row.id)
 }
 

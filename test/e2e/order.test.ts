@@ -3,8 +3,16 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
-import { type Paybell, readDeliveries, startPaybell, untilAllAre } from '../support/paybell.ts'
+import { retryPolicy } from '../../server/core/backoff.ts'
+import {
+  type Paybell,
+  type PaybellOptions,
+  readDeliveries,
+  startPaybell,
+  untilAllAre,
+} from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -18,6 +26,18 @@ async function update(paybell: Paybell, id: string, reference: string): Promise<
 
 function paymentOf({ body }: Receiver['received'][number]): string {
   return JSON.parse(body.toString()).id
+}
+
+function assertNeverBackwards(receiver: Receiver): void {
+  const seen = receiver.sequences(receiver.received)
+  assert.deepEqual(seen, seen.toSorted(), 'the receiver never sees the payment go back')
+}
+
+/** Retries after 100, 200 and then 400 ms; an attempt has 400 ms. */
+const FAST: PaybellOptions['spans'] = {
+  retry: { ...retryPolicy(), baseMs: 100, capMs: 400, jitter: 0 },
+  patienceMs: 300,
+  attempt: { deadlineMs: 400, connectTimeoutMs: 300, tickMs: 20 },
 }
 
 // They mostly wait: side by side they take as long as the longest.
@@ -94,7 +114,7 @@ describe('order', { concurrency: true }, () => {
     assert.deepEqual(receiver.sequences(behind), [3], 'nothing old comes after something newer')
   })
 
-  test('a failed update that was overtaken by a failing one goes on being tried, until a newer is accepted', async (t) => {
+  test('a failed update that was overtaken by a failing one is not sent any more, and is superseded in the end', async (t) => {
     const receiver = await startReceiver(t)
     const env = { PAYBELL_TIME_SCALE: '1000', PAYBELL_ORDER_PATIENCE: '60s' }
     const paybell = await startPaybell(t, { env })
@@ -107,12 +127,50 @@ describe('order', { concurrency: true }, () => {
     isDown = false
     const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
     const accepted = receiver.sequences()
-    assert.deepEqual(accepted, [...accepted].sort(), 'the receiver never sees the payment go back')
+    assertNeverBackwards(receiver)
     assert.equal(accepted.at(-1), 3)
     for (const { sequence, state } of deliveries) {
       assert.equal(state, accepted.includes(sequence) ? 'DELIVERED' : 'SUPERSEDED', `${sequence}`)
     }
   })
+
+  for (const [how, loseAnswer] of [
+    ['comes too late', (response: ServerResponse) => setTimeout(() => response.end(), 1_000)],
+    ['is lost', (response: ServerResponse) => response.socket?.resetAndDestroy()],
+  ] as const) {
+    test(`regression: an update goes ahead, is processed, and its 200 ${how}: no older one follows it`, async (t) => {
+      const receiver = await startReceiver(t)
+      const paybell = await startPaybell(t, { spans: FAST })
+      let isHeard = false
+      receiver.answer = ({ headers }, response) => {
+        if (headers['x-paybell-sequence'] === '1' && !isHeard) return 500
+        if (isHeard) return 200
+        loseAnswer(response)
+        return undefined
+      }
+      await paybell.caller.register(receiver.url(), 'key')
+      const id = randomUUID()
+      for (const reference of ['1', '2']) await update(paybell, id, reference)
+      // By then the first has been due for long.
+      const timesSent = (sequence: number) =>
+        receiver.sequences(receiver.received).filter((other) => other === sequence).length
+      await receiver.hasSeen(() => timesSent(2) >= 4)
+      const [first] = await readDeliveries(paybell.pool)
+      const answer = await paybell.caller.get(`/v1/deliveries/${first?.id}`)
+      const { explanation } = (await answer.json()) as { explanation: string }
+      assert.match(explanation, /Update 2 of the same payment has gone ahead, so this older one is/)
+      isHeard = true
+      const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
+      assertNeverBackwards(receiver)
+      assert.deepEqual(
+        deliveries.map(({ sequence, state }) => [sequence, state]),
+        [
+          [1, 'SUPERSEDED'],
+          [2, 'DELIVERED'],
+        ],
+      )
+    })
+  }
 
   test('patience of 0 s lets the next go at once; the failing one is superseded', async (t) => {
     const receiver = await startReceiver(t)

@@ -176,7 +176,7 @@ class Checker {
           request.sentAtMs <= endsAtMs + slackMs,
       )
       const wasSick = this.#isSick(null, closesAtMs - 3 * leaseMs, final.atMs, true)
-      if (!isClosed && !wasSick) {
+      if (!isClosed && !wasSick && !this.#wasPassed(run, final.atMs)) {
         wrong.push(this.#of('I4', 'EXHAUSTED without a closing attempt', delivery))
       }
       const isInactive = inactiveSpans(this.#endpoints.get(delivery.endpointId)).some(
@@ -290,23 +290,27 @@ class Checker {
     return wrong
   }
 
+  /** Once a newer update was sent, whatever came of it, an older one is sent only if that one was given up. */
   #neverBackwards(strand: readonly ReceivedRequest[]): Violation[] {
     const wrong: Violation[] = []
-    for (const [index, request] of strand.entries()) {
-      if (request.status !== 200) continue
-      const isRecorded = this.#rowOf(request)?.status === 200
-      const later = strand.slice(index + 1)
-      const older = (isRecorded ? later : later.slice(0, 1)).find(
-        (other) =>
-          other.sequence < request.sequence && other.startedAtMs >= (request.answeredAtMs ?? 0),
-      )
-      // An answer that was lost is a failure to the sender: then the older one may have its turn.
-      const isUnknown = !isRecorded && this.#rowOf(request) !== undefined
-      if (older === undefined || isUnknown) continue
-      const detail = `${name(older)} after a 200 for update ${request.sequence}`
-      wrong.push(ofRequest('I6', detail, older))
+    let newest: ReceivedRequest[] = []
+    for (const request of strand) {
+      newest = newest.filter((newer) => !this.#wasGivenUp(newer, request.sentAtMs))
+      const newer = newest.find(({ sequence }) => sequence > request.sequence)
+      if (newer !== undefined) {
+        const detail = `${name(request)} after ${name(newer)}, which was answered ${newer.status}`
+        wrong.push(ofRequest('I6', detail, request))
+      }
+      newest.push(request)
     }
     return wrong
+  }
+
+  #wasGivenUp(request: ReceivedRequest, beforeMs: number): boolean {
+    const finals = this.#finals.get(this.#deliveryOf(request)?.id ?? '') ?? []
+    return finals.some(
+      ({ state, atMs }) => (state === 'EXHAUSTED' || state === 'CANCELLED') && atMs <= beforeMs,
+    )
   }
 
   /** I7: one body per event; signed with the keys of the moment. */
@@ -559,6 +563,20 @@ class Checker {
         other.endpointId === endpointId &&
         other.paymentId === paymentId &&
         other.sequence > sequence,
+    )
+  }
+
+  /** A newer update of its payment was attempted: it waits for that one, and is not sent. */
+  #wasPassed({ delivery, requests }: DeliveryRun, beforeMs: number): boolean {
+    const isReplay = requests.some((request) => request.isReplay)
+    return this.#run.requests.some(
+      (request) =>
+        request.endpointId === delivery.endpointId &&
+        request.paymentId === delivery.paymentId &&
+        request.sequence > delivery.sequence &&
+        request.sentAtMs <= beforeMs &&
+        !request.isReplay &&
+        !isReplay,
     )
   }
 

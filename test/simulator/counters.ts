@@ -8,6 +8,8 @@ export const SOMETIMES = [
   'exhausted at 7 d',
   'order wait',
   'superseded after patience',
+  'late answer ahead of an older update',
+  'lost answer ahead of an older update',
   'breaker open',
   'rotation overlap',
   'paused and resumed',

@@ -68,13 +68,7 @@ export async function cutEverywhere(
   subject: Subject,
   pairsEvery: number,
 ): Promise<{ points: number; pairs: number; broken: string[] }> {
-  const broken: string[] = []
-  const one = calmPlan(subject, 1)
-  const { stepsInLife: points } = await crashAt(subject, one, [])
-  for (let step = 1; step <= points; step++) {
-    const { violations } = await crashAt(subject, one, [{ step, node: 0 }])
-    if (violations[0]) broken.push(`cut ${step}: ${violations[0].detail}`)
-  }
+  const { points, broken } = await cutOnce(subject, calmPlan(subject, 1))
   const two = calmPlan(subject, 2)
   const { stepsInLife } = await crashAt(subject, two, [])
   let pairs = 0
@@ -91,4 +85,19 @@ export async function cutEverywhere(
     }
   }
   return { points, pairs, broken }
+}
+
+/** All single cuts of a world with one process. */
+export async function cutOnce(
+  subject: Subject,
+  plan: Plan,
+  every = 1,
+): Promise<{ points: number; broken: string[] }> {
+  const broken: string[] = []
+  const { stepsInLife: points } = await crashAt(subject, plan, [])
+  for (let step = 1; step <= points; step += every) {
+    const { violations } = await crashAt(subject, plan, [{ step, node: 0 }])
+    if (violations[0]) broken.push(`cut ${step}: ${violations[0].detail}`)
+  }
+  return { points, broken }
 }

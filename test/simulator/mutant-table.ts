@@ -55,7 +55,13 @@ export const MUTANTS: readonly Mutant[] = [
   { name: 'sequence without the payment’s lock', flaw: 'sequence-without-lock' },
   {
     name: 'k+1 while k waits for its retry',
-    patches: [patch('core/strand.ts', 'if (givesWayAtMs > nowMs) {', 'if (givesWayAtMs < 0) {')],
+    patches: [
+      patch(
+        'core/strand.ts',
+        'givesWayAtMs(owed[front] as OwedUpdate, patienceMs) <= nowMs',
+        'givesWayAtMs(owed[front] as OwedUpdate, 0) <= nowMs',
+      ),
+    ],
   },
   {
     name: 'a strand read anew forgets what is in flight',
@@ -87,8 +93,18 @@ export const MUTANTS: readonly Mutant[] = [
     patches: [
       patch(
         'core/strand.ts',
-        'if (update.nextAttemptAtMs <= nowMs) turn = update',
-        'if (update.nextAttemptAtMs <= nowMs) turn ??= update',
+        'return hasNext && hasGivenWay ? front + 1 : front',
+        'return hasNext && hasGivenWay && (owed[front]?.nextAttemptAtMs ?? 0) > nowMs ? front + 1 : front',
+      ),
+    ],
+  },
+  {
+    name: 'older update sent while a newer one waits',
+    patches: [
+      patch(
+        'core/strand.ts',
+        'if (elder.deadlineAtMs === null) continue',
+        "if (elder.nextAttemptAtMs <= nowMs && (owed[front]?.nextAttemptAtMs ?? 0) > nowMs) return { kind: 'send', update: elder }",
       ),
     ],
   },

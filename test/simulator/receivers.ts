@@ -16,9 +16,11 @@ export type Mood =
   | 'slow'
   | 'late'
   | 'lossy'
+  | 'losing'
   | 'flaky'
   | 'refusing'
 
+/** Those that seeds draw; the others are for worlds made by hand. */
 export const MOODS: readonly Mood[] = [
   'ok',
   'failing',
@@ -139,8 +141,10 @@ export class Receiver {
       case 'late':
         return { status: 200, afterMs: dice.between(15_100, 20_000) }
       case 'lossy':
+        return { status: 200, afterMs, isReset: dice.chance(0.5) }
+      case 'losing':
         // It has taken the callback in; the sender never hears of it.
-        return dice.chance(0.5) ? { status: 200, afterMs, isReset: true } : { status: 200, afterMs }
+        return { status: 200, afterMs, isReset: true }
       case 'flaky':
         return this.#answer(dice.pick(['ok', 'failing', 'hanging', 'slow', 'ok', 'lossy']))
       case 'refusing':

@@ -4,7 +4,7 @@ import { check } from './checker.ts'
 import { Counters } from './counters.ts'
 import { forbidTheWorld } from './forbidden.ts'
 import { drawPlan, type Plan } from './plan.ts'
-import type { RunRecord, Violation } from './records.ts'
+import type { ReceivedRequest, RunRecord, Violation } from './records.ts'
 import type { Subject } from './subject.ts'
 import { type TimelineEntry, World, type WorldHooks } from './world.ts'
 
@@ -42,6 +42,7 @@ export async function simulate(
       const violations = world.isSpinning ? [spinning(world)] : check(record)
       if (stray !== null) violations.push(strayViolation(stray))
       countSeen(record, counters)
+      countUnheard(record, counters)
       const { hash, steps } = world.scheduler
       return { seed, violations, counters, hash, steps, record, plan }
     } finally {
@@ -100,6 +101,42 @@ function countSeen(record: RunRecord, counters: Counters): void {
       counters.count('duplicate after crash')
     }
   }
+}
+
+/**
+ * The receiver took in an update that had gone ahead of an older one, and the sender did not hear of it: if
+ * the older one were sent now, the payment would go backwards.
+ */
+function countUnheard(record: RunRecord, counters: Counters): void {
+  const finals = new Map(record.finals.map((final) => [final.deliveryId, final]))
+  for (const request of record.requests) {
+    if (request.status !== 200 || request.wasAnswerHeard || request.isReplay) continue
+    const isAhead = record.deliveries.some(
+      ({ id, endpointId, paymentId, sequence }) =>
+        endpointId === request.endpointId &&
+        paymentId === request.paymentId &&
+        sequence < request.sequence &&
+        (finals.get(id)?.atMs ?? Infinity) > request.startedAtMs,
+    )
+    if (isAhead)
+      counters.count(`${isLate(request) ? 'late' : 'lost'} answer ahead of an older update`)
+  }
+  const passed = new Map(record.deliveries.map((delivery) => [delivery.id, delivery]))
+  for (const { deliveryId, state, atMs } of record.finals) {
+    const delivery = passed.get(deliveryId)
+    const isPassed = record.requests.some(
+      (request) =>
+        request.endpointId === delivery?.endpointId &&
+        request.paymentId === delivery.paymentId &&
+        request.sequence > delivery.sequence &&
+        request.startedAtMs < atMs,
+    )
+    if (state === 'EXHAUSTED' && isPassed) counters.count('exhausted behind a newer update')
+  }
+}
+
+function isLate({ answeredAtMs, sentAtMs }: ReceivedRequest): boolean {
+  return (answeredAtMs ?? Infinity) - sentAtMs > 15_000
 }
 
 function hasCrashed(record: RunRecord, fromMs: number, untilMs: number): boolean {

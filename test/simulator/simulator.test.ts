@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Counters } from './counters.ts'
-import { cutEverywhere } from './crash-points.ts'
+import { cutEverywhere, cutOnce } from './crash-points.ts'
+import { overtakenPlan } from './overtaken.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject } from './subject.ts'
 
@@ -67,3 +68,25 @@ test('F1: a process may die at every point of a delivery’s life, and two at ev
   assert.deepEqual(broken, [])
   assert.ok(points >= 15, `only ${points} points: the world has become too small`)
 })
+
+for (const [mood, what] of [
+  ['late', 'late answer ahead of an older update'],
+  ['losing', 'lost answer ahead of an older update'],
+] as const) {
+  test(`regression: a payment does not go backwards after a ${what}`, async (t) => {
+    for (const [strandMax, every] of [
+      [100, 1],
+      [1, 3],
+    ] as const) {
+      const plan = overtakenPlan(subject, mood, strandMax)
+      const { violations, counters, record } = await simulate(plan.seed, subject, { plan })
+      assert.deepEqual(violations, [])
+      assert.ok(counters.counts.get(what), `never came up: ${what}`)
+      const [first, second] = record.deliveries.toSorted((a, b) => a.sequence - b.sequence)
+      assert.deepEqual([first?.state, second?.state], ['SUPERSEDED', 'DELIVERED'])
+      const { points, broken } = await cutOnce(subject, plan, every)
+      t.diagnostic(`${points} crash points, strands read ${strandMax} at a time`)
+      assert.deepEqual(broken, [])
+    }
+  })
+}

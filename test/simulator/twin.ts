@@ -147,13 +147,17 @@ export class Twin {
   }
 
   readStrands(keys: readonly StrandKey[], limitEach: number): QueuedDelivery[] {
-    return keys.flatMap((key) =>
-      this.#pendingOf(key.clientKey, key.endpointId)
+    return keys.flatMap((key) => {
+      const strand = this.#pendingOf(key.clientKey, key.endpointId)
         .filter((row) => row.paymentId === key.paymentId && !row.isReplay)
         .sort((one, other) => one.sequence - other.sequence)
-        .slice(0, limitEach)
-        .map(toQueued),
-    )
+      const oldest = strand.slice(0, limitEach)
+      // Of a strand that does not fit, also those that decide its order.
+      const front = strand.findLastIndex((row) => row.attempts > 0)
+      const newest =
+        front < limitEach - 1 ? [] : strand.slice(Math.max(front, limitEach)).slice(0, limitEach)
+      return [...oldest, ...newest].map(toQueued)
+    })
   }
 
   readEndpoints(keys: readonly EndpointKey[]): SendingEndpoint[] {

@@ -16,7 +16,7 @@ import type { FaultAct, FinalAct, LeaseAct, ReceivedRequest, RunRecord } from '.
 import { Scheduler } from './scheduler.ts'
 import type { Subject } from './subject.ts'
 import { Twin } from './twin.ts'
-import { stateOf, type TwinEvents } from './twin-tables.ts'
+import { type PendingRow, stateOf, type TwinEvents } from './twin-tables.ts'
 
 const ASLEEP = 'machine asleep beyond its lease'
 const PAUSED = 'machine paused beyond its lease'
@@ -285,21 +285,27 @@ export class World {
     if (this.plan.resumesAll) this.callers.resumeAll()
   }
 
-  /** Due, its endpoint active, and nothing of its payment before it. */
+  /** Due, its endpoint active, and nothing of its payment before it, nor tried ahead of it. */
   #findDue(): string[] {
     const rows = [...this.twin.tables.pending.values()]
     const due = rows.filter((row) => {
       const isBehind = rows.some(
-        (elder) =>
-          elder.endpointId === row.endpointId &&
-          elder.paymentId === row.paymentId &&
-          elder.sequence < row.sequence,
+        (other) =>
+          other.endpointId === row.endpointId &&
+          other.paymentId === row.paymentId &&
+          (other.sequence < row.sequence || this.#hasGivenWay(row, other.sequence)),
       )
       const nowMs = this.scheduler.nowMs + Math.min(0, this.#databaseOffsetMs)
       const isDue = row.nextAttemptAtMs !== null && row.nextAttemptAtMs <= nowMs
       return isDue && !isBehind && this.#isActive(row.endpointId)
     })
     return due.map((row) => row.id)
+  }
+
+  #hasGivenWay({ sequence, firstFailedAtMs, isReplay }: PendingRow, to: number): boolean {
+    const { patienceMs, clocksApartMs } = this.plan.limits
+    if (to <= sequence || firstFailedAtMs === null || isReplay) return false
+    return firstFailedAtMs + patienceMs <= this.scheduler.nowMs + clocksApartMs
   }
 
   #isActive(endpointId: string): boolean {

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { pino } from 'pino'
-import { createApp, type PaybellApp } from '../../server/app.ts'
+import { createApp, type PaybellApp, type Spans } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { LeasePolicy } from '../../server/core/lease.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
@@ -18,6 +18,8 @@ export interface PaybellOptions {
   /** Settings, as environment variables. */
   env?: Readonly<Record<string, string>>
   leasePolicy?: LeasePolicy
+  /** Spans that settings do not reach, to be compressed. */
+  spans?: Partial<Spans>
   /** Instead of a clone on the tests' own server. */
   database?: TestDatabase
   /** Another process on the same database, with the same keys, shares that one's clients. */
@@ -56,6 +58,7 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
     masterKeys: [masterKey],
     operatorKey,
     ...(options.leasePolicy ? { leasePolicy: options.leasePolicy } : {}),
+    ...(options.spans ? { spans: options.spans } : {}),
   })
   let stopped: Promise<void> | undefined
   const stop = () => {

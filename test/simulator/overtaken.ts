@@ -1,0 +1,39 @@
+// Worlds in which an update goes ahead of a failing one, the receiver takes it in, and the sender does not
+// hear of it: the answer is late, or lost. The older one falls due before the newer one's retry. And then
+// the same with its process killed at each point.
+
+import { calmPlan } from './crash-points.ts'
+import { type Plan, SECOND } from './plan.ts'
+import type { Mood } from './receivers.ts'
+import type { Subject } from './subject.ts'
+
+export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): Plan {
+  const plan = calmPlan(subject, 1)
+  const [endpoint] = plan.endpoints as [Plan['endpoints'][number]]
+  const { options, limits } = plan
+  // The first update is tried at 2 s and at about 7 s, and falls due again at about 17 s. It gives way at
+  // 14 s, when the second one goes ahead, to be tried again after 29 s.
+  const patienceMs = 12 * SECOND
+  const policy = { ...options.lanes.policy, circuit: subject.circuitPolicy() }
+  return {
+    ...plan,
+    endpoints: [
+      {
+        ...endpoint,
+        spells: [
+          { fromMs: 0, mood: 'failing' },
+          { fromMs: 13 * SECOND, mood },
+          { fromMs: 22 * SECOND, mood: 'ok' },
+        ],
+      },
+    ],
+    phaseMs: 40 * SECOND,
+    options: {
+      ...options,
+      // Roomy, whatever the plan that it is made from has drawn.
+      lanes: { ...options.lanes, policy, slots: 9, perLaneMax: 9, unprovenMax: 9, patienceMs },
+      dueReader: { ...options.dueReader, strandMax },
+    },
+    limits: { ...limits, patienceMs },
+  }
+}
