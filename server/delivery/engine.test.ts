@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { idOf, queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../core/lease.ts'
+import type { HandedOff } from '../core/queued-delivery.ts'
+import type { HealthDelta } from '../store/health.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { ChangedEndpoint } from '../store/sending-endpoints.ts'
 import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
@@ -12,20 +15,36 @@ import { Engine } from './engine.ts'
 import { RECORDER_LIMITS } from './recorder.ts'
 
 const PARKED = Number.POSITIVE_INFINITY
+const SECRETS = {
+  keys: { current: createSecretKey(Buffer.from('key')), previous: null },
+  extraHeader: null,
+}
+
+/** Fresh from the transaction that made it. */
+function handedOff(): HandedOff {
+  const payload = { text: '{}', documentHash: null, documentBytes: null }
+  return { ...queued(), hasElders: false, payload }
+}
 
 function endpoint(number: number): LaneKey {
   return { clientKey: 1, endpointId: idOf(number), shard: number % SHARD_COUNT }
 }
 
-/** An engine that owns all shards, over a store whose reads are counted and end when the test says so. */
-async function runningEngine() {
+/**
+ * An engine that owns all shards, unless others hold them at first, over a store whose reads are counted and
+ * end when the test says so. It sends nothing, unless it has places to send from.
+ */
+async function runningEngine({ isOwner = true, slots = 0 } = {}) {
   const world = {
+    /** Others hold the shards. */
+    isTaken: !isOwner,
+    isAway: false,
+    health: [] as HealthDelta[],
     changed: [] as ChangedEndpoint[],
     parked: [] as LaneKey[],
     laneReads: [] as (readonly number[])[],
     refills: [] as string[],
     dueReads: 0,
-    isAway: false,
     ends: [] as (() => void)[],
   }
   const held: RenewedLease[] = []
@@ -38,6 +57,7 @@ async function runningEngine() {
       free: SHARD_COUNT - held.length,
     }),
     async takeLeases(wanted) {
+      if (world.isTaken) return []
       for (let shard = 0; shard < wanted; shard++) held.push({ shard, epoch: 1, beat: 1 })
       return held
     },
@@ -59,7 +79,27 @@ async function runningEngine() {
       return [queued({ endpointId, shard, nextAttemptAtMs: PARKED })]
     },
     disableFailing: async () => [],
+    readEndpoints: async (keys) =>
+      keys.map(({ clientKey, endpointId }) => ({
+        clientKey,
+        id: endpointId,
+        shard: 1,
+        url: 'https://receiver.test/hook',
+        isActive: true,
+        secrets: SECRETS,
+      })),
+    recordOutcomes: async (records) => ({
+      ids: new Set(records.map(({ id }) => id)),
+      lost: [],
+    }),
+    async saveHealth(deltas) {
+      if (world.isAway) throw new Error('away')
+      world.health.push(...deltas)
+    },
+    releaseLeases: async () => {},
+    leave: async () => {},
   })
+  environment.send = async () => ({ outcome: { kind: 'answered', status: 200 }, durationMs: 5 })
   const engine = new Engine(environment, {
     retry: retryPolicy(),
     leases: LEASE_POLICY,
@@ -72,8 +112,8 @@ async function runningEngine() {
         backlogPerSecond: 2_000,
         bytesPerTurn: 64 * 1024,
       },
-      // Nothing is sent here: what is taken up stays.
-      slots: 0,
+      // Without a place nothing is sent: what is taken up stays.
+      slots,
       perLaneMax: 100,
       perBrokenLaneMax: 10,
       unprovenMax: 100_000,
@@ -165,5 +205,50 @@ test('regression: while the database is away, failures of one kind are one line 
   const lines = environment.warnings.filter((message) => message === 'due-work.not-read')
   assert.equal(lines.length, 3)
   world.isAway = false
+  await engine.stop()
+})
+
+test('regression: what was accepted before its shard was gained is read, not believed', async () => {
+  const { engine, world, environment, poll } = await runningEngine({ isOwner: false })
+  const handOff = engine.beginAccept()
+  // The commit; its former owner finds the delivery, delivers it and gives the shard up; then the reply.
+  environment.clock.advance(1)
+  world.isTaken = false
+  await poll()
+  assert.equal(engine.shards.length, SHARD_COUNT)
+  world.dueReads = 0
+  handOff([handedOff()])
+  assert.equal(engine.inMemory, 0, 'only the database knows whether it is still owed')
+  await turnOver()
+  assert.ok(world.dueReads > 0)
+  environment.clock.advance(1)
+  engine.beginAccept()([handedOff()])
+  assert.equal(engine.inMemory, 1, 'ours from beginning to end: taken at once')
+  await engine.stop()
+})
+
+test('regression: health that could not be written is written later, and nothing of it is lost', async () => {
+  const { engine, world, environment, poll } = await runningEngine({ slots: 8 })
+  const attempt = async () => {
+    environment.clock.advance(1)
+    engine.beginAccept()([handedOff()])
+    for (let turns = 0; turns < 10; turns++) await turnOver()
+  }
+  world.isAway = true
+  await attempt()
+  await poll()
+  assert.ok(environment.warnings.includes('engine.poll-failed'))
+  assert.deepEqual(world.health, [])
+  await attempt()
+  world.isAway = false
+  await poll()
+  assert.deepEqual(
+    world.health.map(({ attempts, delivered, lastSuccessAtMs }) => [
+      attempts,
+      delivered,
+      lastSuccessAtMs,
+    ]),
+    [[2, 2, environment.clock.nowMs()]],
+  )
   await engine.stop()
 })

@@ -25,6 +25,7 @@ export function check(run: RunRecord): Violation[] {
     ...checker.order(),
     ...checker.stableBytes(),
     ...checker.truthfulRecord(),
+    ...checker.wholeHealth(),
     ...checker.liveness(),
     ...checker.handOver(),
     ...checker.oneOwner(),
@@ -371,6 +372,30 @@ class Checker {
   #copiesOf({ webhookId, endpointId, attempt }: ReceivedRequest): ReceivedRequest[] {
     const requests = this.#requests.get(`${webhookId}/${endpointId}`) ?? []
     return requests.filter((copy) => copy.attempt === attempt)
+  }
+
+  /** I8 for an endpoint's health: it tells of every attempt, unless a process has ended with some untold. */
+  wholeHealth(): Violation[] {
+    const { health, faults, deliveries, endedAtMs } = this.#run
+    const { attemptMsMax, pollMs } = this.#run.limits
+    // It is written by the next poll but one; the database may keep one poll waiting for 11 s.
+    const toldUntilMs = endedAtMs - attemptMsMax - 12_000 - 3 * pollMs
+    const hasEnded = faults.some(
+      ({ kind, untilMs }) =>
+        kind === 'crash' || kind === 'stop' || (kind === 'stall' && untilMs > toldUntilMs),
+    )
+    if (health === undefined || hasEnded) return []
+    const told = new Map(health.map(({ endpointId, attempts }) => [endpointId, attempts]))
+    const made = new Map<string, number>()
+    for (const { id, endpointId } of deliveries) {
+      const rows = (this.#attempts.get(id) ?? []).filter(({ atMs }) => atMs < toldUntilMs)
+      made.set(endpointId, (made.get(endpointId) ?? 0) + rows.length)
+    }
+    return [...made].flatMap(([endpointId, attempts]) => {
+      const missing = attempts - (told.get(endpointId) ?? 0)
+      if (missing <= 0) return []
+      return [violation('I8', `health does not tell of ${missing} attempts`, endpointId)]
+    })
   }
 
   /** I2, I10: once the faults have ended, due work is tried soon, and everything ends. */

@@ -7,6 +7,8 @@ export interface Mutant {
   name: string
   flaw?: Flaw
   patches?: readonly Patch[]
+  /** Caught by this test of the service instead of by seeds, which meet too little of what it needs. */
+  test?: string
 }
 
 const patch = (file: string, find: string, replace: string): Patch => ({ file, find, replace })
@@ -196,6 +198,18 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'a window of 8 days',
+    patches: [patch('core/backoff.ts', 'windowMs: (7 * DAY_MS)', 'windowMs: (8 * DAY_MS)')],
+  },
+  {
+    name: 'a base of 2 s',
+    patches: [patch('core/backoff.ts', 'baseMs: (5 * SECOND)', 'baseMs: (2 * SECOND)')],
+  },
+  {
+    name: 'a cap of 12 h',
+    patches: [patch('core/backoff.ts', 'capMs: (6 * HOUR)', 'capMs: (12 * HOUR)')],
+  },
+  {
     name: 'backoff uncapped',
     patches: [
       patch('core/backoff.ts', 'return Math.min(doubled, policy.capMs) *', 'return doubled *'),
@@ -236,6 +250,10 @@ export const MUTANTS: readonly Mutant[] = [
     patches: [patch('delivery/engine.ts', 'await this.#shards.leave()', 'await Promise.resolve()')],
   },
   {
+    name: 'lost health is not put back',
+    patches: [patch('delivery/engine.ts', 'this.#health.putBack(deltas)', 'void deltas')],
+  },
+  {
     name: 'store error swallowed and marked delivered',
     patches: [
       patch(
@@ -247,5 +265,27 @@ export const MUTANTS: readonly Mutant[] = [
   },
   { name: 'check-then-insert', flaw: 'check-then-insert' },
   { name: 'replay while an attempt is in flight', flaw: 'replay-in-flight' },
+  {
+    name: 'hand-off of a batch that is rolled back',
+    patches: [
+      patch(
+        'operations/record-payments.ts',
+        'saveChangesAndFanOut(db, plan.changes, now),',
+        'saveChangesAndFanOut(db, plan.changes, now).then((fannedOut) => (committed = fannedOut)),',
+      ),
+    ],
+    test: 'operations/record-payments.test.ts',
+  },
+  {
+    name: 'hand-off to a shard gained since',
+    patches: [
+      patch(
+        'delivery/engine.ts',
+        '!this.#shards.hasHeldSince(delivery.shard, beganAtMs) || isOutdated(delivery)',
+        'isOutdated(delivery)',
+      ),
+    ],
+    test: 'delivery/engine.test.ts',
+  },
   { name: 'pause counts against the window', flaw: 'pause-counts' },
 ]

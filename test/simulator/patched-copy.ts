@@ -2,7 +2,7 @@
 // that is otherwise the real one. A replacement that does not match exactly once is an error, so that
 // a mutant cannot quietly become the original.
 
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SERVER } from './subject.ts'
@@ -24,6 +24,25 @@ export async function copyWith(patches: readonly Patch[]): Promise<PatchedCopy> 
   for (const part of parts) {
     await cp(join(SERVER, part), join(root, part), { recursive: true })
   }
+  await apply(root, patches)
+  return { root, remove: () => rm(root, { recursive: true, force: true }) }
+}
+
+/**
+ * All of the service, laid out so that its own tests run on it: `root` is the folder above. What the tests
+ * are supported by is the original.
+ */
+export async function treeWith(patches: readonly Patch[]): Promise<PatchedCopy> {
+  const root = await mkdtemp(join(tmpdir(), 'paybell-mutant-'))
+  await cp(SERVER, join(root, 'server'), { recursive: true })
+  for (const part of ['test', 'node_modules']) {
+    await symlink(join(SERVER, '..', part), join(root, part))
+  }
+  await apply(join(root, 'server'), patches)
+  return { root, remove: () => rm(root, { recursive: true, force: true }) }
+}
+
+async function apply(root: string, patches: readonly Patch[]): Promise<void> {
   for (const { file, find, replace } of patches) {
     const path = join(root, file)
     const text = await readFile(path, 'utf8')
@@ -34,5 +53,4 @@ export async function copyWith(patches: readonly Patch[]): Promise<PatchedCopy> 
       text.replace(find, () => replace),
     )
   }
-  return { root, remove: () => rm(root, { recursive: true, force: true }) }
 }

@@ -106,7 +106,7 @@ export function drawPlan(seed: number, subject: Subject): Plan {
     drainMs: isWeek ? 20 * DAY : 40 * MINUTE,
     resumesAll: dice.chance(0.8),
     options,
-    limits: toLimits(options, { weather, wakeUpsLost, faults }),
+    limits: toLimits(options, { weather, wakeUpsLost, faults }, isWeek ? WEEK_SLOWER : 1),
   }
 }
 
@@ -269,11 +269,23 @@ function drawOptions(
   }
 }
 
+/** What is promised, written down here: a limit that is read from the module under test moves with its faults. */
+const PROMISED = {
+  windowMs: 7 * DAY,
+  retryBaseMs: 5 * SECOND,
+  retryCapMs: 6 * HOUR,
+  attemptMsMax: 15 * SECOND,
+  leaseMs: 25 * SECOND,
+  renewEveryMs: 3 * SECOND,
+  sweepEveryMs: MINUTE,
+}
+
 function toLimits(
-  options: Omit<EngineOptions, 'onDatabaseTime'>,
+  { lanes, pollEveryMs }: Omit<EngineOptions, 'onDatabaseTime'>,
   { weather, wakeUpsLost, faults }: Pick<Plan, 'weather' | 'wakeUpsLost' | 'faults'>,
+  slower: number,
 ): Limits {
-  const { leases, lanes, pollEveryMs, dueReader, retry } = options
+  const leaseMs = PROMISED.leaseMs * slower
   // What is due is due by the database's clock: when that jumps, all that waits for it jumps too.
   const jumps = faults.filter(({ kind }) => kind === 'database-clock')
   const offsets = [0, ...jumps.map(({ lengthMs }) => lengthMs)]
@@ -284,18 +296,18 @@ function toLimits(
   const isTold = wakeUpsLost === 0 && weather.delayMsMax <= 100
   return {
     patienceMs: lanes.patienceMs,
-    windowMs: retry.windowMs,
+    windowMs: PROMISED.windowMs,
     closingMs: 5 * MINUTE,
-    attemptMsMax: leases.attemptMsMax,
-    leaseMs: leases.leaseMs,
+    attemptMsMax: PROMISED.attemptMsMax,
+    leaseMs,
     pollMs: pollEveryMs,
     controlMsMax: 5 * pollEveryMs,
-    rescueMsMax: leases.leaseMs + dueReader.sweepEveryMs + 5 * pollEveryMs + jumpMs,
+    rescueMsMax: leaseMs + PROMISED.sweepEveryMs * slower + 5 * pollEveryMs + jumpMs,
     // Told, the others take over at once; else they look at their next renewal.
-    handOverMsMax: isTold ? 1_500 : 2 * leases.renewEveryMs + pollEveryMs,
+    handOverMsMax: isTold ? 1_500 : 2 * PROMISED.renewEveryMs * slower + pollEveryMs,
     keyOverlapMs: DAY,
-    retryBaseMs: retry.baseMs,
-    retryCapMs: retry.capMs,
+    retryBaseMs: PROMISED.retryBaseMs,
+    retryCapMs: PROMISED.retryCapMs,
     jitter: 0.2,
     breakerMsMax: 5 * MINUTE,
     clockErrorMs: 2 * SECOND + jumpMs + lateMs,

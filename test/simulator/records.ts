@@ -163,6 +163,8 @@ export interface RunRecord {
   requests: readonly ReceivedRequest[]
   faults: readonly FaultAct[]
   leases: readonly LeaseAct[]
+  /** How many attempts each endpoint's health tells of, where that is known. */
+  health?: readonly { endpointId: string; attempts: number }[]
   /** Deliveries that were due, with nothing in their way, when the faults ended. */
   dueAtFaultsEnd: readonly string[]
   faultsEndedAtMs: number

@@ -85,6 +85,7 @@ export interface EndpointRow {
 }
 
 export interface HealthRow {
+  attempts: number
   failingSinceMs: number | null
   lastSuccessAtMs: number | null
   lastFailureAtMs: number | null

@@ -331,6 +331,7 @@ export class Twin {
       const failingSinceMs = wholeOrNull(delta.failingSinceMs)
       const lastSuccessAtMs = wholeOrNull(delta.lastSuccessAtMs)
       this.tables.health.set(delta.endpointId, {
+        attempts: (before?.attempts ?? 0) + delta.attempts,
         failingSinceMs:
           failingSinceMs === null || lastSuccessAtMs !== null
             ? failingSinceMs

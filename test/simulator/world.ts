@@ -188,6 +188,7 @@ export class World {
       requests: this.requests,
       faults: this.faults,
       leases: this.leases,
+      health: [...tables.health].map(([id, { attempts }]) => ({ endpointId: id, attempts })),
       dueAtFaultsEnd: this.#dueAtFaultsEnd,
       faultsEndedAtMs: this.#faultsEndedAtMs,
       endedAtMs: this.scheduler.nowMs,
