@@ -272,9 +272,11 @@ create table final_deliveries (
   attempted_at timestamp with time zone,
   duration_ms integer,
   attempts_begun integer,
+  excerpt bytea,
   constraint final_deliveries_pkey PRIMARY KEY (client_key, id, finished_at),
   constraint delivered_means_200 CHECK (((state <> 'DELIVERED'::text) OR ((last_outcome = 'answered'::text) AND (last_status = 200)))),
   constraint final_state_is_final CHECK ((state = ANY (ARRAY['DELIVERED'::text, 'EXHAUSTED'::text, 'SUPERSEDED'::text, 'CANCELLED'::text]))),
+  constraint little_is_kept_of_a_200 CHECK (((excerpt IS NULL) OR ((state = 'DELIVERED'::text) AND (octet_length(excerpt) <= 256)))) NOT VALID,
   constraint only_a_delivery_keeps_its_attempt CHECK ((num_nonnulls(attempted_at, duration_ms) =
 CASE state
     WHEN 'DELIVERED'::text THEN 2
@@ -486,6 +488,6 @@ UNION ALL
     final_deliveries.duration_ms,
     final_deliveries.last_outcome AS outcome,
     final_deliveries.last_status AS status,
-    NULL::bytea AS excerpt
+    final_deliveries.excerpt
    FROM final_deliveries
   WHERE final_deliveries.state = 'DELIVERED'::text;

@@ -79,8 +79,17 @@ function conclude(outcome: Outcome, delivery = queued(), hasElders = false) {
   })
 }
 
-test('a 200 ends it; an excerpt of it is not kept', () => {
-  const { record, after } = conclude({ ...OK, excerpt: Buffer.from('ok') })
+test('regression: of the body of a 200 the first 256 bytes are kept, of an empty one nothing', () => {
+  const kept = (body: string) => conclude({ ...OK, excerpt: Buffer.from(body) }).record.excerpt
+  assert.deepEqual(kept('thanks'), Buffer.from('thanks'))
+  assert.deepEqual(kept('x'.repeat(4_096)), Buffer.from('x'.repeat(256)))
+  assert.equal(kept(''), null)
+  const failed = { kind: 'answered', status: 204, excerpt: Buffer.from('x'.repeat(4_096)) } as const
+  assert.equal(conclude(failed).record.excerpt?.byteLength, 4_096)
+})
+
+test('a 200 ends it', () => {
+  const { record, after } = conclude(OK)
   assert.equal(after, null)
   assert.equal(record.state, 'DELIVERED')
   assert.equal(record.status, 200)

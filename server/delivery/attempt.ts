@@ -16,6 +16,8 @@ import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { CallbackRequest } from './exchange.ts'
 
+const EXCERPT_OF_200_BYTES_MAX = 256
+
 export interface MadeAttempt {
   atMs: number
   durationMs: number
@@ -102,7 +104,7 @@ export function concludeAttempt(
     durationMs: made.durationMs,
     outcome: outcomeCode(outcome),
     status: answered?.status ?? null,
-    excerpt: hasFailed ? (answered?.excerpt ?? null) : null,
+    excerpt: excerptOf(answered?.excerpt, hasFailed),
     state: decision.state,
     nextAttemptAtMs: decision.state === 'PENDING' ? decision.nextAttemptAtMs : null,
     firstAttemptAtMs,
@@ -121,4 +123,10 @@ export function concludeAttempt(
     nextAttemptAtMs: decision.nextAttemptAtMs,
   }
   return { record, after }
+}
+
+/** Of a 200 less is kept: there are many, and few say anything. An empty body is nothing to keep. */
+function excerptOf(body: Uint8Array | undefined, hasFailed: boolean): Uint8Array | null {
+  if (body === undefined || body.byteLength === 0) return null
+  return hasFailed ? body : body.subarray(0, EXCERPT_OF_200_BYTES_MAX)
 }

@@ -82,7 +82,9 @@ export const OperatorDeliveryDetailSchema = Type.Object({
   attemptLog: Type.Array(
     Type.Object({
       ...attemptProperties,
-      excerpt: OptionalText('The first 4 KiB of an answer that was not a 200, as text.'),
+      excerpt: OptionalText(
+        'The first 4 KiB of the answer’s body, as text; of a 200 the first 256 bytes. Null where there was none.',
+      ),
     }),
   ),
   explanation: DeliveryDetailSchema.properties.explanation,

@@ -37,11 +37,14 @@ const refused = randomUUID()
 const foreign = randomUUID()
 const KEY = 'key-of-the-webhook'
 const EXCERPT = '<script>alert("x")</script>\u0000 no'
+const THANKS = `<b>thanks</b> ${'!'.repeat(1_000)}`
 
 before(async () => {
   receiver.answer = ({ body }, response) => {
-    if (JSON.parse(body.toString()).id !== refused) return 200
-    response.writeHead(503).end(EXCERPT)
+    const { id, status } = JSON.parse(body.toString())
+    if (id !== refused && status.state !== 'PAID') return 200
+    if (id !== refused) response.writeHead(200).end(THANKS)
+    else response.writeHead(503).end(EXCERPT)
   }
   await caller.register(receiver.url(), KEY)
   const extra = { headerKey: 'Authorization', headerValue: 'Basic c2VjcmV0' }
@@ -237,7 +240,7 @@ describe('deliveries', () => {
       timestamp: Number(received?.headers['webhook-timestamp']),
       keys: 1,
     })
-    assert.deepEqual(one.response, { status: 200, excerpt: null })
+    assert.deepEqual(one.response, { status: 200, excerpt: THANKS.slice(0, 256) })
     assert.match(one.explanation, /^Delivered: the endpoint answered 200 to the first attempt/)
     const answer = await fetch(paybell.baseUrl + one.request.bodyUrl, { headers: operator })
     const body = Buffer.from(await answer.arrayBuffer())
@@ -248,6 +251,7 @@ describe('deliveries', () => {
   test('after a rotation the signatures are still those of the time', async () => {
     const [item] = (await get(`/deliveries?paymentId=${delivered}&event=payment.created`)).items
     const before = await get(`/deliveries/${item.id}`)
+    assert.deepEqual(before.response, { status: 200, excerpt: null }, 'its body was empty')
     await caller.register(receiver.url(), 'another-key')
     const behind = await get(`/deliveries/${item.id}`)
     assert.deepEqual(behind.request, before.request)

@@ -114,7 +114,7 @@ export async function readAttempts(
     text: `select attempt, at, duration_ms, outcome, status, excerpt from earlier_attempts
            where client_key = $1 and delivery_id = $2 and at >= $3
            union all
-           select attempts, attempted_at, duration_ms, last_outcome, last_status, null
+           select attempts, attempted_at, duration_ms, last_outcome, last_status, excerpt
            from final_deliveries
            where client_key = $1 and id = $2 and finished_at >= $3 and state = 'DELIVERED'
            order by attempt desc, at desc limit $4`,

@@ -16,6 +16,7 @@ import {
   untilWaiting,
 } from '../../test/support/stored-deliveries.ts'
 import { inTransaction } from './db.ts'
+import { readAttempts } from './delivery-details.ts'
 import { renewLeases, takeLeases } from './leases.ts'
 import {
   type AttemptRecord,
@@ -25,6 +26,7 @@ import {
   recordOutcomes,
   settleInactive,
 } from './outcomes.ts'
+import { findFinal, replayDeliveries } from './replays.ts'
 
 const NOW = new Date(STORED_AT.getTime() + 60_000)
 const LATER_MS = NOW.getTime() + 5_000
@@ -85,6 +87,16 @@ async function attemptsOf(db: Pool, id: string) {
   return rows
 }
 
+/** Without its event a delivery cannot be replayed. */
+async function storeEventOf({ id }: { id: string }): Promise<void> {
+  await pool.query(
+    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, created_at)
+     select client_key, event_id, payment_id, account_id, sequence, kind, '{}', created_at
+     from final_deliveries where id = $1`,
+    [id],
+  )
+}
+
 test('a 200 moves the delivery to the final ones, with its attempt', async () => {
   const delivery = await storePending(pool, endpoint)
   const recorded = await recordOutcomes(pool, [record(delivery)], NOW)
@@ -97,6 +109,51 @@ test('a 200 moves the delivery to the final ones, with its attempt', async () =>
   assert.deepEqual(await attemptsOf(pool, delivery.id), [
     { attempt: 1, duration_ms: 12, outcome: 'answered', status: 200, excerpt: null },
   ])
+})
+
+test('regression: what is kept of the body of a 200 goes with its delivery, and into a replay', async () => {
+  const thanks = Buffer.from('thanks\0"\\')
+  const payment_id = randomUUID()
+  const elder = await storePending(pool, endpoint, { payment_id })
+  const [plain, talking, ahead] = [
+    await storePending(pool, endpoint),
+    await storePending(pool, endpoint),
+    await storePending(pool, endpoint, { payment_id, sequence: 2 }),
+  ]
+  const excerpt = thanks
+  await recordOutcomes(
+    pool,
+    [
+      record(plain),
+      record(talking, { excerpt }),
+      record(ahead, { excerpt, sequence: 2, supersedes: true }),
+    ],
+    NOW,
+  )
+  const excerptsOf = async ({ id }: { id: string }) =>
+    (await attemptsOf(pool, id)).map((row) => row.excerpt)
+  assert.deepEqual(await excerptsOf(plain), [null])
+  assert.deepEqual(await excerptsOf(talking), [thanks])
+  assert.deepEqual(await excerptsOf(ahead), [thanks])
+  assert.deepEqual(await excerptsOf(elder), [], 'superseded without an attempt')
+  const of = { clientKey: endpoint.clientKey, id: talking.id, createdAt: STORED_AT }
+  assert.deepEqual(
+    (await readAttempts(pool, of)).map((attempt) => attempt.excerpt),
+    [thanks],
+  )
+  // Cancelled while it was under way: a row of its own.
+  const gone = await storePending(pool, endpoint)
+  await pool.query('delete from pending_deliveries where id = $1', [gone.id])
+  await recordOutcomes(pool, [record(gone, { excerpt })], NOW)
+  assert.deepEqual(await excerptsOf(gone), [thanks])
+  await storeEventOf(talking)
+  const owner = { clientKey: endpoint.clientKey, accountId: null }
+  const again = await inTransaction(pool, async (db) => {
+    const found = await findFinal(db, owner, talking.id)
+    return found === null ? [] : replayDeliveries(db, [found], NOW)
+  })
+  assert.equal(again.length, 1)
+  assert.deepEqual(await excerptsOf(talking), [thanks], 'when its row leaves the history')
 })
 
 test('a failure keeps it pending, with all that the next attempt must know', async () => {

@@ -133,38 +133,54 @@ function isPlainlyDelivered(record: AttemptRecord): boolean {
   return record.state === 'DELIVERED' && !record.supersedes
 }
 
+/**
+ * Where nobody said anything with a 200, as most do, the statement knows nothing of excerpts: a column of
+ * nulls, written, sent and read again for each batch, is what they would cost.
+ */
+const RECORD_DELIVERED = {
+  silent: { name: 'record-delivered', text: recordDeliveredText(false) },
+  talking: { name: 'record-delivered-with-excerpts', text: recordDeliveredText(true) },
+}
+
+function recordDeliveredText(hasExcerpts: boolean): string {
+  const [given, column, ofMine] = hasExcerpts
+    ? [', $12::bytea[]', ', excerpt', ', m.excerpt']
+    : ['', '', '']
+  return `with given as (
+             select * from unnest(
+               $1::int[], $2::uuid[], $3::smallint[], $4::bigint[], $5::int[], $6::float8[],
+               $7::int[], $8::float8[]${given})
+             as g (client_key, id, shard, epoch, attempt, at_ms, duration_ms, deadline_ms${column})
+           ), ${heldOf('$9', '$10')}, ${MINE}, ended as (
+             delete from pending_deliveries p using mine m
+             where ${sameDelivery('m')} and p.attempts = m.attempt - 1
+             returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
+               p.sequence, p.kind, p.created_at, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms${ofMine}
+           ), filed as (
+             insert into final_deliveries (${FINAL_COLUMNS}${column})
+             select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+               created_at, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $11, 'answered', 200,
+               to_timestamp(at_ms / 1000), duration_ms${column}
+             from ended
+           ), attempted as (
+             insert into earlier_attempts
+               (client_key, delivery_id, attempt, at, duration_ms, outcome, status${column})
+             select client_key, id, attempt, to_timestamp(at_ms / 1000), duration_ms, 'answered', 200${column}
+             from mine m where ${hasNotDelivered('to_timestamp(m.at_ms / 1000)')}
+             on conflict do nothing
+           )
+           ${selectRecorded('select id from ended', '$9', '$10')}`
+}
+
 async function recordDelivered(
   db: Db,
   records: readonly AttemptRecord[],
   now: Date,
 ): Promise<RecordedRow[]> {
   const leases = distinctLeases(records)
+  const hasExcerpts = records.some((record) => record.excerpt !== null)
   const { rows } = await db.query<RecordedRow>({
-    name: 'record-delivered',
-    text: `with given as (
-             select * from unnest(
-               $1::int[], $2::uuid[], $3::smallint[], $4::bigint[], $5::int[], $6::float8[],
-               $7::int[], $8::float8[])
-             as g (client_key, id, shard, epoch, attempt, at_ms, duration_ms, deadline_ms)
-           ), ${heldOf('$9', '$10')}, ${MINE}, ended as (
-             delete from pending_deliveries p using mine m
-             where ${sameDelivery('m')} and p.attempts = m.attempt - 1
-             returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
-               p.sequence, p.kind, p.created_at, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms
-           ), filed as (
-             insert into final_deliveries (${FINAL_COLUMNS})
-             select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-               created_at, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $11, 'answered', 200,
-               to_timestamp(at_ms / 1000), duration_ms
-             from ended
-           ), attempted as (
-             insert into earlier_attempts
-               (client_key, delivery_id, attempt, at, duration_ms, outcome, status)
-             select client_key, id, attempt, to_timestamp(at_ms / 1000), duration_ms, 'answered', 200
-             from mine m where ${hasNotDelivered('to_timestamp(m.at_ms / 1000)')}
-             on conflict do nothing
-           )
-           ${selectRecorded('select id from ended', '$9', '$10')}`,
+    ...(hasExcerpts ? RECORD_DELIVERED.talking : RECORD_DELIVERED.silent),
     values: [
       plainColumn(records, (record) => record.clientKey),
       plainColumn(records, (record) => record.id),
@@ -177,6 +193,7 @@ async function recordDelivered(
       plainColumn(leases, (lease) => lease.shard),
       plainColumn(leases, (lease) => lease.epoch),
       now,
+      ...(hasExcerpts ? [bytesColumn(records, (record) => record.excerpt)] : []),
     ],
   })
   return rows
@@ -218,7 +235,8 @@ async function recordAny(
                p.sequence, p.kind, p.created_at, m.state, m.attempt as attempts, m.deadline_at,
                m.outcome as last_outcome, m.status as last_status,
                case when m.state = 'DELIVERED' then m.at end as attempted_at,
-               case when m.state = 'DELIVERED' then m.duration_ms end as duration_ms
+               case when m.state = 'DELIVERED' then m.duration_ms end as duration_ms,
+               case when m.state = 'DELIVERED' then m.excerpt end as excerpt
            ), attempted as (
              insert into earlier_attempts
                (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
@@ -232,12 +250,12 @@ async function recordAny(
                and p.payment_id = any(array[m.payment_id]) and p.sequence < m.sequence and not p.is_replay
              returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id,
                p.sequence, p.kind, p.created_at, 'SUPERSEDED' as state, p.attempts, p.deadline_at,
-               p.last_outcome, p.last_status, null::timestamptz, null::int
+               p.last_outcome, p.last_status, null::timestamptz, null::int, null::bytea
            ), filed as (
-             insert into final_deliveries (${FINAL_COLUMNS})
+             insert into final_deliveries (${FINAL_COLUMNS}, excerpt)
              select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
                created_at, state, attempts, deadline_at, $21, last_outcome, last_status, attempted_at,
-               duration_ms
+               duration_ms, excerpt
              from (select * from ended union all select * from overtaken) as gone
            )
            ${selectRecorded('select id from kept union all select id from ended', '$22', '$23')}`,

@@ -108,8 +108,9 @@ export async function replayDeliveries(
                v.document_bytes
            ), kept as (
              insert into earlier_attempts
-               (client_key, delivery_id, attempt, at, duration_ms, outcome, status)
-             select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status
+               (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
+             select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status,
+               excerpt
              from moved where state = 'DELIVERED'
            ), d as (
              select moved.client_key, moved.id, event_id, endpoint_id, payment_id, account_id, sequence,

@@ -56,7 +56,7 @@ export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
 function Excerpt({ of }: { of: Attempt }) {
   if (of.status === null) return <span className="muted">no answer</span>
   if (of.excerpt === null || of.excerpt === undefined) {
-    return <span className="muted">{of.status === 200 ? 'not kept for a 200' : 'not kept'}</span>
+    return <span className="muted">none</span>
   }
   if (of.excerpt === '') return <span className="muted">empty</span>
   return (
