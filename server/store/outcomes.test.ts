@@ -196,8 +196,8 @@ test('regression: leases that a record was made under and that are lost are name
   const otherEpoch = await holdShard(pool, 8)
   const lost = { shard: 7, epoch }
   await holdShard(pool)
-  for (const changes of [{}, FAILED]) {
-    const batch = [record(one, changes), record(other, changes)]
+  const [delivered, failed] = [record(one), record(other, FAILED)]
+  for (const batch of [[delivered], [failed], [delivered, failed]]) {
     const recorded = await recordOutcomes(pool, batch, NOW)
     assert.deepEqual(recorded, { ids: new Set(), lost: [lost] })
   }

@@ -120,12 +120,13 @@ export async function recordOutcomes(
     rest.length === 0 ? [] : recordAny(db, rest, now),
   ])
   const ids = new Set<string>()
-  const lost: ShardEpoch[] = []
+  // Both statements may name the same.
+  const lost = new Map<string, ShardEpoch>()
   for (const row of answers.flat()) {
-    if (row.id === null) lost.push({ shard: row.shard, epoch: row.epoch })
+    if (row.id === null) lost.set(leaseKey(row), { shard: row.shard, epoch: row.epoch })
     else ids.add(row.id)
   }
-  return { ids, lost }
+  return { ids, lost: [...lost.values()] }
 }
 
 /** Most attempts by far, and they need less than half of the columns. */
@@ -391,10 +392,14 @@ export async function settleInactive(
 }
 
 /** Nearly always the newest epoch of each shard; an older one that is among them finds no lease. */
-function distinctLeases(records: readonly HeldDelivery[]): { shard: number; epoch: number }[] {
-  const seen = new Map<string, { shard: number; epoch: number }>()
-  for (const { shard, epoch } of records) seen.set(`${shard}/${epoch}`, { shard, epoch })
+function distinctLeases(records: readonly HeldDelivery[]): ShardEpoch[] {
+  const seen = new Map<string, ShardEpoch>()
+  for (const { shard, epoch } of records) seen.set(leaseKey({ shard, epoch }), { shard, epoch })
   return [...seen.values()]
+}
+
+function leaseKey({ shard, epoch }: ShardEpoch): string {
+  return `${shard}/${epoch}`
 }
 
 export function heldColumns(rows: readonly HeldDelivery[]): string[] {
