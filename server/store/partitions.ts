@@ -61,6 +61,10 @@ export interface PartitionOptions {
   rowsMovedMax?: number | null
 }
 
+/**
+ * Safe when several processes do it at once. One of 0.1.0 that makes the same partition in the same moment may
+ * be told that it exists already: its round ends there, and the next one finds everything in place.
+ */
 export async function ensurePartitions(
   db: Db,
   now: Date,
