@@ -1,16 +1,16 @@
--- Partitions are made one at a time and without stopping anybody, rows that fell into a default partition
+-- Partitions are made one at a time and stop no other session, rows that fell into a default partition
 -- are moved out of it, and the database knows which text each migration had.
 
 -- Makes one partition, in the transaction of its caller, and returns how many rows it has taken out of the
 -- default partition; null when it was there already. Run beside live traffic:
--- - The table is made by itself and then attached: that stops nobody who writes, and of those who read only
---   those who look into the default partition. `create table … partition of` locks everybody out.
--- - A lock that is not to be had within 200 ms is given up: whoever waits for one stops all who come after.
---   A backup holds its locks for hours. The caller comes back later.
+-- - The table is made by itself and then attached: that stops no writer, and only those readers that look into
+--   the default partition. `create table … partition of` locks out all of them.
+-- - The call gives up after 200 ms without a lock: a session that waits for one stops all that come after it,
+--   and a backup holds its locks for hours. The caller comes back later.
 -- - Two callers at once: the name of the table is the lock. The second waits, and finds it there.
 -- Rows of its range in the default partition would forbid it for ever, so they move, in the same
 -- transaction: a reader sees each of them once, before and after. More than `rows_max` are left where they
--- are, because others wait and the feed stands still for as long as that takes; null is no limit.
+-- are, because other sessions wait and the feed stands still for as long as that takes; null is no limit.
 create function ensure_partition(
   parent regclass, partition name, lower_bound text, upper_bound text, rows_max bigint
 ) returns bigint language plpgsql set lock_timeout = '200ms' as $$
@@ -56,7 +56,7 @@ begin
   if found_rows > 0 then
     select string_agg(quote_ident(attname), ', ' order by attnum) into columns from pg_attribute
     where attrelid = parent and attnum > 0 and not attisdropped and attgenerated = '';
-    -- Most of them while everybody goes on; then, with everybody out, what came in between.
+    -- Most of them while other sessions go on; then, with those locked out, what came in between.
     for pass in 1..2 loop
       if pass = 2 then execute format('lock table %s in access exclusive mode', rest); end if;
       execute format(
@@ -87,7 +87,7 @@ begin
   has_rows := exists (select from audit_default where id >= lower_bound and id < upper_bound);
   if has_rows then
     -- Rows leave the default partition only here, for their own. The guard is lifted in this transaction,
-    -- which holds the table: nobody else ever sees it without.
+    -- which holds the table: no other session ever sees it without.
     alter table audit_default disable trigger audit_is_append_only;
     execute 'grant update, delete, truncate on audit_default to current_user';
   end if;

@@ -1,6 +1,6 @@
 // What recurs in whichever process: every hour, and soon after the start, partitions are made ahead, old
 // history goes and signing keys are renewed; every half minute the operator is told what has changed; every
-// few seconds listeners that nobody asks any more are paused. A step that fails leaves a line in the log: the
+// few seconds listeners that have fallen silent are paused. A step that fails leaves a line in the log: the
 // steps after it are done all the same, and the next round comes.
 
 import type { Logger } from 'pino'

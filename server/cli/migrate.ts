@@ -17,7 +17,7 @@ export async function migrateDatabase(options: MigrateOptions): Promise<void> {
   const url = config.databaseUrl as string
   const moved: PartitionsMade['moved'][number][] = []
   let left: PartitionsMade['left'] = []
-  // Somebody waits for it and has chosen the hour: rows without a partition are moved, whatever their number.
+  // The operator has chosen the hour: rows without a partition are moved, whatever their number.
   const applied = await migrate(url, new Date(), {
     rowsMovedMax: null,
     onPartitions: (made) => {

@@ -1,6 +1,6 @@
-// What has to lock out everybody else tries for a moment, gives up, and comes back: whoever waits for such a
-// lock stops all who come after, for as long as a backup or a report reads. The tries have an end, and then
-// a sentence that names who is in the way.
+// What has to lock out all other sessions tries for a moment, gives up, and comes back: a session that waits
+// for such a lock stops all that come after it, for as long as a backup or a report reads. The tries have an
+// end, and then a sentence that names the session in the way.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, SCHEMA } from './db.ts'

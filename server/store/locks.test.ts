@@ -36,7 +36,7 @@ test('while processes are replaced, old and new ones exclude each other', async 
   })
 })
 
-test('nobody waits for a lock for ever', async () => {
+test('a wait for a lock has an end', async () => {
   await inTransaction(pool, async (db) => {
     await takeLock(db, LOCKS.notices)
     await assert.rejects(

@@ -18,8 +18,8 @@ export interface NamedLock {
 
 /**
  * While processes are replaced one by one, those of 0.1.0 run beside newer ones. The newer take the former
- * number as well, after the new one, so both exclude each other and nobody deadlocks. It can go when
- * nobody upgrades from 0.1.0 any more. Of the former numbers 797 has two uses: each may wait for the other,
+ * number as well, after the new one, so both exclude each other without a deadlock. It can go when
+ * upgrades from 0.1.0 are no longer supported. Of the former numbers 797 has two uses: each may wait for the other,
  * for milliseconds. 796 was the number of ensure_audit_partitions, too, which takes none since migration
  * 0011, whichever version calls it: the consumer of NATS may hold it for as long as it likes.
  */
@@ -78,7 +78,7 @@ export async function unlockMigrations(db: Db): Promise<void> {
   await db.query(`select pg_advisory_unlock(${MIGRATION_LOCK})`)
 }
 
-/** True for what `lock_timeout` has ended: somebody else has the lock, and nothing was changed. */
+/** True for what `lock_timeout` has ended: another session has the lock, and nothing was changed. */
 export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '55P03'
 }

@@ -1,4 +1,4 @@
-// Migrating beside healthy processes, long readers and each other: nothing waits for ever, nobody is stopped,
+// Migrating beside healthy processes, long readers and each other: nothing waits for ever, no writer stops,
 // and a migration whose text has changed is told by name.
 
 import assert from 'node:assert/strict'

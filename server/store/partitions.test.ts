@@ -68,7 +68,7 @@ async function startReader(t: Owner, pool: Pool, table = 'events'): Promise<Pool
   return reader
 }
 
-test('regression: whoever consumes NATS stops nobody at the turn of the month', async (t) => {
+test('regression: the process that consumes NATS stops no other at the turn of the month', async (t) => {
   const { pool, url } = await cloneDatabase()
   const held = await takeTurn(url, LOCKS.natsTurn, () => {})
   t.after(() => held?.release())
@@ -98,7 +98,7 @@ test('regression: one row in a default partition does not stop the partitions of
   ])
   assert.deepEqual(await placeOf(pool, 'events', id), [dayName('events', day)])
   assert.ok(await isThere(pool, dayName('earlier_attempts', LATER + 7 * DAY_MS)))
-  // To whoever counts, nothing has ended and nothing has gone.
+  // In the counts nothing has ended and nothing has gone.
   assert.equal((await readFinalCounts(pool)).CANCELLED, 1)
 })
 
@@ -168,7 +168,7 @@ test('a default partition that cannot be looked into stops nothing', async (t) =
   assert.deepEqual(left, ['events_default'])
 })
 
-test('more rows than a moment suffices for stay, until somebody has the time', async () => {
+test('more rows than a moment suffices for stay, until the operator has the time', async () => {
   const { pool } = await cloneDatabase()
   const ids = [await insertEvent(pool, LATER), await insertEvent(pool, LATER)]
   const { left } = await ensurePartitions(pool, new Date(LATER), { rowsMovedMax: 1 })

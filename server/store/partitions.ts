@@ -21,7 +21,7 @@ const ROWS_MOVED_MAX = 100_000
 const PASSING_CODES = new Set([
   '55P03', // lock not available
   '40P01', // deadlock
-  '23514', // a row of this day came into the default partition meanwhile
+  '23514', // a row of this day came into the default partition in between
 ])
 
 interface Divided {
@@ -42,7 +42,7 @@ const TABLES: readonly Divided[] = [
 export interface LeftPartition {
   partition: string
   reason: string
-  /** Somebody else was in the way for the moment: the same may succeed a second later. */
+  /** Another session was in the way for the moment: the same may succeed a second later. */
   isPassing: boolean
 }
 
@@ -92,7 +92,7 @@ class Round {
   readonly #db: Db
   readonly #existing: Set<string>
   readonly #rowsMovedMax: number | null
-  /** Tables whose lock somebody else has: asking for each of its days would only disturb more. */
+  /** Tables whose lock another session has: asking for each of its days would only disturb more. */
   readonly #busy = new Set<string>()
   readonly #made: string[] = []
   readonly #moved: { partition: string; rows: number }[] = []

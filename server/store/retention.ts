@@ -11,7 +11,7 @@ import { forgetFinalCounts } from './stats.ts'
 
 export interface Dropped {
   partitions: readonly string[]
-  /** Could not be dropped, for another reason than that somebody reads them now. */
+  /** Could not be dropped, for another reason than that a session reads them now. */
   failed: readonly { partition: string; reason: string }[]
   documents: number
 }

@@ -1,6 +1,6 @@
 // The schema as the database holds it, as text: what schema.sql is compared with. The embedded server
 // has no pg_dump, and what matters here is not restoring but seeing a change in a review.
-// Run by itself (`npm run schema`), it writes schema.sql anew, and notes the hashes of new migrations.
+// Run by itself (`npm run schema`), it rewrites schema.sql and notes the hashes of new migrations.
 
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
