@@ -382,7 +382,7 @@ class Checker {
     const toldUntilMs = endedAtMs - attemptMsMax - 12_000 - 3 * pollMs
     const hasEnded = faults.some(
       ({ kind, untilMs }) =>
-        kind === 'crash' || kind === 'stop' || (kind === 'stall' && untilMs > toldUntilMs),
+        kind === 'crash' || kind === 'stop' || (SICK.includes(kind) && untilMs > toldUntilMs),
     )
     if (health === undefined || hasEnded) return []
     const told = new Map(health.map(({ endpointId, attempts }) => [endpointId, attempts]))
