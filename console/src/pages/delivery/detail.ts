@@ -4,7 +4,7 @@ import type { Delivery } from '../../api/types.ts'
 import type { RunAttempt } from './runs.ts'
 
 export interface Attempt extends RunAttempt {
-  /** To the operator only: what came back when it was not a 200. */
+  /** To the operator only: the beginning of what came back. */
   excerpt?: string | null
 }
 
