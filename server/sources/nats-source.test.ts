@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
@@ -9,8 +11,10 @@ import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { findNatsServer, type NatsServer, startNatsServer } from '../../test/support/nats-server.ts'
 import { until } from '../../test/support/paybell.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
+import type { NatsSettings } from '../config.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { PaymentChange, RecordedPayment } from '../operations/record-payments.ts'
+import { openConsumer } from './nats-connection.ts'
 import { NatsSource, type NatsSourceOptions, type Turn } from './nats-source.ts'
 
 const binary = findNatsServer()
@@ -41,6 +45,7 @@ before(async () => {
 })
 
 interface Stage {
+  name: string
   account: string
   recorded: string[]
   publish(id: string, reference: string, changes?: Record<string, unknown>): Promise<void>
@@ -63,6 +68,7 @@ async function stage(
     await jetstream(nats).publish(subject, bytes)
   }
   return {
+    name,
     account,
     recorded,
     publishBytes,
@@ -72,13 +78,7 @@ async function stage(
       ),
     source: (options = {}) => {
       const source = new NatsSource({
-        settings: {
-          urls: [server.url],
-          stream: name,
-          subject: `${name}.>`,
-          durable: 'paybell',
-          credentials: null,
-        },
+        settings: settingsOf({ name }, server.port),
         gatherer: {
           async submit(change) {
             await submit(change)
@@ -100,6 +100,63 @@ async function stage(
       return num_ack_pending + num_pending
     },
   }
+}
+
+function settingsOf({ name }: Pick<Stage, 'name'>, port: number): NatsSettings {
+  const urls = [`nats://127.0.0.1:${port}`]
+  return { urls, stream: name, subject: `${name}.>`, durable: 'paybell', credentials: null }
+}
+
+/** The numbers behind `index` in what was recorded, as they came. */
+function roundsOf({ recorded }: Stage, index: number): number[] {
+  return recorded
+    .filter((text) => text.startsWith(`${index} `))
+    .map((text) => Number(text.split(' ')[1]))
+}
+
+function inOrder(numbers: readonly number[]): number[] {
+  return numbers.toSorted((one, other) => one - other)
+}
+
+interface LossyWay {
+  port: number
+  /** What the server says does not arrive. */
+  isLosing: boolean
+  cut(): void
+  /** For good. */
+  close(): void
+}
+
+/** A way to the server on which messages can get lost, as they do when a connection breaks. */
+async function startLossyWay(serverPort: number): Promise<LossyWay> {
+  const sockets = new Set<Socket>()
+  const listener = createServer((socket) => {
+    const onward = connectTo(serverPort, '127.0.0.1')
+    for (const one of [socket, onward]) {
+      sockets.add(one)
+      one.on('error', () => {})
+      one.on('close', () => {
+        sockets.delete(one)
+        socket.destroy()
+        onward.destroy()
+      })
+    }
+    socket.on('data', (chunk) => onward.write(chunk))
+    onward.on('data', (chunk) => {
+      if (!way.isLosing) socket.write(chunk)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const close = () => {
+    listener.close()
+    cut()
+  }
+  cleanUps.push(close)
+  const way = { port: (listener.address() as AddressInfo).port, isLosing: false, cut, close }
+  return way
 }
 
 async function deadLetters(account: string) {
@@ -196,16 +253,20 @@ test('a process that dies in the middle is followed in order: its leftovers come
   skip,
 }, async () => {
   const id = randomUUID()
+  const away = new ServiceError('database-away', 'Away.')
   let isHanging = true
   const hung: (() => void)[] = []
-  const it = await stage(() =>
-    isHanging ? new Promise<void>((resolve) => hung.push(resolve)) : Promise.resolve(),
-  )
-  // Dies: it never acknowledges, and says no more that it is working.
-  const dead = it.source({ spans: { ...SPANS, workingEveryMs: 1_000_000 } })
+  const it = await stage(async () => {
+    if (isHanging) await new Promise((_, reject) => hung.push(() => reject(away)))
+  })
+  const way = await startLossyWay(server.port)
+  const dead = it.source({ settings: settingsOf(it, way.port) })
+  cleanUps.push(() => hung.forEach((end) => void end()))
   await it.publish(id, 'a')
   await it.publish(id, 'b')
   await until('the first is under way', () => hung.length === 1)
+  // Dies: it never acknowledges, and says no more that it is working.
+  way.close()
   isHanging = false
   const heir = it.source()
   await it.publish(id, 'c')
@@ -213,8 +274,106 @@ test('a process that dies in the middle is followed in order: its leftovers come
   assert.deepEqual(it.recorded, ['a', 'b', 'c'])
   await until('all are acknowledged', async () => (await it.open()) === 0)
   await heir.stop()
-  for (const resolve of hung) resolve()
+  for (const end of hung) end()
   await dead.stop()
+})
+
+test('regression: 400 messages, 256 of them unacknowledged by a consumer that died, are all taken', {
+  skip,
+}, async () => {
+  const it = await stage()
+  const ids = Array.from({ length: 40 }, () => randomUUID())
+  await Promise.all(
+    Array.from({ length: 400 }, (_, n) => it.publish(ids[n % 40] ?? '', `${n % 40} ${n}`)),
+  )
+  const dead = await openConsumer(nats, settingsOf(it, server.port), {
+    inHandMax: 256,
+    ackWaitMs: SPANS.ackWaitMs,
+  })
+  for (let taken = 0; taken < 256; ) {
+    for await (const _ of await dead.fetch({ max_messages: 256 - taken, expires: 1_000 })) taken++
+  }
+  const source = it.source()
+  await until('all are recorded', () => it.recorded.length >= 400, 60_000)
+  await until('all are acknowledged', async () => (await it.open()) === 0)
+  for (const index of ids.keys())
+    assert.deepEqual(roundsOf(it, index), inOrder(roundsOf(it, index)))
+  await source.stop()
+})
+
+test('regression: 5,000 messages at once are all taken, without one interruption', {
+  skip,
+}, async () => {
+  const warnings: unknown[] = []
+  const it = await stage(async () => {
+    await delay(5)
+  })
+  const ids = Array.from({ length: 500 }, () => randomUUID())
+  const source = it.source({
+    log: { info() {}, warn: (fields, message) => void warnings.push({ ...fields, message }) },
+  })
+  const published = Array.from({ length: 5_000 }, (_, n) =>
+    it.publish(ids[n % 500] ?? '', `${n % 500} ${n}`),
+  )
+  await Promise.all(published)
+  await until('all are recorded', () => it.recorded.length >= 5_000, 60_000)
+  await until('all are acknowledged', async () => (await it.open()) === 0)
+  assert.equal(it.recorded.length, 5_000)
+  assert.deepEqual(warnings, [])
+  await source.stop()
+})
+
+test('regression: what was on its way when the connection broke comes before what is younger', {
+  skip,
+}, async () => {
+  const it = await stage()
+  const id = randomUUID()
+  const way = await startLossyWay(server.port)
+  const source = it.source({ settings: settingsOf(it, way.port) })
+  await it.publish(id, 'first')
+  await until('the source consumes', () => it.recorded.length === 1)
+  const manager = await jetstreamManager(nats)
+  const delivered = async () => (await manager.consumers.info(it.name, 'paybell')).num_ack_pending
+  await until('the first is acknowledged', async () => (await delivered()) === 0)
+  way.isLosing = true
+  await it.publish(id, 'second')
+  await until('the second is on its way', async () => (await delivered()) === 1)
+  way.cut()
+  way.isLosing = false
+  await it.publish(id, 'third')
+  await until('all are recorded', () => it.recorded.length >= 3, 40_000)
+  assert.deepEqual(it.recorded, ['first', 'second', 'third'])
+  await source.stop()
+})
+
+test('regression: a payment that another transaction holds does not hold up the others', {
+  skip,
+}, async () => {
+  const locked = randomUUID()
+  let isLocked = true
+  const warnings: unknown[] = []
+  const it = await stage(async ({ write }) => {
+    if (write.id === locked && isLocked) {
+      throw new ServiceError('overloaded', 'Held.', { retryAfterSeconds: 1 })
+    }
+  })
+  const source = it.source({
+    log: { info() {}, warn: (fields, message) => void warnings.push({ ...fields, message }) },
+  })
+  await it.publish(locked, 'locked 1')
+  await it.publish(locked, 'locked 2')
+  for (let n = 0; n < 300; n++) await it.publish(randomUUID(), 'stranger')
+  await until('all strangers are recorded', () => it.recorded.length === 300)
+  // Also when a pull has brought nothing, and only the locked ones are in hand.
+  await delay(1.5 * SPANS.pullExpiresMs)
+  await it.publish(randomUUID(), 'stranger')
+  await until('another one, too', () => it.recorded.length === 301)
+  await until('they are acknowledged', async () => (await it.open()) === 2)
+  isLocked = false
+  await until('the locked one follows', () => it.recorded.length === 303)
+  assert.deepEqual(it.recorded.slice(301), ['locked 1', 'locked 2'])
+  assert.deepEqual(warnings, [], 'no term has ended')
+  await source.stop()
 })
 
 test('one process consumes at a time, and the next takes over', { skip }, async () => {
@@ -265,6 +424,32 @@ test('what is in hand has a limit in bytes: the rest waits, and all comes throug
   for (const resolve of held) resolve()
   await until('all are recorded', () => it.recorded.length === 40)
   await until('all are acknowledged', async () => (await it.open()) === 0)
+  await source.stop()
+})
+
+test('regression: while it waits for leftovers, what is in hand keeps its limit in bytes', {
+  skip,
+}, async () => {
+  const it = await stage()
+  const reason = 'x'.repeat(900)
+  for (let n = 0; n < 40; n++) {
+    await it.publish(randomUUID(), `${n}`, { status: { state: 'DUE', reason } })
+  }
+  const dead = await openConsumer(nats, settingsOf(it, server.port), {
+    inHandMax: 256,
+    ackWaitMs: SPANS.ackWaitMs,
+  })
+  assert.equal((await dead.next({ expires: 1_000 }))?.seq, 1)
+  const source = it.source({ inHandBytesMax: 10_000 })
+  const manager = await jetstreamManager(nats)
+  let delivered = 0
+  await until('all are recorded', async () => {
+    if (it.recorded.length > 0) return it.recorded.length === 40
+    const { num_ack_pending: now } = await manager.consumers.info(it.name, 'paybell')
+    delivered = Math.max(delivered, now)
+    return false
+  })
+  assert.ok(delivered > 1 && delivered <= 9, `${delivered}`)
   await source.stop()
 })
 
