@@ -9,6 +9,7 @@ import type { AccountDirectory } from './operations/account-directory.ts'
 import type { Deps } from './operations/deps.ts'
 import { PaymentGatherer, type Submitter } from './operations/payment-gatherer.ts'
 import {
+  type Locking,
   type PaymentChange,
   type RecordResult,
   recordPayments,
@@ -27,8 +28,8 @@ export interface AcceptanceParts {
 }
 
 export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGatherer {
-  const record = (changes: readonly PaymentChange[]) =>
-    noteWrite(parts.writes, recordWatched(deps, parts, changes))
+  const record = (changes: readonly PaymentChange[], locking: Locking) =>
+    noteWrite(parts.writes, recordWatched(deps, parts, changes, locking))
   return parts.tracing === null
     ? new PaymentGatherer(record)
     : new TracedGatherer(record, parts.tracing)
@@ -69,6 +70,7 @@ async function recordWatched(
   deps: Deps,
   { accounts, metrics, logger, tracing, stream }: AcceptanceParts,
   changes: readonly PaymentChange[],
+  locking: Locking,
 ): Promise<readonly RecordResult[]> {
   let handedOff: readonly HandedOff[] = []
   const engine: Deps['engine'] = {
@@ -81,7 +83,7 @@ async function recordWatched(
     },
     endpointChanged: (...change) => deps.engine.endpointChanged(...change),
   }
-  const record = () => recordPayments({ ...deps, engine }, accounts, changes)
+  const record = () => recordPayments({ ...deps, engine }, accounts, changes, locking)
   metrics.countBatch(changes.length)
   const results = await (tracing === null
     ? record()

@@ -1,9 +1,19 @@
 // Gathers payment changes that arrive together into one transaction: a flush starts when a previous
-// one returns, so there is no timer, no added wait when idle, and one fsync for many when busy.
+// one returns, so there is no timer, no added wait when idle, and one fsync for many when busy. No
+// gathered transaction waits for a payment that another one holds: such changes are split off, and wait in
+// a transaction of their own or are tried again (payment-holds.ts).
 
 import { ServiceError } from '../core/errors.ts'
 import { databaseAway, isDatabaseAway } from '../store/db.ts'
-import type { PaymentChange, RecordedPayment, RecordResult } from './record-payments.ts'
+import { isWaitOver } from '../store/payments.ts'
+import { HOLD_LIMITS, type Hold, type HoldLimits, PaymentHolds } from './payment-holds.ts'
+import {
+  type Locking,
+  PAYMENT_BUSY,
+  type PaymentChange,
+  type RecordedPayment,
+  type RecordResult,
+} from './record-payments.ts'
 
 export interface GathererLimits {
   changesPerFlushMax: number
@@ -34,7 +44,10 @@ interface Waiting {
   submitter: Submitter
 }
 
-type Record = (changes: readonly PaymentChange[]) => Promise<readonly RecordResult[]>
+type Record = (
+  changes: readonly PaymentChange[],
+  locking: Locking,
+) => Promise<readonly RecordResult[]>
 
 export class PaymentGatherer {
   readonly #record: Record
@@ -43,12 +56,20 @@ export class PaymentGatherer {
   #waitingBytes = 0
   #flushes = 0
   #isFlushing = false
-  /** Payments that a transaction under way changes: their next change waits for it to end. */
+  /** Payments that a transaction under way changes, or that are held: their next change waits. */
   readonly #underWay = new Set<string>()
+  readonly #holds: PaymentHolds<Waiting>
+  /** Those whose next try has come. */
+  #dueHolds: Hold<Waiting>[] = []
 
-  constructor(record: Record, limits: GathererLimits = GATHERER_LIMITS) {
+  constructor(
+    record: Record,
+    limits: GathererLimits = GATHERER_LIMITS,
+    holds: HoldLimits = HOLD_LIMITS,
+  ) {
     this.#record = record
     this.#limits = limits
+    this.#holds = new PaymentHolds(holds)
   }
 
   /** Settles when the change is on disk, or is refused. Changes of one payment keep their order. */
@@ -59,6 +80,11 @@ export class PaymentGatherer {
   /** The same without a promise: thousands a second come this way. */
   enter(change: PaymentChange, submitter: Submitter): void {
     const bytes = change.write.document?.file.base64.length ?? 0
+    const hold = this.#holds.size === 0 ? undefined : this.#holds.get(change.write.id)
+    if (hold) {
+      if (!this.#holds.add(hold, { change, bytes, submitter })) submitter.refused(PAYMENT_BUSY)
+      return
+    }
     if (
       this.#waiting.length >= this.#limits.waitingMax ||
       (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#limits.waitingBytesMax)
@@ -84,50 +110,68 @@ export class PaymentGatherer {
 
   #flush(): void {
     while (this.#mayFlush()) {
-      const batch = this.#take()
+      const { batch, tried } = this.#take()
       if (batch.length === 0) return
       for (const { change } of batch) this.#underWay.add(change.write.id)
       this.#flushes++
-      void this.#write(batch).finally(() => {
-        for (const { change } of batch) this.#underWay.delete(change.write.id)
+      void this.#write(batch, 'try').then((busy) => {
         this.#flushes--
+        this.#holdBack(busy, tried)
+        for (const { change } of batch) this.#freeUnlessHeld(change.write.id)
         this.#flush()
       })
     }
   }
 
   #mayFlush(): boolean {
-    if (this.#flushes >= this.#limits.flushesMax || this.#waiting.length === 0) return false
+    if (this.#flushes >= this.#limits.flushesMax) return false
+    if (this.#waiting.length === 0 && this.#dueHolds.length === 0) return false
     // A second transaction only when a whole one is waiting: half-empty ones cost an fsync each.
     return this.#flushes === 0 || this.#waiting.length >= this.#limits.changesPerFlushMax
   }
 
-  #take(): readonly Waiting[] {
+  #take(): { batch: readonly Waiting[]; tried: readonly Hold<Waiting>[] } {
     const { changesPerFlushMax, bytesPerFlushMax } = this.#limits
     const batch: Waiting[] = []
-    const left: Waiting[] = []
     let bytes = 0
     let isFull = false
-    for (const waiting of this.#waiting) {
+    const fits = (more: number) => {
       isFull ||= batch.length >= changesPerFlushMax
-      isFull ||= batch.length > 0 && bytes + waiting.bytes > bytesPerFlushMax
-      if (isFull || this.#underWay.has(waiting.change.write.id)) {
+      isFull ||= batch.length > 0 && bytes + more > bytesPerFlushMax
+      return !isFull
+    }
+    const tried: Hold<Waiting>[] = []
+    for (const hold of this.#dueHolds) {
+      if (!fits(0)) break
+      tried.push(hold)
+      batch.push(...hold.members)
+      for (const member of hold.members) bytes += member.bytes
+    }
+    this.#dueHolds = this.#dueHolds.slice(tried.length)
+    const left: Waiting[] = []
+    for (const waiting of this.#waiting) {
+      if (!fits(waiting.bytes) || this.#underWay.has(waiting.change.write.id)) {
         left.push(waiting)
         continue
       }
       batch.push(waiting)
       bytes += waiting.bytes
+      this.#waitingBytes -= waiting.bytes
     }
     this.#waiting = left
-    this.#waitingBytes -= bytes
-    return batch
+    return { batch, tried }
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
+  /** Answers all but those whose payment is not free, and returns these. */
+  async #write(batch: readonly Waiting[], locking: Locking): Promise<readonly Waiting[]> {
     let results: readonly RecordResult[]
     try {
-      results = await this.#record(batch.map(({ change }) => change))
+      results = await this.#record(
+        batch.map(({ change }) => change),
+        locking,
+      )
     } catch (error) {
+      if (locking === 'wait' && isWaitOver(error)) return batch
       if (isDatabaseAway(error)) {
         // The commit may have happened: repeating the same write is harmless, so all may try again.
         for (const { submitter } of batch) submitter.refused(databaseAway(error))
@@ -135,15 +179,97 @@ export class PaymentGatherer {
         batch[0]?.submitter.refused(error)
       } else {
         // One of them is poison. Strangers must not suffer: each gets a transaction of its own.
-        for (const member of batch) await this.#write([member])
+        return this.#writeOneByOne(batch, locking)
       }
-      return
+      return []
     }
+    const busy: Waiting[] = []
     for (let index = 0; index < batch.length; index++) {
-      const { submitter } = batch[index] as Waiting
+      const member = batch[index] as Waiting
       const result = results[index] as RecordResult
-      if (result instanceof ServiceError) submitter.refused(result)
-      else submitter.recorded(result)
+      if (result === PAYMENT_BUSY) busy.push(member)
+      else if (result instanceof ServiceError) member.submitter.refused(result)
+      else member.submitter.recorded(result)
+    }
+    return busy
+  }
+
+  async #writeOneByOne(batch: readonly Waiting[], locking: Locking): Promise<readonly Waiting[]> {
+    const busy: Waiting[] = []
+    const busyIds = new Set<string>()
+    for (const member of batch) {
+      const { id } = member.change.write
+      // Behind one that waits: it must not overtake.
+      const left = busyIds.has(id) ? [member] : await this.#write([member], locking)
+      if (left.length === 0) continue
+      busy.push(member)
+      busyIds.add(id)
+    }
+    return busy
+  }
+
+  /** `tried` are the holds that were part of the transaction: those that are not busy again have ended. */
+  #holdBack(busy: readonly Waiting[], tried: readonly Hold<Waiting>[]): void {
+    if (busy.length === 0 && tried.length === 0) return
+    const byPayment = Map.groupBy(busy, ({ change }) => change.write.id)
+    for (const hold of tried) {
+      if (!byPayment.has(hold.paymentId)) this.#letGo(hold)
+    }
+    for (const [paymentId, members] of byPayment) {
+      const hold = this.#holds.get(paymentId)
+      if (hold) {
+        this.#holds.renew(hold, members)
+        this.#tryLater(hold)
+        continue
+      }
+      const begun = this.#holds.begin(paymentId, members)
+      if (begun === null) refuse(members)
+      else if (this.#holds.beginWait()) void this.#wait(begun)
+      else this.#tryLater(begun)
     }
   }
+
+  /** In a transaction of its own, which PostgreSQL serves in its turn as soon as the payment is free. */
+  async #wait(hold: Hold<Waiting>): Promise<void> {
+    const busy = await this.#write(hold.members, 'wait')
+    this.#holds.endWait()
+    if (busy.length === 0) this.#letGo(hold)
+    else this.#giveUp(hold, busy)
+    this.#flush()
+  }
+
+  #tryLater(hold: Hold<Waiting>): void {
+    const ms = this.#holds.nextTryMs(hold)
+    if (ms === null) {
+      this.#giveUp(hold, hold.members)
+      return
+    }
+    setTimeout(() => {
+      this.#dueHolds.push(hold)
+      this.#flush()
+    }, ms)
+  }
+
+  /** Its members have their answers. What has come since then is next. */
+  #letGo(hold: Hold<Waiting>): void {
+    this.#holds.end(hold)
+    this.#freeUnlessHeld(hold.paymentId)
+    for (const { bytes } of hold.later) this.#waitingBytes += bytes
+    if (hold.later.length > 0) this.#waiting = [...hold.later, ...this.#waiting]
+  }
+
+  /** What has come later shares its answer: nothing of a payment waits twice as long. */
+  #giveUp(hold: Hold<Waiting>, busy: readonly Waiting[]): void {
+    this.#holds.end(hold)
+    this.#freeUnlessHeld(hold.paymentId)
+    refuse([...busy, ...hold.later])
+  }
+
+  #freeUnlessHeld(paymentId: string): void {
+    if (!this.#holds.get(paymentId)) this.#underWay.delete(paymentId)
+  }
+}
+
+function refuse(members: readonly Waiting[]): void {
+  for (const { submitter } of members) submitter.refused(PAYMENT_BUSY)
 }

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
-import { readDocument, saveDocuments } from './documents.ts'
+import { untilWaiting } from '../../test/support/stored-deliveries.ts'
+import { DAY_MS } from '../core/backoff.ts'
+import { inTransaction } from './db.ts'
+import { readDocument, saveDocuments, trySaveDocuments } from './documents.ts'
 
 const { pool } = await cloneDatabase()
 const NOW = new Date('2026-03-02T09:30:00Z')
@@ -27,14 +30,71 @@ test("a file is one client's own: the same hash of another is not found", async 
   assert.equal(await readDocument(pool, 1, randomBytes(32)), null)
 })
 
-test('saved again it is stored once, and its time is renewed, so that retention leaves it', async () => {
+async function createdAtOf({ hash }: { hash: Buffer }): Promise<Date | undefined> {
+  const { rows } = await pool.query('select created_at from documents where hash = $1', [hash])
+  assert.ok(rows.length <= 1)
+  return rows[0]?.created_at
+}
+
+const after = (ms: number) => new Date(NOW.getTime() + ms)
+
+test('saved again it is stored once, and renewed after a day, so that retention leaves it', async () => {
   const saved = document(10)
-  const later = new Date(NOW.getTime() + 1_000)
   await saveDocuments(pool, [saved, saved], NOW)
-  await saveDocuments(pool, [saved], later)
-  const { rows } = await pool.query('select created_at from documents where hash = $1', [
-    saved.hash,
-  ])
-  assert.deepEqual(rows, [{ created_at: later }])
-  await saveDocuments(pool, [], later)
+  await saveDocuments(pool, [saved], after(DAY_MS - 1))
+  assert.deepEqual(await createdAtOf(saved), NOW)
+  await saveDocuments(pool, [saved], after(DAY_MS + 1))
+  assert.deepEqual(await createdAtOf(saved), after(DAY_MS + 1))
+  await saveDocuments(pool, [], NOW)
+  assert.deepEqual(await trySaveDocuments(pool, [], NOW), [])
+})
+
+test('regression: a file that another transaction is saving is left out, and its neighbours are saved', async () => {
+  const [free, held, other, old] = [document(10), document(10), document(10), document(10)]
+  await saveDocuments(pool, [old], after(-2 * DAY_MS))
+  await inTransaction(pool, async (holder) => {
+    // One that is new, and one that is there and renewed.
+    assert.deepEqual(await trySaveDocuments(holder, [held, old], NOW), [])
+    const unsaved = await inTransaction(pool, async (db) => {
+      const first = { ...held, name: 'first' }
+      const second = { ...held, name: 'second' }
+      const left = await trySaveDocuments(
+        db,
+        [free, first, { ...old, name: 'old' }, second, other],
+        NOW,
+      )
+      const { rows } = await db.query('show lock_timeout')
+      assert.deepEqual(rows, [{ lock_timeout: '0' }])
+      return left as readonly { name?: string }[]
+    })
+    assert.deepEqual(unsaved.map(({ name }) => name).sort(), ['first', 'old', 'second'])
+    assert.deepEqual(await createdAtOf(free), NOW)
+    assert.deepEqual(await createdAtOf(other), NOW)
+  })
+  assert.deepEqual(await createdAtOf(held), NOW)
+})
+
+test('a file that was used a moment ago is waited for by nobody, whoever holds it', async () => {
+  const saved = document(10)
+  await saveDocuments(pool, [saved], NOW)
+  await inTransaction(pool, async (holder) => {
+    await holder.query('select from documents where hash = $1 for update', [saved.hash])
+    await saveDocuments(pool, [saved], after(1_000))
+    await inTransaction(pool, async (db) => {
+      assert.deepEqual(await trySaveDocuments(db, [saved], after(1_000)), [])
+    })
+  })
+})
+
+test('regression: two that save the same files in different orders do not deadlock', async () => {
+  const files = [document(10), document(10)].sort((one, other) => one.hash.compare(other.hash))
+  const [first, second] = files as [(typeof files)[0], (typeof files)[0]]
+  await inTransaction(pool, async (one) => {
+    await saveDocuments(one, [first], NOW)
+    const other = inTransaction(pool, (db) => saveDocuments(db, [second, first], NOW))
+    await untilWaiting(pool, 'insert into documents')
+    // Deadlocks if the other one has the second already.
+    await saveDocuments(one, [second], NOW)
+    void other.catch(() => {})
+  })
 })

@@ -1,5 +1,7 @@
 // File contents, stored once per client and hash as the base64 characters that callbacks carry.
 
+import { DAY_MS } from '../core/backoff.ts'
+import { bytesColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 
 export interface DocumentToSave {
@@ -9,22 +11,99 @@ export interface DocumentToSave {
   content: Uint8Array
 }
 
-/** One statement each: a file can be 13 MiB, and a buffer as a single parameter travels as it is. */
+/** A file that was used within this time is not renewed: retention keeps all for 8 days at least. */
+const FRESH_MS = DAY_MS
+/** Whoever else saves the same file holds it to the end of his transaction: that may take long. */
+const LOCK_MS_MAX = 20
+/** Each time the rest is sent again. */
+const TRIES_MAX = 4
+
+/**
+ * Saves the files, or waits for transactions that are saving the same ones. One statement each: a file can
+ * be 13 MiB, and a buffer as a single parameter travels as it is.
+ */
 export async function saveDocuments(
   db: Db,
   documents: readonly DocumentToSave[],
   now: Date,
 ): Promise<void> {
-  for (const document of documents) {
-    await db.query({
-      name: 'save-document',
-      text: `insert into documents (client_key, hash, content, created_at)
-             values ($1, $2, $3, $4)
-             -- Used again: renewed, so that retention does not take it away meanwhile.
-             on conflict (client_key, hash) do update set created_at = excluded.created_at`,
-      values: [document.clientKey, document.hash, document.content, now],
-    })
+  for (const [document] of await findUnsaved(db, documents, now)) await save(db, document, now)
+}
+
+/**
+ * The same inside a transaction, which waits for nobody: returns what could not be saved, because another
+ * transaction is saving the same files.
+ */
+export async function trySaveDocuments<D extends DocumentToSave>(
+  db: Db,
+  documents: readonly D[],
+  now: Date,
+): Promise<readonly D[]> {
+  let left = await findUnsaved(db, documents, now)
+  const unsaved: D[] = []
+  for (let tries = 1; left.length > 0; tries++) {
+    // One for all: a savepoint for each would be a transaction number for each.
+    const [, ...saved] = await Promise.allSettled([
+      db.query(`savepoint documents; set local lock_timeout = ${LOCK_MS_MAX}`),
+      ...left.map(([document]) => save(db, document, now)),
+    ])
+    const failed = saved.findIndex(({ status }) => status === 'rejected')
+    if (failed < 0) {
+      await db.query('set local lock_timeout to default; release savepoint documents')
+      break
+    }
+    const { reason } = saved[failed] as PromiseRejectedResult
+    if ((reason as { code?: string }).code !== '55P03') throw reason
+    await db.query('rollback to savepoint documents; release savepoint documents')
+    const given = tries < TRIES_MAX ? [left[failed] ?? []] : left
+    unsaved.push(...given.flat())
+    left = left.filter((of) => !given.includes(of))
   }
+  return unsaved
+}
+
+/**
+ * Each file once, with all who need it, but for those that were used a moment ago: to renew a row is to
+ * wait for whoever else does. In one order for everybody, so that two who save several do not wait for
+ * each other.
+ */
+async function findUnsaved<D extends DocumentToSave>(
+  db: Db,
+  documents: readonly D[],
+  now: Date,
+): Promise<[D, ...D[]][]> {
+  if (documents.length === 0) return []
+  const byKey = Map.groupBy(documents, keyOf)
+  const { rows } = await db.query<{ key: string }>({
+    name: 'find-fresh-documents',
+    text: `select d.client_key || ' ' || encode(d.hash, 'hex') as key
+           from unnest($1::int[], $2::bytea[]) as given (client_key, hash)
+           join documents d on d.client_key = any(array[given.client_key]) and d.hash = given.hash
+           where d.created_at > $3`,
+    values: [
+      plainColumn(documents, ({ clientKey }) => clientKey),
+      bytesColumn(documents, ({ hash }) => hash),
+      new Date(now.getTime() - FRESH_MS),
+    ],
+  })
+  for (const { key } of rows) byKey.delete(key)
+  const inOrder = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1))
+  return inOrder.map(([, of]) => of as [D, ...D[]])
+}
+
+function keyOf({ clientKey, hash }: DocumentToSave): string {
+  return `${clientKey} ${Buffer.from(hash).toString('hex')}`
+}
+
+async function save(db: Db, document: DocumentToSave, now: Date): Promise<void> {
+  await db.query({
+    name: 'save-document',
+    text: `insert into documents (client_key, hash, content, created_at)
+           values ($1, $2, $3, $4)
+           -- Used again: renewed, so that retention does not take it away meanwhile.
+           on conflict (client_key, hash) do update set created_at = excluded.created_at`,
+    values: [document.clientKey, document.hash, document.content, now],
+  })
 }
 
 export async function readDocument(

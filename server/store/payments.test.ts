@@ -12,6 +12,7 @@ import {
   raiseVersions,
   readLatestPaymentText,
   readPayment,
+  tryLockPayments,
 } from './payments.ts'
 
 const { pool } = await cloneDatabase()
@@ -128,4 +129,26 @@ test('the latest payment is the one that changed last, not the one that was acce
   assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":1}')
   await pool.query('delete from events where client_key = $1', [client.clientKey])
   assert.equal(await readLatestPaymentText(pool, client.clientKey), '{"n":2}', 'without events')
+})
+
+test('regression: of several payments those that are free are locked and read, and nothing is waited for', async () => {
+  const client = await storeClient(pool)
+  const [free, held] = [payment(client), payment(client)]
+  for (const saved of [free, held]) await save(pool, saved, at(0))
+  const fresh = randomUUID()
+  await inTransaction(pool, async (holder) => {
+    await lockPayments(holder, [held.id])
+    await inTransaction(pool, async (db) => {
+      const ids = [free.id, held.id, fresh, held.id, free.id]
+      const { stored, busy } = await tryLockPayments(db, ids)
+      assert.deepEqual([...busy], [held.id])
+      assert.deepEqual(stored.get(free.id), free)
+      await inTransaction(pool, async (other) => {
+        const again = await tryLockPayments(other, ids)
+        assert.deepEqual([...again.busy].sort(), [free.id, held.id, fresh].sort())
+      })
+    })
+  })
+  const { busy } = await inTransaction(pool, (db) => tryLockPayments(db, [free.id, held.id, fresh]))
+  assert.equal(busy.size, 0, 'free again with the end of the transactions')
 })

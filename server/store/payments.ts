@@ -20,10 +20,35 @@ interface PaymentRow {
   document_hash: Buffer | null
 }
 
+/** What is ours to the end of the transaction, and the ids that another transaction holds. */
+export interface TriedPayments {
+  stored: Map<string, LockedPayment>
+  busy: Set<string>
+}
+
 /**
- * Locks the ids, whether the payments exist yet or not, then reads those that do, other clients'
- * included. Advisory locks: a row lock would write to the row, and cannot lock what is not there.
- * Taken in one order by everybody, so that nobody deadlocks.
+ * Locks those of the ids that are free, whether the payments exist yet or not, then reads those that do,
+ * other clients' included. Waits for nobody, so it cannot deadlock either. Advisory locks: a row lock would
+ * write to the row, and cannot lock what is not there.
+ */
+export async function tryLockPayments(
+  db: Db,
+  paymentIds: readonly string[],
+): Promise<TriedPayments> {
+  const ids = plainColumn(paymentIds, (id) => id)
+  const locking = db.query<{ id: string }>({
+    name: 'try-lock-payments',
+    text: `select id from unnest($1::uuid[]) as id
+           where not pg_try_advisory_xact_lock(uuid_hash_extended(id, 0))`,
+    values: [ids],
+  })
+  const [{ rows: busy }, stored] = await Promise.all([locking, readLocked(db, ids)])
+  return { stored, busy: new Set(busy.map(({ id }) => id)) }
+}
+
+/**
+ * The same for those that wait for their turn, as long as a statement may take (`isWaitOver`). In one order,
+ * so that two that wait for several do not wait for each other.
  */
 export async function lockPayments(
   db: Db,
@@ -37,14 +62,24 @@ export async function lockPayments(
              from unnest($1::uuid[]) as id order by 1) as ordered`,
     values: [ids],
   })
-  // Sent along with the locks, and run behind them: its snapshot is taken when they are ours.
-  const reading = db.query<PaymentRow>({
+  const [, stored] = await Promise.all([locking, readLocked(db, ids)])
+  return stored
+}
+
+/** The wait for a lock was broken off: by the statement's time, or by a lock_timeout. */
+export function isWaitOver(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return code === '57014' || code === '55P03'
+}
+
+/** Sent along with the locks, and run behind them: its snapshot is taken when they are ours. */
+async function readLocked(db: Db, ids: unknown): Promise<Map<string, LockedPayment>> {
+  const { rows } = await db.query<PaymentRow>({
     name: 'read-locked-payments',
     text: `select client_key, id, account_id, sequence, version, text, document_hash
            from payments where id = any($1::uuid[])`,
     values: [ids],
   })
-  const [, { rows }] = await Promise.all([locking, reading])
   return new Map(rows.map((row) => [row.id, toLocked(row)]))
 }
 
