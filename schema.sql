@@ -227,7 +227,7 @@ create table events (
   document_hash bytea,
   document_bytes integer,
   created_at timestamp with time zone not null,
-  place bigint not null default feed_place((0)::bigint),
+  place bigint not null default feed_place((0)::bigint, 1),
   constraint events_pkey PRIMARY KEY (client_key, id),
   constraint document_is_whole CHECK (((document_hash IS NULL) = (document_bytes IS NULL)))
 ) partition by RANGE (id);

@@ -1,7 +1,9 @@
-// Where the places of the feed come from. They are transaction ids of this cluster, plus a shift. In
-// another cluster, or after a return to an earlier point in time, transaction ids begin lower: events
-// written there would stand before places that readers have passed long ago. So the cluster's identity
-// is kept beside the shift, and when it is another one, the shift is raised: places only ever rise.
+// Where the places of the feed come from: transaction ids and the timeline of this cluster, plus a shift
+// (migrations/0012). A promoted standby and a return to an earlier point in time begin a new timeline, and
+// places rise by themselves. Another cluster, to which a dump was restored or which pg_upgrade has made,
+// counts both from the beginning: events written there would stand before places that readers have passed
+// long ago. So the cluster's identity is kept beside the shift, and when it is another one, the shift is
+// raised: places only ever rise.
 
 import type { Db } from './db.ts'
 
@@ -28,8 +30,10 @@ export async function carryFeedOver(db: Db): Promise<boolean> {
   const { identity, hasMoved } = await readIdentity(db)
   if (!hasMoved) return false
   const shift = (await readHighestPlace(db)) + LEAP - (await readTransactionId(db))
-  // A number of our own making: the default of a column takes no parameters.
-  await db.query(`alter table events alter column place set default feed_place(${shift})`)
+  // Numbers of our own making: the default of a column takes no parameters.
+  await db.query(
+    `alter table events alter column place set default feed_place(${shift}, ${identity.timeline})`,
+  )
   await db.query('update feed_origin set system_identifier = $1, timeline = $2, shift = $3', [
     identity.system,
     identity.timeline,
@@ -38,11 +42,18 @@ export async function carryFeedOver(db: Db): Promise<boolean> {
   return true
 }
 
+/**
+ * A timeline that has risen is no move: places have risen with it. Places without a timeline are one:
+ * the version before, which knows none, has carried the feed over while processes were being replaced.
+ */
 async function readIdentity(db: Db): Promise<{ identity: Identity; hasMoved: boolean }> {
   const { rows } = await db.query<Identity & { moved: boolean }>(
-    `select s.system_identifier::text as system, c.timeline_id as timeline,
-       (s.system_identifier, c.timeline_id) is distinct from (o.system_identifier, o.timeline) as moved
-     from pg_control_system() s, pg_control_checkpoint() c, feed_origin o`,
+    `select s.system_identifier::text as system, t.timeline,
+       s.system_identifier <> o.system_identifier or t.timeline < o.timeline
+         or pg_get_expr(d.adbin, d.adrelid) !~ 'feed_place[(].*, ' as moved
+     from pg_control_system() s, feed_timeline() t (timeline), feed_origin o,
+       pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+     where a.attrelid = 'events'::regclass and a.attname = 'place'`,
   )
   const [row] = rows
   if (row === undefined) throw new Error('feed_origin has no row')

@@ -9,7 +9,7 @@ import { DAY_MS } from '../core/backoff.ts'
 import { FEED_START, type FeedPlace } from '../core/feed-cursor.ts'
 import { UuidMaker } from '../core/uuid.ts'
 import { saveEventsAndFanOut } from './accept.ts'
-import type { Db } from './db.ts'
+import { type Db, inTransaction } from './db.ts'
 import { type FeedEvent, readFeed } from './feed.ts'
 import { carryFeedOver } from './feed-origin.ts'
 import { lockPayments } from './payments.ts'
@@ -215,4 +215,69 @@ test('a dump restored into another cluster: old cursors go on, new events stand 
     [three],
   )
   assert.equal(await carryFeedOver(moved.pool), false)
+})
+
+test('regression: events written after a promotion stand behind all that readers have seen', async () => {
+  const promoted = await cloneDatabase()
+  const client = await storeClient(promoted.pool)
+  const [before] = await save(promoted.pool, event(client))
+  await untilFeedIs(promoted.pool, client, [before])
+  const [seen = assert.fail()] = await feedOf(promoted.pool, client)
+  // The primary went on for a thousand transactions, which the standby never got, and a reader has read
+  // what was written in them.
+  const cursor = { ...seen, place: String(BigInt(seen.place) + 1_000n) }
+  const promote = (timeline: number) =>
+    promoted.pool.query(`create or replace function feed_timeline() returns integer
+      language sql volatile parallel safe as 'select ${timeline}'`)
+  await promote(2)
+  const written = await save(promoted.pool, event(client), event(client))
+  await untilFeedIs(promoted.pool, client, [before, ...written])
+  const read = await feedOf(promoted.pool, client, cursor)
+  assert.deepEqual(
+    read.map(({ id }) => id),
+    written,
+  )
+  // Nothing had to notice it, and nothing does so later.
+  assert.equal(await carryFeedOver(promoted.pool), false)
+
+  // And once more, on from there.
+  await promote(3)
+  const [third] = await save(promoted.pool, event(client))
+  const last = read.at(-1) ?? assert.fail()
+  await untilFeedIs(promoted.pool, client, [before, ...written, third])
+  const ahead = { ...last, place: String(BigInt(last.place) + 1_000_000_000n) }
+  assert.deepEqual(
+    (await feedOf(promoted.pool, client, ahead)).map(({ id }) => id),
+    [third],
+  )
+})
+
+test('places rise with the timeline, whatever transaction ids do', async () => {
+  const { rows } = await pool.query<{ place: string }>(
+    `select place_of(id, timeline, 7, 3)::text as place from (values
+       -- Before the origin: another cluster's timeline counts for nothing.
+       (5000::bigint, 1), (5000, 3), (9000, 3), (10, 4), (8000, 4), (3, 900), (4, 500003)
+     ) as v (id, timeline)`,
+  )
+  const places = rows.map(({ place }) => BigInt(place))
+  assert.deepEqual(places.slice(0, 3), [5_007n, 5_007n, 9_007n])
+  for (const [index, place] of places.entries()) {
+    if (index > 1) assert.ok(place > (places[index - 1] ?? 0n), `${index}`)
+    // What a cursor has room for (core/feed-cursor.ts).
+    assert.match(String(place), /^\d{1,18}$/)
+  }
+})
+
+test('a feed that the version before has carried over gets its timeline back', async () => {
+  const { pool: old } = await cloneDatabase()
+  const client = await storeClient(old)
+  const [one] = await save(old, event(client))
+  await old.query('alter table events alter column place set default feed_place(1099511627776)')
+  await old.query('update feed_origin set shift = 1099511627776')
+  const [two] = await save(old, event(client))
+  await untilFeedIs(old, client, [one, two])
+  assert.equal(await inTransaction(old, carryFeedOver), true)
+  const [three] = await save(old, event(client))
+  await untilFeedIs(old, client, [one, two, three])
+  assert.equal(await carryFeedOver(old), false)
 })

@@ -43,11 +43,12 @@ export async function readFeed(
   const { rows } = await db.query<FeedRow>({
     name: 'read-feed',
     text: `select origin.kept_since, e.*
-           from feed_origin origin left join lateral (
+           from (select kept_since, feed_horizon(shift, timeline) as horizon
+             from feed_origin offset 0) origin left join lateral (
              select id, payment_id, account_id, sequence, kind, created_at, text, place::text
              from events
              where client_key = $1 and (place, sequence, id) > ($2::bigint, $3::int, $4::uuid)
-               and place < pg_snapshot_xmin(pg_current_snapshot())::text::bigint + origin.shift
+               and place < origin.horizon
              order by events.place, sequence, id limit $5) e on true`,
     values: [clientKey, after.place, after.sequence, after.id, limit],
   })

@@ -3,7 +3,7 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,22 +17,56 @@ export function findInstalledPostgres(version: number): string | null {
   return ['initdb', 'postgres'].every((name) => existsSync(join(binDir, name))) ? binDir : null
 }
 
-export async function startInstalledPostgres(binDir: string): Promise<TestServer> {
-  const dir = mkdtempSync(join(tmpdir(), 'paybell-pg-'))
-  const asUser = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
-  if (asUser.uid !== undefined) chownSync(dir, NOBODY, NOBODY)
-  const data = join(dir, 'data')
+/** The user who runs the server: not root. */
+const asUser = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+
+export function startInstalledPostgres(binDir: string): Promise<TestServer> {
+  const dir = makeFolder()
   execFileSync(
     join(binDir, 'initdb'),
-    ['-D', data, '-U', 'paybell', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    [
+      '-D',
+      join(dir, 'data'),
+      '-U',
+      'paybell',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+    ],
     { ...asUser, cwd: dir, stdio: 'ignore' },
   )
+  return startIn(dir, binDir)
+}
+
+/** A standby with what the primary holds now and nothing that comes later: it has been cut off. */
+export async function startStandby(binDir: string, primary: TestServer): Promise<TestServer> {
+  const dir = makeFolder()
+  const host = new URL(primary.url).searchParams.get('host') as string
+  execFileSync(
+    join(binDir, 'pg_basebackup'),
+    ['-D', join(dir, 'data'), '-h', host, '-U', 'paybell', '-c', 'fast', '--no-sync'],
+    { ...asUser, cwd: dir, stdio: 'ignore' },
+  )
+  writeFileSync(join(dir, 'data', 'standby.signal'), '')
+  return startIn(dir, binDir)
+}
+
+function makeFolder(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'paybell-pg-'))
+  if (asUser.uid !== undefined) chownSync(dir, NOBODY, NOBODY)
+  return dir
+}
+
+async function startIn(dir: string, binDir: string): Promise<TestServer> {
   const settings = { listen_addresses: '', unix_socket_directories: dir, max_connections: '50' }
   const server = spawn(
     join(binDir, 'postgres'),
     [
       '-D',
-      data,
+      join(dir, 'data'),
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     { ...asUser, cwd: dir, stdio: 'ignore' },
