@@ -17,7 +17,7 @@ import {
   settleItems,
 } from '../store/jobs.ts'
 import type { LaneKey } from '../store/parked.ts'
-import { replayDeliveries } from '../store/replays.ts'
+import { replayDeliveries, takeOfFewDays } from '../store/replays.ts'
 import type { Deps } from './deps.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import { isDue } from './replay-delivery.ts'
@@ -167,7 +167,9 @@ export class JobRunner {
     const { now } = hold
     const job = await holdJob(db, jobId, hold)
     if (job === null) return NOTHING
-    const { items, nextPlace } = await readItems(db, jobId, place, chunkMax)
+    const chunk = await readItems(db, jobId, place, chunkMax)
+    const items = job.kind === 'cancel' ? chunk.items : takeOfFewDays(chunk.items)
+    const nextPlace = chunk.items[items.length]?.place ?? chunk.nextPlace
     const done = job.kind === 'cancel' ? cancelItems(db, items, now) : replayItems(db, items, now)
     const { changed, settled, ...told } = await done
     await settleItems(db, jobId, settled, settled.length - changed)

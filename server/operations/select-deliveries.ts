@@ -26,8 +26,8 @@ export async function selectDeliveries(
   do {
     const reach: Reach = { beforeId, limit: atOnce, chunk: atOnce }
     const slice: DeliverySlice = await readDeliverySlice(deps.pool, query, reach).catch(toTooWide)
-    for (const { clientKey, id, endpointId, createdAt } of slice.items) {
-      selected.push({ clientKey, id, endpointId, createdAtMs: createdAt.getTime() })
+    for (const { clientKey, id, endpointId, finishedAt } of slice.items) {
+      selected.push({ clientKey, id, endpointId, finishedAtMs: finishedAt?.getTime() ?? null })
     }
     // A full page may have left some out of what was looked at.
     beforeId = slice.items.length < atOnce ? slice.downTo : (slice.items.at(-1)?.id ?? null)

@@ -43,7 +43,14 @@ export async function viewEvents(
     // Taken before the look: what is written during it counts as unseen.
     const lookedAtMs = deps.clock.nowMs()
     const wanted = accountId === null ? limit : SEARCH_ROWS
-    const read = await readFeed(deps.pool, caller.clientKey, cursor ?? FEED_START, wanted)
+    const read = await readFeed(
+      deps.pool,
+      caller.clientKey,
+      cursor ?? FEED_START,
+      wanted,
+      // A clock that was set back has made events since that are earlier than what was seen before.
+      Math.min(cursor?.seenUntilMs ?? 0, lookedAtMs),
+    )
     if (cursor !== null) refuseGap(cursor, read.keptSince)
     for (const event of read.events) {
       if (accountId !== null && event.accountId !== accountId) continue
@@ -54,9 +61,11 @@ export async function viewEvents(
     const last = read.events.at(-1)
     const isAtEnd = read.events.length < wanted
     // At the end everything has been seen until now: a reader that keeps coming never falls behind
-    // what is kept, however rarely something happens to its payments.
+    // what is kept, however rarely something happens to its payments. But what an open transaction still
+    // holds back has not been seen.
     const place = last ?? cursor ?? FEED_START
-    cursor = isAtEnd ? { ...placeOf(place), seenUntilMs: Math.floor(lookedAtMs) } : seen(place)
+    const seenUntilMs = Math.floor(Math.min(lookedAtMs, read.heldSinceMs ?? lookedAtMs))
+    cursor = isAtEnd ? { ...placeOf(place), seenUntilMs } : seen(place)
     if (isAtEnd || deps.clock.monotonicMs() - startedAtMs > SEARCH_MS) {
       return toPage(caller, items, cursor)
     }

@@ -95,7 +95,11 @@ export async function viewPaymentEvents(
     beforeSequence: sequence === undefined ? null : Number(sequence),
   })
   const page = toCursorPage(rows, limit, (last) => toCursor(last.sequence))
-  const deliveries = await readDeliveriesOfEvents(deps.pool, clientKey, page.items)
+  const deliveries = await readDeliveriesOfEvents(
+    deps.pool,
+    clientKey,
+    page.items.map((event) => event.id),
+  )
   const items = page.items.map((event) => ({
     ...event,
     deliveries: deliveries.get(event.id) ?? [],

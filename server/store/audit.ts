@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { uuidAt, uuidFloor } from '../core/uuid.ts'
 import { instantColumn, plainColumn, quotedColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { idsWithin, readStretches } from './stretches.ts'
 
 export interface AuditEntry {
   /** `operator` for the key of PAYBELL_OPERATOR_KEY, otherwise the name of the key. */
@@ -98,18 +99,19 @@ export async function listAudit(
   where(filter.from && uuidFloor(filter.from.getTime()), (place) => `id >= ${place}::uuid`)
   where(filter.to && uuidFloor(filter.to.getTime()), (place) => `id < ${place}::uuid`)
   where(page.beforeId, (place) => `id < ${place}::uuid`)
-  const { rows } = await db.query<{
-    id: string
-    at: Date
-    actor: string
-    action: string
-    object: string
-    request_id: string
-  }>({
-    text: `select id, at, actor, action, object, request_id from audit
-           ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}
-           order by id desc limit $1`,
-    values,
-  })
-  return rows.map(({ request_id: requestId, ...row }) => ({ ...row, requestId }))
+  const found: AuditRow[] = []
+  // From the newest months back: rows are never moved, so none is missed between two looks.
+  for (const stretch of await readStretches(db, 'audit')) {
+    if (filter.from !== undefined && stretch.toMs <= filter.from.getTime()) break
+    if (found.length >= page.limit) break
+    values[0] = page.limit - found.length
+    const { rows } = await db.query<Omit<AuditRow, 'requestId'> & { request_id: string }>({
+      text: `select id, at, actor, action, object, request_id from audit
+             where ${[...conditions, idsWithin(stretch, 'id')].join(' and ')}
+             order by id desc limit $1`,
+      values,
+    })
+    found.push(...rows.map(({ request_id: requestId, ...row }) => ({ ...row, requestId })))
+  }
+  return found
 }

@@ -225,7 +225,13 @@ test('nobody finds another’s, and the operator finds everybody’s', async () 
   assert.equal(await findPending(pool, stranger, id), null)
   assert.equal((await findPending(pool, operator, id))?.id, id)
   await cancel(id, endpoint)
-  assert.equal(await findFinal(pool, stranger, id), null)
-  assert.equal(await findFinal(pool, { clientKey, accountId: randomUUID() }, id), null)
-  assert.equal((await findFinal(pool, operator, id))?.clientKey, clientKey)
+  assert.equal(await inTransaction(pool, (db) => findFinal(db, stranger, id)), null)
+  assert.equal(
+    await inTransaction(pool, (db) => findFinal(db, { clientKey, accountId: randomUUID() }, id)),
+    null,
+  )
+  assert.equal(
+    (await inTransaction(pool, (db) => findFinal(db, operator, id)))?.clientKey,
+    clientKey,
+  )
 })

@@ -1,16 +1,28 @@
 // One delivery with all that explains it: its attempts, its endpoint as it is now, and the other updates
 // of its payment that it waits for or gave way to.
 
+import type { Pool } from 'pg'
 import type { CircuitState } from '../core/circuit.ts'
 import type { DeliveryState } from '../core/delivery.ts'
 import type { EndpointStatus } from '../core/endpoint.ts'
+import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
-import { type DeliveryItem, toItem } from './delivery-lists.ts'
+import { type DeliveryItem, spansBefore, toItem } from './delivery-lists.ts'
+import { finalOfSpans, pendingOfSpans, type Source } from './delivery-sources.ts'
+import { Parameters } from './parameters.ts'
+import { inSnapshot } from './snapshot.ts'
+import {
+  CLOCKS_APART_MS,
+  readStretches,
+  readStretchesSince,
+  type Stretch,
+  stretchAround,
+  timesWithin,
+} from './stretches.ts'
 
 export interface DeliveryDetail extends DeliveryItem {
   runAttempts: number | null
   isReplay: boolean
-  finishedAt: Date | null
   endpointStatus: EndpointStatus
   isEndpointDeleted: boolean
   endpointInactiveSince: Date | null
@@ -49,29 +61,58 @@ interface DetailRow {
 const SHARED = `d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence,
   d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status`
 
-/** `clientKey` null: whoever it belongs to. `accountId` narrows, where it is given. */
-export async function readDeliveryDetail(
+export interface Of {
+  /** Null: whoever it belongs to. */
+  clientKey: number | null
+  /** Narrows, where it is given. */
+  accountId: string | null
+}
+
+/** Looked for in what is owed, then in what has ended, from the day on that the id tells. */
+export function readDeliveryDetail(
+  pool: Pool,
+  deliveryId: string,
+  of: Of,
+): Promise<DeliveryDetail | null> {
+  return inSnapshot(pool, async (db) => {
+    const pending = await readOne(db, deliveryId, of, pendingWithId(of))
+    if (pending !== null) return pending
+    const sinceMs = uuidTimeMs(deliveryId) - CLOCKS_APART_MS
+    for (const stretch of await readStretchesSince(db, 'final_deliveries', sinceMs)) {
+      const final = await readOne(db, deliveryId, of, finalWithId(of, stretch))
+      if (final !== null) return final
+    }
+    return null
+  })
+}
+
+/** Across clients: one descent per client. */
+function pendingWithId({ clientKey }: Of): string {
+  return `select ${SHARED}, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
+      null::timestamptz as finished_at
+    from clients c join pending_deliveries d on d.client_key = c.client_key and d.id = $1
+    where ${clientKey === null ? '$2::int is null' : 'c.client_key = $2'}`
+}
+
+/** Across clients: the index of all that has ended, which repeats a condition (migrations/0002). */
+function finalWithId({ clientKey }: Of, stretch: Stretch): string {
+  return `select ${SHARED}, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
+      false as is_replay, d.finished_at
+    from final_deliveries d
+    where d.id = $1 and ${timesWithin(stretch, 'd.finished_at')}
+      and ${clientKey === null ? `d.finished_at > '-infinity' and $2::int is null` : 'd.client_key = $2'}`
+}
+
+async function readOne(
   db: Db,
   deliveryId: string,
-  of: { clientKey: number | null; accountId: string | null },
+  of: Of,
+  source: string,
 ): Promise<DeliveryDetail | null> {
-  const isOwn = of.clientKey !== null
   const { rows } = await db.query<DetailRow>({
-    name: isOwn ? 'read-own-delivery' : 'read-any-delivery',
-    // Across clients: one descent per client into what is owed, and the index of all that has ended.
     text: `select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
              e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
-           from (
-             select ${SHARED}, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
-               null::timestamptz as finished_at
-             from clients c join pending_deliveries d on d.client_key = c.client_key and d.id = $1
-             where ${isOwn ? 'c.client_key = $2' : '$2::int is null'}
-             union all
-             select ${SHARED}, d.state, null, null, false, d.finished_at
-             from final_deliveries d
-             where d.id = $1
-               and ${isOwn ? 'd.client_key = $2' : `d.finished_at > '-infinity' and $2::int is null`}
-           ) as d
+           from (${source}) as d
            join clients c on c.client_key = d.client_key
            join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
            left join endpoint_health h
@@ -94,45 +135,70 @@ export interface AttemptItem {
 
 /** About 40 a run; whoever replays and replays sees the last thousand. */
 const ATTEMPTS_MAX = 1_000
-const CLOCKS_APART_MS = 60_000
 
-/** Oldest first. */
-export async function readAttempts(
-  db: Db,
-  delivery: { clientKey: number; id: string; createdAt: Date },
-): Promise<readonly AttemptItem[]> {
-  const { rows } = await db.query<{
-    attempt: number
-    at: Date
-    duration_ms: number
-    outcome: string
-    status: number | null
-    excerpt: Buffer | null
-  }>({
-    name: 'read-attempts',
-    // The view attempts by its parts: each says on which days to look.
-    text: `select attempt, at, duration_ms, outcome, status, excerpt from earlier_attempts
-           where client_key = $1 and delivery_id = $2 and at >= $3
-           union all
-           select attempts, attempted_at, duration_ms, last_outcome, last_status, excerpt
-           from final_deliveries
-           where client_key = $1 and id = $2 and finished_at >= $3 and state = 'DELIVERED'
-           order by attempt desc, at desc limit $4`,
-    values: [
-      delivery.clientKey,
-      delivery.id,
-      new Date(delivery.createdAt.getTime() - CLOCKS_APART_MS),
-      ATTEMPTS_MAX,
-    ],
+interface AttemptRow {
+  attempt: number
+  at: Date
+  duration_ms: number
+  outcome: string
+  status: number | null
+  excerpt: Buffer | null
+}
+
+type AttemptsOf = Pick<DeliveryDetail, 'clientKey' | 'id' | 'createdAt' | 'finishedAt'>
+
+/** Oldest first. The view attempts by its parts: each says on which days to look. */
+export function readAttempts(pool: Pool, delivery: AttemptsOf): Promise<readonly AttemptItem[]> {
+  return inSnapshot(pool, async (db) => {
+    const rows = [
+      ...(await readAttemptThatDelivered(db, delivery)),
+      ...(await readEarlierAttempts(db, delivery)),
+    ]
+    return rows
+      .toSorted(
+        (one, other) => other.attempt - one.attempt || other.at.getTime() - one.at.getTime(),
+      )
+      .slice(0, ATTEMPTS_MAX)
+      .toReversed()
+      .map(({ duration_ms: durationMs, ...row }) => ({ ...row, durationMs }))
   })
-  return rows.toReversed().map((row) => ({
-    attempt: row.attempt,
-    at: row.at,
-    durationMs: row.duration_ms,
-    outcome: row.outcome,
-    status: row.status,
-    excerpt: row.excerpt,
-  }))
+}
+
+/** The newest are on the newest days: those before the delivery ended, or shortly after it. */
+async function readEarlierAttempts(db: Db, delivery: AttemptsOf): Promise<readonly AttemptRow[]> {
+  const sinceMs = delivery.createdAt.getTime() - CLOCKS_APART_MS
+  const untilMs = (delivery.finishedAt?.getTime() ?? Number.POSITIVE_INFINITY) + CLOCKS_APART_MS
+  const stretches = await readStretchesSince(db, 'earlier_attempts', sinceMs)
+  const found: AttemptRow[] = []
+  for (const stretch of stretches.toReversed()) {
+    if (stretch.fromMs > untilMs) continue
+    if (found.length >= ATTEMPTS_MAX) break
+    const { rows } = await db.query<AttemptRow>({
+      text: `select attempt, at, duration_ms, outcome, status, excerpt from earlier_attempts
+             where client_key = $1 and delivery_id = $2 and ${timesWithin(stretch, 'at')}
+             order by attempt desc, at desc limit $3`,
+      values: [delivery.clientKey, delivery.id, ATTEMPTS_MAX],
+    })
+    found.push(...rows)
+  }
+  return found
+}
+
+async function readAttemptThatDelivered(
+  db: Db,
+  delivery: AttemptsOf,
+): Promise<readonly AttemptRow[]> {
+  if (delivery.finishedAt === null) return []
+  // The database counts microseconds, a Date does not.
+  const { rows } = await db.query<AttemptRow>({
+    text: `select attempts as attempt, attempted_at as at, duration_ms, last_outcome as outcome,
+             last_status as status, excerpt
+           from final_deliveries
+           where client_key = $1 and id = $2 and state = 'DELIVERED'
+             and ${timesWithin(stretchAround([delivery.finishedAt.getTime()], 1_000), 'finished_at')}`,
+    values: [delivery.clientKey, delivery.id],
+  })
+  return rows
 }
 
 export interface DeliveryOfEvent {
@@ -143,39 +209,38 @@ export interface DeliveryOfEvent {
 }
 
 /** What became of each of these events, at every endpoint: through the millisecond of their ids. */
-export async function readDeliveriesOfEvents(
-  db: Db,
+export function readDeliveriesOfEvents(
+  pool: Pool,
   clientKey: number,
-  events: readonly { id: string; createdAt: Date }[],
+  eventIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly DeliveryOfEvent[]>> {
-  const { rows } = await db.query<{
-    event_id: string
-    id: string
-    endpoint_id: string
-    state: DeliveryState
-  }>({
-    text: `with span as materialized (
-             select id as event_id, created_at,
-               (left(id::text, 13) || '-0000-0000-000000000000')::uuid as low,
-               (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
-             from unnest($2::uuid[], $3::timestamptz[]) as e (id, created_at))
-           select w.event_id, d.id, d.endpoint_id, 'PENDING' as state
-           from span w join pending_deliveries d on d.client_key = $1
-             and d.id between w.low and w.high and d.event_id = w.event_id
-           union all
-           select w.event_id, d.id, d.endpoint_id, d.state
-           from span w join final_deliveries d on d.client_key = $1
-             and d.id between w.low and w.high and d.event_id = w.event_id
-             and d.finished_at >= w.created_at - interval '${CLOCKS_APART_MS} ms'`,
-    values: [clientKey, events.map((event) => event.id), events.map((event) => event.createdAt)],
+  const spans = eventIds.map((eventId) => ({ clientKey, eventId }))
+  return inSnapshot(pool, async (db) => {
+    const found: DeliveryOfEvent[] = []
+    const read = async (sourceOf: (parameters: Parameters) => Source) => {
+      const parameters = new Parameters()
+      const { text } = sourceOf(parameters)
+      const { rows } = await db.query<{
+        event_id: string
+        id: string
+        endpoint_id: string
+        state: DeliveryState
+      }>({
+        text: `select d.event_id, d.id, d.endpoint_id, d.state from (${text}) as d`,
+        values: parameters.values,
+      })
+      for (const { event_id: eventId, endpoint_id: endpointId, ...row } of rows) {
+        found.push({ eventId, endpointId, ...row })
+      }
+    }
+    if (spans.length > 0) await read((parameters) => pendingOfSpans(spans, parameters))
+    for (const stretch of await readStretches(db, 'final_deliveries')) {
+      const before = spansBefore(spans, stretch)
+      if (before.length === 0) break
+      await read((parameters) => finalOfSpans(before, parameters, stretch))
+    }
+    return Map.groupBy(found, ({ eventId }) => eventId)
   })
-  const found = rows.map((row) => ({
-    eventId: row.event_id,
-    id: row.id,
-    endpointId: row.endpoint_id,
-    state: row.state,
-  }))
-  return Map.groupBy(found, ({ eventId }) => eventId)
 }
 
 function toDetail(row: DetailRow): DeliveryDetail {
@@ -183,7 +248,6 @@ function toDetail(row: DetailRow): DeliveryDetail {
     ...toItem(row),
     runAttempts: row.run_attempts,
     isReplay: row.is_replay,
-    finishedAt: row.finished_at,
     endpointStatus: row.status,
     isEndpointDeleted: row.is_deleted,
     endpointInactiveSince: row.inactive_since,

@@ -98,7 +98,7 @@ export async function findEvent(
   eventId: string,
 ): Promise<{ clientKey: number; eventId: string } | null> {
   const { rows } = await db.query<{ client_key: number }>({
-    name: 'find-owner-of-event',
+    // Without a name, so that it is planned for this id: only then are other days left alone.
     text: `select c.client_key from clients c
            join events e on e.client_key = c.client_key and e.id = $1 limit 1`,
     values: [eventId],

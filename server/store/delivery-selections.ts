@@ -1,14 +1,18 @@
 // Which of the deliveries that match can be acted on, and the notes of a job about them. A delivery that
 // another job has still to deal with is left to that one: nobody counts it twice.
 
-import { instantColumn, plainColumn } from './columns.ts'
+import { uuidTimeMs } from '../core/uuid.ts'
+import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { releasing } from './snapshot.ts'
+import { byStretch, idsWithin, type Stretch, stretchAround, timesWithin } from './stretches.ts'
 
 export interface SelectedDelivery {
   clientKey: number
   id: string
   endpointId: string
-  createdAtMs: number
+  /** Null for one that is pending. */
+  finishedAtMs: number | null
 }
 
 /** What is to be done to them: final ones are replayed, pending ones are cancelled. */
@@ -19,27 +23,72 @@ const AT_ONCE = 5_000
 
 // Looked up one by one, by their keys: statistics about what comes and goes are not to be trusted.
 const GIVEN = `free as (
-  select g.client_key, g.id, g.created_at, g.place
-  from unnest($1::int[], $2::uuid[], $3::timestamptz[]) with ordinality
-    as g (client_key, id, created_at, place)
+  select g.client_key, g.id, g.place
+  from unnest($1::int[], $2::uuid[], $3::int[]) as g (client_key, id, place)
   where (select true from job_items i
     where i.client_key = g.client_key and i.delivery_id = g.id) is null)`
 
-const FIT: Readonly<Record<Act, string>> = {
-  // Nothing ends before it was made: days that were over by then are not even opened. Without its
-  // endpoint or its payload there is nothing to be sent.
-  replay: `select g.client_key, g.id, f.endpoint_id, f.finished_at, g.place
+const TO_CANCEL = `select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
+  from free g cross join lateral (
+    select p.endpoint_id from pending_deliveries p
+    where p.client_key = g.client_key and p.id = g.id limit 1) as p`
+
+/** Without its endpoint or its payload there is nothing to be sent. */
+function toReplay(endedWithin: Stretch, madeWithin: Stretch): string {
+  return `select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.place
     from free g cross join lateral (
       select f.endpoint_id, f.finished_at from final_deliveries f
-      where f.client_key = g.client_key and f.id = g.id and f.finished_at >= g.created_at
+      where f.client_key = g.client_key and f.id = g.id and ${timesWithin(endedWithin, 'f.finished_at')}
         and (select true from endpoints e where e.client_key = f.client_key and e.id = f.endpoint_id
           and e.deleted_at is null)
-        and (select true from events v where v.client_key = f.client_key and v.id = f.event_id)
-      limit 1) as f`,
-  cancel: `select g.client_key, g.id, p.endpoint_id, null::timestamptz as finished_at, g.place
-    from free g cross join lateral (
-      select p.endpoint_id from pending_deliveries p
-      where p.client_key = g.client_key and p.id = g.id limit 1) as p`,
+        and (select true from events v where v.client_key = f.client_key and v.id = f.event_id
+          and ${idsWithin(madeWithin, 'v.id')})
+      limit 1) as f`
+}
+
+interface FitRow {
+  client_key: number
+  id: string
+  endpoint_id: string
+  finished_at: string | null
+  place: number
+}
+
+/** Those that a job would deal with, and their places among all that were given. */
+async function readFit(
+  db: Db,
+  act: Act,
+  selected: readonly SelectedDelivery[],
+): Promise<readonly FitRow[]> {
+  const placed = selected.map((delivery, place) => ({ ...delivery, place }))
+  const found: FitRow[] = []
+  if (act === 'cancel') {
+    for (const some of inParts(placed)) found.push(...(await readFitRows(db, TO_CANCEL, some)))
+    return found
+  }
+  // What was pending when it was selected has not been selected for a replay.
+  const ended = placed.flatMap(({ finishedAtMs, ...delivery }) =>
+    finishedAtMs === null ? [] : [{ ...delivery, finishedAtMs }],
+  )
+  const endedAtMs = (delivery: { finishedAtMs: number }) => delivery.finishedAtMs
+  const madeAtMs = (delivery: { id: string }) => uuidTimeMs(delivery.id)
+  for (const near of byStretch(ended, endedAtMs, madeAtMs)) {
+    const text = toReplay(
+      stretchAround(near.map(endedAtMs), 1_000),
+      stretchAround(near.map(madeAtMs), 0),
+    )
+    for (const some of inParts(near)) found.push(...(await readFitRows(db, text, some)))
+  }
+  return found
+}
+
+async function readFitRows(
+  db: Db,
+  text: string,
+  some: readonly (SelectedDelivery & { place: number })[],
+): Promise<readonly FitRow[]> {
+  const { rows } = await db.query<FitRow>(`with ${GIVEN} ${text}`, columnsOf(some))
+  return rows
 }
 
 /** How many of them a job would deal with. */
@@ -48,48 +97,48 @@ export async function countFit(
   act: Act,
   selected: readonly SelectedDelivery[],
 ): Promise<number> {
-  let total = 0
-  for (const some of inParts(selected)) {
-    const { rows } = await db.query<{ count: number }>({
-      name: `count-${act}`,
-      text: `with ${GIVEN} select count(*) as count from (${FIT[act]}) as fit`,
-      values: columnsOf(some),
-    })
-    total += rows[0]?.count ?? 0
-  }
-  return total
+  return (await readFit(db, act, selected)).length
 }
 
-/** Notes what the job has to deal with, in the order given; returns how many that are. */
+/** Notes what the job has to deal with, in the order given; returns how many that are. In a transaction. */
 export async function noteItems(
   db: Db,
   jobId: string,
   act: Act,
   selected: readonly SelectedDelivery[],
 ): Promise<number> {
+  const fit = await readFit(releasing(db), act, selected)
+  // In one order for everybody: two that note the same ones must not wait for each other.
+  const inOrder = fit.toSorted(
+    (one, other) => one.client_key - other.client_key || (one.id < other.id ? -1 : 1),
+  )
   let total = 0
-  let place = 0
-  for (const some of inParts(selected)) {
+  for (const some of inParts(inOrder)) {
     const { rowCount } = await db.query({
-      name: `note-${act}`,
-      text: `with ${GIVEN}
-             insert into job_items (client_key, delivery_id, endpoint_id, finished_at, job_id, place)
-             select client_key, id, endpoint_id, finished_at, $4, $5 + place from (${FIT[act]}) as fit
-             order by client_key, id
+      name: 'note-items',
+      text: `insert into job_items (client_key, delivery_id, endpoint_id, finished_at, place, job_id)
+             select *, $6::uuid from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[],
+               $5::int[])
              on conflict (client_key, delivery_id) do nothing`,
-      values: [...columnsOf(some), jobId, place],
+      values: [
+        plainColumn(some, (row) => row.client_key),
+        plainColumn(some, (row) => row.id),
+        plainColumn(some, (row) => row.endpoint_id),
+        plainColumn(some, (row) => row.finished_at && `"${row.finished_at}"`),
+        plainColumn(some, (row) => row.place),
+        jobId,
+      ],
     })
     total += rowCount ?? 0
-    place += some.length
   }
   return total
 }
 
-function columnsOf(selected: readonly SelectedDelivery[]): string[] {
+function columnsOf(selected: readonly (SelectedDelivery & { place: number })[]): string[] {
   return [
     plainColumn(selected, (delivery) => delivery.clientKey),
     plainColumn(selected, (delivery) => delivery.id),
-    instantColumn(selected, (delivery) => delivery.createdAtMs),
+    plainColumn(selected, (delivery) => delivery.place),
   ]
 }
 

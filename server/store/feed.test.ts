@@ -7,7 +7,7 @@ import { cloneDatabase, type TestDatabase } from '../../test/support/database.ts
 import { storeClient } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { FEED_START, type FeedPlace } from '../core/feed-cursor.ts'
-import { UuidMaker } from '../core/uuid.ts'
+import { UuidMaker, uuidTimeMs } from '../core/uuid.ts'
 import { saveEventsAndFanOut } from './accept.ts'
 import { type Db, inTransaction } from './db.ts'
 import { type FeedEvent, readFeed } from './feed.ts'
@@ -280,4 +280,35 @@ test('a feed that the version before has carried over gets its timeline back', a
   const [three] = await save(old, event(client))
   await untilFeedIs(old, client, [one, two, three])
   assert.equal(await carryFeedOver(old), false)
+})
+
+test('what an open transaction holds back is told, so that it does not count as seen', async () => {
+  const client = await storeClient(pool)
+  const slow = await pool.connect()
+  await slow.query('begin')
+  await slow.query('select pg_current_xact_id()')
+  const [hidden = assert.fail()] = await save(pool, event(client))
+  const held = await readFeed(pool, client.clientKey, FEED_START, 10, Date.now())
+  assert.deepEqual(held.events, [])
+  assert.equal(held.heldSinceMs, uuidTimeMs(hidden))
+  await slow.query('commit')
+  slow.release()
+  await untilFeedIs(pool, client, [hidden])
+  const { heldSinceMs } = await readFeed(pool, client.clientKey, FEED_START, 10, Date.now())
+  assert.equal(heldSinceMs, null)
+})
+
+test('a reader finds events that were made hours before it looked last and committed after it', async () => {
+  const client = await storeClient(pool)
+  const [first] = await save(pool, event(client))
+  await untilFeedIs(pool, client, [first])
+  const [seen = assert.fail()] = await feedOf(pool, client)
+  const earlier = new UuidMaker(() => Date.now() - DAY_MS / 2, randomBytes)
+  const [late] = await save(pool, { ...event(client), id: earlier.next() })
+  await untilFeedIs(pool, client, [first, late])
+  const read = await readFeed(pool, client.clientKey, seen, 10, Date.now())
+  assert.deepEqual(
+    read.events.map(({ id }) => id),
+    [late],
+  )
 })

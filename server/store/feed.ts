@@ -2,9 +2,13 @@
 // Whatever stands below the oldest transaction still running is settled: nothing is added there any
 // more, so a reader that goes on from its last place misses nothing and sees nothing twice.
 
+import type { Pool } from 'pg'
 import type { FeedPlace } from '../core/feed-cursor.ts'
+import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import type { EventView } from './events.ts'
+import { inSnapshot } from './snapshot.ts'
+import { CLOCKS_APART_MS, idsWithin, readStretchesSince, type Stretch } from './stretches.ts'
 
 export interface FeedEvent extends EventView {
   accountId: string
@@ -15,11 +19,12 @@ export interface FeedRead {
   events: readonly FeedEvent[]
   /** Events of days before this are gone; null while none has ever been dropped. */
   keptSince: Date | null
+  /** When the first event was made that an open transaction keeps from being shown; null: none is. */
+  heldSinceMs: number | null
 }
 
 interface FeedRow {
-  kept_since: Date | number
-  id: string | null
+  id: string
   payment_id: string
   account_id: string
   sequence: number
@@ -29,42 +34,93 @@ interface FeedRow {
   place: string
 }
 
+interface Line {
+  keptSince: Date | null
+  /** Settled is what stands below. */
+  horizon: bigint
+}
+
 /**
- * What follows a place, of all the client's accounts. The line is drawn by the same snapshot that reads
- * the rows. Places are compared as a whole, which the index walks without sorting; in many partitions
- * at once, because a transaction that was open over midnight writes its events late.
+ * What follows a place, of all the client's accounts. `seenUntilMs` is the time up to which the reader has
+ * seen everything: so it is looked for from that day on, and not in all days that are kept. The line is drawn
+ * by the same snapshot that reads the rows.
  */
-export async function readFeed(
+export function readFeed(
+  pool: Pool,
+  clientKey: number,
+  after: FeedPlace,
+  limit: number,
+  seenUntilMs = 0,
+): Promise<FeedRead> {
+  return inSnapshot(pool, async (db) => {
+    const { keptSince, horizon } = await readLine(db)
+    // Ids are made a moment before the place, by the clock of another machine.
+    const sinceMs = seenUntilMs - CLOCKS_APART_MS
+    let found: readonly FeedRow[] = []
+    for (const stretch of await readStretchesSince(db, 'events', sinceMs)) {
+      if (isFull(found, limit, stretch)) break
+      const rows = await readStretch(db, clientKey, after, limit, stretch)
+      found = [...found, ...rows].toSorted(inFeedOrder).slice(0, limit)
+    }
+    const held = found.filter(({ place }) => BigInt(place) >= horizon)
+    return {
+      events: found.slice(0, found.length - held.length).map(toFeedEvent),
+      keptSince,
+      heldSinceMs: held.length === 0 ? null : Math.min(...held.map(({ id }) => uuidTimeMs(id))),
+    }
+  })
+}
+
+async function readLine(db: Db): Promise<Line> {
+  const { rows } = await db.query<{ kept_since: Date | number; horizon: string }>({
+    name: 'read-feed-line',
+    text: 'select kept_since, feed_horizon(shift, timeline)::text as horizon from feed_origin',
+  })
+  const [row] = rows
+  // Our own mistake, and better told than an empty feed for ever.
+  if (row === undefined) throw new Error('feed_origin has no row')
+  return {
+    keptSince: row.kept_since instanceof Date ? row.kept_since : null,
+    horizon: BigInt(row.horizon),
+  }
+}
+
+/** Places are compared as a whole, which the index walks without sorting. */
+async function readStretch(
   db: Db,
   clientKey: number,
   after: FeedPlace,
   limit: number,
-): Promise<FeedRead> {
+  stretch: Stretch,
+): Promise<readonly FeedRow[]> {
   const { rows } = await db.query<FeedRow>({
-    name: 'read-feed',
-    text: `select origin.kept_since, e.*
-           from (select kept_since, feed_horizon(shift, timeline) as horizon
-             from feed_origin offset 0) origin left join lateral (
-             select id, payment_id, account_id, sequence, kind, created_at, text, place::text
-             from events
-             where client_key = $1 and (place, sequence, id) > ($2::bigint, $3::int, $4::uuid)
-               and place < origin.horizon
-             order by events.place, sequence, id limit $5) e on true`,
+    text: `select id, payment_id, account_id, sequence, kind, created_at, text, place::text
+           from events
+           where client_key = $1 and (place, sequence, id) > ($2::bigint, $3::int, $4::uuid)
+             and ${idsWithin(stretch, 'id')}
+           order by events.place, sequence, id limit $5`,
     values: [clientKey, after.place, after.sequence, after.id, limit],
   })
-  const [first] = rows
-  // Our own mistake, and better told than an empty feed for ever.
-  if (first === undefined) throw new Error('feed_origin has no row')
-  const { kept_since: keptSince } = first
-  return {
-    events: first.id === null ? [] : rows.map(toFeedEvent),
-    keptSince: keptSince instanceof Date ? keptSince : null,
-  }
+  return rows
+}
+
+/**
+ * Places and ids rise together, but not exactly: an event that was made over midnight may have the lower
+ * place and the later day. So a page is full when all of it was made long before the stretch that is next.
+ */
+function isFull(found: readonly FeedRow[], limit: number, { fromMs }: Stretch): boolean {
+  return found.length >= limit && found.every(({ id }) => uuidTimeMs(id) < fromMs - CLOCKS_APART_MS)
+}
+
+function inFeedOrder(one: FeedRow, other: FeedRow): number {
+  const [place, otherPlace] = [BigInt(one.place), BigInt(other.place)]
+  if (place !== otherPlace) return place < otherPlace ? -1 : 1
+  return one.sequence - other.sequence || (one.id < other.id ? -1 : 1)
 }
 
 function toFeedEvent(row: FeedRow): FeedEvent {
   return {
-    id: row.id as string,
+    id: row.id,
     paymentId: row.payment_id,
     accountId: row.account_id,
     sequence: row.sequence,
@@ -94,7 +150,7 @@ export async function findEvent(
     text: string
     document_hash: Buffer | null
   }>({
-    name: 'find-event',
+    // Without a name, so that it is planned for this id: only then are other days left alone.
     text: `select kind, sequence, text, document_hash from events
            where client_key = $1 and id = $2 and ($3::uuid is null or account_id = $3)`,
     values: [scope.clientKey, eventId, scope.accountId],

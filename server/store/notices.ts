@@ -7,7 +7,9 @@ import type { NoticedEndpoint, NoticePolicy, Told } from '../core/notice.ts'
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { LOCKS, takeLock, tryLock } from './locks.ts'
+import { stretchAround, timesWithin } from './stretches.ts'
 
+const HOUR_MS = 3_600_000
 /** Counting what waits for a dead endpoint stops here. */
 const PENDING_COUNTED_MAX = 100_000
 
@@ -39,8 +41,16 @@ export async function beginNotices(db: Db, now: Date): Promise<void> {
  * no transaction can still add to what is before it; a long gap is made up for an hour at a time.
  */
 export async function countExhausted(db: Db, noticeClientKey: number, until: Date): Promise<void> {
+  const { rows } = await db.query<{ after: Date }>({
+    name: 'read-exhausted-until',
+    text: `select exhausted_until as after from notice_progress where exhausted_until < $1`,
+    values: [until],
+  })
+  const after = rows[0]?.after.getTime()
+  if (after === undefined) return
+  // Planned for these days (store/stretches.ts); what is exact stands below.
+  const within = timesWithin(stretchAround([after, after + HOUR_MS], 1_000), 'f.finished_at')
   await db.query({
-    name: 'count-exhausted-for-notices',
     text: `with span as (
              select exhausted_until as after,
                least($1::timestamptz, exhausted_until + interval '1 hour') as until
@@ -48,7 +58,7 @@ export async function countExhausted(db: Db, noticeClientKey: number, until: Dat
            ), counted as (
              select f.client_key, f.endpoint_id, count(*)::int as count
              from span join final_deliveries f
-               on f.finished_at > span.after and f.finished_at <= span.until
+               on f.finished_at > span.after and f.finished_at <= span.until and ${within}
              where f.state = 'EXHAUSTED' and f.client_key <> $2
              group by f.client_key, f.endpoint_id
            ), added as (

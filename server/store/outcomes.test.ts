@@ -136,7 +136,12 @@ test('regression: what is kept of the body of a 200 goes with its delivery, and 
   assert.deepEqual(await excerptsOf(talking), [thanks])
   assert.deepEqual(await excerptsOf(ahead), [thanks])
   assert.deepEqual(await excerptsOf(elder), [], 'superseded without an attempt')
-  const of = { clientKey: endpoint.clientKey, id: talking.id, createdAt: STORED_AT }
+  const of = {
+    clientKey: endpoint.clientKey,
+    id: talking.id,
+    createdAt: STORED_AT,
+    finishedAt: NOW,
+  }
   assert.deepEqual(
     (await readAttempts(pool, of)).map((attempt) => attempt.excerpt),
     [thanks],

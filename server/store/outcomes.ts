@@ -8,6 +8,7 @@ import type { ShardEpoch } from '../core/lease.ts'
 import { bytesColumn, instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { fileAs } from './file-deliveries.ts'
+import { stretchAround, timesWithin } from './stretches.ts'
 
 /** A delivery under the lease that the engine holds it by. */
 export interface HeldDelivery {
@@ -91,19 +92,6 @@ const FINAL_COLUMNS = `client_key, id, event_id, endpoint_id, payment_id, accoun
   duration_ms`
 
 /**
- * Whether an attempt of `mine` that was answered with 200 needs a row of its own: it has delivered
- * nothing (cancelled meanwhile), and is not recorded a second time. The case asks the history only about
- * the few that have not ended just now.
- */
-function hasNotDelivered(at: string): string {
-  return `case when m.id in (select id from ended) then false
-    else not exists (
-      select from final_deliveries f
-      where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
-        and f.attempts = m.attempt and f.attempted_at = ${at}) end`
-}
-
-/**
  * One row per attempt, and the delivery's next state. Safe to repeat after a commit whose answer was
  * lost: the attempt's number tells a second recording from the first.
  */
@@ -126,7 +114,45 @@ export async function recordOutcomes(
     if (row.id === null) lost.set(leaseKey(row), { shard: row.shard, epoch: row.epoch })
     else ids.add(row.id)
   }
+  const vain = records.filter(({ id, state }) => state === 'DELIVERED' && !ids.has(id))
+  if (vain.length > 0) await recordVain(db, vain)
   return { ids, lost: [...lost.values()] }
+}
+
+/**
+ * Attempts that were answered with 200 and have ended nothing: their delivery was cancelled meanwhile, and
+ * each needs a row of its own; or they are recorded a second time, and the history has them. Apart from the
+ * statements above, which are hot and would have to look through all days of the history.
+ */
+async function recordVain(db: Db, records: readonly AttemptRecord[]): Promise<void> {
+  const leases = distinctLeases(records)
+  const since = stretchAround(records.map((record) => record.atMs))
+  await db.query({
+    text: `with given as (
+             select * from unnest(
+               $1::int[], $2::uuid[], $3::smallint[], $4::bigint[], $5::int[], $6::timestamptz[],
+               $7::int[], $10::bytea[])
+             as g (client_key, id, shard, epoch, attempt, at, duration_ms, excerpt)
+           ), ${heldOf('$8', '$9')}, ${MINE}
+           insert into earlier_attempts
+             (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
+           select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine m
+           where not exists (
+             select from final_deliveries f
+             where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
+               and f.attempts = m.attempt and f.attempted_at = m.at
+               and ${timesWithin({ ...since, toMs: Number.POSITIVE_INFINITY }, 'f.finished_at')})
+           on conflict do nothing`,
+    values: [
+      ...heldColumns(records),
+      plainColumn(records, (record) => record.attempt),
+      instantColumn(records, (record) => record.atMs),
+      plainColumn(records, (record) => Math.round(record.durationMs)),
+      plainColumn(leases, (lease) => lease.shard),
+      plainColumn(leases, (lease) => lease.epoch),
+      bytesColumn(records, (record) => record.excerpt),
+    ],
+  })
 }
 
 /** Most attempts by far, and they need less than half of the columns. */
@@ -163,12 +189,6 @@ function recordDeliveredText(hasExcerpts: boolean): string {
                created_at, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $11, 'answered', 200,
                to_timestamp(at_ms / 1000), duration_ms${column}
              from ended
-           ), attempted as (
-             insert into earlier_attempts
-               (client_key, delivery_id, attempt, at, duration_ms, outcome, status${column})
-             select client_key, id, attempt, to_timestamp(at_ms / 1000), duration_ms, 'answered', 200${column}
-             from mine m where ${hasNotDelivered('to_timestamp(m.at_ms / 1000)')}
-             on conflict do nothing
            )
            ${selectRecorded('select id from ended', '$9', '$10')}`
 }
@@ -241,8 +261,8 @@ async function recordAny(
            ), attempted as (
              insert into earlier_attempts
                (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
-             select client_key, id, attempt, at, duration_ms, outcome, status, excerpt from mine m
-             where case when state = 'DELIVERED' then ${hasNotDelivered('m.at')} else true end
+             select client_key, id, attempt, at, duration_ms, outcome, status, excerpt from mine
+             where state <> 'DELIVERED'
              on conflict do nothing
            ), overtaken as (
              delete from pending_deliveries p using mine m

@@ -1,9 +1,11 @@
 // The payments table: each payment as it is now. Writes of one payment are serialised by a lock on
 // its id that lasts to the end of the transaction, so sequence numbers never fork.
 
+import type { Pool } from 'pg'
 import type { StoredPayment } from '../core/payment-change.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { idsWithin, readStretches } from './stretches.ts'
 
 export interface LockedPayment extends StoredPayment {
   clientKey: number
@@ -117,20 +119,21 @@ export async function raiseVersions(
 }
 
 /** The client's most recently changed payment, or null when it has none. */
-export async function readLatestPaymentText(db: Db, clientKey: number): Promise<string | null> {
+export async function readLatestPaymentText(pool: Pool, clientKey: number): Promise<string | null> {
   // The newest event names it by index; only a client without any recent event needs the sort.
-  const { rows } = await db.query<{ text: string }>({
-    name: 'read-latest-payment',
-    text: `with latest as (
-             select p.text from events e
-             join payments p on p.client_key = e.client_key and p.id = e.payment_id
-             where e.client_key = $1 order by e.id desc limit 1)
-           select text from latest
-           union all
-           (select text from payments where client_key = $1 and not exists (select from latest)
-            order by changed_at desc, id limit 1)`,
-    values: [clientKey],
-  })
+  for (const stretch of await readStretches(pool, 'events')) {
+    const { rows } = await pool.query<{ text: string }>(
+      `select p.text from events e
+       join payments p on p.client_key = e.client_key and p.id = e.payment_id
+       where e.client_key = $1 and ${idsWithin(stretch, 'e.id')} order by e.id desc limit 1`,
+      [clientKey],
+    )
+    if (rows[0] !== undefined) return rows[0].text
+  }
+  const { rows } = await pool.query<{ text: string }>(
+    'select text from payments where client_key = $1 order by changed_at desc, id limit 1',
+    [clientKey],
+  )
   return rows[0]?.text ?? null
 }
 

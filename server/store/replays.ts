@@ -2,9 +2,20 @@
 // that a reader finds it in one of the two tables at any moment, and of two who ask at once one wins.
 
 import type { HandedOff } from '../core/queued-delivery.ts'
+import { uuidTimeMs } from '../core/uuid.ts'
 import { plainColumn, quotedColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
+import { releasing } from './snapshot.ts'
+import {
+  CLOCKS_APART_MS,
+  idsWithin,
+  readStretchesSince,
+  STRETCH_MS,
+  type Stretch,
+  stretchAround,
+  timesWithin,
+} from './stretches.ts'
 
 /** A final delivery, and where it lies. */
 export interface FinalKey {
@@ -33,12 +44,32 @@ export interface DeliveryOwner {
 const OF_ANYBODY = `f.finished_at > '-infinity'
   and not exists (select from clients c where c.client_key = f.client_key and c.is_internal)`
 
-/** The final delivery with this id, and what would keep it from being replayed. */
+/**
+ * The final delivery with this id, and what would keep it from being replayed. Inside a transaction: what
+ * is looked through on the way does not stay locked.
+ */
 export async function findFinal(
   db: Db,
   owner: DeliveryOwner,
   deliveryId: string,
 ): Promise<FoundFinal | null> {
+  const reader = releasing(db)
+  const sinceMs = uuidTimeMs(deliveryId) - CLOCKS_APART_MS
+  for (const stretch of await readStretchesSince(reader, 'final_deliveries', sinceMs)) {
+    const found = await findFinalWithin(reader, owner, deliveryId, stretch)
+    if (found !== null) return found
+  }
+  return null
+}
+
+async function findFinalWithin(
+  db: Db,
+  owner: DeliveryOwner,
+  deliveryId: string,
+  stretch: Stretch,
+): Promise<FoundFinal | null> {
+  // A delivery's event has an id of the same millisecond: there alone is it looked for.
+  const ofItsTime = stretchAround([uuidTimeMs(deliveryId)], 0)
   const { rows } = await db.query<{
     client_key: number
     endpoint_id: string
@@ -46,15 +77,16 @@ export async function findFinal(
     is_deleted: boolean
     has_payload: boolean
   }>({
-    name: owner.clientKey === null ? 'find-final-of-anybody' : 'find-final-delivery',
     // The operator's index repeats a condition that is always true (migrations/0002).
     text: `select f.client_key, f.endpoint_id, f.finished_at::text,
              e.deleted_at is not null as is_deleted,
              exists (select from events v
-               where v.client_key = f.client_key and v.id = f.event_id) as has_payload
+               where v.client_key = f.client_key and v.id = f.event_id
+                 and ${idsWithin(ofItsTime, 'v.id')}) as has_payload
            from final_deliveries f
            join endpoints e on e.client_key = f.client_key and e.id = f.endpoint_id
-           where f.id = $1 and ($2::uuid is null or f.account_id = $2)
+           where f.id = $1 and ${timesWithin(stretch, 'f.finished_at')}
+             and ($2::uuid is null or f.account_id = $2)
              and ${owner.clientKey === null ? OF_ANYBODY : 'f.client_key = $3'}`,
     values: [deliveryId, owner.accountId, ...(owner.clientKey === null ? [] : [owner.clientKey])],
   })
@@ -68,6 +100,24 @@ export async function findFinal(
     isEndpointDeleted: row.is_deleted,
     hasPayload: row.has_payload,
   }
+}
+
+/**
+ * As many of these, in their order, as can be replayed in one transaction: those of a few days. What a
+ * transaction has written stays locked until its end, with all indexes of the day.
+ */
+export function takeOfFewDays<K extends FinalKey>(keys: readonly K[]): readonly K[] {
+  const isNear = (ms: (key: K) => number) => {
+    const firstMs = keys[0] === undefined ? 0 : ms(keys[0])
+    return (key: K) => Math.abs(ms(key) - firstMs) <= STRETCH_MS / 2
+  }
+  const [endedNear, madeNear] = [isNear(endedAtMs), isNear(({ id }) => uuidTimeMs(id))]
+  const far = keys.findIndex((key) => !endedNear(key) || !madeNear(key))
+  return far === -1 ? keys : keys.slice(0, far)
+}
+
+function endedAtMs({ finishedAt }: FinalKey): number {
+  return new Date(finishedAt).getTime()
 }
 
 /**
@@ -92,9 +142,15 @@ export async function replayDeliveries(
       plainColumn(lanes, (key) => key.endpointId),
     ],
   })
+  const endedWithin = stretchAround(keys.map(endedAtMs), 1_000)
+  const madeWithin = stretchAround(
+    keys.map(({ id }) => uuidTimeMs(id)),
+    0,
+  )
+  // The attempt that a cancellation has found under way was over soon after it.
+  const attemptedWithin = stretchAround(keys.map(endedAtMs))
   const moved = db.query<QueuedRow & PayloadRow>({
-    name: 'replay-deliveries',
-    // A replay keeps no order, but several of one payment set out in sequence: each is due a little
+    // Planned for these days: see store/stretches.ts. A replay keeps no order, but several of one payment set out in sequence: each is due a little
     // later than the one before. Never earlier than now: the due reader is past that.
     text: `with given as (
              select * from unnest($1::int[], $2::uuid[], $3::timestamptz[])
@@ -104,6 +160,7 @@ export async function replayDeliveries(
              where f.client_key = g.client_key and f.id = g.id and f.finished_at = g.finished_at
                and e.client_key = f.client_key and e.id = f.endpoint_id and e.deleted_at is null
                and v.client_key = f.client_key and v.id = f.event_id
+               and ${timesWithin(endedWithin, 'f.finished_at')} and ${idsWithin(madeWithin, 'v.id')}
              returning f.*, e.shard, e.status = 'ACTIVE' as is_active, v.text, v.document_hash,
                v.document_bytes
            ), kept as (
@@ -122,7 +179,8 @@ export async function replayDeliveries(
                -- attempts and nowhere else.
                case when state <> 'CANCELLED' then attempts
                  else greatest(attempts, attempts_begun, (select max(a.attempt) from earlier_attempts a
-                   where a.client_key = moved.client_key and a.delivery_id = moved.id))
+                   where a.client_key = moved.client_key and a.delivery_id = moved.id
+                     and ${timesWithin(attemptedWithin, 'a.at')}))
                end as attempts,
                0 as run_attempts, null::timestamptz as first_attempt_at,
                null::timestamptz as first_failed_at, null::timestamptz as deadline_at,

@@ -1,8 +1,9 @@
 // Rows put straight into the tables, for tests of single statements: a client, its endpoints, what they
 // are owed, and a lease to hold it by.
 
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
+import { uuidAt } from '../../server/core/uuid.ts'
 
 export const STORED_AT = new Date('2026-03-02T09:30:00.400Z')
 
@@ -19,6 +20,11 @@ export async function storeClient(pool: Pool): Promise<{ clientKey: number; acco
     STORED_AT,
   ])
   return { clientKey, accountId }
+}
+
+/** An id of this moment, as those of events and of their deliveries are. */
+export function idAt(at: Date): string {
+  return uuidAt(at.getTime(), 0, randomBytes(8))
 }
 
 export interface StoredEndpoint {
@@ -86,14 +92,14 @@ export async function storePending(
   columns: Partial<PendingColumns> = {},
 ): Promise<{ id: string; paymentId: string }> {
   const row = {
-    id: randomUUID(),
+    id: idAt(STORED_AT),
     payment_id: randomUUID(),
     sequence: 1,
     next_attempt_at: STORED_AT as Date | null,
     client_key: endpoint.clientKey,
     endpoint_id: endpoint.endpointId,
     shard: endpoint.shard,
-    event_id: randomUUID(),
+    event_id: idAt(STORED_AT),
     account_id: randomUUID(),
     kind: 'payment.created',
     created_at: STORED_AT,
