@@ -16,7 +16,6 @@ import {
 } from '../../server/http/server.ts'
 import type { App } from '../../server/http/typed.ts'
 import { createAccess } from '../../server/operations/access.ts'
-import type { Deps } from '../../server/operations/deps.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { OneAtATime } from '../../server/operations/one-at-a-time.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
@@ -81,7 +80,7 @@ export async function serveHttp(
   const log: string[] = []
   const readiness: Readiness = { ready: true, reasons: [] }
   const config = testConfig(mode, options.env ?? {})
-  const deps: Deps = {
+  const deps: Omit<ServerDeps, 'access'> = {
     pool,
     clock,
     config,
@@ -94,22 +93,20 @@ export async function serveHttp(
     },
     endpointChanges: new OneAtATime(),
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
+    logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
+    version: '0.0.0',
+    baseUrl: () => BASE_URL,
+    readiness: () => server.readiness,
+    metrics: options.metrics ?? (() => '# none\n'),
+    ...(options.routes ? { routes: options.routes } : {}),
   }
   const server: Omit<TestServer, 'app'> = {
     clock,
     notices,
     log,
     readiness,
-    deps: {
-      ...deps,
-      access: createAccess(deps),
-      logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
-      version: '0.0.0',
-      baseUrl: () => BASE_URL,
-      readiness: () => server.readiness,
-      metrics: options.metrics ?? (() => '# none\n'),
-      ...(options.routes ? { routes: options.routes } : {}),
-    },
+    // One and the same object: a test may replace its pool, and all of it hears of that.
+    deps: Object.assign(deps, { access: createAccess(deps) }),
   }
   const app = await buildServer(server.deps, options.surface)
   t.after(() => app.close())
