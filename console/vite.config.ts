@@ -24,9 +24,9 @@ const NUMBERS_OF_UPLOT = "new Intl.NumberFormat(domEnv ? nav.language : 'en-US')
  * While it is loaded, uPlot makes a NumberFormat of `navigator.language`, which may be a text that Intl
  * refuses: `en-US@posix` in Chromium under LANG=C.UTF-8. The browser's own default is always good.
  */
-function useDefaultLocale(): Plugin {
+function takeDefaultLocale(): Plugin {
   return {
-    name: 'use-default-locale',
+    name: 'take-default-locale',
     transform(code, id) {
       if (!id.includes('/uplot/') || !/\.m?js(\?|$)/.test(id)) return null
       if (!code.includes(NUMBERS_OF_UPLOT))
@@ -38,7 +38,7 @@ function useDefaultLocale(): Plugin {
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), useDefaultLocale(), removeOldAssets()],
+  plugins: [react(), takeDefaultLocale(), removeOldAssets()],
   // Bundled ahead for `npm run dev`, it would not pass the plugin above.
   optimizeDeps: { exclude: ['uplot'] },
   build: {
