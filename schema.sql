@@ -461,6 +461,13 @@ create table receiver_checks (
   constraint receiver_checks_pkey PRIMARY KEY (client_key, endpoint_id)
 );
 
+create table sealing (
+  is_only boolean not null default true,
+  is_derived boolean not null,
+  constraint sealing_pkey PRIMARY KEY (is_only),
+  constraint there_is_one_row CHECK (is_only)
+);
+
 create table signing_keys (
   kid text not null,
   public_jwk jsonb not null,

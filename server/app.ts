@@ -41,6 +41,7 @@ import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/job-runner.ts'
 import { ListenerExchange } from './operations/listener-exchange.ts'
 import { ensureNoticeEndpoint } from './operations/notice-endpoint.ts'
 import { OneAtATime } from './operations/one-at-a-time.ts'
+import { SealingForm } from './operations/sealing-form.ts'
 import { Readiness } from './readiness.ts'
 import { setUnheldTimer } from './rounds.ts'
 import { scaledSpans } from './scaled-spans.ts'
@@ -274,6 +275,7 @@ export function createApp(options: AppOptions): PaybellApp {
     isDraining: () => isDraining || life.isStopping,
     refusedWrites: () => writes.findReasons(),
   })
+  const sealingForm = new SealingForm(deps)
   const source =
     config.nats &&
     new NatsSource({
@@ -383,6 +385,7 @@ export function createApp(options: AppOptions): PaybellApp {
         // Nobody waits for what a predecessor has offered.
         await deleteOldOffers(pool, new Date(clock.nowMs() + HOUR_MS))
       },
+      () => sealingForm.start(),
       () => wakeUps.start(),
       () => engine.start(),
       () => ensureNoticeEndpoint(deps),
@@ -398,6 +401,7 @@ export function createApp(options: AppOptions): PaybellApp {
       // First nobody is let in any more, then what is under way ends, then the store goes.
       () => settleAll([upkeep.stop(), engine.stop(), closeDoors()]),
       () => exchange.stop(),
+      () => sealingForm.stop(),
       () => jobs.stop(),
       () => attemptCounter.stop(),
       () => wakeUps.stop(),

@@ -196,7 +196,7 @@ type FirstKeyDeps = Pick<Deps, 'config' | 'sealer'>
 
 function digestFirstKey({ config, sealer }: FirstKeyDeps): KeyDigest {
   if (config.operatorKey === null) throw new Error('nobody can hold a key that is not set')
-  const masterKeyId = sealer.writeKeyId
+  const masterKeyId = sealer.digestKeyId
   return {
     digest: sealer.digest(config.operatorKey, masterKeyId, 'operator-key'),
     masterKeyId,

@@ -25,7 +25,7 @@ export async function createOperatorKey(
 ): Promise<NewOperatorKey> {
   const key = `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`
   const id = deps.newId()
-  const masterKeyId = deps.sealer.writeKeyId
+  const masterKeyId = deps.sealer.digestKeyId
   const digest = deps.sealer.digest(key, masterKeyId, 'operator-key')
   if (name === FIRST_OPERATOR.actor) throw nameTaken()
   await inTransaction(deps.pool, async (db) => {

@@ -24,7 +24,7 @@ export interface NewSecret {
 export function makeSecret(deps: Pick<Deps, 'sealer' | 'newId'>): NewSecret {
   const text = `pbs_${randomBytes(32).toString('base64url')}`
   const digest = deps.sealer.digest(text)
-  return { text, stored: { id: deps.newId(), digest, masterKeyId: deps.sealer.writeKeyId } }
+  return { text, stored: { id: deps.newId(), digest, masterKeyId: deps.sealer.digestKeyId } }
 }
 
 export async function issueClientSecret(

@@ -38,7 +38,7 @@ export class Logins {
       ...OF_REQUESTS,
       read: (clientIds) => {
         const { pool, sealer } = this.#deps
-        const dummy = { digest: Buffer.alloc(32), masterKeyId: sealer.writeKeyId }
+        const dummy = { digest: Buffer.alloc(32), masterKeyId: sealer.digestKeyId }
         return readCredentials(pool, clientIds, dummy)
       },
       keyOf: (clientId) => clientId,
@@ -70,10 +70,10 @@ export class Logins {
     )
     const [match] = matching
     if (match === undefined || status !== 'ACTIVE') return null
-    if (match.masterKeyId !== sealer.writeKeyId) {
-      // The only moment at which the secret is known: from now on the old master key is not needed.
+    if (!sealer.isCurrent(match.masterKeyId)) {
+      // The only moment at which the secret is known: from now on the old key is not needed.
       const digest = sealer.digest(secret)
-      const masterKeyId = sealer.writeKeyId
+      const masterKeyId = sealer.digestKeyId
       await replaceDigest(pool, clientKey, { id: match.id, digest, masterKeyId })
     }
     return { clientKey, secretId: match.id }

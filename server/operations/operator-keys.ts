@@ -164,9 +164,9 @@ export class OperatorKeys {
       if (nowMs - atMs >= TOUCHED_EVERY_MS) this.#touchedAtMs.delete(id)
     }
     touchKey(pool, key.id, new Date(clock.nowMs())).catch(() => this.#touchedAtMs.delete(key.id))
-    if (key.masterKeyId === sealer.writeKeyId) return
-    // The only moment at which the key is known: from now on the old master key is not needed.
-    const masterKeyId = sealer.writeKeyId
+    if (sealer.isCurrent(key.masterKeyId)) return
+    // The only moment at which the key is known: from now on the old key is not needed.
+    const masterKeyId = sealer.digestKeyId
     const digest = this.#digest(token, masterKeyId)
     replaceKeyDigest(pool, key.id, { digest, masterKeyId }).catch(() => {})
   }

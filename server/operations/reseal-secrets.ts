@@ -49,14 +49,14 @@ export async function resealSecrets(
     endpoints,
     signingKeys: keys.resealed,
     unreadable: unreadable + keys.unreadable,
-    ...(await countForeignDigests(deps.pool, deps.sealer.writeKeyId)),
+    ...(await countForeignDigests(deps.pool, deps.sealer.digestKeyId)),
   }
 }
 
 async function resealEndpoints(deps: ResealDeps, onProgress: (resealed: number) => void) {
   const done = { resealed: 0, unreadable: 0, missed: 0 }
   for (let after = FIRST_ENDPOINT; ; ) {
-    const rows = await readEndpointsToReseal(deps.pool, deps.sealer.writeKeyId, after, CHUNK)
+    const rows = await readEndpointsToReseal(deps.pool, deps.sealer.sealedPrefix, after, CHUNK)
     const last = rows.at(-1)
     if (last === undefined) return done
     const resealed = rows.flatMap((row) => resealEndpoint(deps, row) ?? [])
@@ -82,7 +82,7 @@ function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpo
 }
 
 async function resealSigningKeys(deps: ResealDeps) {
-  const rows = await readSigningKeysToReseal(deps.pool, deps.sealer.writeKeyId)
+  const rows = await readSigningKeysToReseal(deps.pool, deps.sealer.sealedPrefix)
   const keys = rows.flatMap((before) => {
     const place = { column: 'signing_keys.private_key', row: before.kid }
     const after = reseal(deps, before.private_key, place)

@@ -5,13 +5,13 @@ import type { Db } from './db.ts'
 
 /** How many stored secrets each master key carries, by the key's id. */
 export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<string, number>> {
-  // A sealed text names its key in the bytes behind the version (store/sealing).
+  // A sealed text names its master key in the bytes behind its form, a digest before a mark (store/sealing).
   const { rows } = await db.query<{ id: string; count: number }>({
     name: 'count-secrets-by-master-key',
     text: `select id, count(*) as count from (
-             select master_key_id as id from client_secrets
+             select split_part(master_key_id, '/', 1) as id from client_secrets
              union all
-             select master_key_id from operator_keys where revoked_at is null
+             select split_part(master_key_id, '/', 1) from operator_keys where revoked_at is null
              union all
              select encode(substring(private_key from 2 for 4), 'hex') from signing_keys
              union all

@@ -1,4 +1,4 @@
-// Sealed secrets that are still under another master key than the one that writes: read in the order of
+// Sealed secrets that are still under another key than the one that writes: read in the order of
 // their keys, a chunk at a time, and replaced only where nobody has changed them meanwhile.
 
 import { NIL_UUID } from '../core/uuid.ts'
@@ -20,13 +20,13 @@ export interface EndpointCursor {
 
 export const FIRST_ENDPOINT: EndpointCursor = { clientKey: 0, id: NIL_UUID }
 
-/** A sealed text names its key in the bytes behind the version (store/sealing). */
+/** A sealed text begins with its form and the id of its master key (store/sealing). */
 const isForeign = (column: string) =>
-  `(${column} is not null and substring(${column} from 2 for 4) <> decode($1, 'hex'))`
+  `(${column} is not null and substring(${column} from 1 for 5) <> $1::bytea)`
 
 export async function readEndpointsToReseal(
   db: Db,
-  writeKeyId: string,
+  sealedPrefix: Buffer,
   after: EndpointCursor,
   limit: number,
 ): Promise<readonly SealedEndpoint[]> {
@@ -36,7 +36,7 @@ export async function readEndpointsToReseal(
            where (client_key, id) > ($2, $3)
              and (${SEALED_ENDPOINT_COLUMNS.map(isForeign).join(' or ')})
            order by client_key, id limit $4`,
-    values: [writeKeyId, after.clientKey, after.id, limit],
+    values: [sealedPrefix, after.clientKey, after.id, limit],
   })
   return rows
 }
@@ -80,11 +80,11 @@ export interface SealedSigningKey {
 
 export async function readSigningKeysToReseal(
   db: Db,
-  writeKeyId: string,
+  sealedPrefix: Buffer,
 ): Promise<readonly SealedSigningKey[]> {
   const { rows } = await db.query<SealedSigningKey>({
     text: `select kid, private_key from signing_keys where ${isForeign('private_key')} order by kid`,
-    values: [writeKeyId],
+    values: [sealedPrefix],
   })
   return rows
 }
@@ -108,17 +108,17 @@ export async function replaceSealedSigningKeys(
   return rowCount ?? 0
 }
 
-/** What is kept only as an HMAC and still needs another master key than the one that writes. */
+/** What is kept only as an HMAC under another key than the one that writes. */
 export async function countForeignDigests(
   db: Db,
-  writeKeyId: string,
+  digestKeyId: string,
 ): Promise<{ clientSecrets: number; operatorKeys: number }> {
   const { rows } = await db.query<{ client_secrets: number; operator_keys: number }>({
     text: `select
              (select count(*)::int from client_secrets where master_key_id <> $1) as client_secrets,
              (select count(*)::int from operator_keys
               where master_key_id <> $1 and revoked_at is null) as operator_keys`,
-    values: [writeKeyId],
+    values: [digestKeyId],
   })
   const row = rows[0] as (typeof rows)[number]
   return { clientSecrets: row.client_secrets, operatorKeys: row.operator_keys }

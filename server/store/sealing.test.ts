@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Sealer } from './sealing.ts'
@@ -70,4 +70,40 @@ test('a secret matches its digest under the key that made it, and nothing else d
   assert.ok(!sealer.matches('secret', digest, sealer.writeKeyId))
   assert.ok(!sealer.matches('secret', digest, '00000000'), 'a key that is gone')
   assert.notDeepEqual(sealer.digest('secret'), digest)
+})
+
+test('regression: AES and HMAC have keys of their own, derived from the master key (RFC 5869)', () => {
+  const sealer = new Sealer([OLD], { isDerived: true })
+  const keys = ['paybell sealing, AES-256-GCM', 'paybell digests, HMAC-SHA-256'].map(
+    (info) => new Uint8Array(hkdfSync('sha256', OLD, '', info, 32)),
+  )
+  const [forSealing, forDigests] = keys as [Uint8Array, Uint8Array]
+  const sealed = sealer.seal(SECRET, PLACE)
+  const open = (key: Uint8Array) => {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(5, 17))
+    decipher
+      .setAAD(Buffer.from(`${PLACE.column}\0${PLACE.row}`))
+      .setAuthTag(sealed.subarray(17, 33))
+    return Buffer.concat([decipher.update(sealed.subarray(33)), decipher.final()])
+  }
+  assert.deepEqual(open(forSealing), SECRET)
+  for (const wrong of [OLD, forDigests]) assert.throws(() => open(wrong))
+  const digest = createHmac('sha256', forDigests).update('client-secret\0x').digest()
+  assert.deepEqual(sealer.digest('x'), digest)
+})
+
+test('what was written under the master key itself is read as ever, and told from what is new', () => {
+  const before = new Sealer([OLD])
+  const now = new Sealer([OLD], { isDerived: true })
+  assert.deepEqual(now.open(before.seal(SECRET, PLACE), PLACE), SECRET)
+  assert.ok(now.matches('x', before.digest('x'), before.digestKeyId))
+  assert.ok(!now.matches('y', before.digest('x'), before.digestKeyId))
+  assert.ok(!now.isCurrent(before.digestKeyId) && now.isCurrent(now.digestKeyId))
+  // A process that has not heard of it yet does not take it back.
+  assert.ok(before.isCurrent(now.digestKeyId))
+  assert.deepEqual(before.open(now.seal(SECRET, PLACE), PLACE), SECRET)
+  assert.notDeepEqual(now.sealedPrefix, before.sealedPrefix)
+  assert.ok(now.hasKey(before.digestKeyId) && before.hasKey(now.digestKeyId))
+  before.writeDerived()
+  assert.equal(before.digestKeyId, now.digestKeyId)
 })

@@ -1,6 +1,8 @@
-// Secrets at rest: AES-256-GCM under a master key, bound to the row and column that hold them, so a
-// ciphertext moved elsewhere does not open. Several master keys may read; the first one writes.
-//   sealed = version (1 byte) | key id (4) | nonce (12) | tag (16) | ciphertext
+// Secrets at rest: AES-256-GCM, bound to the row and column that hold them, so a ciphertext moved elsewhere
+// does not open. Several master keys may read; the first one writes. No key does two things: one for AES
+// and one for HMAC are derived from each master key (HKDF-SHA-256). The first release used the master key
+// itself for both; what it wrote is read as ever, and written until the operator is done with it (0032).
+//   sealed = form (1 byte) | id of the master key (4) | nonce (12) | tag (16) | ciphertext
 
 import {
   createCipheriv,
@@ -8,13 +10,18 @@ import {
   createHash,
   createHmac,
   createSecretKey,
+  hkdfSync,
   type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
 
-const VERSION = 1
+/** Under the master key itself, or under a key that is derived from it. */
+const PLAIN_FORM = 1
+const DERIVED_FORM = 2
 const HEADER_BYTES = 1 + 4 + 12 + 16
+/** Behind the id of the master key, where a digest was made with a derived key. */
+const DERIVED_MARK = '/2'
 
 /** Where a secret lives: `endpoints.shared_key`, and the id of its row. */
 export interface SealedPlace {
@@ -22,40 +29,69 @@ export interface SealedPlace {
   row: string
 }
 
-export class Sealer {
-  readonly #keys = new Map<string, KeyObject>()
-  readonly #writeKeyId: string
+interface MasterKey {
+  plain: KeyObject
+  forSealing: KeyObject
+  forDigests: KeyObject
+}
 
-  constructor(masterKeys: readonly Buffer[]) {
+export class Sealer {
+  readonly #keys = new Map<string, MasterKey>()
+  readonly #writeKeyId: string
+  #isDerived: boolean
+
+  constructor(masterKeys: readonly Buffer[], { isDerived = false } = {}) {
     const [first] = masterKeys
     if (first === undefined) throw new Error('a sealer needs a master key')
-    for (const key of masterKeys) this.#keys.set(keyId(key), createSecretKey(key))
+    for (const key of masterKeys) this.#keys.set(keyId(key), toMasterKey(key))
     this.#writeKeyId = keyId(first)
+    this.#isDerived = isDerived
   }
 
+  /** From now on what is written is under derived keys. */
+  writeDerived(): void {
+    this.#isDerived = true
+  }
+
+  /** The id of the master key that writes. */
   get writeKeyId(): string {
     return this.#writeKeyId
   }
 
+  /** What is stored beside a digest, to tell which key it was made with. */
+  get digestKeyId(): string {
+    return this.#isDerived ? this.#writeKeyId + DERIVED_MARK : this.#writeKeyId
+  }
+
+  /** Whether a digest need not be made anew. One with a derived key is as good as it gets. */
+  isCurrent(keyId: string): boolean {
+    return keyId === this.digestKeyId || keyId === this.#writeKeyId + DERIVED_MARK
+  }
+
+  /** How everything begins that is sealed now. */
+  get sealedPrefix(): Buffer {
+    const form = this.#isDerived ? DERIVED_FORM : PLAIN_FORM
+    return Buffer.concat([Buffer.of(form), Buffer.from(this.#writeKeyId, 'hex')])
+  }
+
   hasKey(id: string): boolean {
-    return this.#keys.has(id)
+    return this.#keys.has(toMasterKeyId(id))
   }
 
   seal(secret: Uint8Array, place: SealedPlace): Buffer {
     const nonce = randomBytes(12)
-    const cipher = createCipheriv('aes-256-gcm', this.#key(this.#writeKeyId), nonce)
+    const prefix = this.sealedPrefix
+    const cipher = createCipheriv('aes-256-gcm', this.#sealingKey(prefix), nonce)
     cipher.setAAD(aad(place))
     const text = Buffer.concat([cipher.update(secret), cipher.final()])
-    const id = Buffer.from(this.#writeKeyId, 'hex')
-    return Buffer.concat([Buffer.of(VERSION), id, nonce, cipher.getAuthTag(), text])
+    return Buffer.concat([prefix, nonce, cipher.getAuthTag(), text])
   }
 
   /** Throws when the text was damaged, moved, or sealed under a key that is not configured. */
   open(sealed: Uint8Array, place: SealedPlace): Buffer {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
-    if (bytes.length < HEADER_BYTES || bytes[0] !== VERSION) throw new Error('not a sealed text')
-    const key = this.#key(bytes.toString('hex', 1, 5))
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(5, 17))
+    if (bytes.length < HEADER_BYTES) throw new Error('not a sealed text')
+    const decipher = createDecipheriv('aes-256-gcm', this.#sealingKey(bytes), bytes.subarray(5, 17))
     decipher.setAAD(aad(place))
     decipher.setAuthTag(bytes.subarray(17, 33))
     return Buffer.concat([decipher.update(bytes.subarray(HEADER_BYTES)), decipher.final()])
@@ -64,24 +100,50 @@ export class Sealer {
   /** The stored form of a generated secret of 256 bits: no slow hash is needed for those. */
   digest(
     secret: string,
-    masterKeyId = this.#writeKeyId,
+    keyId = this.digestKeyId,
     /** One kind's digest is nothing to another. */
     kind: 'client-secret' | 'operator-key' = 'client-secret',
   ): Buffer {
-    return createHmac('sha256', this.#key(masterKeyId)).update(`${kind}\0`).update(secret).digest()
+    const { plain, forDigests } = this.#key(toMasterKeyId(keyId))
+    const key = keyId.endsWith(DERIVED_MARK) ? forDigests : plain
+    return createHmac('sha256', key).update(`${kind}\0`).update(secret).digest()
   }
 
   /** True when `secret` has this digest; the same work whether it matches or not. */
-  matches(secret: string, digest: Uint8Array, masterKeyId: string): boolean {
-    if (!this.#keys.has(masterKeyId)) return false
-    return timingSafeEqual(this.digest(secret, masterKeyId), digest)
+  matches(secret: string, digest: Uint8Array, keyId: string): boolean {
+    if (!this.hasKey(keyId)) return false
+    return timingSafeEqual(this.digest(secret, keyId), digest)
   }
 
-  #key(id: string): KeyObject {
+  #sealingKey(sealed: Buffer): KeyObject {
+    const [form] = sealed
+    if (form !== PLAIN_FORM && form !== DERIVED_FORM) throw new Error('not a sealed text')
+    const { plain, forSealing } = this.#key(sealed.toString('hex', 1, 5))
+    return form === PLAIN_FORM ? plain : forSealing
+  }
+
+  #key(id: string): MasterKey {
     const key = this.#keys.get(id)
     if (key === undefined) throw new Error(`master key ${id} is not configured`)
     return key
   }
+}
+
+function toMasterKey(key: Buffer): MasterKey {
+  return {
+    plain: createSecretKey(key),
+    forSealing: derive(key, 'paybell sealing, AES-256-GCM'),
+    forDigests: derive(key, 'paybell digests, HMAC-SHA-256'),
+  }
+}
+
+/** RFC 5869. Without a salt, as a key of 256 random bits needs none (§3.1). */
+function derive(key: Buffer, info: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), info, 32)))
+}
+
+function toMasterKeyId(id: string): string {
+  return id.endsWith(DERIVED_MARK) ? id.slice(0, -DERIVED_MARK.length) : id
 }
 
 /** Tells keys apart without telling anything about them. */
