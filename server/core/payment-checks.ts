@@ -10,7 +10,7 @@ import {
   FILE_BYTES_MAX,
   MEDIA_TYPE_CHARACTERS_MAX,
 } from './payment.ts'
-import { readFile } from './payment-document.ts'
+import { FileReadAhead, readFile } from './payment-document.ts'
 import { characterCount, isStorableText } from './text.ts'
 import { isUuid } from './uuid.ts'
 
@@ -172,6 +172,7 @@ const FILE_FAULTS = {
 }
 
 export function file(value: unknown): DocumentFile | Fault {
+  if (value instanceof FileReadAhead) return value.file
   if (typeof value !== 'string') return NOT_A_STRING
   const read = readFile(value)
   return typeof read === 'string' ? FILE_FAULTS[read] : read

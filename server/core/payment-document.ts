@@ -9,17 +9,32 @@ import { type DocumentFile, FILE_BASE64_CHARACTERS_MAX, FILE_BYTES_MAX } from '.
 export type FileFault = 'empty' | 'file-too-large' | 'not-base64'
 
 export function readFile(text: string): DocumentFile | FileFault {
+  const decoded = decodeFile(text)
+  if (typeof decoded === 'string') return decoded
+  return toFile(text, decoded, createHash('sha256').update(decoded).digest())
+}
+
+/** Its bytes, or what is wrong with it. */
+export function decodeFile(text: string): Buffer | FileFault {
   if (text.length === 0) return 'empty'
   if (text.length > FILE_BASE64_CHARACTERS_MAX) return 'file-too-large'
   const decoded = Buffer.from(text, 'base64')
   if (!isEncoded(decoded, text)) return 'not-base64'
   // 10 MiB is no multiple of three, so one or two bytes too many hide in a text of allowed length.
-  if (decoded.length > FILE_BYTES_MAX) return 'file-too-large'
-  // The hash of the decoded file: a quarter less to hash, and what `sha256sum` says of it.
-  return {
-    base64: Buffer.from(text, 'latin1'),
-    hash: createHash('sha256').update(decoded).digest(),
-    sizeBytes: decoded.length,
+  return decoded.length > FILE_BYTES_MAX ? 'file-too-large' : decoded
+}
+
+/** `hash` is that of the decoded file: a quarter less to hash, and what `sha256sum` says of it. */
+export function toFile(text: string, decoded: Buffer, hash: Uint8Array): DocumentFile {
+  return { base64: Buffer.from(text, 'latin1'), hash, sizeBytes: decoded.length }
+}
+
+/** A file that was read before the rest of its payment, in place of its text. JSON cannot spell one. */
+export class FileReadAhead {
+  readonly file: DocumentFile
+
+  constructor(file: DocumentFile) {
+    this.file = file
   }
 }
 

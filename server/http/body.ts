@@ -5,10 +5,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { parseJson } from '../core/exact-json.ts'
 import { onlyHeaderValue } from './header-values.ts'
+import { LARGE_BYTES_MIN, type LargeWork } from './large-work.ts'
 
 const JSON_TYPE = 'application/json'
 
-export function acceptBodies(app: FastifyInstance): void {
+export function acceptBodies(app: FastifyInstance, work: LargeWork): void {
   app.decorateRequest('amountText', undefined)
   app.decorateRequest('payment', null)
   app.removeAllContentTypeParsers()
@@ -18,6 +19,10 @@ export function acceptBodies(app: FastifyInstance): void {
       if (bytes.length === 0 && wantedType(request) === null) return done(null, undefined)
       if (request.routeOptions.config?.readPlain?.(request, bytes as Buffer)) {
         return done(null, undefined)
+      }
+      if (bytes.length >= LARGE_BYTES_MIN) {
+        readLarge(request, bytes as Buffer, work).then((value) => done(null, value), done)
+        return
       }
       const { value, amountText } = parseJson(bytes as Buffer)
       request.amountText = amountText
@@ -32,6 +37,17 @@ export function acceptBodies(app: FastifyInstance): void {
     if (wanted === null || isType(onlyHeaderValue(request, 'content-type'), wanted)) done()
     else done(new ServiceError('unsupported-media-type', `Send the body as ${wanted}, in UTF-8.`))
   })
+}
+
+async function readLarge(
+  request: FastifyRequest,
+  bytes: Buffer,
+  work: LargeWork,
+): Promise<unknown> {
+  const { value, amountText } = await work.run(() => parseJson(bytes))
+  request.amountText = amountText
+  await request.routeOptions.config.readAhead?.(value, work)
+  return value
 }
 
 /** The content type that the route asks for; null where no body is needed. */

@@ -20,6 +20,7 @@ import { authenticateClient, authenticateOperator, resolveAccount } from './auth
 import { acceptBodies } from './body.ts'
 import { answerClientError, answerConnect } from './client-errors.ts'
 import { sendFailure } from './failures.ts'
+import { LargeWork } from './large-work.ts'
 import { describeInterface } from './openapi.ts'
 import { requireRoles } from './operator-roles.ts'
 import { logRequests, refusalLevel } from './request-log.ts'
@@ -95,7 +96,8 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   logRequests(app, deps.config.mode)
   keepRouteTable(app)
   tellAllowedMethods(app)
-  acceptBodies(app)
+  const work = new LargeWork()
+  acceptBodies(app, work)
   const policy = { targets: deps.targets, sharedKeyLengthMin: deps.config.sharedKeyLengthMin }
   app.setValidatorCompiler(createValidatorCompiler(policy))
   app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, deps.baseUrl()))
@@ -109,7 +111,7 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
     consoleRoutes({ ...deps, surface }),
   ]
   for (const add of open) await add(app)
-  if (surface !== 'operator') await addClientInterface(app, deps)
+  if (surface !== 'operator') await addClientInterface(app, deps, work)
   if (deps.receivers) await sandboxReceiverRoutes(deps.receivers, keys)(app)
   if (deps.timeScale) await sandboxClockRoutes(deps.timeScale, keys)(app)
   if (surface !== 'public') await addOperatorInterface(app, deps, keys)
@@ -209,7 +211,7 @@ function closeSocketsBehindAnswers(app: App, isDraining: () => boolean): void {
   })
 }
 
-async function addClientInterface(app: App, deps: ServerDeps): Promise<void> {
+async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): Promise<void> {
   const keyring = new Keyring(deps)
   const directory = new ClientDirectory(deps)
   const verifier = new TokenVerifier(deps, { keyring, directory })
@@ -228,7 +230,7 @@ async function addClientInterface(app: App, deps: ServerDeps): Promise<void> {
       subscriptionRoutes(deps),
       eventRoutes(deps),
       deliveryRoutes(deps),
-      receiverToolRoutes(deps),
+      receiverToolRoutes(deps, work),
       ...(deps.routes?.client ?? []),
     ]
     for (const add of routes) await add(scope)

@@ -14,6 +14,7 @@ import type { ErrorCode } from '../core/errors.ts'
 import type { Operator, Role } from '../core/operator.ts'
 import type { PaymentWrite } from '../core/payment.ts'
 import type { Caller } from '../operations/verify-token.ts'
+import type { LargeWork } from './large-work.ts'
 
 export interface TypeBoxProvider extends FastifyTypeProvider {
   validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown
@@ -42,6 +43,8 @@ declare module 'fastify' {
     mediaType?: string
     /** A quicker way to read most bodies of this route; false where the general one is needed. */
     readPlain?: (request: FastifyRequest, bytes: Buffer) => boolean
+    /** What is better done in steps with a large body, before its handler is called. */
+    readAhead?: (body: unknown, work: LargeWork) => Promise<void>
     /** Failures also carry `error` as in RFC 6749. */
     isTokenRequest?: boolean
     /** The answer goes on until somebody hangs up. */

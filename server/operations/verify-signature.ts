@@ -20,6 +20,8 @@ export async function verifySignature(
   scope: EndpointScope,
   endpointId: string,
   { headers, body }: Callback,
+  /** Calls `step` when there is time for it: of a large body it takes long. */
+  inTurn: (step: () => Diagnosis) => Diagnosis | Promise<Diagnosis> = (step) => step(),
 ): Promise<Diagnosis> {
   const { secrets } = await openEndpoint(deps, scope, endpointId)
   const id = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1]
@@ -27,13 +29,15 @@ export async function verifySignature(
     id !== undefined && isUuid(id.trim())
       ? await findEventBody(deps, { clientKey: scope.clientKey, accountId: null }, id.trim())
       : null
-  return diagnose({
-    headers,
-    body,
-    keys: secrets.keys,
-    nowMs: deps.clock.nowMs(),
-    eventBody: event === null ? null : Buffer.concat(event.body),
-  })
+  return inTurn(() =>
+    diagnose({
+      headers,
+      body,
+      keys: secrets.keys,
+      nowMs: deps.clock.nowMs(),
+      eventBody: event === null ? null : Buffer.concat(event.body),
+    }),
+  )
 }
 
 type OpenEndpoint = SendingEndpoint & { secrets: NonNullable<SendingEndpoint['secrets']> }

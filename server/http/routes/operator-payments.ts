@@ -18,6 +18,7 @@ import { LINE_LIMITS, type LineResult, recordLines } from '../../operations/reco
 import { type RecordedPayment, unknownAccount } from '../../operations/record-payments.ts'
 import { trailOf } from '../audit.ts'
 import { onlyHeaderValue } from '../header-values.ts'
+import { readFileAhead } from '../large-files.ts'
 import { bePatientWith, readPatiently } from '../patient-body.ts'
 import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../payment-schema.ts'
 import { toProblem } from '../problems.ts'
@@ -82,6 +83,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
           request.payment = readPlainPayment(bytes, id.toLowerCase())
           return request.payment !== null
         },
+        readAhead: readFileAhead,
       },
       bodyLimit: PAYMENT_BODY_BYTES_MAX,
       schema: {

@@ -15,6 +15,7 @@ import { RateBuckets } from '../../operations/rate-buckets.ts'
 import { verifySignature } from '../../operations/verify-signature.ts'
 import { callerOf } from '../authenticate.ts'
 import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
+import type { LargeWork } from '../large-work.ts'
 import { BASE64_PATTERN, Instant } from '../scalars.ts'
 import {
   BODY_PROBLEMS,
@@ -115,7 +116,7 @@ const ReportSchema = Type.Object({
   ),
 })
 
-export function receiverToolRoutes(deps: Deps): Routes {
+export function receiverToolRoutes(deps: Deps, work: LargeWork): Routes {
   const checker = new ReceiverChecker(deps)
   // A body of 14 MB is hashed several times over: that is not for two hundred times a second. Small
   // ones cost little, and whoever hunts a mistake asks often.
@@ -127,7 +128,7 @@ export function receiverToolRoutes(deps: Deps): Routes {
   })
   return (app) => {
     for (const door of ENDPOINT_DOORS) {
-      addVerify(app, deps, consultations, door)
+      addVerify(app, deps, { consultations, work }, door)
       // A receiver behind a listener is checked on its own machine, with paybell check URL.
       if (door.kind !== 'listener') addCheck(app, checker, door)
     }
@@ -137,7 +138,7 @@ export function receiverToolRoutes(deps: Deps): Routes {
 function addVerify(
   app: App,
   deps: Deps,
-  consultations: RateBuckets,
+  { consultations, work }: { consultations: RateBuckets; work: LargeWork },
   door: EndpointDoorEntry,
 ): void {
   app.route({
@@ -164,12 +165,16 @@ function addVerify(
       },
     },
     handler: async (request) => {
-      const { headers, body, bodyBase64 } = request.body
+      const { headers, body: text, bodyBase64 } = request.body
+      // Each of the two steps takes as long as the body is large.
+      const inTurn = <T>(step: () => T) => (isLarge(request) ? work.run(step) : step())
+      const body = await inTurn(() => readBody(text, bodyBase64))
       const { valid, findings } = await verifySignature(
         deps,
         scopeOf(request, door.kind),
         readId(request.params.id),
-        { headers: joinHeaders(headers), body: readBody(body, bodyBase64) },
+        { headers: joinHeaders(headers), body },
+        inTurn,
       )
       return { valid, findings: [...findings] }
     },

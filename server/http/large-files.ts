@@ -1,0 +1,18 @@
+// The file of a large payment, read before the rest: decoded in a turn of the loop that is its own, and hashed
+// in a thread that is not the loop's.
+
+import { webcrypto } from 'node:crypto'
+import { decodeFile, FileReadAhead, toFile } from '../core/payment-document.ts'
+import { LARGE_BYTES_MIN, type LargeWork } from './large-work.ts'
+
+/** Puts the file in place of its text. One that is wrong is left for the checks, which tell what is. */
+export async function readFileAhead(payment: unknown, work: LargeWork): Promise<void> {
+  const { document } = (payment ?? {}) as { document?: { base64EncodedFile?: unknown } | null }
+  const text = document?.base64EncodedFile
+  if (!document || typeof text !== 'string' || text.length < LARGE_BYTES_MIN) return
+  const decoded = await work.run(() => decodeFile(text))
+  if (typeof decoded === 'string') return
+  const hash = await webcrypto.subtle.digest('SHA-256', decoded as Uint8Array<ArrayBuffer>)
+  const file = await work.run(() => toFile(text, decoded, new Uint8Array(hash)))
+  document.base64EncodedFile = new FileReadAhead(file)
+}

@@ -1,0 +1,136 @@
+// Large bodies: whatever comes at once, one of them is worked on in a turn of the loop.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import test, { type TestContext } from 'node:test'
+import { cloneDatabase } from '../../test/support/database.ts'
+import { OPERATOR_KEY, onboard, serveHttp } from '../../test/support/injected-server.ts'
+import { SAMPLE } from '../../test/support/payment-sample.ts'
+import { AccountDirectory } from '../operations/account-directory.ts'
+import { unknownAccount } from '../operations/record-payments.ts'
+import { LargeWork } from './large-work.ts'
+import { operatorPaymentRoutes, type PaymentRoutesDeps } from './routes/operator-payments.ts'
+
+const { pool } = await cloneDatabase()
+const FILE_BYTES = 1_024 * 1_024
+
+/** Counts the turns of the loop. */
+function countTurns(t: TestContext): { now: number } {
+  const turn = { now: 0 }
+  let timer = setImmediate(function tick() {
+    turn.now++
+    timer = setImmediate(tick)
+  })
+  t.after(() => clearImmediate(timer))
+  return turn
+}
+
+test('one step in a turn, in order; what fails is told and holds nobody up', async (t) => {
+  const turn = countTurns(t)
+  const work = new LargeWork()
+  const steps = [1, 2, 3].map((number) => work.run(() => [number, turn.now]))
+  const failed = work.run(() => {
+    throw new Error('as it may')
+  })
+  const last = work.run(() => [5, turn.now])
+  await assert.rejects(failed, /as it may/)
+  const done = [...(await Promise.all(steps)), await last]
+  assert.deepEqual(
+    done.map(([number]) => number),
+    [1, 2, 3, 5],
+  )
+  assert.equal(new Set(done.map(([, at]) => at)).size, 4)
+})
+
+test('regression: of large payments that arrive together, one is read in a turn of the loop', async (t) => {
+  const { server, accountId } = await serve(t)
+  const turn = countTurns(t)
+  const parsedAt: number[] = []
+  const parse = JSON.parse
+  t.mock.method(JSON, 'parse', (text: string) => {
+    if (text.length > FILE_BYTES) parsedAt.push(turn.now)
+    return parse(text)
+  })
+  const files = Array.from({ length: 6 }, () => randomBytes(FILE_BYTES))
+  const answers = await Promise.all(files.map((file) => put(server.app, accountId, file)))
+  for (const { statusCode, body } of answers) assert.equal(statusCode, 404, body)
+  assert.equal(parsedAt.length, 6)
+  assert.equal(new Set(parsedAt).size, 6, `read in the turns ${parsedAt.join(' ')}`)
+  const hashes = server.entered.map(({ write }) => Buffer.from(write.document.file.hash))
+  const expected = files.map((file) => createHash('sha256').update(file).digest())
+  assert.deepEqual(hashes.toSorted(Buffer.compare), expected.toSorted(Buffer.compare))
+  for (const { write } of server.entered) {
+    const { base64, sizeBytes } = write.document.file
+    assert.equal(sizeBytes, FILE_BYTES)
+    assert.ok(files.some((file) => file.toString('base64') === Buffer.from(base64).toString()))
+  }
+})
+
+test('a large file that is wrong is told as a small one is', async (t) => {
+  const { server, accountId } = await serve(t)
+  const whole = randomBytes(FILE_BYTES).toString('base64')
+  for (const [text, code] of [
+    [`${whole.slice(0, -8)}!${whole.slice(-7)}`, 'not-base64'],
+    [whole.slice(0, -1), 'not-base64'],
+    [`${whole}\n`, 'not-base64'],
+    [randomBytes(10 * 1024 * 1024 + 1).toString('base64'), 'file-too-large'],
+  ] as const) {
+    const answer = await put(server.app, accountId, text)
+    assert.equal(answer.statusCode, 400)
+    assert.deepEqual(
+      answer.json().errors.map(({ pointer, code }: FieldFault) => [pointer, code]),
+      [['/document/base64EncodedFile', code]],
+    )
+  }
+  const malformed = await put(server.app, accountId, `${'a'.repeat(FILE_BYTES)}"`)
+  assert.equal(malformed.json().code, 'malformed-json')
+})
+
+interface FieldFault {
+  pointer: string
+  code: string
+}
+
+interface Entered {
+  write: { document: { file: { base64: Uint8Array; hash: Uint8Array; sizeBytes: number } } }
+}
+
+/** A server that takes payments, notes them, and refuses each. */
+async function serve(t: TestContext) {
+  const entered: Entered[] = []
+  const gatherer = {
+    enter(change: Entered, submitter: { refused(error: unknown): void }) {
+      entered.push(change)
+      submitter.refused(unknownAccount())
+    },
+  }
+  const clock = { nowMs: Date.now, monotonicMs: () => performance.now() }
+  const accounts = new AccountDirectory(pool)
+  const deps = { pool, clock, newId: randomUUID, baseUrl: () => '', gatherer, accounts }
+  const routes = { operator: [operatorPaymentRoutes(deps as unknown as PaymentRoutesDeps)] }
+  const server = await serveHttp(t, pool, { routes })
+  const { accountId } = await onboard(server)
+  return { server: Object.assign(server, { entered }), accountId }
+}
+
+function put(
+  app: Awaited<ReturnType<typeof serveHttp>>['app'],
+  accountId: string,
+  file: Buffer | string,
+) {
+  const { id: _, version: __, ...payment } = SAMPLE as Record<string, unknown>
+  const document = { mediaType: 'application/pdf', name: 'a.pdf', base64EncodedFile: 'FILE' }
+  const text = typeof file === 'string' ? file : file.toString('base64')
+  return app.inject({
+    method: 'PUT',
+    url: `/operator/v1/payments/${randomUUID()}`,
+    headers: {
+      authorization: `Bearer ${OPERATOR_KEY}`,
+      accountid: accountId,
+      'content-type': 'application/json',
+    },
+    payload: JSON.stringify({ ...payment, document }).replace('FILE', () =>
+      text.replaceAll('\n', '\\n'),
+    ),
+  })
+}
