@@ -48,6 +48,7 @@ import { tokenRoutes } from './routes/tokens.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { tellAllowedMethods } from './routing.ts'
 import { SECURITY_HEADERS, setSecurityHeaders } from './security-headers.ts'
+import { compileOnFirstUse } from './serializers.ts'
 import type { App, Routes, TypeBoxProvider } from './typed.ts'
 import { createValidatorCompiler } from './validation.ts'
 
@@ -131,6 +132,7 @@ function createApp(deps: ServerDeps): App {
     // A request id is ours: a caller's own could forge another's trail in the log.
     requestIdHeader: false,
     genReqId: () => randomUUID(),
+    schemaController: { compilersFactory: { buildSerializer: compileOnFirstUse } },
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,

@@ -2,7 +2,7 @@
 // once. Nothing is coerced or removed in bodies; query parameters, which are always text, become
 // numbers only where they are plainly written as such. No fault repeats what was sent.
 
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { checkCallbackUrl } from '../core/callback-url.ts'
@@ -39,8 +39,10 @@ export function createValidatorCompiler(policy: ValidationPolicy): FastifySchema
   return ({ schema, httpPart }) => {
     // Headers are shown in the published interface and checked by the hooks of authenticate.ts.
     if (httpPart === 'headers') return () => true
-    const isValid = ajv.compile(schema)
+    // Compiled for its first request: most routes of most processes, and of most tests, are never asked.
+    let isValid: ValidateFunction | undefined
     return (sent: unknown) => {
+      isValid ??= ajv.compile(schema)
       const value = httpPart === 'querystring' ? readQuery(sent, schema) : sent
       if (isValid(value)) return { value }
       const errors = toFieldErrors(isValid.errors ?? [], formats)
