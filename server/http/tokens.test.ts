@@ -312,6 +312,8 @@ test('regression: an address that tries one client id after the other meets a 42
 
   // Whoever was right here before is not held up by what others try from the same proxy.
   assert.equal((await loginOf(known)).statusCode, 200)
+  const wrong = { ...known, clientSecret: 'wrong' }
+  assert.equal((await loginOf(wrong)).statusCode, 429, 'or it would tell who is known here')
   assert.equal((await loginOf(stranger)).statusCode, 429)
   assert.equal((await loginOf(stranger, { remoteAddress: '127.0.0.10' })).statusCode, 200)
   server.clock.advance(1)

@@ -69,3 +69,16 @@ test('one machine with many IPv6 addresses is one sender', async () => {
   }
   assert.deepEqual([...statuses].slice(0, 2), ['wrong', 'refused from 50'])
 })
+
+test('guesses at a name that is known at an exhausted address are counted for the name', async () => {
+  const { attempts } = create()
+  assert.equal(await attempts.judge(SHOP, right), 'right')
+  for (let at = 0; at < 50; at++) await attempts.judge({ ...SHOP, name: `other ${at}` }, wrong)
+  let checked = 0
+  const guess = async () => {
+    checked++
+    return null
+  }
+  for (let at = 0; at < 30; at++) await assert.rejects(attempts.judge(SHOP, guess), isRefused)
+  assert.equal(checked, 10)
+})

@@ -38,14 +38,19 @@ export class LoginAttempts {
    */
   async judge<T>({ name, address }: Attempter, check: () => Promise<T | null>): Promise<T | null> {
     const pair = `${name} ${address}`
-    return this.#perName.judge(pair, async () => {
+    const sender = toAddressGroup(address)
+    let waitSeconds = 0
+    const found = await this.#perName.judge(pair, async () => {
+      if (!this.#welcome.has(pair)) return this.#perAddress.judge(sender, check)
       // Strangers at the same address, a company's proxy say, do not hold up those who are known there.
-      const found = this.#welcome.has(pair)
-        ? await check()
-        : await this.#perAddress.judge(toAddressGroup(address), check)
-      if (found !== null) this.#remember(pair)
-      return found
+      const known = await check()
+      if (known === null) waitSeconds = this.#perAddress.fail(sender)
+      return known
     })
+    // Refused like a stranger's: or the answer would tell who has been right here before.
+    if (found === null && waitSeconds > 0) throw tooManyFailures(waitSeconds)
+    if (found !== null) this.#remember(pair)
+    return found
   }
 
   #remember(pair: string): void {
@@ -82,6 +87,11 @@ class FailureGate {
       // A check that failed for a reason of ours says nothing about who asked.
       this.#leave(key, crowd, isWrong)
     }
+  }
+
+  /** Counts a failure that did not wait for a place; says how long others would have to wait. */
+  fail(key: string): number {
+    return this.#buckets.takeOrWait(key)
   }
 
   async #enter(key: string): Promise<Crowd> {
