@@ -45,7 +45,7 @@ import { SealingForm } from './operations/sealing-form.ts'
 import { Readiness } from './readiness.ts'
 import { setUnheldTimer } from './rounds.ts'
 import { scaledSpans } from './scaled-spans.ts'
-import { NatsSource } from './sources/nats-source.ts'
+import { NatsSource, type NatsSpans } from './sources/nats-source.ts'
 import { createPool } from './store/db.ts'
 import { freeAllLeases, readDatabaseTimeMs } from './store/leases.ts'
 import { deleteOldOffers } from './store/listener-offers.ts'
@@ -82,6 +82,7 @@ export interface Spans {
   careEveryMs: number
   dueReader: DueReaderLimits
   statementTimeoutMs: number
+  nats: Partial<NatsSpans>
 }
 
 export interface PaybellApp {
@@ -283,6 +284,7 @@ export function createApp(options: AppOptions): PaybellApp {
       gatherer,
       turn: { take: (onLost) => takeTurn(options.databaseUrl, LOCKS.natsTurn, onLost) },
       log: logger,
+      ...(spans.nats ? { spans: spans.nats } : {}),
     })
 
   const receivers = config.mode === 'sandbox' ? new DemoReceivers(() => clock.nowMs()) : null

@@ -33,6 +33,8 @@ export interface EmbeddedOptions extends ServerSettings {
   readyTimeoutMs?: number | undefined
   /** A throw-away cluster for tests: made without waiting for the disk. */
   ephemeral?: boolean | undefined
+  /** Beside the server's own, which has nothing of the caller's: for tests. */
+  environment?: Readonly<Record<string, string>> | undefined
 }
 
 export interface EmbeddedDatabase {
@@ -117,6 +119,7 @@ class EmbeddedServer implements EmbeddedDatabase {
       ...{ clusterDir, runDir, runAs, binaries, serverLog: this.#serverLog },
       arguments: serverArguments(this.#options, listening, memoryBytes()),
       readyTimeoutMs: this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS,
+      environment: this.#options.environment ?? {},
       signal: this.#stopping.signal,
     }
     await this.#launch(this.#plan)

@@ -31,6 +31,7 @@ export interface LaunchPlan {
   arguments: string[]
   serverLog: ServerLog
   readyTimeoutMs: number
+  environment: Readonly<Record<string, string>>
   /** Aborted when nobody waits for the server any more. */
   signal: AbortSignal
 }
@@ -66,8 +67,10 @@ export async function launchPostmaster(plan: LaunchPlan): Promise<Postmaster> {
 async function spawnPostmaster(plan: LaunchPlan): Promise<Postmaster> {
   const { binaries, clusterDir, runAs, serverLog } = plan
   const args = ['-D', folderArgument(clusterDir, runAs), ...plan.arguments]
+  const place = spawnIn(clusterDir, runAs)
   const child = spawn(binaries.postgres, args, {
-    ...spawnIn(clusterDir, runAs),
+    ...place,
+    ...(place.env && { env: { ...place.env, ...plan.environment } }),
     detached: true,
     stdio: ['ignore', serverLog.fd, serverLog.fd],
     windowsHide: true,

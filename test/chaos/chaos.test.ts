@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findNatsServer } from '../support/nats-server.ts'
 import { describe } from './report.ts'
 import { runChaos } from './run.ts'
 import { SMOKE } from './settings.ts'
@@ -11,8 +12,13 @@ test('F1, F4, F16, F19: three processes and their database are killed and stoppe
   const seed = Number(process.env.CHAOS_SEED ?? 11)
   const result = await runChaos({ suite: SMOKE, seed })
   t.diagnostic(describe(result).split('\n').slice(0, 1).join(''))
+  const hasBroker = findNatsServer() !== null
+  if (!hasBroker) t.diagnostic('without NATS: nats-server is not installed')
   assert.equal(result.verdict.violations.length, 0, describe(result))
-  for (const what of ['killed', 'postmaster killed']) {
+  for (const feed of ['put', 'batch', 'sql', ...(hasBroker ? ['nats'] : [])]) {
+    assert.ok(result.feeds.get(feed), `nothing was fed by ${feed}`)
+  }
+  for (const what of ['killed', 'postmaster killed', ...(hasBroker ? ['broker killed'] : [])]) {
     assert.ok(result.faults.get(what), `the seed ${seed} has never had: ${what}`)
   }
   const { figures } = result.verdict

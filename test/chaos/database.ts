@@ -1,32 +1,57 @@
 // The database of a run: a real embedded PostgreSQL with durable settings, started again when it is
-// killed, and observers inside it: triggers that note, on its own clock, who took which shard and when
-// a delivery ended.
+// killed, and observers inside it: triggers that note who took which shard, when an event came and when a
+// delivery ended. They note the true time: the database's own clock may jump.
 
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { EmbeddedDatabase } from '../../server/embedded/database.ts'
 import { superviseEmbedded } from '../../server/embedded/supervisor.ts'
 import { migrate } from '../../server/store/migrate.ts'
+import type { ClockJumps } from './clock-jumps.ts'
 
-const OBSERVERS = `
+/** Behind a clock that jumps, the kernel still tells how long the machine has been up. */
+const TRUE_NOW = (upSinceMs: number) =>
+  `to_timestamp(${upSinceMs / 1_000} + split_part(pg_read_file('/proc/uptime'), ' ', 1)::float8)`
+
+const OBSERVERS = (now: string) => `
   create schema chaos;
+  create function chaos.true_now() returns timestamptz language sql as $$ select ${now} $$;
   create table chaos.takings (shard int, epoch bigint, node text, owner uuid, at timestamptz);
   create table chaos.finals (id uuid, state text, at timestamptz);
+  create table chaos.events (id uuid primary key, at timestamptz);
   create table chaos.probe (at timestamptz);
   insert into chaos.probe values (now());
   create function chaos.note_taking() returns trigger language plpgsql as $$ begin
     insert into chaos.takings values
-      (new.shard, new.epoch, current_setting('application_name'), new.owner, clock_timestamp());
+      (new.shard, new.epoch, current_setting('application_name'), new.owner, chaos.true_now());
     return null;
   end $$;
   create function chaos.note_final() returns trigger language plpgsql as $$ begin
-    insert into chaos.finals values (new.id, new.state, clock_timestamp());
+    insert into chaos.finals values (new.id, new.state, chaos.true_now());
     return null;
   end $$;
+  create function chaos.note_event() returns trigger language plpgsql as $$ begin
+    insert into chaos.events values (new.id, chaos.true_now());
+    return null;
+  end $$;
+  create trigger note_event after insert on paybell.events for each row
+    execute function chaos.note_event();
   create trigger note_taking after update on paybell.leases for each row
     when (new.epoch <> old.epoch) execute function chaos.note_taking();
   create trigger note_final after insert on paybell.final_deliveries for each row
     execute function chaos.note_final();`
+
+/** When the machine was started. The kernel tells in hundredths of a second, rounded down: the earliest of
+ *  many readings is the best, and what is noted is never later than it was. */
+function upSinceMs(): number {
+  let earliest = Number.POSITIVE_INFINITY
+  for (const until = performance.now() + 50; performance.now() < until; ) {
+    const [seconds] = readFileSync('/proc/uptime', 'utf8').split(' ')
+    earliest = Math.min(earliest, Date.now() - Number(seconds) * 1_000)
+  }
+  return earliest
+}
 
 export class ChaosDatabase {
   readonly #embedded: EmbeddedDatabase
@@ -36,7 +61,7 @@ export class ChaosDatabase {
     this.#embedded = embedded
   }
 
-  static async start(dataDir: string): Promise<ChaosDatabase> {
+  static async start(dataDir: string, clock: ClockJumps | null): Promise<ChaosDatabase> {
     let database: ChaosDatabase | undefined
     const embedded = await superviseEmbedded({
       dataDir,
@@ -44,10 +69,12 @@ export class ChaosDatabase {
       maxConnections: 150,
       sharedBuffersMb: 64,
       onUp: () => database?.wake(),
+      ...(clock ? { environment: clock.environment } : {}),
     })
     database = new ChaosDatabase(embedded)
     await migrate(embedded.url, new Date())
-    await database.ask((client) => client.query(OBSERVERS))
+    const now = clock ? TRUE_NOW(upSinceMs()) : 'clock_timestamp()'
+    await database.ask((client) => client.query(OBSERVERS(now)))
     return database
   }
 

@@ -13,7 +13,9 @@ import type {
   StoredDelivery,
   StoredEvent,
 } from '../simulator/records.ts'
+import type { ClockJumps } from './clock-jumps.ts'
 import type { KnownEndpoint } from './endpoints.ts'
+import type { StoredReferences } from './feeds.ts'
 import type { ReceivedLine } from './receivers.ts'
 
 export interface Stored {
@@ -23,6 +25,7 @@ export interface Stored {
   finals: FinalAct[]
   leases: LeaseAct[]
   endpoints: { id: string; shard: number; status: string; inactiveSinceMs: number | null }[]
+  references: StoredReferences[]
 }
 
 /** Whole milliseconds, like those of the receivers. */
@@ -32,7 +35,8 @@ export async function readStored(client: Client): Promise<Stored> {
   const read = async <T>(text: string) => (await client.query(text)).rows as T[]
   return {
     events: await read(`select id, payment_id as "paymentId", account_id as "accountId", sequence,
-      md5(text) as text, ${MS('created_at')} as "createdAtMs" from paybell.events`),
+      md5(text) as text, ${MS('at')} as "createdAtMs" from paybell.events
+      join chaos.events using (id)`),
     deliveries: await read(`select id, event_id as "eventId", endpoint_id as "endpointId",
         payment_id as "paymentId", sequence, 'PENDING' as state, attempts,
         ${MS('next_attempt_at')} as "nextAttemptAtMs", ${MS('deadline_at')} as "deadlineAtMs",
@@ -48,6 +52,9 @@ export async function readStored(client: Client): Promise<Stored> {
       from chaos.takings order by at, epoch`),
     endpoints: await read(`select id, shard, status, ${MS('inactive_since')} as "inactiveSinceMs"
       from paybell.endpoints`),
+    references: await read(`select payment_id as "paymentId",
+      array_agg(text::json ->> 'reference' order by sequence) as references
+      from paybell.events group by payment_id`),
   }
 }
 
@@ -70,10 +77,11 @@ export interface Evidence extends Omit<RunRecord, keyof Stored | 'requests' | 'e
   stored: Stored
   received: readonly ReceivedLine[]
   known: readonly KnownEndpoint[]
+  clock: ClockJumps | null
 }
 
 export function toRunRecord(evidence: Evidence): RunRecord {
-  const { stored, received, known, ...rest } = evidence
+  const { stored, received, known, clock, ...rest } = evidence
   const byPath = new Map(known.map((endpoint) => [endpoint.path, endpoint]))
   const shards = new Map(stored.endpoints.map(({ id, shard }) => [id, shard]))
   const owners = Map.groupBy(stored.leases, (lease) => lease.shard)
@@ -88,7 +96,7 @@ export function toRunRecord(evidence: Evidence): RunRecord {
       wasAnswerHeard: line.status !== null && !line.wasLeft,
     }
   })
-  const attempts = matchRows(stored, requests, rest.limits.clockErrorMs)
+  const attempts = matchRows(stored, requests, rest.limits.clockErrorMs, clock)
   return { ...rest, ...stored, attempts, requests, endpoints: known.map(toHistory(stored)) }
 }
 
@@ -107,7 +115,10 @@ function matchRows(
   stored: Stored,
   requests: ReceivedRequest[],
   clockErrorMs: number,
+  clock: ClockJumps | null,
 ): StoredAttempt[] {
+  const distance = (request: ReceivedRequest, row: StoredAttempt) =>
+    clock?.distanceMs(request.startedAtMs, row.atMs) ?? Math.abs(request.startedAtMs - row.atMs)
   const deliveries = new Map(stored.deliveries.map((delivery) => [delivery.id, delivery]))
   const byAttempt = Map.groupBy(
     requests,
@@ -118,7 +129,7 @@ function matchRows(
     const delivery = deliveries.get(row.deliveryId)
     const key = `${delivery?.eventId} ${delivery?.endpointId} ${row.attempt}`
     const [nearest] = (byAttempt.get(key) ?? [])
-      .filter((request) => Math.abs(request.startedAtMs - row.atMs) < SAME_ATTEMPT_MS)
+      .filter((request) => distance(request, row) < SAME_ATTEMPT_MS)
       .sort((one, other) => distance(one, row) - distance(other, row))
     if (nearest === undefined) return row
     matched.add(nearest)
@@ -129,10 +140,6 @@ function matchRows(
   })
   for (const request of requests) if (!matched.has(request)) request.attempt = 0
   return rows
-}
-
-function distance(request: ReceivedRequest, row: StoredAttempt): number {
-  return Math.abs(request.startedAtMs - row.atMs)
 }
 
 /** What its owner did, and whether the service has disabled it. */

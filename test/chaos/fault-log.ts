@@ -7,9 +7,14 @@ export class FaultLog {
   readonly counts = new Map<string, number>()
   readonly #open = new Set<FaultAct>()
 
+  /** One that excuses nothing. */
+  count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
+  }
+
   /** Returns the function that ends it. */
   begin(what: string, kind: FaultAct['kind'], node: string | null): () => void {
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
+    this.count(what)
     const act: FaultAct = { kind, node, fromMs: Date.now(), untilMs: Number.POSITIVE_INFINITY }
     this.acts.push(act)
     this.#open.add(act)

@@ -1,5 +1,6 @@
 // `npm run chaos`: the service as real processes on a real database, and everything that can happen to
-// them. Options: --suite smoke|full, --seed S, --seconds T (of faults), --log LEVEL, --keep, --quiet.
+// them. Options: --suite smoke|full, --seed S, --seconds T (of faults), --clock-jumps or --no-clock-jumps,
+// --log LEVEL, --keep, --quiet.
 
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -8,7 +9,9 @@ import { runChaos } from './run.ts'
 import { FULL, SMOKE } from './settings.ts'
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
+    'clock-jumps': { type: 'boolean' },
     suite: { type: 'string', default: 'full' },
     seed: { type: 'string' },
     seconds: { type: 'string' },
@@ -21,11 +24,12 @@ const { values } = parseArgs({
 const suite = values.suite === 'smoke' ? SMOKE : FULL
 const seed = Number(values.seed ?? randomInt(2 ** 31))
 const seconds = Number(values.seconds ?? suite.seconds)
+const clockJumps = values['clock-jumps'] ?? suite.clockJumps
 console.log(`chaos ${suite.name}: seed ${seed}, ${seconds} s of faults`)
 const ended = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
 const result = await runChaos({
-  suite: { ...suite, seconds },
+  suite: { ...suite, seconds, clockJumps },
   seed,
   isKept: values.keep,
   signal: ended.signal,

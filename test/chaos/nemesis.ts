@@ -1,13 +1,16 @@
-// The nemesis: what it does, to whom and when is drawn from the seed. Three hands work at once: one
-// strikes processes, one the database and the way to it, one is the endpoints' restless owner.
+// The nemesis: what it does, to whom and when is drawn from the seed. Several hands work at once: one
+// strikes processes, one the database and the way to it, one the broker, one moves the database's clock, and
+// one is the endpoints' restless owner.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Dice } from '../simulator/dice.ts'
+import type { Broker } from './broker.ts'
+import type { ClockJumps } from './clock-jumps.ts'
 import type { ChaosDatabase } from './database.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FaultLog } from './fault-log.ts'
 import type { Service } from './services.ts'
-import type { Blow, Suite, Trouble } from './settings.ts'
+import { type Blow, clockOffMsMax, type Suite, type Trouble } from './settings.ts'
 
 export interface Kill {
   node: string
@@ -23,6 +26,9 @@ interface Arena {
   services: readonly Service[]
   database: ChaosDatabase
   endpoints: Endpoints
+  /** Null where none is installed. */
+  broker: Broker | null
+  clock: ClockJumps | null
   faults: FaultLog
   note(line: string): void
 }
@@ -37,7 +43,7 @@ export class Nemesis {
   readonly stops: Stop[] = []
   readonly #arena: Arena
   readonly #suite: Suite
-  readonly #dice: { blows: Dice; troubles: Dice; control: Dice }
+  readonly #dice: { blows: Dice; troubles: Dice; control: Dice; broker: Dice; clock: Dice }
   readonly #stricken = new Set<Service>()
   readonly #under: Set<Promise<void>> = new Set()
   #isDone = false
@@ -50,6 +56,8 @@ export class Nemesis {
       blows: new Dice(seed, 11),
       troubles: new Dice(seed, 12),
       control: new Dice(seed, 13),
+      broker: new Dice(seed, 14),
+      clock: new Dice(seed, 15),
     }
   }
 
@@ -61,6 +69,15 @@ export class Nemesis {
     hands.push(this.#every(suite.troubleEveryMs, this.#dice.troubles, () => this.#trouble()))
     const act = () => this.#arena.endpoints.act()
     hands.push(this.#every(suite.controlEveryMs, this.#dice.control, act))
+    const { broker, clock } = this.#arena
+    if (broker) {
+      const kill = () => this.#killBroker(broker)
+      hands.push(this.#every(suite.brokerEveryMs, this.#dice.broker, kill))
+    }
+    if (clock && suite.clockJumps) {
+      const jump = () => this.#jump(clock)
+      hands.push(this.#every(suite.clockJumpEveryMs, this.#dice.clock, jump))
+    }
     await sleep(ms)
     this.#isDone = true
     await Promise.all(hands)
@@ -98,6 +115,22 @@ export class Nemesis {
       await sleep(dice.between(least, most))
       if (!this.#isDone) await run()
     }
+  }
+
+  /** No excuse for anything: what is in the stream waits there. */
+  async #killBroker(broker: Broker): Promise<void> {
+    const downMs = this.#dice.broker.between(0, 1_500)
+    this.#arena.note(`broker killed, for ${Math.round(downMs)} ms`)
+    this.#arena.faults.count('broker killed')
+    await broker.kill(downMs)
+  }
+
+  async #jump(clock: ClockJumps): Promise<void> {
+    const offMs = clockOffMsMax(this.#suite)
+    const offsetMs = this.#dice.clock.between(-offMs, offMs)
+    this.#arena.note(`the database's clock jumps to ${Math.round(offsetMs)} ms off`)
+    this.#arena.faults.begin("database's clock jumped", 'database-clock', null)()
+    await clock.jumpTo(offsetMs)
   }
 
   #strike(): void {

@@ -11,6 +11,7 @@ export function describe(result: ChaosResult): string {
   const { verdict, suite, seed, faults, control, run } = result
   const lines = [`chaos ${suite.name}, seed ${seed}, ${Math.round(result.tookMs / 1_000)} s`]
   lines.push(...table(Object.entries(verdict.figures)))
+  lines.push('acknowledged, by feed:', ...table([...result.feeds]))
   lines.push('faults:', ...table([...faults]), 'owners’ acts:', ...table([...control]))
   lines.push(`  ${'refused or failed calls, repeated'.padEnd(32)} ${result.refusals}`)
   lines.push(

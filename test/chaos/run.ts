@@ -7,19 +7,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Dice } from '../simulator/dice.ts'
-import type { AcknowledgedWrite, RunRecord } from '../simulator/records.ts'
+import type { RunRecord } from '../simulator/records.ts'
 import { Api } from './api.ts'
+import { Broker } from './broker.ts'
 import { Child } from './children.ts'
+import { ClockJumps } from './clock-jumps.ts'
 import { ChaosDatabase } from './database.ts'
 import { Endpoints } from './endpoints.ts'
 import { readDueNow, readStored, toRunRecord } from './evidence.ts'
 import { FaultLog } from './fault-log.ts'
+import type { FedWrite } from './feeds.ts'
 import { Nemesis } from './nemesis.ts'
 import { DatabaseProxy } from './proxy.ts'
 import type { FromReceivers, ReceivedLine, ReceiversOrder, ToReceivers } from './receivers.ts'
 import type { ServiceOrder } from './service.ts'
 import { Service } from './services.ts'
 import { disableAfterMs, limitsOf, type Suite } from './settings.ts'
+import { SqlFeed } from './sql-feed.ts'
 import { readLines, SyncedLog } from './synced-log.ts'
 import { judge, type Verdict } from './verdict.ts'
 import { Writer } from './writer.ts'
@@ -42,6 +46,7 @@ export interface ChaosResult {
   verdict: Verdict
   faults: ReadonlyMap<string, number>
   control: ReadonlyMap<string, number>
+  feeds: ReadonlyMap<string, number>
   notes: readonly { atMs: number; text: string }[]
   refusals: number
   paths: ReadonlyMap<string, string>
@@ -90,7 +95,14 @@ class Run {
   async perform(): Promise<ChaosResult> {
     const { suite, seed } = this.#options
     this.#watchOurselves()
-    const database = await ChaosDatabase.start(join(this.#dir, 'data'))
+    const owner = { after: (run: () => Promise<void> | void) => void this.#cleanUps.push(run) }
+    const broker = await Broker.start(owner)
+    if (broker === null) this.#note('nats-server is not installed: nothing is fed through it')
+    const clock = suite.clockJumps ? await ClockJumps.find(owner) : null
+    if (suite.clockJumps && clock === null) {
+      this.#note("libfaketime is not installed: the database's clock does not jump")
+    }
+    const database = await ChaosDatabase.start(join(this.#dir, 'data'), clock)
     this.#cleanUps.push(() => database.stop())
     this.#cleanUps.push(
       database.probe(HELD_MS, (ms) => this.#faults.note('database slow', 'store', null, ms)),
@@ -98,7 +110,7 @@ class Run {
     const operatorKey = randomBytes(32).toString('base64url')
     const [receiversPort, services] = await Promise.all([
       this.#startReceivers(),
-      this.#startServices(database, operatorKey),
+      this.#startServices(database, operatorKey, broker?.url ?? null),
     ])
     const api = new Api(services, new Dice(seed, 1))
     this.#cleanUps.push(() => {
@@ -109,9 +121,14 @@ class Run {
     await endpoints.registerAll()
     const writesLog = await SyncedLog.open(this.#file('writes.log'))
     this.#cleanUps.push(() => writesLog.close())
-    const writer = new Writer(api, new Dice(seed, 3), writesLog)
+    const sql = new SqlFeed(database, api.accountId)
+    this.#cleanUps.push(() => {
+      sql.isGivenUp = true
+      if (broker) broker.isGivenUp = true
+    })
+    const writer = new Writer({ api, sql, broker }, suite, new Dice(seed, 3), writesLog)
     const note = (text: string) => this.#note(text)
-    const arena = { services, database, endpoints, faults: this.#faults, note }
+    const arena = { services, database, endpoints, broker, clock, faults: this.#faults, note }
     const nemesis = new Nemesis(arena, suite, seed)
     this.#nemesis = nemesis
 
@@ -123,7 +140,7 @@ class Run {
     note('the faults are over')
     const faultsEndedAtMs = Date.now()
     const dueAtFaultsEnd = await database.ask(readDueNow)
-    const isDrained = await this.#drain(database, faultsEndedAtMs)
+    const isDrained = await this.#drain(database, broker, faultsEndedAtMs)
     const drainedInMs = Date.now() - faultsEndedAtMs
     const endedAtMs = Date.now()
     const stops = [...nemesis.stops]
@@ -132,9 +149,11 @@ class Run {
     }
 
     const stored = await database.ask(readStored)
+    const writes = await readLines<FedWrite>(this.#file('writes.log'))
     const run = toRunRecord({
       limits: limitsOf(suite),
-      writes: await readLines<AcknowledgedWrite>(this.#file('writes.log')),
+      writes,
+      clock,
       received: await readLines<ReceivedLine>(this.#file('receivers.log')),
       known: endpoints.all,
       stored,
@@ -154,7 +173,10 @@ class Run {
       isDrained,
       disableAfterMs: disableAfterMs(suite),
       drainedInMs,
+      writes,
+      references: stored.references,
     })
+    const byFeed = Map.groupBy(writes, ({ feed }) => feed)
     return {
       suite,
       seed,
@@ -162,13 +184,14 @@ class Run {
       verdict,
       faults: this.#faults.counts,
       control: endpoints.counts,
+      feeds: new Map([...byFeed].map(([feed, of]) => [feed, of.length])),
       notes: this.#notes,
       refusals: api.refusals,
       paths: new Map(endpoints.all.map(({ id, path }) => [id, path])),
       shards,
       drainedInMs,
       tookMs: Date.now() - this.#startedAtMs,
-      repeatWith: `--suite ${suite.name} --seed ${seed} --seconds ${suite.seconds}`,
+      repeatWith: `--suite ${suite.name} --seed ${seed} --seconds ${suite.seconds} --${suite.clockJumps ? '' : 'no-'}clock-jumps`,
     }
   }
 
@@ -202,7 +225,11 @@ class Run {
     receivers.send({ kind: 'go', ticket: told.ticket } satisfies ToReceivers)
   }
 
-  async #startServices(database: ChaosDatabase, operatorKey: string): Promise<Service[]> {
+  async #startServices(
+    database: ChaosDatabase,
+    operatorKey: string,
+    natsUrl: string | null,
+  ): Promise<Service[]> {
     const masterKey = randomBytes(32).toString('base64')
     const services: Service[] = []
     for (let n = 1; n <= SERVICES; n++) {
@@ -218,6 +245,7 @@ class Run {
         operatorKey,
         logFile: this.#file(`${name}.log`),
         logLevel: this.#options.logLevel ?? 'silent',
+        natsUrl,
       }
       const service = new Service(name, proxy, order, this.#faults)
       services.push(service)
@@ -230,9 +258,14 @@ class Run {
     return services
   }
 
-  /** Until nothing is pending but what waits for an endpoint that the service has disabled. */
-  async #drain(database: ChaosDatabase, sinceMs: number): Promise<boolean> {
+  /** Until the broker has nothing left, and nothing is pending but what waits for an endpoint that the
+   *  service has disabled. */
+  async #drain(database: ChaosDatabase, broker: Broker | null, sinceMs: number): Promise<boolean> {
     while (Date.now() < sinceMs + this.#options.suite.drainMsMax) {
+      if (broker && (await broker.open().catch(() => 1)) > 0) {
+        await sleep(200)
+        continue
+      }
       const { rows } = await database.ask((client) =>
         client.query<{ count: number }>(`select count(*)::int from paybell.pending_deliveries d
           join paybell.endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id

@@ -14,6 +14,7 @@ export interface ServiceOrder {
   operatorKey: string
   logFile: string
   logLevel: string
+  natsUrl: string | null
 }
 
 export type FromService =
@@ -30,7 +31,11 @@ const order = JSON.parse(process.env.CHAOS_SERVICE ?? '') as ServiceOrder
 const tell = (message: FromService) => process.send?.(message)
 
 const app = createApp({
-  config: loadConfig('sandbox', { PORT: '0', PAYBELL_REQUESTS_PER_SECOND: '10000' }),
+  config: loadConfig('sandbox', {
+    PORT: '0',
+    PAYBELL_REQUESTS_PER_SECOND: '10000',
+    ...(order.natsUrl === null ? {} : { PAYBELL_NATS_URL: order.natsUrl }),
+  }),
   logger: pino({ level: order.logLevel }, pino.destination({ dest: order.logFile, sync: true })),
   databaseUrl: order.databaseUrl,
   masterKeys: [Buffer.from(order.masterKey, 'base64')],

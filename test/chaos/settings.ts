@@ -49,6 +49,14 @@ export interface Suite {
   controlEveryMs: readonly [least: number, most: number]
   rollingRestarts: boolean
   clocksShift: boolean
+  /** Of the payments, those that come through the broker, and of the other updates, those through SQL. */
+  natsShare: number
+  sqlShare: number
+  /** Milliseconds between kills of the broker. */
+  brokerEveryMs: readonly [least: number, most: number]
+  /** The database's own clock jumps, where libfaketime is installed. */
+  clockJumps: boolean
+  clockJumpEveryMs: readonly [least: number, most: number]
 }
 
 export const SMOKE: Suite = {
@@ -60,7 +68,7 @@ export const SMOKE: Suite = {
   windowMs: 8_000,
   patienceMs: 2_000,
   drainMsMax: 25_000,
-  writesPerSecond: 12,
+  writesPerSecond: 8,
   blows: { killed: 3, stopped: 1 },
   blowEveryMs: [500, 2_500],
   troubles: { 'postmaster killed': 1 },
@@ -68,6 +76,11 @@ export const SMOKE: Suite = {
   controlEveryMs: [1_000, 3_000],
   rollingRestarts: false,
   clocksShift: false,
+  natsShare: 0.25,
+  sqlShare: 0.3,
+  brokerEveryMs: [2_000, 5_000],
+  clockJumps: false,
+  clockJumpEveryMs: [1_500, 5_000],
 }
 
 export const FULL: Suite = {
@@ -78,7 +91,7 @@ export const FULL: Suite = {
   windowMs: 60_000,
   patienceMs: 10_000,
   drainMsMax: 120_000,
-  writesPerSecond: 15,
+  writesPerSecond: 12,
   blows: { killed: 6, stopped: 2, frozen: 2, 'held busy': 1, 'killed after sending': 1 },
   blowEveryMs: [500, 3_000],
   troubles: {
@@ -94,6 +107,11 @@ export const FULL: Suite = {
   controlEveryMs: [500, 3_000],
   rollingRestarts: true,
   clocksShift: true,
+  natsShare: 0.25,
+  sqlShare: 0.3,
+  brokerEveryMs: [3_000, 15_000],
+  clockJumps: true,
+  clockJumpEveryMs: [2_000, 12_000],
 }
 
 export const RETRY_BASE_MS = 50
@@ -102,6 +120,12 @@ const JITTER = 0.2
 const LAST_START_MARGIN_MS = 200
 const BREAKER_MS_MAX = 1_000
 const POLL_MS = 200
+
+/** How far the database's clock is off at most. From one end to the other it is 12 leases: five minutes in
+ *  operation, while the window stays far longer, as it is there. */
+export function clockOffMsMax(suite: Suite): number {
+  return suite.clockJumps ? 6 * suite.leases.leaseMs : 0
+}
 
 /** After the window: what waited behind an exhausted update gets its chance first. */
 export function disableAfterMs(suite: Suite): number {
@@ -137,10 +161,21 @@ export function spansOf(suite: Suite): Spans {
       sweepEveryMs: 5_000,
     },
     statementTimeoutMs: 3_000,
+    nats: {
+      ackWaitMs: 1_500,
+      workingEveryMs: 500,
+      pullExpiresMs: 1_000,
+      restMs: 50,
+      restMsMax: 500,
+      turnEveryMs: 200,
+    },
   }
 }
 
 export function limitsOf(suite: Suite): Limits {
+  // A process reads the database's clock through a slow connection: half a round trip may be wrong. And what
+  // is reckoned by that clock (windows, delays, patience) is as wrong as it is.
+  const clockErrorMs = (suite.troubles['replies delayed'] ? 1_100 : 600) + 2 * clockOffMsMax(suite)
   return {
     patienceMs: suite.patienceMs,
     windowMs: suite.windowMs,
@@ -157,8 +192,7 @@ export function limitsOf(suite: Suite): Limits {
     retryCapMs: RETRY_CAP_MS,
     jitter: JITTER,
     breakerMsMax: BREAKER_MS_MAX,
-    // A process reads the database's clock through a slow connection: half a round trip may be wrong.
-    clockErrorMs: suite.troubles['replies delayed'] ? 1_100 : 600,
-    clocksApartMs: suite.troubles['replies delayed'] ? 1_100 : 600,
+    clockErrorMs,
+    clocksApartMs: clockErrorMs,
   }
 }

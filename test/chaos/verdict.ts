@@ -4,6 +4,7 @@
 import { check } from '../simulator/checker.ts'
 import type { ReceivedRequest, RunRecord, Violation } from '../simulator/records.ts'
 import { byEndpoint, isTroubled } from './evidence.ts'
+import { type FedWrite, referenceOf, type StoredReferences } from './feeds.ts'
 import type { Kill, Stop } from './nemesis.ts'
 
 export interface Conduct {
@@ -19,6 +20,9 @@ export interface Conduct {
   /** Nothing but failures for this long disables an endpoint. */
   disableAfterMs: number
   drainedInMs: number
+  /** What every feed was told, and what the payments hold. */
+  writes: readonly FedWrite[]
+  references: readonly StoredReferences[]
 }
 
 export interface Rescue {
@@ -43,7 +47,7 @@ export function judge(run: RunRecord, conduct: Conduct): Verdict {
     return seen.has(key) ? false : seen.add(key)
   })
   const rescue = findRescues(run, conduct)
-  violations.push(...judgeConduct(run, conduct, rescue))
+  violations.push(...judgeConduct(run, conduct, rescue), ...judgeFeeds(conduct))
   return { violations, rescue, figures: countAll(run) }
 }
 
@@ -80,6 +84,26 @@ function judgeConduct(run: RunRecord, conduct: Conduct, rescue: Rescue): Violati
   if (slowest > run.limits.rescueMsMax) add('I2', `a shard was without an owner for ${slowest} ms`)
   if (!conduct.isDrained) add('I10', `not drained in ${conduct.drainedInMs} ms`)
   return wrong
+}
+
+/**
+ * I1 for every feed: each update that was acknowledged is an event, once and in its place, and there is no
+ * other: what was rolled back has never been.
+ */
+export function judgeFeeds({
+  writes,
+  references,
+}: Pick<Conduct, 'writes' | 'references'>): Violation[] {
+  const stored = new Map(references.map((of) => [of.paymentId, of.references]))
+  return [...Map.groupBy(writes, (write) => write.paymentId)].flatMap(([paymentId, of]) => {
+    const expected = of.map(({ version }) => referenceOf(version))
+    const found = stored.get(paymentId) ?? []
+    if (expected.join() === found.join()) return []
+    const fed = of.map(({ feed, version, outcome }) => `${version} ${feed} ${outcome}`).join(', ')
+    const detail = `acknowledged ${fed}; recorded ${found.join(', ')}`
+    const atMs = of.at(-1)?.acknowledgedAtMs ?? null
+    return [{ invariant: 'I1', detail, endpointId: null, paymentId, atMs }]
+  })
 }
 
 /** Of kills that met no other fault: how soon somebody had the shards, and how soon he sent. */

@@ -1,13 +1,22 @@
-// The operator's system: writes payments, one update after the other, repeats each write until it is
-// acknowledged, and has every acknowledgement on disk before it goes on.
+// The operator's system: writes payments, one update after the other, through every way in. It repeats each
+// write until it is acknowledged, and has every acknowledgement on disk before it goes on.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dice } from '../simulator/dice.ts'
-import type { AcknowledgedWrite } from '../simulator/records.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import type { Answered, Api } from './api.ts'
+import type { Broker } from './broker.ts'
+import { type Acknowledged, type FedWrite, type Feed, ROLLED_BACK, referenceOf } from './feeds.ts'
+import type { Suite } from './settings.ts'
+import type { SqlFeed } from './sql-feed.ts'
 import type { SyncedLog } from './synced-log.ts'
+
+export interface Ways {
+  api: Api
+  sql: SqlFeed
+  broker: Broker | null
+}
 
 interface Written {
   event: { id: string; sequence: number } | null
@@ -16,9 +25,14 @@ interface Written {
 
 const UPDATES_MAX = 6
 const BATCH_SHARE = 0.2
+/** Of the transactions, those that are rolled back first, and those that stay open for a while. */
+const ROLLED_BACK_SHARE = 0.3
+const OPEN_SHARE = 0.3
+const OPEN_MS_MAX = 1_500
 
 export class Writer {
-  readonly #api: Api
+  readonly #ways: Ways
+  readonly #suite: Suite
   readonly #dice: Dice
   readonly #log: SyncedLog
   readonly #open = new Set<Promise<void>>()
@@ -26,8 +40,9 @@ export class Writer {
   #writing: Promise<void> | null = null
   count = 0
 
-  constructor(api: Api, dice: Dice, log: SyncedLog) {
-    this.#api = api
+  constructor(ways: Ways, suite: Suite, dice: Dice, log: SyncedLog) {
+    this.#ways = ways
+    this.#suite = suite
     this.#dice = dice
     this.#log = log
   }
@@ -56,17 +71,21 @@ export class Writer {
 
   async #writePayment(updates: number): Promise<void> {
     const id = randomUUID()
+    // What is published is recorded later: all updates of such a payment take this way, so that they stay
+    // in order.
+    const isPublished = this.#ways.broker !== null && this.#dice.chance(this.#suite.natsShare)
     for (let version = 1; version <= updates && (version === 1 || !this.#isStopped); version++) {
       const askedAtMs = Date.now()
-      const body = { ...SAMPLE, id, version, document: undefined, reference: `update ${version}` }
-      const isBatched = this.#dice.chance(BATCH_SHARE)
-      const written = isBatched ? await this.#putLine(body) : await this.#put(id, body)
-      const { event } = written
-      const line: AcknowledgedWrite = {
+      const reference = referenceOf(version)
+      const body = { ...SAMPLE, id, version, document: undefined, reference }
+      const feed = isPublished ? 'nats' : this.#drawFeed()
+      const { outcome, event } = await this.#writeBy(feed, body)
+      const line: FedWrite = {
         paymentId: id,
-        accountId: this.#api.accountId,
+        accountId: this.#ways.api.accountId,
         version,
-        outcome: written.stale ? 'stale' : event === null ? 'unchanged' : 'changed',
+        feed,
+        outcome,
         event: event && { id: event.id, sequence: event.sequence },
         askedAtMs,
         acknowledgedAtMs: Date.now(),
@@ -77,15 +96,40 @@ export class Writer {
     }
   }
 
+  #drawFeed(): Feed {
+    if (this.#dice.chance(this.#suite.sqlShare)) return 'sql'
+    return this.#dice.chance(BATCH_SHARE) ? 'batch' : 'put'
+  }
+
+  async #writeBy(feed: Feed, body: { id: string; version: number }): Promise<Acknowledged> {
+    const { api, sql, broker } = this.#ways
+    if (feed === 'nats') return (broker as Broker).write(api.accountId, body)
+    const openMs = this.#dice.chance(OPEN_SHARE) ? this.#dice.between(0, OPEN_MS_MAX) : 0
+    if (feed === 'sql') {
+      if (this.#dice.chance(ROLLED_BACK_SHARE)) await this.#rollBack(body, openMs)
+      return sql.write(body, openMs)
+    }
+    // Beside a transaction that holds the very payment, and comes to nothing.
+    const held = openMs > 0 ? this.#rollBack(body, openMs) : null
+    const written = feed === 'put' ? await this.#put(body.id, body) : await this.#putLine(body)
+    await held
+    const { event } = written
+    return { outcome: written.stale ? 'stale' : event === null ? 'unchanged' : 'changed', event }
+  }
+
+  #rollBack(body: object, openMs: number): Promise<void> {
+    return this.#ways.sql.rollBack({ ...body, reference: ROLLED_BACK }, openMs)
+  }
+
   async #put(id: string, body: object): Promise<Written> {
     const path = `/operator/v1/payments/${id}`
-    return JSON.parse((await this.#api.asOperator('PUT', path, body)).text) as Written
+    return JSON.parse((await this.#ways.api.asOperator('PUT', path, body)).text) as Written
   }
 
   async #putLine(body: object): Promise<Written> {
-    const line = `${JSON.stringify({ ...body, accountId: this.#api.accountId })}\n`
+    const line = `${JSON.stringify({ ...body, accountId: this.#ways.api.accountId })}\n`
     for (;;) {
-      const answer: Answered = await this.#api.asOperator(
+      const answer: Answered = await this.#ways.api.asOperator(
         'POST',
         '/operator/v1/payments/batch',
         line,
