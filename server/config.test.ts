@@ -115,6 +115,8 @@ describe('defaults', () => {
       orderPatienceMs: 3_600_000,
       requestsPerSecond: 5000,
       retentionDays: 30,
+      paymentRetentionDays: null,
+      auditRetentionDays: null,
       endpointRatePerSecond: null,
       allowedNetworks: [],
       extraCa: null,
@@ -407,8 +409,18 @@ describe('numbers, spans, networks and addresses', () => {
     ['PAYBELL_REQUESTS_PER_SECOND', 1, 1_000_000],
     ['PAYBELL_ENDPOINT_RATE', 1, 100_000],
     ['PAYBELL_RETENTION_DAYS', 8, 3_650],
+    ['PAYBELL_PAYMENT_RETENTION_DAYS', 30, 36_500],
+    ['PAYBELL_AUDIT_RETENTION_DAYS', 30, 36_500],
     ['PAYBELL_TIME_SCALE', 1, 100_000],
   ]
+  test('payments are not removed before their events', () => {
+    const env = { PAYBELL_RETENTION_DAYS: '400', PAYBELL_PAYMENT_RETENTION_DAYS: '399' }
+    assert.deepEqual(faultsOf('sandbox', env), [
+      'PAYBELL_PAYMENT_RETENTION_DAYS must not be less than PAYBELL_RETENTION_DAYS',
+    ])
+    assert.deepEqual(faultsOf('sandbox', { ...env, PAYBELL_PAYMENT_RETENTION_DAYS: '400' }), [])
+  })
+
   for (const [name, min, max] of limits) {
     test(`${name} is a whole number from ${min} to ${max}`, () => {
       for (const text of [String(min), String(max)]) {

@@ -66,6 +66,9 @@ export interface Config {
   requestsPerSecond: number
   endpointRatePerSecond: number | null
   retentionDays: number
+  /** Null: for ever. */
+  paymentRetentionDays: number | null
+  auditRetentionDays: number | null
   allowedNetworks: readonly string[]
   extraCa: string | null
   trustedProxies: readonly string[]
@@ -137,6 +140,8 @@ export function loadConfig(
     requestsPerSecond: integer('PAYBELL_REQUESTS_PER_SECOND', 1, 1_000_000) ?? 200,
     endpointRatePerSecond: integer('PAYBELL_ENDPOINT_RATE', 1, 100_000) ?? null,
     retentionDays: integer('PAYBELL_RETENTION_DAYS', 8, 3650) ?? 30,
+    paymentRetentionDays: integer('PAYBELL_PAYMENT_RETENTION_DAYS', 30, 36_500) ?? null,
+    auditRetentionDays: integer('PAYBELL_AUDIT_RETENTION_DAYS', 30, 36_500) ?? null,
     allowedNetworks:
       parse('PAYBELL_ALLOWED_NETWORKS', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
     extraCa:
@@ -161,7 +166,7 @@ export function loadConfig(
       ) ?? 'info',
     settings: SETTINGS.map((setting) => resolveSetting(setting, env, texts.get(setting.name))),
   }
-  faults.push(...noticeFaults(config))
+  faults.push(...noticeFaults(config), ...retentionFaults(config))
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze(config)
 }
@@ -189,6 +194,12 @@ export function targetsOf(config: Pick<Config, 'mode' | 'allowedNetworks'>): Tar
     loopbackAllowed: config.mode === 'sandbox',
     allowedNetworks: config.mode === 'production' ? config.allowedNetworks : [],
   }
+}
+
+/** Events name their payment: it must not go before them. */
+function retentionFaults({ paymentRetentionDays, retentionDays }: Config): string[] {
+  if (paymentRetentionDays === null || paymentRetentionDays >= retentionDays) return []
+  return ['PAYBELL_PAYMENT_RETENTION_DAYS must not be less than PAYBELL_RETENTION_DAYS']
 }
 
 /** Notices are callbacks: what is refused to clients is refused here, at start instead of for days. */

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import { DAY_MS } from './core/backoff.ts'
 import type { Deps } from './operations/deps.ts'
+import { forgetAudit, forgetPayments } from './operations/forget-old.ts'
 import { rotateSigningKeyIfOld } from './operations/keyring.ts'
 import { deleteForgottenListeners } from './operations/tend-listeners.ts'
 import { inTransaction } from './store/db.ts'
@@ -47,6 +48,21 @@ export function houseSteps(deps: Deps, logger: Logger): readonly HouseStep[] {
         if (dropped.failed.length === 0) return 'done'
         logger.error({ failed: dropped.failed }, 'history.not-dropped')
         return 'left'
+      },
+    },
+    {
+      name: 'payments',
+      async run() {
+        const count = await forgetPayments(deps)
+        if (count > 0) logger.info({ count }, 'payments.forgotten')
+      },
+    },
+    {
+      name: 'audit',
+      async run() {
+        const { dropped, remark } = await forgetAudit(deps)
+        if (dropped.length > 0) logger.info({ months: dropped }, 'audit.dropped')
+        if (remark !== null) logger.warn({ remark }, 'audit.not-dropped')
       },
     },
     { name: 'hours', run: () => deleteOldHours(pool, now()) },

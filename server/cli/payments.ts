@@ -9,8 +9,8 @@ import { parseWithAmountText } from './exact.ts'
 import { type CursorBody, type CursorOptions, noteCursor, withCursor } from './lists.ts'
 import { id } from './parse.ts'
 import { paymentsImportCommand } from './payments-import.ts'
-import { UsageError } from './run.ts'
-import { formatTime, paintState } from './terminal.ts'
+import { SilentFailure, UsageError } from './run.ts'
+import { formatTime, paintState, plural } from './terminal.ts'
 
 export interface PaymentItem {
   id: string
@@ -47,6 +47,7 @@ export function paymentsCommand(): Command {
     put(),
     show(),
     list(),
+    erase(),
     paymentsImportCommand(),
   ])
 }
@@ -192,4 +193,39 @@ async function listPayments(call: Call<CursorOptions & { client?: string }>): Pr
     'There are no payments. Make one with: paybell trigger',
   )
   noteCursor(call, body)
+}
+
+interface ErasedPayment {
+  id: string
+  erasedAt: string
+  events: number
+  documents: number
+  cancelled: number
+}
+
+function erase(): Command {
+  return operatorCommand('erase', 'Erase what a payment tells of people, for good.', [
+    `paybell payments erase ${PAYMENT}`,
+    `paybell payments erase ${PAYMENT} --yes --json`,
+  ])
+    .argument('<payment>', 'id of the payment', id)
+    .option('--yes', 'do not ask, on a terminal either')
+    .action(calling(erasePayment))
+}
+
+async function erasePayment(call: Call<{ yes?: boolean }>, paymentId: string): Promise<void> {
+  const api = await call.operator()
+  const question = `Erase payment ${paymentId}? Its data, its files and those of its events cannot be brought back.`
+  if (!call.options.yes && !(await call.confirms(question))) {
+    call.note('Nothing was done.')
+    throw new SilentFailure()
+  }
+  const answer = await api.post(`${PATH}/${paymentId}/erase`)
+  call.answer<ErasedPayment>(answer, ({ events, documents, cancelled, erasedAt }) => {
+    call.print(`${paymentId} erased, ${formatTime(erasedAt)}.`)
+    call.print(
+      `${plural(events, 'event', 'events')}, ${plural(documents, 'file', 'files')}, ${plural(cancelled, 'pending delivery cancelled', 'pending deliveries cancelled')}.`,
+    )
+  })
+  call.note('Backups keep it until they are gone. Its id, states and times stay.')
 }

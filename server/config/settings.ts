@@ -102,6 +102,15 @@ export const SETTINGS = [
     about: 'How long events, attempts and finished deliveries are kept, 8 to 3650 days.',
   },
   {
+    name: 'PAYBELL_PAYMENT_RETENTION_DAYS',
+    about:
+      'How long payments are kept after their last change, 30 to 36500 days and no less than history; without it, for ever.',
+  },
+  {
+    name: 'PAYBELL_AUDIT_RETENTION_DAYS',
+    about: 'How long the audit is kept, by whole months, 30 to 36500 days; without it, for ever.',
+  },
+  {
     name: 'PAYBELL_ALLOWED_NETWORKS',
     about:
       'Private networks that callbacks may reach all the same: a comma-separated list of CIDRs.',

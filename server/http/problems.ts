@@ -192,8 +192,10 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'payload-expired': {
     status: 410,
     title: 'The payload is no longer kept',
-    meaning: 'The exact bytes of this event were removed when their time was over.',
-    remedy: 'GET the payment to see it as it is now.',
+    meaning:
+      'The exact bytes of this event were removed when their time was over, or the payment was erased.',
+    remedy:
+      'GET the payment to see it as it is now. If that is gone as well, it was erased, for good.',
   },
   'endpoint-deleted': {
     status: 409,

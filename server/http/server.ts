@@ -37,6 +37,7 @@ import { operatorClientRoutes } from './routes/operator-clients.ts'
 import { operatorDeliveryRoutes } from './routes/operator-deliveries.ts'
 import { operatorEndpointRoutes } from './routes/operator-endpoints.ts'
 import { operatorKeyRoutes } from './routes/operator-keys.ts'
+import { operatorPaymentErasureRoutes } from './routes/operator-payment-erasure.ts'
 import { operatorPaymentViewRoutes } from './routes/operator-payment-views.ts'
 import { operatorSettingsRoutes } from './routes/operator-settings.ts'
 import { problemPageRoutes } from './routes/problem-pages.ts'
@@ -250,6 +251,7 @@ async function addOperatorInterface(app: App, deps: ServerDeps, keys: OperatorKe
         operatorAuditRoutes(deps),
         operatorSettingsRoutes(deps),
         operatorPaymentViewRoutes(deps),
+        operatorPaymentErasureRoutes(deps),
         operatorDeliveryRoutes(deps),
         operatorEndpointRoutes(deps),
         ...(deps.routes?.operator ?? []),

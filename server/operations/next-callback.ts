@@ -8,7 +8,7 @@ import { changeEndpoint } from './change-endpoint.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
 import type { ListenerExchange } from './listener-exchange.ts'
-import { findEventBody } from './view-events.ts'
+import { findKeptBody } from './view-events.ts'
 
 export interface ListenerDeps extends Deps {
   exchange: ListenerExchange
@@ -80,5 +80,5 @@ function note(deps: Deps, key: ListenerKey): Promise<void> {
 async function bodyOf(deps: Deps, offer: Offer): Promise<readonly Uint8Array[] | null> {
   if (offer.body !== null) return [offer.body]
   const scope = { clientKey: offer.clientKey, accountId: null }
-  return (await findEventBody(deps, scope, offer.eventId))?.body ?? null
+  return findKeptBody(deps, scope, offer.eventId)
 }

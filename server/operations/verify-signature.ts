@@ -7,7 +7,7 @@ import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { readSendingEndpoints, type SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { Deps } from './deps.ts'
 import { notFound } from './failures.ts'
-import { findEventBody } from './view-events.ts'
+import { findKeptBody } from './view-events.ts'
 
 export interface Callback {
   /** As they were received, names in any case. */
@@ -25,9 +25,9 @@ export async function verifySignature(
 ): Promise<Diagnosis> {
   const { secrets } = await openEndpoint(deps, scope, endpointId)
   const id = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1]
-  const event =
+  const eventBody =
     id !== undefined && isUuid(id.trim())
-      ? await findEventBody(deps, { clientKey: scope.clientKey, accountId: null }, id.trim())
+      ? await findKeptBody(deps, { clientKey: scope.clientKey, accountId: null }, id.trim())
       : null
   return inTurn(() =>
     diagnose({
@@ -35,7 +35,7 @@ export async function verifySignature(
       body,
       keys: secrets.keys,
       nowMs: deps.clock.nowMs(),
-      eventBody: event === null ? null : Buffer.concat(event.body),
+      eventBody: eventBody === null ? null : Buffer.concat(eventBody),
     }),
   )
 }

@@ -2,6 +2,7 @@
 // order for every reader, each exactly once.
 
 import { callbackBodyParts } from '../core/callback.ts'
+import { isErased } from '../core/erasure.ts'
 import { ServiceError } from '../core/errors.ts'
 import {
   FEED_START,
@@ -111,8 +112,22 @@ export async function viewEventBody(
   return found
 }
 
+/** Null when it is not stored, or no longer whole. */
+export async function findKeptBody(
+  deps: Pick<Deps, 'pool'>,
+  scope: { clientKey: number; accountId: string | null },
+  eventId: string,
+): Promise<readonly Uint8Array[] | null> {
+  try {
+    return (await findEventBody(deps, scope, eventId))?.body ?? null
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'payload-expired') return null
+    throw error
+  }
+}
+
 /** Null when there is no such event, or no longer. */
-export async function findEventBody(
+async function findEventBody(
   deps: Pick<Deps, 'pool'>,
   scope: { clientKey: number; accountId: string | null },
   eventId: string,
@@ -120,6 +135,7 @@ export async function findEventBody(
   const event = await findEvent(deps.pool, scope, eventId)
   if (event === null) return null
   const { kind, sequence, text, documentHash } = event
+  if (isErased(text)) throw new ServiceError('payload-expired', 'The payment was erased.')
   if (documentHash === null) return { kind, sequence, body: callbackBodyParts(text, null) }
   const file = await readDocument(deps.pool, scope.clientKey, documentHash)
   if (file === null) {

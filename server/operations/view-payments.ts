@@ -1,6 +1,8 @@
 // Payments and their events as they are read: the operator sees everybody's, a client its own.
 
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
+import { isErased } from '../core/erasure.ts'
+import { ServiceError } from '../core/errors.ts'
 import { LEAFING, leaf } from '../core/leafing.ts'
 import { isUuid } from '../core/uuid.ts'
 import { type DeliveryOfEvent, readDeliveriesOfEvents } from '../store/delivery-details.ts'
@@ -34,8 +36,17 @@ const SEQUENCE = /^\d{1,9}$/
 const PAYMENTS_AT_ONCE = 4_000
 
 export async function viewPayment(deps: Deps, paymentId: string): Promise<PaymentView> {
+  return whole(await findPayment(deps, paymentId))
+}
+
+async function findPayment(deps: Deps, paymentId: string): Promise<PaymentView> {
   const payment = await readPayment(deps.pool, paymentId, null)
   if (payment === null) throw notFound()
+  return payment
+}
+
+function whole(payment: PaymentView): PaymentView {
+  if (isErased(payment.text)) throw new ServiceError('payload-expired', 'The payment was erased.')
   return payment
 }
 
@@ -48,7 +59,7 @@ export async function viewOwnPayment(
   const payment = await readPayment(deps.pool, paymentId, of.clientKey)
   if (payment === null) throw notFound()
   if (of.accountId !== null && payment.accountId !== of.accountId) throw notFound()
-  return payment
+  return whole(payment)
 }
 
 export async function viewPayments(
@@ -88,7 +99,8 @@ export async function viewPaymentEvents(
   paymentId: string,
   { limit, after }: CursorRequest,
 ): Promise<CursorPage<EventWithDeliveries>> {
-  const { clientKey } = await viewPayment(deps, paymentId)
+  // Also of a payment that was erased: what became of its events is still known.
+  const { clientKey } = await findPayment(deps, paymentId)
   const [sequence] = after === null ? [] : parseCursor(after, SEQUENCE)
   const rows = await readEventsOfPayment(deps.pool, clientKey, paymentId, {
     limit: limit + 1,

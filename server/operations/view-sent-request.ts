@@ -3,11 +3,10 @@
 
 import { callbackHeaders, HMAC_HEADER, type SigningKeys } from '../core/callback-headers.ts'
 import { HMAC_ALGORITHM, KEY_OVERLAP_MS } from '../core/endpoint.ts'
-import { ServiceError } from '../core/errors.ts'
 import type { AttemptItem, DeliveryDetail } from '../store/delivery-details.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
 import type { Deps } from './deps.ts'
-import { findEventBody } from './view-events.ts'
+import { findKeptBody } from './view-events.ts'
 
 export interface SentRequest {
   attempt: number | null
@@ -35,7 +34,7 @@ export async function viewSentRequest(
 ): Promise<{ request: SentRequest; signatureInputs: SignatureInputs }> {
   const { clientKey, eventId, endpointId } = delivery
   const [endpoint] = await readSendingEndpoints(deps.pool, deps.sealer, [{ clientKey, endpointId }])
-  const body = await readBody(deps, clientKey, eventId)
+  const body = await findKeptBody(deps, { clientKey, accountId: null }, eventId)
   const secrets = endpoint?.secrets ?? null
   const keys =
     secrets && last ? keysAt(secrets.keys, last.at.getTime(), deps.config.timeScale) : null
@@ -79,20 +78,6 @@ export async function viewSentRequest(
       timestamp: last ? Math.floor(last.at.getTime() / 1_000) : null,
       keys: headers.some(({ name }) => name === 'X-Paybell-Hmac-Previous') ? 2 : 1,
     },
-  }
-}
-
-/** Null when it is no longer stored. */
-async function readBody(
-  deps: Deps,
-  clientKey: number,
-  eventId: string,
-): Promise<readonly Uint8Array[] | null> {
-  try {
-    return (await findEventBody(deps, { clientKey, accountId: null }, eventId))?.body ?? null
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'payload-expired') return null
-    throw error
   }
 }
 

@@ -4,6 +4,7 @@
 import { uuidTimeMs } from '../core/uuid.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { isWhole } from './erasures.ts'
 import { releasing } from './snapshot.ts'
 import { byStretch, idsWithin, type Stretch, stretchAround, timesWithin } from './stretches.ts'
 
@@ -42,7 +43,7 @@ function toReplay(endedWithin: Stretch, madeWithin: Stretch): string {
         and (select true from endpoints e where e.client_key = f.client_key and e.id = f.endpoint_id
           and e.deleted_at is null)
         and (select true from events v where v.client_key = f.client_key and v.id = f.event_id
-          and ${idsWithin(madeWithin, 'v.id')})
+          and ${idsWithin(madeWithin, 'v.id')} and ${isWhole('v.text')})
       limit 1) as f`
 }
 

@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { untilWaiting } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
-import { inTransaction } from './db.ts'
+import { type Db, inTransaction } from './db.ts'
 import { readDocument, saveDocuments, trySaveDocuments } from './documents.ts'
+import { eraseFiles } from './erasures.ts'
 
 const { pool } = await cloneDatabase()
 const NOW = new Date('2026-03-02T09:30:00Z')
@@ -74,16 +75,33 @@ test('regression: a file that another transaction is saving is left out, and its
   assert.deepEqual(await createdAtOf(held), NOW)
 })
 
-test('a file that was used a moment ago is waited for by nobody, whoever holds it', async () => {
+test('a file that was used a moment ago is waited for by nobody, whoever renews it', async () => {
   const saved = document(10)
   await saveDocuments(pool, [saved], NOW)
   await inTransaction(pool, async (holder) => {
-    await holder.query('select from documents where hash = $1 for update', [saved.hash])
+    await holder.query('select from documents where hash = $1 for no key update', [saved.hash])
     await saveDocuments(pool, [saved], after(1_000))
     await inTransaction(pool, async (db) => {
       assert.deepEqual(await trySaveDocuments(db, [saved], after(1_000)), [])
     })
   })
+})
+
+test('regression: a file that is used at this moment is not erased, and one that is being erased is not used', async () => {
+  const saved = document(10)
+  await saveDocuments(pool, [saved], NOW)
+  const erase = (db: Db) => eraseFiles(db, saved.clientKey, [saved.hash])
+  await inTransaction(pool, async (writer) => {
+    assert.deepEqual(await trySaveDocuments(writer, [saved], after(1_000)), [])
+    assert.equal(await inTransaction(pool, erase), 0)
+  })
+  await inTransaction(pool, async (eraser) => {
+    assert.equal(await erase(eraser), 1)
+    const left = await inTransaction(pool, (db) => trySaveDocuments(db, [saved], after(2_000)))
+    assert.deepEqual(left, [saved], 'it waits until the other has ended')
+  })
+  await inTransaction(pool, (db) => trySaveDocuments(db, [saved], after(3_000)))
+  assert.deepEqual(await readDocument(pool, 1, saved.hash), saved.content)
 })
 
 test('regression: two that save the same files in different orders do not deadlock', async () => {

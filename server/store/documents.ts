@@ -3,6 +3,7 @@
 import { DAY_MS } from '../core/backoff.ts'
 import { bytesColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { idsWithin, readStretches } from './stretches.ts'
 
 export interface DocumentToSave {
   clientKey: number
@@ -79,7 +80,9 @@ async function findUnsaved<D extends DocumentToSave>(
     text: `select d.client_key || ' ' || encode(d.hash, 'hex') as key
            from unnest($1::int[], $2::bytea[]) as given (client_key, hash)
            join documents d on d.client_key = any(array[given.client_key]) and d.hash = given.hash
-           where d.created_at > $3`,
+           where d.created_at > $3
+           -- To the end of our transaction nobody deletes it. One that is being deleted is saved again.
+           for key share of d skip locked`,
     values: [
       plainColumn(documents, ({ clientKey }) => clientKey),
       bytesColumn(documents, ({ hash }) => hash),
@@ -118,4 +121,62 @@ export async function readDocument(
     values: [clientKey, hash],
   })
   return rows[0] ? Buffer.from(rows[0].content, 'latin1') : null
+}
+
+/** A file as it was seen; the instant as the database writes it. */
+export interface DocumentKey {
+  client_key: number
+  hash: Buffer
+  created_at: string
+}
+
+/**
+ * Deletes those of the files that neither a payment nor an event names. A write that uses an old file again
+ * renews it and so locks it: either it is renewed before we delete, and stays, or it is inserted again.
+ * `reader` gives back what each look has locked, where the caller is in a transaction.
+ */
+export async function deleteIfUnused(
+  db: Db,
+  reader: Db,
+  documents: readonly DocumentKey[],
+): Promise<number> {
+  const unused = await leaveOutNamedByEvents(reader, documents)
+  if (unused.length === 0) return 0
+  const { rowCount } = await db.query(
+    `delete from documents d
+     using unnest($1::int[], $2::bytea[], $3::timestamptz[]) as u (client_key, hash, created_at)
+     where d.client_key = u.client_key and d.hash = u.hash and d.created_at = u.created_at
+       and not exists (select from payments p
+         where p.client_key = d.client_key and p.document_hash = d.hash)`,
+    columnsOf(unused),
+  )
+  return rowCount ?? 0
+}
+
+/** Some days at a time: see store/stretches.ts. */
+async function leaveOutNamedByEvents(
+  db: Db,
+  documents: readonly DocumentKey[],
+): Promise<readonly DocumentKey[]> {
+  let left = documents
+  for (const stretch of await readStretches(db, 'events')) {
+    if (left.length === 0) break
+    const { rows } = await db.query<DocumentKey>(
+      `select u.client_key, u.hash, u.created_at::text
+       from unnest($1::int[], $2::bytea[], $3::timestamptz[]) as u (client_key, hash, created_at)
+       where not exists (select from events e where e.client_key = u.client_key
+         and e.document_hash = u.hash and ${idsWithin(stretch, 'e.id')})`,
+      columnsOf(left),
+    )
+    left = rows
+  }
+  return left
+}
+
+function columnsOf(documents: readonly DocumentKey[]): string[] {
+  return [
+    plainColumn(documents, (document) => document.client_key),
+    bytesColumn(documents, (document) => document.hash),
+    plainColumn(documents, (document) => `"${document.created_at}"`),
+  ]
 }

@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import { uuidTimeMs } from '../core/uuid.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { isWhole } from './erasures.ts'
 import { readFirstAcceptedMs } from './event-spans.ts'
 import { inSnapshot } from './snapshot.ts'
 import {
@@ -42,7 +43,7 @@ export interface EventKey {
   eventId: string
 }
 
-/** By event id; events that are gone are left out. */
+/** By event id; events that are gone or erased are left out. */
 export async function readPayloads(
   db: Db,
   keys: readonly EventKey[],
@@ -68,7 +69,7 @@ async function readPayloadsWithin(
     text: `select e.id, e.text, e.document_hash, e.document_bytes
            from unnest($1::int[], $2::uuid[]) as k (client_key, id)
            join events e on e.client_key = any(array[k.client_key]) and e.id = any(array[k.id])
-             and ${idsWithin(stretch, 'e.id')}`,
+             and ${idsWithin(stretch, 'e.id')} and ${isWhole('e.text')}`,
     values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.eventId)],
   })
   return rows.map((row) => [

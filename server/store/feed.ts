@@ -6,6 +6,7 @@ import type { Pool } from 'pg'
 import type { FeedPlace } from '../core/feed-cursor.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
+import { isWhole } from './erasures.ts'
 import type { EventView } from './events.ts'
 import { inSnapshot } from './snapshot.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretchesSince, type Stretch } from './stretches.ts'
@@ -85,7 +86,7 @@ async function readLine(db: Db): Promise<Line> {
   }
 }
 
-/** Places are compared as a whole, which the index walks without sorting. */
+/** Places are compared as a whole, which the index walks without sorting. What was erased is left out. */
 async function readStretch(
   db: Db,
   clientKey: number,
@@ -97,7 +98,7 @@ async function readStretch(
     text: `select id, payment_id, account_id, sequence, kind, created_at, text, place::text
            from events
            where client_key = $1 and (place, sequence, id) > ($2::bigint, $3::int, $4::uuid)
-             and ${idsWithin(stretch, 'id')}
+             and ${idsWithin(stretch, 'id')} and ${isWhole('text')}
            order by events.place, sequence, id limit $5`,
     values: [clientKey, after.place, after.sequence, after.id, limit],
   })

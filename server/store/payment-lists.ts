@@ -1,9 +1,10 @@
 // Payments as the operator's list shows them, newest first by acceptance, `downTo` as in delivery-lists.
 // Each client's payments have an order of their own in the index, and none spans clients: the newest of
-// all are the newest of the few clients whose newest is newest.
+// all are the newest of the few clients whose newest is newest. Erased ones are left out.
 
 import type { PaymentState } from '../core/payment.ts'
 import type { Db } from './db.ts'
+import { isWhole } from './erasures.ts'
 
 export interface PaymentQuery {
   clientId: string | null
@@ -138,7 +139,7 @@ function conditionsOf(
   }
   if (query.fromMs !== null) inIndex.push(`p.accepted_at >= ${add(new Date(query.fromMs))}`)
   if (query.toMs !== null) inIndex.push(`p.accepted_at < ${add(new Date(query.toMs))}`)
-  const afterwards = ['true']
+  const afterwards = [isWhole('p.text')]
   if (query.accountId !== null) afterwards.push(`p.account_id = ${add(query.accountId)}`)
   // The canonical text has its state at one fixed place: behind the id.
   if (query.state !== null) {

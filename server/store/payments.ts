@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import type { StoredPayment } from '../core/payment-change.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { isWhole } from './erasures.ts'
 import { idsWithin, readStretches } from './stretches.ts'
 
 export interface LockedPayment extends StoredPayment {
@@ -125,13 +126,15 @@ export async function readLatestPaymentText(pool: Pool, clientKey: number): Prom
     const { rows } = await pool.query<{ text: string }>(
       `select p.text from events e
        join payments p on p.client_key = e.client_key and p.id = e.payment_id
-       where e.client_key = $1 and ${idsWithin(stretch, 'e.id')} order by e.id desc limit 1`,
+       where e.client_key = $1 and ${idsWithin(stretch, 'e.id')} and ${isWhole('p.text')}
+       order by e.id desc limit 1`,
       [clientKey],
     )
     if (rows[0] !== undefined) return rows[0].text
   }
   const { rows } = await pool.query<{ text: string }>(
-    'select text from payments where client_key = $1 order by changed_at desc, id limit 1',
+    `select text from payments where client_key = $1 and ${isWhole('text')}
+     order by changed_at desc, id limit 1`,
     [clientKey],
   )
   return rows[0]?.text ?? null

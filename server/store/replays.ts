@@ -6,6 +6,7 @@ import { uuidTimeMs } from '../core/uuid.ts'
 import { plainColumn, quotedColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
+import { isWhole } from './erasures.ts'
 import { releasing } from './snapshot.ts'
 import {
   CLOCKS_APART_MS,
@@ -82,7 +83,7 @@ async function findFinalWithin(
              e.deleted_at is not null as is_deleted,
              exists (select from events v
                where v.client_key = f.client_key and v.id = f.event_id
-                 and ${idsWithin(ofItsTime, 'v.id')}) as has_payload
+                 and ${idsWithin(ofItsTime, 'v.id')} and ${isWhole('v.text')}) as has_payload
            from final_deliveries f
            join endpoints e on e.client_key = f.client_key and e.id = f.endpoint_id
            where f.id = $1 and ${timesWithin(stretch, 'f.finished_at')}
@@ -161,6 +162,7 @@ export async function replayDeliveries(
                and e.client_key = f.client_key and e.id = f.endpoint_id and e.deleted_at is null
                and v.client_key = f.client_key and v.id = f.event_id
                and ${timesWithin(endedWithin, 'f.finished_at')} and ${idsWithin(madeWithin, 'v.id')}
+               and ${isWhole('v.text')}
              returning f.*, e.shard, e.status = 'ACTIVE' as is_active, v.text, v.document_hash,
                v.document_bytes
            ), kept as (

@@ -4,12 +4,11 @@
 import pg from 'pg'
 import { DAY_MS } from '../core/backoff.ts'
 import { uuidFloor } from '../core/uuid.ts'
-import { bytesColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { type DocumentKey, deleteIfUnused } from './documents.ts'
 import { LOCK_TIMEOUT } from './lock-tries.ts'
 import { isLockTimeout } from './locks.ts'
 import { forgetFinalCounts } from './stats.ts'
-import { idsWithin, readStretches } from './stretches.ts'
 
 export interface Dropped {
   partitions: readonly string[]
@@ -97,57 +96,14 @@ async function isStillOwed(db: Db, partition: Partition): Promise<boolean> {
   return rows[0]?.owed === true
 }
 
-interface DocumentKey {
-  client_key: number
-  hash: Buffer
-}
-
-/**
- * Files that neither a payment nor an event names any more. A write that uses an old file again
- * renews its created_at and so locks it: either it is renewed before we look, or inserted again.
- */
+/** A file that is used again is renewed: what is older than this is named by nothing that is kept. */
 async function deleteUnusedDocuments(db: Db, before: Date): Promise<number> {
   const { rows } = await db.query<DocumentKey>(
-    `select d.client_key, d.hash from documents d
+    `select d.client_key, d.hash, d.created_at::text from documents d
      where d.created_at < $1 and not exists (select from payments p
        where p.client_key = d.client_key and p.document_hash = d.hash)
      limit $2`,
     [before, DOCUMENTS_AT_ONCE],
   )
-  const unused = await leaveOutNamedByEvents(db, rows)
-  if (unused.length === 0) return 0
-  const { rowCount } = await db.query(
-    `delete from documents d using unnest($2::int[], $3::bytea[]) as u (client_key, hash)
-     where d.client_key = u.client_key and d.hash = u.hash and d.created_at < $1
-       and not exists (select from payments p
-         where p.client_key = d.client_key and p.document_hash = d.hash)`,
-    [
-      before,
-      plainColumn(unused, (document) => document.client_key),
-      bytesColumn(unused, (document) => document.hash),
-    ],
-  )
-  return rowCount ?? 0
-}
-
-/** Some days at a time: see store/stretches.ts. Whoever names one of them again renews it first. */
-async function leaveOutNamedByEvents(
-  db: Db,
-  documents: readonly DocumentKey[],
-): Promise<readonly DocumentKey[]> {
-  let left = documents
-  for (const stretch of await readStretches(db, 'events')) {
-    if (left.length === 0) break
-    const { rows } = await db.query<DocumentKey>(
-      `select u.client_key, u.hash from unnest($1::int[], $2::bytea[]) as u (client_key, hash)
-       where not exists (select from events e where e.client_key = u.client_key
-         and e.document_hash = u.hash and ${idsWithin(stretch, 'e.id')})`,
-      [
-        plainColumn(left, (document) => document.client_key),
-        bytesColumn(left, (document) => document.hash),
-      ],
-    )
-    left = rows
-  }
-  return left
+  return deleteIfUnused(db, db, rows)
 }

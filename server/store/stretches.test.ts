@@ -20,6 +20,7 @@ import { readAttempts, readDeliveriesOfEvents, readDeliveryDetail } from './deli
 import { type DeliveryQuery, readDeliverySlice } from './delivery-lists.ts'
 import { findEvent as findOwnerOfEvent } from './delivery-search.ts'
 import { countFit, noteItems } from './delivery-selections.ts'
+import { eraseExcerpts, eraseTexts } from './erasures.ts'
 import { readEventsOfPayment, readPayloads } from './events.ts'
 import { findEvent, readFeed } from './feed.ts'
 import { readDatabaseGauges } from './gauges.ts'
@@ -154,10 +155,8 @@ async function readAll(of: typeof pool, query: Partial<DeliveryQuery>, limit: nu
 const LISTS: Readonly<Record<string, Partial<DeliveryQuery>>> = {
   'everything, for the operator': {},
   'of a client': { clientKey },
-  'of an account': { clientKey, accountId },
   'of an endpoint': { clientKey, endpointId: endpoint.endpointId },
   'delivered ones': { states: ['DELIVERED'] },
-  'of a kind': { kind: 'payment.updated' },
   'of a time': { fromMs: oldest.madeAt.getTime(), toMs: NOON.getTime() },
   'of a payment': { payments: [{ clientKey, paymentId }] },
 }
@@ -359,4 +358,17 @@ test('stretches follow one another without a gap, and hold every instant', async
   const all = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY }
   assert.equal(timesWithin(all, 'x'), 'true')
   assert.equal(idsWithin({ fromMs: 1, toMs: 2 ** 60 }, 'x'), `x >= uuid '${uuidFloor(1)}'`)
+})
+
+test('erasing a payment locks the days of its events, and looks at the others in passing', async () => {
+  counter.takeMax()
+  await inTransaction(counter.pool, async (db) => {
+    const erased = await eraseTexts(db, { clientKey, paymentId }, NOON)
+    assert.equal(erased.eventIds.length, eventIds.length)
+    await eraseExcerpts(db, clientKey, erased.eventIds)
+  })
+  const locks = counter.takeMax()
+  assert.ok(locks <= LOCKS_MAX, `it locks ${locks} relations`)
+  const { rows } = await pool.query(`select from events where text not like '%"erasedAt":"%'`)
+  assert.equal(rows.length, 0)
 })

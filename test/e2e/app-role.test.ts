@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { DAY_MS } from '../../server/core/backoff.ts'
 import { uuidAt } from '../../server/core/uuid.ts'
+import { forgetAudit } from '../../server/operations/forget-old.ts'
 import { grantToAppRole } from '../../server/store/app-role.ts'
 import { createPool } from '../../server/store/db.ts'
 import { migrate } from '../../server/store/migrate.ts'
@@ -91,6 +92,19 @@ test('the service works under a role that can add to the audit and never change 
     assert.equal(failure?.code, '42501', statement)
   }
   assert.deepEqual((await rows()).rows, expected)
+
+  // Old months are for the owner to drop: the service says which, and how.
+  const inAYear = { nowMs: () => Date.now() + 400 * DAY_MS, monotonicMs: () => 0 }
+  const config = { paymentRetentionDays: null, auditRetentionDays: 30 }
+  const { dropped: months, remark } = await forgetAudit({ pool, clock: inAYear, config })
+  assert.deepEqual(months, [])
+  assert.match(
+    remark ?? '',
+    new RegExp(`may not drop them: run "drop table .*paybell.${partition}`),
+  )
+  await onServer(roles.ownerUrl, (client) => client.query(/"(.*)"/.exec(remark ?? '')?.[1] ?? ''))
+  assert.equal((await forgetAudit({ pool, clock: inAYear, config })).remark, null)
+  assert.deepEqual((await rows()).rows, [])
 })
 
 test('a schema that is behind is told in words when the role may not change it', async (t) => {

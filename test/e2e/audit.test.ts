@@ -154,6 +154,16 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     wrong: nothing('/payments/:id', { reference: 'and nothing else' }),
   },
+  'POST /payments/:id/erase': {
+    action: 'payment.erase',
+    object: new RegExp(`^payment:${UUID}$`),
+    prepare: async () => {
+      const id = randomUUID()
+      assert.equal((await paybell.caller.putPayment(id, sampleBody({ id }))).status, 201)
+      return { path: `/payments/${id}/erase` }
+    },
+    wrong: nothing('/payments/:id/erase'),
+  },
   'POST /payments/batch': {
     action: 'payment.batch',
     object: /^payments$/,

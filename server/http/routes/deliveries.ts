@@ -100,7 +100,12 @@ export function deliveryRoutes(deps: Deps): Routes {
         params: IdParams,
         response: {
           200: PaymentSchema,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            'invalid-account',
+            'not-found',
+            'payload-expired',
+          ),
         },
       },
       handler: async (request, reply) => {

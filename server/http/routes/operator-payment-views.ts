@@ -124,7 +124,7 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
         params: IdParams,
         response: {
           200: OperatorPayment,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'payload-expired'),
         },
       },
       handler: async (request, reply) => {

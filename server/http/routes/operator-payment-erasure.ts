@@ -1,0 +1,57 @@
+// POST /operator/v1/payments/{id}/erase: what a payment tells of people goes, for good.
+
+import Type from 'typebox'
+import type { Deps } from '../../operations/deps.ts'
+import { erasePayment } from '../../operations/erase-payment.ts'
+import { auditOf } from '../audit.ts'
+import { Instant, Uuid } from '../scalars.ts'
+import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const ErasedSchema = Type.Object(
+  {
+    id: Uuid,
+    erasedAt: Instant,
+    events: Type.Integer({ description: 'Its events that are kept: without their payment now.' }),
+    documents: Type.Integer({ description: 'Files that nothing else named, and are deleted.' }),
+    cancelled: Type.Integer({ description: 'Deliveries that were pending, and are cancelled.' }),
+  },
+  {
+    examples: [
+      {
+        id: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
+        erasedAt: '2026-11-17T09:30:00.000Z',
+        events: 3,
+        documents: 1,
+        cancelled: 0,
+      },
+    ],
+  },
+)
+
+export function operatorPaymentErasureRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'POST',
+      url: '/payments/:id/erase',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'erasePayment',
+        tags: ['Payments in'],
+        summary: 'Erase what a payment tells of people',
+        description:
+          'From the payment, its events, its files and what receivers answered. Pending deliveries of it are cancelled. Ids, states and times stay, and a later write goes on with the next sequence. May be repeated.',
+        params: IdParams,
+        response: {
+          200: ErasedSchema,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const audit = auditOf(deps, request, 'payment.erase')
+        const erased = await erasePayment(deps, readId(request.params.id), audit)
+        return { ...erased, erasedAt: erased.erasedAt.toISOString() }
+      },
+    })
+  }
+}

@@ -1,0 +1,55 @@
+// Erases what a payment tells of people: from the payment, its events, its files and what receivers answered.
+// What it is still owed to ends. Ids, states and times stay, and the sequence goes on if it is ever written
+// again (decision 0035).
+
+import { cancelDeliveries } from '../store/cancellations.ts'
+import { inTransaction } from '../store/db.ts'
+import {
+  eraseExcerpts,
+  eraseFiles,
+  eraseTexts,
+  findPendingOf,
+  lockEndpointsOf,
+} from '../store/erasures.ts'
+import { lockPayments } from '../store/payments.ts'
+import type { Audit } from './audit.ts'
+import type { Deps } from './deps.ts'
+import { notFound } from './failures.ts'
+
+export interface ErasedPayment {
+  id: string
+  erasedAt: Date
+  /** Events whose text was cut down, now or earlier. */
+  events: number
+  /** Files that nothing else named. */
+  documents: number
+  /** Deliveries that were pending. */
+  cancelled: number
+}
+
+export async function erasePayment(
+  deps: Deps,
+  paymentId: string,
+  audit: Audit,
+): Promise<ErasedPayment> {
+  const { erased, emptied } = await inTransaction(deps.pool, async (db) => {
+    // First of all: no write of the payment is under way, nor begins.
+    const stored = (await lockPayments(db, [paymentId])).get(paymentId)
+    if (stored === undefined) throw notFound()
+    const key = { clientKey: stored.clientKey, paymentId }
+    const now = new Date(deps.clock.nowMs())
+    await lockEndpointsOf(db, key.clientKey)
+    const pending = await findPendingOf(db, key)
+    const emptied = await cancelDeliveries(db, pending, now, { isWaiting: true })
+    const { eventIds, hashes } = await eraseTexts(db, key, now)
+    await eraseExcerpts(db, key.clientKey, eventIds)
+    const documents = await eraseFiles(db, key.clientKey, hashes)
+    await audit(db, `payment:${paymentId}`)
+    const counts = { events: eventIds.length, documents, cancelled: emptied.length }
+    return { erased: { id: paymentId, erasedAt: now, ...counts }, emptied }
+  })
+  for (const lane of emptied) {
+    deps.engine.endpointChanged(lane.clientKey, lane.endpointId, lane.shard)
+  }
+  return erased
+}
