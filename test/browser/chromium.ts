@@ -1,10 +1,11 @@
 // The browser of the tests: the one of PAYBELL_CHROMIUM, or the one that `npm ci` has brought, or the
-// system's. It is unpacked once, into node_modules, and started by each test file for itself.
+// system's. It is unpacked once, into node_modules. test/run.ts starts one for all test files; a file that is
+// run alone starts its own.
 
 import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserServer, chromium } from 'playwright-core'
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/paybell-chromium/', import.meta.url))
 const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -13,14 +14,34 @@ const START_MS_MAX = 30_000
 /** Root has no sandbox to put a browser into; small containers have little shared memory. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--hide-scrollbars']
 
+/** Where test files find the browser that runs for all of them. */
+const SHARED = 'PAYBELL_TEST_BROWSER'
+
 /** The browser, or why there is none: then the tests are skipped, and say so. */
-export async function launchChromium(): Promise<Browser | string> {
+export function launchChromium(): Promise<Browser | string> {
+  const shared = process.env[SHARED]
+  if (shared) return chromium.connect(shared, { timeout: START_MS_MAX })
+  return start((executablePath) =>
+    chromium.launch({ executablePath, args: ARGS, timeout: START_MS_MAX }),
+  )
+}
+
+/** One for all test files that are started from here on; or why there is none. */
+export async function shareChromium(): Promise<BrowserServer | string> {
+  const server = await start((executablePath) =>
+    chromium.launchServer({ executablePath, args: ARGS, timeout: START_MS_MAX, host: '127.0.0.1' }),
+  )
+  if (typeof server !== 'string') process.env[SHARED] = server.wsEndpoint()
+  return server
+}
+
+async function start<T>(launch: (executablePath: string) => Promise<T>): Promise<T | string> {
   const reasons: string[] = []
   for (const candidate of [fromSetting, fromPackage, fromSystem]) {
     try {
       const executablePath = await candidate()
       if (executablePath === null) continue
-      return await chromium.launch({ executablePath, args: ARGS, timeout: START_MS_MAX })
+      return await launch(executablePath)
     } catch (error) {
       const [first] = String((error as Error).message).split('\n')
       reasons.push(`${candidate.name}: ${first}`)
