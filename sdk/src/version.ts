@@ -1,2 +1,2 @@
 // A test holds this to package.json.
-export const VERSION = '0.1.0'
+export const VERSION = '0.2.0'

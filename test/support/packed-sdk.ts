@@ -31,7 +31,7 @@ export async function npm(folder: string, ...args: string[]): Promise<string> {
 export async function packSdk(t: Owner): Promise<string> {
   const folder = await makeFolder(t, 'packed')
   await npm(SDK, 'pack', '--pack-destination', folder, '--loglevel', 'error')
-  return join(folder, 'paybell-sdk-0.1.0.tgz')
+  return join(folder, 'paybell-sdk-0.2.0.tgz')
 }
 
 /** `npm init`, then `npm install` of the tarball: all that an integrator does. */
