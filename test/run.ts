@@ -1,67 +1,13 @@
-// npm test, and npm run test:slow. Test files run in groups, by what they need of the machine, on one
-// PostgreSQL with a migrated template: `node test/run.ts [group …]` runs some of them alone. A group
-// that fails does not keep the next one from running; the exit code tells.
+// npm test. Test files run in groups, by what they need of the machine, on one PostgreSQL with a migrated
+// template: `node test/run.ts [group …]` runs some of them alone. A group that fails does not keep the
+// next one from running; the exit code tells.
 
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
+import { filesOf, GROUPS, type GroupName } from './groups.ts'
 import { makeTemplate, startTestServer, type TestServer } from './support/test-server.ts'
 
-interface Group {
-  /** What its files have in common, for the reader of the output. */
-  about: string
-  patterns: readonly string[]
-  args: readonly string[]
-}
-
-/** These measure how long something takes, so nothing runs beside them. */
-const TIMED = [
-  'test/e2e/killed.test.ts',
-  'test/e2e/start-stop.test.ts',
-  'test/e2e/two-processes.test.ts',
-  'test/chaos/chaos.test.ts',
-]
-
-const GROUPS = {
-  pure: {
-    about: 'rules and the engine, in one process',
-    patterns: [
-      'server/{core,delivery,cli}/**/*.test.ts',
-      'server/*.test.ts',
-      'sdk/src/**/*.test.ts',
-      'test/{house,simulator}/**/*.test.ts',
-    ],
-    args: ['--test-isolation=none'],
-  },
-  database: {
-    about: 'SQL and HTTP, two files at a time',
-    patterns: [
-      'server/{store,operations,http,embedded,sources}/**/*.test.ts',
-      'test/{conformance,console,deploy}/**/*.test.ts',
-    ],
-    args: ['--test-concurrency=2'],
-  },
-  waiting: {
-    about: 'the whole service, which mostly waits, four files at a time',
-    patterns: ['test/{e2e,docs,browser}/**/*.test.ts'],
-    args: ['--test-concurrency=4'],
-  },
-  timed: {
-    about: 'what measures time, one file at a time',
-    patterns: TIMED,
-    args: ['--test-concurrency=1'],
-  },
-  slow: {
-    about: 'what is long by nature, one file at a time',
-    patterns: ['test/slow/**/*.test.ts'],
-    args: ['--test-concurrency=1', '--test-timeout=1200000'],
-  },
-} as const satisfies Record<string, Group>
-
-type GroupName = keyof typeof GROUPS
-
-const DEFAULT: readonly GroupName[] = ['pure', 'database', 'waiting', 'timed']
 const asked = process.argv.slice(2) as GroupName[]
 for (const name of asked) {
   if (!(name in GROUPS)) {
@@ -70,9 +16,9 @@ for (const name of asked) {
   }
 }
 
-const names = asked.length > 0 ? asked : DEFAULT
+const names = asked.length > 0 ? asked : (Object.keys(GROUPS) as GroupName[])
 const server = await openServer()
-// Four files at a time must not build and unpack the same things side by side.
+// Files that run side by side must not build and unpack the same things side by side.
 if (names.includes('waiting')) await buildConsole()
 const browser = names.includes('waiting') ? await shareChromium() : null
 const lines: string[] = []
@@ -80,7 +26,7 @@ let isGood = true
 try {
   for (const name of names) {
     const startedAt = performance.now()
-    const code = await runGroup(GROUPS[name])
+    const code = await runGroup(name)
     const seconds = Math.round((performance.now() - startedAt) / 1_000)
     const { about } = GROUPS[name]
     lines.push(`${code === 0 ? 'passed' : 'FAILED'} ${name} in ${seconds} s: ${about}`)
@@ -105,13 +51,11 @@ async function openServer(): Promise<TestServer | null> {
   return started
 }
 
-function runGroup({ patterns, args }: Group): Promise<number> {
-  const files = globSync([...patterns]).filter(
-    (file) => patterns === GROUPS.timed.patterns || !TIMED.includes(file),
-  )
+function runGroup(name: GroupName): Promise<number> {
+  const { args } = GROUPS[name]
   const child = spawn(
     process.execPath,
-    ['--test', '--test-timeout=120000', ...args, ...files.toSorted()],
+    ['--test', '--test-timeout=120000', ...args, ...filesOf(name)],
     { stdio: 'inherit' },
   )
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
