@@ -1,5 +1,5 @@
 // Spans from the acceptance of a change to its attempts, for whoever runs Paybell with an OpenTelemetry
-// SDK. Only the API is ours: without an SDK `createTracing` answers null and nothing below ever runs.
+// SDK. Only the API is ours: without an SDK `findTracer` answers null and nothing below ever runs.
 // An attempt may come days later, in another process: it is a trace of its own and links to the one in
 // which its event was accepted, which is remembered in memory and, if it is sampled, in the database.
 

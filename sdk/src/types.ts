@@ -163,6 +163,8 @@ export interface DeliveryAttempt {
   durationMs: number
   status: number | null
   error: string | null
+  /** How the body of the answer began; null where there was none. */
+  excerpt: string | null
 }
 
 export interface DeliveryDetail extends Delivery {

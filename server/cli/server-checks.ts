@@ -84,26 +84,28 @@ function checkConnections(facts: ServerFacts, { connections }: ServiceSize): Che
       }
 }
 
+/** What a list or a look-up locks at most: a few days of history with their indexes (store/stretches.ts). */
+const LOCKS_OF_A_LIST = 120
+/** pg_dump locks every table: one of each kind for a day. */
+const TABLES_A_DAY = 3
+
 /**
- * A statement over all days locks every partition that it reads, and its indexes. PostgreSQL has room for
- * max_locks_per_transaction × (max_connections + max_prepared_transactions) of them, and for twice as many
- * holders; when that is full, statements fail with "out of shared memory", those of others, too.
+ * PostgreSQL has room for max_locks_per_transaction × (max_connections + max_prepared_transactions) locks;
+ * when that is full, statements fail with "out of shared memory", those of others, too.
  */
 function checkLocks(facts: ServerFacts, { connections, retentionDays }: ServiceSize): Check {
-  const { days, relations } = facts.partitions
-  const daysMax = Math.max(days, retentionDays + DAYS_AHEAD)
-  const held = days === 0 ? 0 : Math.ceil(relations / days) * daysMax
-  const slots =
-    2 * (numberOf(facts, 'max_connections') + numberOf(facts, 'max_prepared_transactions'))
+  const days = Math.max(facts.partitions.days, retentionDays + DAYS_AHEAD)
+  const held = LOCKS_OF_A_LIST * connections + TABLES_A_DAY * days
+  const sessions = numberOf(facts, 'max_connections') + numberOf(facts, 'max_prepared_transactions')
   const configured = numberOf(facts, 'max_locks_per_transaction')
-  const needed = Math.ceil((held * connections) / slots)
-  const detail = `${plural(daysMax, 'day')} of history are up to ${formatCount(held)} locks for a statement over all of them`
+  const needed = Math.ceil(held / sessions)
+  const detail = `a process and a pg_dump hold up to ${formatCount(held)} locks with ${plural(days, 'day')} of history`
   return needed <= configured
     ? { name: 'locks', status: 'ok', detail: `${detail}; there is room` }
     : {
         name: 'locks',
         status: 'warning',
-        detail: `${detail}; max_locks_per_transaction is ${configured}, too few for ${connections} of them at once`,
+        detail: `${detail}; max_locks_per_transaction is ${configured}, too few for them`,
         remedy: `Set max_locks_per_transaction = ${Math.ceil(needed / 64) * 64} and restart PostgreSQL, or keep fewer days: PAYBELL_RETENTION_DAYS.`,
       }
 }

@@ -153,7 +153,7 @@ test('one that was merely ended by others keeps its shard', async () => {
   await engine.stop()
 })
 
-test('D2: told that leases have moved, it renews at once', async () => {
+test('told that leases have moved, it renews at once', async () => {
   const { engine, world, environment, settle } = await engineWithOneDue()
   environment.clock.advance(1)
   engine.wake({ shards: [], endpoints: [], leases: true })
@@ -164,7 +164,7 @@ test('D2: told that leases have moved, it renews at once', async () => {
   await Promise.all([engine.stop(), ...world.ends.map(async (end) => end())])
 })
 
-test('D2: a busy shard that is to leave goes when its attempt is settled, not a round later', async () => {
+test('a busy shard that is to leave goes when its attempt is settled, not a round later', async () => {
   const { engine, world, environment, settle, answerAll } = await engineWithOneDue()
   // Others come, and all but one shard has to go; ours is under way.
   for (let n = 0; n < 63; n++) world.processes.set(`p${n}`, '1')
@@ -184,7 +184,7 @@ test('D2: a busy shard that is to leave goes when its attempt is settled, not a 
   await engine.stop()
 })
 
-test('regression: D2, an attempt that takes long holds up the hand-over of its own shard only', async () => {
+test('regression: an attempt that takes long holds up the hand-over of its own shard only', async () => {
   const { engine, world, settle } = await engineWithOneDue()
   const stopping = engine.stop()
   await settle()

@@ -33,7 +33,7 @@ test('the next comes when its time has come', async () => {
   assert.equal(waitMs(), LEASE_POLICY.renewEveryMs)
 })
 
-test('D2: told that leases have moved, it does not wait for the next time', async () => {
+test('told that leases have moved, it does not wait for the next time', async () => {
   const { renewals, clock, waitMs, world, ring } = await startedRenewals()
   clock.advance(1)
   renewals.soon()

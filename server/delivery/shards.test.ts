@@ -212,7 +212,7 @@ test('F19: stopping hands everything over and leaves', async () => {
   assert.deepEqual(world.happened.slice(-2), ['lost 64', 'left'])
 })
 
-test('regression: D2, stopping hands over what is idle, and the rest when it is settled', async () => {
+test('regression: stopping hands over what is idle, and the rest when it is settled', async () => {
   const { shards, world, ours } = shardsOverTable()
   await shards.renew()
   world.busy = new Set([4, 9])
@@ -351,7 +351,7 @@ test('a process that shows no life for 10 s is not counted, and after a lease it
   assert.deepEqual(world.forgotten, ['another'])
 })
 
-test('D2: it tells when it has come, when it has given shards up and when it goes', async () => {
+test('it tells when it has come, when it has given shards up and when it goes', async () => {
   const { shards, world, crowd } = shardsOverTable()
   await shards.renew()
   assert.equal(world.announced, 1)

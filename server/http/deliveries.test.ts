@@ -32,7 +32,14 @@ interface Item {
 }
 
 interface Detail extends Item {
-  attemptLog: { attempt: number; at: string; durationMs: number; status: number; error: string }[]
+  attemptLog: {
+    attempt: number
+    at: string
+    durationMs: number
+    status: number
+    error: string
+    excerpt: string | null
+  }[]
   explanation: string
 }
 
@@ -214,7 +221,8 @@ describe('one delivery', () => {
     const failed = await detail(first.id)
     assert.ok(failed.attemptLog.length >= 1)
     const [attempt] = failed.attemptLog
-    assert.deepEqual(Object.keys(attempt ?? {}), ['attempt', 'at', 'durationMs', 'status', 'error'])
+    const members = ['attempt', 'at', 'durationMs', 'status', 'error', 'excerpt']
+    assert.deepEqual(Object.keys(attempt ?? {}), members)
     assert.equal(attempt?.status, 204)
     assert.equal(attempt?.error, null)
     assert.match(

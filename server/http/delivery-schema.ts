@@ -55,6 +55,9 @@ const attemptProperties = {
   durationMs: Type.Integer(),
   status: OptionalInteger,
   error: OptionalText('Why no answer came; null when one did.'),
+  excerpt: OptionalText(
+    'The first 4 KiB of the answer’s body, as text; of a 200 the first 256 bytes. Null where there was none.',
+  ),
 }
 
 export const ATTEMPT_EXAMPLE = {
@@ -63,6 +66,7 @@ export const ATTEMPT_EXAMPLE = {
   durationMs: 84,
   status: 204,
   error: null,
+  excerpt: null,
 }
 
 export const DeliverySchema = Type.Object(itemProperties, { examples: [ITEM_EXAMPLE] })
@@ -79,14 +83,7 @@ export const OperatorDeliverySchema = Type.Object({ ...itemProperties, ...owner 
 
 export const OperatorDeliveryDetailSchema = Type.Object({
   ...OperatorDeliverySchema.properties,
-  attemptLog: Type.Array(
-    Type.Object({
-      ...attemptProperties,
-      excerpt: OptionalText(
-        'The first 4 KiB of the answer’s body, as text; of a 200 the first 256 bytes. Null where there was none.',
-      ),
-    }),
-  ),
+  attemptLog: DeliveryDetailSchema.properties.attemptLog,
   explanation: DeliveryDetailSchema.properties.explanation,
   request: Type.Object({
     method: Type.String(),
@@ -202,24 +199,22 @@ function toOutcomeText(outcome: string | null, status: number | null): string | 
 
 /** As its client sees it. */
 export function toAttempt(item: AttemptItem) {
-  return { ...toAnyAttempt(item), error: toError(toClientCode(item.outcome)) }
+  return toAnyAttempt(item, toClientCode(item.outcome))
 }
 
-function toAnyAttempt(item: AttemptItem) {
+export function toOperatorAttempt(item: AttemptItem) {
+  return toAnyAttempt(item, item.outcome)
+}
+
+function toAnyAttempt(item: AttemptItem, outcome: string) {
   return {
     attempt: item.attempt,
     at: item.at.toISOString(),
     durationMs: item.durationMs,
     status: item.status,
+    error: outcome === 'answered' ? null : outcome,
+    excerpt: toExcerpt(item),
   }
-}
-
-function toError(outcome: string): string | null {
-  return outcome === 'answered' ? null : outcome
-}
-
-export function toOperatorAttempt(item: AttemptItem) {
-  return { ...toAnyAttempt(item), error: toError(item.outcome), excerpt: toExcerpt(item) }
 }
 
 /** Whatever bytes came back, as text: what is no UTF-8 becomes a replacement character. */

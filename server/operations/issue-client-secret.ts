@@ -1,5 +1,5 @@
 // Another secret for a client: two may live at once, so that it can rotate without a gap. A secret
-// is 256 random bits, shown once and kept only as an HMAC under the master key.
+// is 256 random bits, shown once and kept only as an HMAC under a key of the service's own.
 
 import { randomBytes } from 'node:crypto'
 import { ServiceError } from '../core/errors.ts'

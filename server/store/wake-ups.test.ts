@@ -195,7 +195,7 @@ test('a database that is away at the start is not an error of the start', async 
   wakeUps.announceWork(1)
 })
 
-test('D2: that leases have moved is told, and it is the last thing that a process tells', async (t) => {
+test('that leases have moved is told, and it is the last thing that a process tells', async (t) => {
   const [one, other] = (await startListeners(t, 2)) as [Listener, Listener]
   one.wakeUps.announceLeases()
   await until('heard', () => other.heard.length > 0)

@@ -122,7 +122,7 @@ describe('two processes', { concurrency: true }, () => {
     }
   })
 
-  test('regression: D2, who comes gets its share and who stops hands over, without waiting for a renewal', async (t) => {
+  test('regression: who comes gets its share and who stops hands over, without waiting for a renewal', async (t) => {
     const first = await startPaybell(t, { leasePolicy: RARE_RENEWALS })
     const second = await startPaybell(t, { leasePolicy: RARE_RENEWALS, beside: first })
     await untilShared(first, second)

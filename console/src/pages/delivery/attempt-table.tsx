@@ -1,7 +1,6 @@
 // Every attempt, the newest first, with what came back: as text, whatever it was meant to be.
 
 import { useState } from 'react'
-import { useSession } from '../../api/session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { toMsText } from '../../ui/numbers.ts'
@@ -12,7 +11,6 @@ import { type Attempt, type DeliveryDetail, describeAnswer } from './detail.ts'
 const SHOWN_AT_FIRST = 20
 
 export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
-  const { kind } = useSession()
   const [isWhole, setWhole] = useState(false)
   const newest = delivery.attemptLog.toReversed()
   const shown = isWhole ? newest : newest.slice(0, SHOWN_AT_FIRST)
@@ -30,10 +28,8 @@ export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
     { head: 'Meaning', cell: describeAnswer },
     { head: 'Took', isNumber: true, cell: (row) => toMsText(row.durationMs) },
     { head: 'At', cell: (row) => <Time at={row.at} as="short" /> },
+    { head: 'Response', cell: (row) => <Excerpt of={row} /> },
   ]
-  if (kind === 'operator') {
-    columns.push({ head: 'Response', cell: (row) => <Excerpt of={row} /> })
-  }
   return (
     <>
       <Table
@@ -55,7 +51,7 @@ export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
 
 function Excerpt({ of }: { of: Attempt }) {
   if (of.status === null) return <span className="muted">no answer</span>
-  if (of.excerpt === null || of.excerpt === undefined) {
+  if (of.excerpt === null) {
     return <span className="muted">none</span>
   }
   if (of.excerpt === '') return <span className="muted">empty</span>

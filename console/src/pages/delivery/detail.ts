@@ -5,7 +5,7 @@ import type { RunAttempt } from './runs.ts'
 
 export interface Attempt extends RunAttempt {
   /** To the operator only: the beginning of what came back. */
-  excerpt?: string | null
+  excerpt: string | null
 }
 
 export interface Header {
