@@ -7,7 +7,8 @@ import type { LiveStream } from './http/live-stream.ts'
 import type { Metrics } from './metrics.ts'
 import type { AccountDirectory } from './operations/account-directory.ts'
 import type { Deps } from './operations/deps.ts'
-import { PaymentGatherer, type Submitter } from './operations/payment-gatherer.ts'
+import { GATHERER_LIMITS, PaymentGatherer, type Submitter } from './operations/payment-gatherer.ts'
+import { type HoldLimits, holdLimits } from './operations/payment-holds.ts'
 import {
   type Locking,
   type PaymentChange,
@@ -30,9 +31,10 @@ export interface AcceptanceParts {
 export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGatherer {
   const record = (changes: readonly PaymentChange[], locking: Locking) =>
     noteWrite(parts.writes, recordWatched(deps, parts, changes, locking))
+  const holds = holdLimits(deps.config.databaseConnections)
   return parts.tracing === null
-    ? new PaymentGatherer(record)
-    : new TracedGatherer(record, parts.tracing)
+    ? new PaymentGatherer(record, GATHERER_LIMITS, holds)
+    : new TracedGatherer(record, holds, parts.tracing)
 }
 
 /** A transaction in which nothing had to be written is no evidence. */
@@ -55,8 +57,12 @@ async function noteWrite(
 class TracedGatherer extends PaymentGatherer {
   readonly #tracing: Tracing
 
-  constructor(record: ConstructorParameters<typeof PaymentGatherer>[0], tracing: Tracing) {
-    super(record)
+  constructor(
+    record: ConstructorParameters<typeof PaymentGatherer>[0],
+    holds: HoldLimits,
+    tracing: Tracing,
+  ) {
+    super(record, GATHERER_LIMITS, holds)
     this.#tracing = tracing
   }
 

@@ -320,7 +320,7 @@ test('a renewal that was under way while the machine slept counts from before', 
 })
 
 test('regression: a record that is refused loses the shard at once, and no older renewal brings it back', async () => {
-  const { shards, world } = shardsOverTable()
+  const { shards, world, clock } = shardsOverTable()
   await shards.renew()
   world.happened.length = 0
   shards.refused({ shard: 3, epoch: 1 })
@@ -332,8 +332,22 @@ test('regression: a record that is refused loses the shard at once, and no older
   assert.deepEqual(world.happened, ['lost 1', 'time 5 after 0'])
   world.meanwhile = async () => {}
   world.table.set(3, { epoch: 8, beat: 1, owner: null })
+  clock.advance(1)
   await shards.renew()
-  assert.equal(shards.epochOf(3), 9, 'a new epoch is a new lease')
+  assert.equal(shards.epochOf(3), 9, 'what is taken after the refusal is ours')
+})
+
+test('regression: after a fail-over that lost a take-over, the shard is served under the same epoch again', async () => {
+  const { shards, world, clock } = shardsOverTable()
+  await shards.renew()
+  const epoch = shards.epochOf(3) as number
+  // The standby knows nothing of our lease, and refuses what was sent under it.
+  world.table.set(3, { epoch: epoch - 1, beat: 1, owner: null })
+  shards.refused({ shard: 3, epoch })
+  clock.advance(3)
+  await shards.renew()
+  assert.equal(world.table.get(3)?.owner, OURS)
+  assert.equal(shards.epochOf(3), epoch, 'owned and renewed, so it must be served')
 })
 
 test('a process that shows no life for 10 s is not counted, and after a lease it is forgotten', async () => {

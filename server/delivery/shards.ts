@@ -46,8 +46,8 @@ export class Shards {
   /** Too many for our share: no new attempt starts, and they go when they are idle. */
   readonly #leaving = new Set<number>()
   readonly #gainedAtMs = new Map<number, number>()
-  /** The newest epoch of each shard under which a record was refused. */
-  readonly #refusedEpochs = new Map<number, number>()
+  /** When a record of the shard was last refused, on the monotonic clock. */
+  readonly #refusedAtMs = new Map<number, number>()
   #renewing: Promise<void> = Promise.resolve()
   #isKnown = false
   #isReleasing = false
@@ -149,8 +149,9 @@ export class Shards {
 
   /** A record under this lease was refused: another process has the shard, whatever our clock says. */
   refused({ shard, epoch }: ShardEpoch): void {
-    // A renewal that was made before may still be on its way, and would bring it back.
-    this.#refusedEpochs.set(shard, Math.max(epoch, this.#refusedEpochs.get(shard) ?? 0))
+    // A renewal that was made before may still be on its way, and would bring it back. By its time, not
+    // by its epoch: after a fail-over to a standby that lagged behind, epochs come again.
+    this.#refusedAtMs.set(shard, this.#clock.monotonicMs())
     if (this.epochOf(shard) === epoch) this.#lose([shard])
   }
 
@@ -198,11 +199,11 @@ export class Shards {
    * served by nobody.
    */
   #adopt(leases: readonly RenewedLease[], sentAt: Moment): void {
-    const gained = leases.filter(
-      ({ shard, epoch }) =>
-        !this.#leases.has(shard) && epoch > (this.#refusedEpochs.get(shard) ?? -1),
-    )
+    const isNews = (shard: number) =>
+      sentAt.monotonicMs > (this.#refusedAtMs.get(shard) ?? Number.NEGATIVE_INFINITY)
+    const gained = leases.filter(({ shard }) => !this.#leases.has(shard) && isNews(shard))
     for (const lease of gained) {
+      this.#refusedAtMs.delete(lease.shard)
       this.#leases.set(lease.shard, { ...lease, ...this.#endsOf(sentAt) })
       this.#gainedAtMs.set(lease.shard, this.#clock.monotonicMs())
     }

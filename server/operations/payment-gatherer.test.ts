@@ -7,7 +7,7 @@ import { idOf, turnOver } from '../../test/support/engine-parts.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
 import { ServiceError } from '../core/errors.ts'
 import { GATHERER_LIMITS, type GathererLimits, PaymentGatherer } from './payment-gatherer.ts'
-import { HOLD_LIMITS, type HoldLimits } from './payment-holds.ts'
+import { HOLD_LIMITS, type HoldLimits, holdLimits } from './payment-holds.ts'
 import {
   type Locking,
   PAYMENT_BUSY,
@@ -149,7 +149,11 @@ test('law: a payment is in one transaction at a time, in order, and everybody ge
   await fc.assert(
     fc.asyncProperty(payments, fc.infiniteStream(fc.nat()), async (numbers, dice) => {
       const { gatherer, transactions } = gathererOver({ changesPerFlushMax: 3 })
-      const answers = numbers.map((n, at) => gatherer.submit(change(n, String(at))))
+      const answers: Promise<unknown>[] = []
+      for (const [at, n] of numbers.entries()) {
+        answers.push(gatherer.submit(change(n, String(at))))
+        if (dice.next().value < 3) await turnOver()
+      }
       const open = new Set<Transaction>()
       const seen = new Map<string, number>()
       for (let known = 0; ; ) {
@@ -280,6 +284,43 @@ test('regression: nothing overtakes a change that waits: what comes later for it
   assert.equal(transactions[2]?.locking, 'try')
   transactions[2]?.commit()
   await Promise.all(answers)
+})
+
+test('regression: what comes while a payment is tried is not overtaken by what comes while it is held', async () => {
+  const { gatherer, transactions } = gathererOver()
+  const answers = [gatherer.submit(change(1, 'a'))]
+  await turnOver()
+  answers.push(gatherer.submit(change(1, 'b')))
+  await turnOver()
+  allBut(transactions[0], 1)
+  await turnOver()
+  answers.push(gatherer.submit(change(1, 'c')))
+  await turnOver()
+  transactions[1]?.commit()
+  await turnOver()
+  assert.deepEqual(transactions.map(referencesOf), [['a'], ['a'], ['b', 'c']])
+  transactions[2]?.commit()
+  await Promise.all(answers)
+})
+
+test('what waits behind a payment that finds no room to be held is refused with it', async () => {
+  const { gatherer, transactions } = gathererOver({}, { paymentsMax: 0 })
+  const answers = [gatherer.submit(change(1, 'a'))]
+  await turnOver()
+  answers.push(gatherer.submit(change(1, 'b')), gatherer.submit(change(2, 'c')))
+  allBut(transactions[0], 1)
+  await assert.rejects(answers[0] ?? assert.fail(), PAYMENT_BUSY)
+  await assert.rejects(answers[1] ?? assert.fail(), PAYMENT_BUSY)
+  await turnOver()
+  transactions[1]?.commit()
+  assert.equal((await answers[2])?.text, 'c')
+})
+
+test('regression: however small the pool is, most of it is left to those that wait for nobody', () => {
+  for (const connections of [4, 5, 8, 16, 500]) {
+    assert.ok(holdLimits(connections).waitsMax <= connections / 4, `${connections}`)
+  }
+  assert.equal(holdLimits(16).waitsMax, HOLD_LIMITS.waitsMax)
 })
 
 test('a wait that is over is 503 for all who wait for the payment, and the next one tries afresh', async () => {

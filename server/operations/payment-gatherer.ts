@@ -215,6 +215,7 @@ export class PaymentGatherer {
     for (const hold of tried) {
       if (!byPayment.has(hold.paymentId)) this.#letGo(hold)
     }
+    const begun = new Map<string, Hold<Waiting> | null>()
     for (const [paymentId, members] of byPayment) {
       const hold = this.#holds.get(paymentId)
       if (hold) {
@@ -222,11 +223,38 @@ export class PaymentGatherer {
         this.#tryLater(hold)
         continue
       }
-      const begun = this.#holds.begin(paymentId, members)
-      if (begun === null) refuse(members)
-      else if (this.#holds.beginWait()) void this.#wait(begun)
-      else this.#tryLater(begun)
+      begun.set(paymentId, this.#holds.begin(paymentId, members))
+      if (!begun.get(paymentId)) refuse(members)
     }
+    // First: what has come while these were tried must not be overtaken by what comes while they are held.
+    this.#takeAlong(begun)
+    for (const hold of begun.values()) {
+      if (hold === null) continue
+      if (this.#holds.beginWait()) void this.#wait(hold)
+      else this.#tryLater(hold)
+    }
+  }
+
+  /** Later changes of payments that are held from now on wait with them, or are refused with them. */
+  #takeAlong(begun: ReadonlyMap<string, Hold<Waiting> | null>): void {
+    if (begun.size === 0) return
+    const left: Waiting[] = []
+    const refused: Waiting[] = []
+    const full = new Set<string>()
+    for (const waiting of this.#waiting) {
+      const { id } = waiting.change.write
+      const hold = begun.get(id)
+      if (hold === undefined) {
+        left.push(waiting)
+        continue
+      }
+      this.#waitingBytes -= waiting.bytes
+      if (hold !== null && !full.has(id) && this.#holds.add(hold, waiting)) continue
+      full.add(id)
+      refused.push(waiting)
+    }
+    this.#waiting = left
+    refuse(refused)
   }
 
   /** In a transaction of its own, which PostgreSQL serves in its turn as soon as the payment is free. */

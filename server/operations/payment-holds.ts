@@ -3,7 +3,7 @@
 // behind them, so that nothing overtakes.
 
 export interface HoldLimits {
-  /** Transactions that wait for a lock, each with a connection of its own out of the pool's 16. */
+  /** Transactions that wait for a lock, each with a connection of its own: at most a quarter of the pool. */
   waitsMax: number
   /** Payments that wait, those of the transactions included. The others are tried again and again. */
   paymentsMax: number
@@ -12,7 +12,7 @@ export interface HoldLimits {
   /** Between tries: from the first to the longest. */
   tryMs: number
   tryMsMax: number
-  /** How long it is tried: as long as a transaction may wait for its lock. */
+  /** How long it is tried: about as long as a transaction may wait for its lock. */
   triedMsMax: number
 }
 
@@ -25,6 +25,11 @@ export const HOLD_LIMITS: HoldLimits = {
   tryMs: 10,
   tryMsMax: 250,
   triedMsMax: 10_000,
+}
+
+/** A small pool must not be used up by waiting. Without room for any, payments are tried again instead. */
+export function holdLimits(connections: number): HoldLimits {
+  return { ...HOLD_LIMITS, waitsMax: Math.min(HOLD_LIMITS.waitsMax, Math.floor(connections / 4)) }
 }
 
 interface Held {
