@@ -2,7 +2,7 @@
 // another job has still to deal with is left to that one: nobody counts it twice.
 
 import { uuidTimeMs } from '../core/uuid.ts'
-import { plainColumn } from './columns.ts'
+import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { isWhole } from './erasures.ts'
 import { releasing } from './snapshot.ts'
@@ -24,8 +24,9 @@ const AT_ONCE = 5_000
 
 // Looked up one by one, by their keys: statistics about what comes and goes are not to be trusted.
 const GIVEN = `free as (
-  select g.client_key, g.id, g.place
-  from unnest($1::int[], $2::uuid[], $3::int[]) as g (client_key, id, place)
+  select g.client_key, g.id, g.place, g.finished_at
+  from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
+    as g (client_key, id, place, finished_at)
   where (select true from job_items i
     where i.client_key = g.client_key and i.delivery_id = g.id) is null)`
 
@@ -34,12 +35,16 @@ const TO_CANCEL = `select g.client_key, g.id, p.endpoint_id, null::text as finis
     select p.endpoint_id from pending_deliveries p
     where p.client_key = g.client_key and p.id = g.id limit 1) as p`
 
-/** Without its endpoint or its payload there is nothing to be sent. */
+/**
+ * Without its endpoint or its payload there is nothing to be sent. One that has ended again since it was
+ * selected, to the millisecond that a Date knows, was dealt with by somebody else.
+ */
 function toReplay(endedWithin: Stretch, madeWithin: Stretch): string {
   return `select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.place
     from free g cross join lateral (
       select f.endpoint_id, f.finished_at from final_deliveries f
       where f.client_key = g.client_key and f.id = g.id and ${timesWithin(endedWithin, 'f.finished_at')}
+        and f.finished_at >= g.finished_at and f.finished_at < g.finished_at + interval '1 ms'
         and (select true from endpoints e where e.client_key = f.client_key and e.id = f.endpoint_id
           and e.deleted_at is null)
         and (select true from events v where v.client_key = f.client_key and v.id = f.event_id
@@ -140,6 +145,7 @@ function columnsOf(selected: readonly (SelectedDelivery & { place: number })[]):
     plainColumn(selected, (delivery) => delivery.clientKey),
     plainColumn(selected, (delivery) => delivery.id),
     plainColumn(selected, (delivery) => delivery.place),
+    instantColumn(selected, (delivery) => delivery.finishedAtMs),
   ]
 }
 

@@ -140,14 +140,16 @@ function ofSpans(
   const clientKeys = parameters.add(plainColumn(spans, (span) => span.clientKey))
   const eventIds = parameters.add(plainColumn(spans, (span) => span.eventId))
   return {
-    text: `select ${columns} from (
+    // From each span into the table, never the other way round, whatever the statistics say.
+    text: `select d.* from (
         select client_key, id as event_id,
           (left(id::text, 13) || '-0000-0000-000000000000')::uuid as low,
           (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
         from unnest(${clientKeys}::int[], ${eventIds}::uuid[]) as e (client_key, id) offset 0) as w
-      join ${table} d
-        on d.client_key = w.client_key and d.id between w.low and w.high and d.event_id = w.event_id
-          and ${within}`,
+      cross join lateral (
+        select ${columns} from ${table} d
+        where d.client_key = w.client_key and d.id between w.low and w.high
+          and d.event_id = w.event_id and ${within} offset 0) as d`,
     downTo: NO_MORE,
   }
 }

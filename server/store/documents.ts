@@ -143,11 +143,15 @@ export async function deleteIfUnused(
   const unused = await leaveOutNamedByEvents(reader, documents)
   if (unused.length === 0) return 0
   const { rowCount } = await db.query(
-    `delete from documents d
-     using unnest($1::int[], $2::bytea[], $3::timestamptz[]) as u (client_key, hash, created_at)
-     where d.client_key = u.client_key and d.hash = u.hash and d.created_at = u.created_at
-       and not exists (select from payments p
-         where p.client_key = d.client_key and p.document_hash = d.hash)`,
+    `delete from documents where ctid = any(array(
+       select d.ctid
+       from unnest($1::int[], $2::bytea[], $3::timestamptz[]) as u (client_key, hash, created_at)
+       cross join lateral (
+         select d.ctid from documents d
+         where d.client_key = u.client_key and d.hash = u.hash and d.created_at = u.created_at
+           and (select true from payments p
+             where p.client_key = d.client_key and p.document_hash = d.hash limit 1) is null
+         for update of d) as d))`,
     columnsOf(unused),
   )
   return rowCount ?? 0
@@ -164,8 +168,8 @@ async function leaveOutNamedByEvents(
     const { rows } = await db.query<DocumentKey>(
       `select u.client_key, u.hash, u.created_at::text
        from unnest($1::int[], $2::bytea[], $3::timestamptz[]) as u (client_key, hash, created_at)
-       where not exists (select from events e where e.client_key = u.client_key
-         and e.document_hash = u.hash and ${idsWithin(stretch, 'e.id')})`,
+       where (select true from events e where e.client_key = u.client_key
+         and e.document_hash = u.hash and ${idsWithin(stretch, 'e.id')} limit 1) is null`,
       columnsOf(left),
     )
     left = rows

@@ -5,7 +5,6 @@
 import { ERASED_MARK, MARK_OFFSET } from '../core/erasure.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { PendingKey } from './cancellations.ts'
-import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { spansBefore } from './delivery-lists.ts'
 import { finalOfSpans } from './delivery-sources.ts'
@@ -62,8 +61,10 @@ export async function findPendingOf(
 ): Promise<readonly PendingKey[]> {
   const { rows } = await db.query<{ id: string; endpoint_id: string }>({
     name: 'find-pending-of-payment',
-    text: `select p.id, p.endpoint_id from endpoints e join pending_deliveries p
-             on p.endpoint_id = e.id and p.payment_id = $2 and p.client_key + 0 = e.client_key
+    text: `select p.id, p.endpoint_id from endpoints e cross join lateral (
+             select p.id, p.endpoint_id from pending_deliveries p
+             where p.endpoint_id = e.id and p.payment_id = $2 and p.client_key + 0 = e.client_key
+             offset 0) as p
            where e.client_key = $1`,
     values: [clientKey, paymentId],
   })
@@ -134,19 +135,13 @@ export async function eraseExcerpts(
     deliveries.push(...found)
   }
   const attempts = await findExcerpts(reader, clientKey, deliveries)
-  const atMs = ({ at }: ExcerptRow) => new Date(at).getTime()
+  const atMs = ({ at }: ExcerptRow) => at.getTime()
   for (const some of byStretch(attempts, atMs)) {
     await db.query(
-      `update earlier_attempts a set excerpt = null
-       from unnest($2::uuid[], $3::int[], $4::timestamptz[]) as g (delivery_id, attempt, at)
-       where a.client_key = $1 and a.delivery_id = g.delivery_id and a.attempt = g.attempt
-         and a.at = g.at and ${timesWithin(stretchAround(some.map(atMs), 1_000), 'a.at')}`,
-      [
-        clientKey,
-        plainColumn(some, (row) => row.delivery_id),
-        plainColumn(some, (row) => row.attempt),
-        plainColumn(some, (row) => `"${row.at}"`),
-      ],
+      `update earlier_attempts set excerpt = null
+       where client_key = $1 and delivery_id = any($2::uuid[]) and excerpt is not null
+         and ${timesWithin(stretchAround(some.map(atMs), 1_000), 'at')}`,
+      [clientKey, [...new Set(some.map((row) => row.delivery_id))]],
     )
   }
 }
@@ -188,8 +183,7 @@ async function eraseExcerptsOf200(
 
 interface ExcerptRow {
   delivery_id: string
-  attempt: number
-  at: string
+  at: Date
 }
 
 async function findExcerpts(
@@ -202,7 +196,7 @@ async function findExcerpts(
   const found: ExcerptRow[] = []
   for (const stretch of await readStretchesSince(db, 'earlier_attempts', sinceMs)) {
     const { rows } = await db.query<ExcerptRow>(
-      `select delivery_id, attempt, at::text from earlier_attempts
+      `select delivery_id, at from earlier_attempts
        where client_key = $1 and delivery_id = any($2::uuid[]) and excerpt is not null
          and ${timesWithin(stretch, 'at')}`,
       [clientKey, deliveryIds],

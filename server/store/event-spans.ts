@@ -41,8 +41,10 @@ async function readEventsOf(
     const { rows } = await db.query<{ client_key: number; id: string }>({
       text: `select e.client_key, e.id
              from unnest($1::int[], $2::uuid[]) as k (client_key, payment_id)
-             join events e on e.client_key = k.client_key and e.payment_id = k.payment_id
-             where ($3::uuid is null or e.id <= $3) and ${idsWithin(stretch, 'e.id')}
+             cross join lateral (
+               select e.client_key, e.id from events e
+               where e.client_key = k.client_key and e.payment_id = k.payment_id
+                 and ($3::uuid is null or e.id <= $3) and ${idsWithin(stretch, 'e.id')} offset 0) as e
              -- With ties: what is looked at are whole milliseconds.
              order by left(e.id::text, 13) desc fetch first $4 rows with ties`,
       values: [

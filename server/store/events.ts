@@ -66,10 +66,12 @@ async function readPayloadsWithin(
     document_hash: Buffer | null
     document_bytes: number | null
   }>({
-    text: `select e.id, e.text, e.document_hash, e.document_bytes
-           from unnest($1::int[], $2::uuid[]) as k (client_key, id)
-           join events e on e.client_key = any(array[k.client_key]) and e.id = any(array[k.id])
-             and ${idsWithin(stretch, 'e.id')} and ${isWhole('e.text')}`,
+    // From each key into the day: of a day that has just begun the planner knows nothing.
+    text: `select e.* from unnest($1::int[], $2::uuid[]) as k (client_key, id)
+           cross join lateral (
+             select e.id, e.text, e.document_hash, e.document_bytes from events e
+             where e.client_key = k.client_key and e.id = k.id
+               and ${idsWithin(stretch, 'e.id')} and ${isWhole('e.text')} limit 1) as e`,
     values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.eventId)],
   })
   return rows.map((row) => [

@@ -137,11 +137,11 @@ async function recordVain(db: Db, records: readonly AttemptRecord[]): Promise<vo
            insert into earlier_attempts
              (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
            select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine m
-           where not exists (
-             select from final_deliveries f
+           where (select true from final_deliveries f
              where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
                and f.attempts = m.attempt and f.attempted_at = m.at
-               and ${timesWithin({ ...since, toMs: Number.POSITIVE_INFINITY }, 'f.finished_at')})
+               and ${timesWithin({ ...since, toMs: Number.POSITIVE_INFINITY }, 'f.finished_at')}
+             limit 1) is null
            on conflict do nothing`,
     values: [
       ...heldColumns(records),

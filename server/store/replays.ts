@@ -156,15 +156,31 @@ export async function replayDeliveries(
     text: `with given as (
              select * from unnest($1::int[], $2::uuid[], $3::timestamptz[])
              as g (client_key, id, finished_at)
-           ), moved as (
-             delete from final_deliveries f using given g, endpoints e, events v
-             where f.client_key = g.client_key and f.id = g.id and f.finished_at = g.finished_at
-               and e.client_key = f.client_key and e.id = f.endpoint_id and e.deleted_at is null
-               and v.client_key = f.client_key and v.id = f.event_id
-               and ${timesWithin(endedWithin, 'f.finished_at')} and ${idsWithin(madeWithin, 'v.id')}
-               and ${isWhole('v.text')}
-             returning f.*, e.shard, e.status = 'ACTIVE' as is_active, v.text, v.document_hash,
-               v.document_bytes
+           ), moved as materialized (
+             -- From each key into the tables, never the other way round, whatever statistics say of a
+             -- day that has just begun: so in steps that the planner does not turn about.
+             select f.*, e.shard, e.is_active, v.text, v.document_hash, v.document_bytes
+             from given g
+             cross join lateral (
+               select f.ctid as lies_at, f.* from final_deliveries f
+               where f.client_key = g.client_key and f.id = g.id and f.finished_at = g.finished_at
+                 and ${timesWithin(endedWithin, 'f.finished_at')}
+               for update of f) as f
+             cross join lateral (
+               select e.shard, e.status = 'ACTIVE' as is_active from endpoints e
+               where e.client_key = f.client_key and e.id = f.endpoint_id and e.deleted_at is null
+               limit 1) as e
+             cross join lateral (
+               select v.text, v.document_hash, v.document_bytes from events v
+               where v.client_key = f.client_key and v.id = f.event_id
+                 and ${idsWithin(madeWithin, 'v.id')} and ${isWhole('v.text')}
+               limit 1) as v
+           ), gone as (
+             -- Where they lie, in whichever of the days: only the key tells which one it is.
+             delete from final_deliveries f
+             where f.ctid = any(array(select lies_at from moved))
+               and ${timesWithin(endedWithin, 'f.finished_at')}
+               and case when (f.client_key, f.id) in (select client_key, id from moved) then true end
            ), kept as (
              insert into earlier_attempts
                (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
