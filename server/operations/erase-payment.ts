@@ -3,7 +3,7 @@
 // again (decision 0035).
 
 import { cancelDeliveries } from '../store/cancellations.ts'
-import { inTransaction } from '../store/db.ts'
+import { inTransaction, isDeadlock } from '../store/db.ts'
 import {
   eraseExcerpts,
   eraseFiles,
@@ -27,11 +27,24 @@ export interface ErasedPayment {
   cancelled: number
 }
 
+/** It waits for rows that the recorder may hold, in whatever order that has met them. */
+const TRIES_MAX = 3
+
 export async function erasePayment(
   deps: Deps,
   paymentId: string,
   audit: Audit,
 ): Promise<ErasedPayment> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await eraseOnce(deps, paymentId, audit)
+    } catch (error) {
+      if (tries >= TRIES_MAX || !isDeadlock(error)) throw error
+    }
+  }
+}
+
+async function eraseOnce(deps: Deps, paymentId: string, audit: Audit): Promise<ErasedPayment> {
   const { erased, emptied } = await inTransaction(deps.pool, async (db) => {
     // First of all: no write of the payment is under way, nor begins.
     const stored = (await lockPayments(db, [paymentId])).get(paymentId)

@@ -151,6 +151,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return AWAY_MESSAGE.test(error.message)
 }
 
+/** Of two transactions that waited for each other, this one was ended. The same again may do. */
+export function isDeadlock(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '40P01'
+}
+
 export function databaseAway(cause: unknown): ServiceError {
   return new ServiceError('database-away', 'The service cannot reach its database. Try again.', {
     retryAfterSeconds: 2,

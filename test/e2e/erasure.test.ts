@@ -275,3 +275,37 @@ test('paybell payments erase', async () => {
   assert.equal((await erase(randomUUID(), '--yes')).code, 1)
   assert.equal((await erase('nonsense', '--yes')).code, 2)
 })
+
+test('regression: of an erasure and a recorder that wait for each other, the erasure goes again', async () => {
+  const id = randomUUID()
+  receiver.answer = 500
+  await put(id, told(id), 201)
+  await until('an attempt', async () => (await deliveriesOf(id))[0])
+  const { rows } = await paybell.pool.query<{ id: string }>(
+    'select id from pending_deliveries where payment_id = $1',
+    [id],
+  )
+  const other = await paybell.pool.connect()
+  try {
+    // Holds what the erasure comes to wait for, and then waits for what the erasure holds.
+    await other.query(`begin; set local deadlock_timeout = '20s'`)
+    await other.query('select from pending_deliveries where id = $1 for update', [rows[0]?.id])
+    const erased = operator('POST', `/payments/${id}/erase`)
+    await until('the erasure to wait', async () => {
+      const waiting = await paybell.pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      return waiting.rowCount
+    })
+    const blocked = other.query(
+      `select from endpoints e join pending_deliveries p on p.endpoint_id = e.id
+       where p.payment_id = $1 for update of e`,
+      [id],
+    )
+    await blocked
+    await other.query('commit')
+    assert.equal((await erased).status, 200)
+  } finally {
+    other.release()
+  }
+})
