@@ -190,7 +190,9 @@ export async function replayDeliveries(
            ), d as (
              select moved.client_key, moved.id, event_id, endpoint_id, payment_id, account_id, sequence,
                kind, shard, created_at,
-               case when is_active then $4::timestamptz + least(interval '1 s', interval '25 ms' * (
+               -- One after the other. Replays keep no order by themselves, so the second waits until the
+               -- first is surely under way, however long this transaction takes on a busy machine.
+               case when is_active then $4::timestamptz + least(interval '2 s', interval '100 ms' * (
                  row_number() over (partition by endpoint_id, payment_id order by sequence) - 1))
                end as next_attempt_at,
                -- What an attempt that was under way at the cancellation has brought is noted in the

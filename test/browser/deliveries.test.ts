@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
@@ -131,7 +131,7 @@ site.test(
       page.getByRole('button', { name: 'Download receipt.pdf' }).click(),
     ])
     assert.equal(download.suggestedFilename(), 'receipt.pdf')
-    assert.deepEqual(await readFile(await download.path()), FILE)
+    assert.deepEqual(await buffer(await download.createReadStream()), FILE)
 
     await checkAccessibility()
     await page.evaluate('window.scrollTo(0, 0)')
