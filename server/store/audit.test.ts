@@ -5,7 +5,7 @@ import { cloneDatabase } from '../../test/support/database.ts'
 import { untilWaiting } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { type AuditEntry, auditId, insertAudit, listAudit } from './audit.ts'
-import { inTransaction } from './db.ts'
+import { type Db, inTransaction } from './db.ts'
 import { ensurePartitions } from './partitions.ts'
 import { dropOldHistory } from './retention.ts'
 
@@ -108,10 +108,18 @@ test('nobody changes or removes a row, not even the owner, a superuser or a repl
   assert.equal((await listAudit(pool, {}, ALL)).length, 1)
 })
 
+/** As upkeep does it: a lock that is not to be had at once is left for the next round. */
+async function makeAll(db: Db, now: Date): Promise<void> {
+  for (let rounds = 0; rounds < 20; rounds++) {
+    if ((await ensurePartitions(db, now)).left.length === 0) return
+  }
+  assert.fail('something was left in 20 rounds')
+}
+
 test('months are made ahead, also by several at once, and retention leaves all of them alone', async () => {
   const { pool } = await cloneDatabase()
   const later = new Date(NOW.getTime() + 400 * DAY_MS)
-  await Promise.all([1, 2, 3].map(() => ensurePartitions(pool, later)))
+  await Promise.all([1, 2, 3].map(() => makeAll(pool, later)))
   await insertAudit(pool, [entry(), entry({ at: later })])
   const { rows } = await pool.query('select from audit_default')
   assert.equal(rows.length, 0, 'each month has a partition of its own')

@@ -214,7 +214,7 @@ test('several of one payment are due one behind the other, in sequence', async (
   })
   assert.deepEqual(
     again.map(({ id, nextAttemptAtMs }) => [id, nextAttemptAtMs - NOW.getTime()]),
-    ids.map((id, index) => [id, index * 25]),
+    ids.map((id, index) => [id, index * 100]),
   )
 })
 
