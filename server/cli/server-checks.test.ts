@@ -6,7 +6,7 @@ import { createClient } from '../store/session.ts'
 import type { Check } from './doctor.ts'
 import { checkServer, type ServiceSize } from './server-checks.ts'
 
-/** PostgreSQL as it comes, with a month of history: 10 relations a day. */
+/** PostgreSQL as it comes, with a month of history. */
 const STOCK: ServerFacts = {
   isReadOnly: false,
   pooling: 'none',
@@ -22,7 +22,7 @@ const STOCK: ServerFacts = {
     ['checkpoint_timeout', '5min'],
     ['wal_compression', 'off'],
   ]),
-  partitions: { days: 38, relations: 380 },
+  days: 38,
 }
 const SIZE: ServiceSize = { connections: 16, retentionDays: 30 }
 
@@ -40,7 +40,7 @@ test('a stock PostgreSQL with a month of history will do', () => {
 })
 
 test('regression: more history than the lock table has room for is named, with what to set', () => {
-  const years = { partitions: { days: 3_650, relations: 36_500 } }
+  const years = { days: 3_650 }
   const check10 = check('locks', years)
   assert.equal(check10.status, 'warning')
   // 120 locks for each of 16 connections, and 3 tables a day.
@@ -51,7 +51,7 @@ test('regression: more history than the lock table has room for is named, with w
 })
 
 test('a year of history has room on a stock server: a list locks a few days at a time', () => {
-  assert.equal(check('locks', { partitions: { days: 373, relations: 3_730 } }).status, 'ok')
+  assert.equal(check('locks', { days: 373 }).status, 'ok')
 })
 
 test('the days that the settings ask for count before they are there', () => {
@@ -92,5 +92,5 @@ test('a real server is asked for all of it', async () => {
   assert.deepEqual(facts.lostSettings, [])
   assert.equal(facts.pooling, 'none')
   assert.equal(facts.isReadOnly, false)
-  assert.ok(facts.partitions.days >= 8 && facts.partitions.relations > 3 * facts.partitions.days)
+  assert.ok(facts.days >= 8)
 })

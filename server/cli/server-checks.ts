@@ -12,7 +12,7 @@ export interface ServiceSize {
 }
 
 /** Besides the shared ones: wake-ups, the turn at NATS, and a question to a server that is silent. */
-export const CONNECTIONS_BESIDES = 3
+const CONNECTIONS_BESIDES = 3
 /** Partitions are made a week ahead. */
 const DAYS_AHEAD = 8
 
@@ -94,7 +94,7 @@ const TABLES_A_DAY = 3
  * when that is full, statements fail with "out of shared memory", those of others, too.
  */
 function checkLocks(facts: ServerFacts, { connections, retentionDays }: ServiceSize): Check {
-  const days = Math.max(facts.partitions.days, retentionDays + DAYS_AHEAD)
+  const days = Math.max(facts.days, retentionDays + DAYS_AHEAD)
   const held = LOCKS_OF_A_LIST * connections + TABLES_A_DAY * days
   const sessions = numberOf(facts, 'max_connections') + numberOf(facts, 'max_prepared_transactions')
   const configured = numberOf(facts, 'max_locks_per_transaction')

@@ -7,8 +7,8 @@ import { toAddressGroup } from '../core/network-rules.ts'
 import type { Deps } from './deps.ts'
 import { RateBuckets, type RateBucketsOptions } from './rate-buckets.ts'
 
-export const FAILURES_PER_NAME = { burst: 10, perSecond: 0.2, keysMax: 50_000 }
-export const FAILURES_PER_ADDRESS = { burst: 50, perSecond: 5, keysMax: 50_000 }
+const FAILURES_PER_NAME = { burst: 10, perSecond: 0.2, keysMax: 50_000 }
+const FAILURES_PER_ADDRESS = { burst: 50, perSecond: 5, keysMax: 50_000 }
 
 /** Logins of one key that may stand in line, until those before them are judged. */
 const WAITING_MAX = 1_000

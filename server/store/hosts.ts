@@ -14,7 +14,7 @@ export interface Host {
 const PATIENCE_MS = 500
 
 /** Of the time to connect: what is left belongs to the connection itself. */
-export const FIND_MS_MAX = 3_000
+const FIND_MS_MAX = 3_000
 
 export class HostFinder {
   /** The last good one is first. */

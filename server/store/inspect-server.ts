@@ -29,13 +29,8 @@ export interface ServerFacts {
   lostSettings: readonly string[]
   /** As PostgreSQL writes them: `1GB`, `5min`, `on`. */
   settings: ReadonlyMap<ServerSetting, string>
-  partitions: PartitionFacts
-}
-
-export interface PartitionFacts {
+  /** Days that have partitions. */
   days: number
-  /** Partitions of days, and their indexes: what a statement over all days locks, at most. */
-  relations: number
 }
 
 export async function inspectServer(client: pg.Client, url: string): Promise<ServerFacts> {
@@ -53,7 +48,7 @@ export async function inspectServer(client: pg.Client, url: string): Promise<Ser
       .filter(([name, value]) => ours.get(name) !== value)
       .map(([name]) => name),
     settings: settings as ReadonlyMap<ServerSetting, string>,
-    partitions: await countPartitions(client),
+    days: await countDays(client),
   }
 }
 
@@ -68,14 +63,12 @@ async function readSettings(
   return new Map(rows.map(({ name, value }) => [name, value]))
 }
 
-async function countPartitions(client: pg.Client): Promise<PartitionFacts> {
-  const { rows } = await client.query<PartitionFacts>(
-    `select count(distinct right(c.relname, 10)) as days,
-       count(*) + coalesce(sum((select count(*) from pg_index x where x.indrelid = c.oid)), 0)::int
-         as relations
+async function countDays(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ days: number }>(
+    `select count(distinct right(c.relname, 10)) as days
      from pg_class c
      where c.relnamespace = to_regnamespace('${SCHEMA}') and c.relkind = 'r' and c.relispartition
        and c.relname ~ '_\\d{4}_\\d\\d_\\d\\d$'`,
   )
-  return rows[0] ?? { days: 0, relations: 0 }
+  return rows[0]?.days ?? 0
 }

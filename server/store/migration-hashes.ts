@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Db } from './db.ts'
 
 /** The SHA-256 that `sha256sum` shows; line ends of Windows, which a checkout may bring, left aside. */
-export function hashMigration(text: string): string {
+function hashMigration(text: string): string {
   return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
 }
 
