@@ -8,7 +8,7 @@ import { cloneDatabase, type TestDatabase } from '../test/support/database.ts'
 import { until } from '../test/support/paybell.ts'
 import { startReceiver } from '../test/support/receiver.ts'
 import { createApp, type PaybellApp } from './app.ts'
-import { loadConfig } from './config.ts'
+import { loadConfig } from './config/config.ts'
 
 function compose(database: TestDatabase, env: Readonly<Record<string, string>> = {}): PaybellApp {
   return createApp({

@@ -4,25 +4,21 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import { createGatherer } from './acceptance.ts'
-import { AttemptCounter } from './attempt-counter.ts'
-import { attemptedEvent, attemptLine, countingExhausted } from './attempt-reports.ts'
-import { CautiousClock } from './cautious-clock.ts'
-import { type Config, targetsOf } from './config.ts'
+import { type Config, targetsOf } from './config/config.ts'
+import { scaledSpans } from './config/scaled-spans.ts'
 import type { RetryPolicy } from './core/backoff.ts'
 import type { CircuitPolicy } from './core/circuit.ts'
 import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
 import { isListenerUrl } from './core/listener.ts'
 import { UuidMaker } from './core/uuid.ts'
-import { DatabaseClock } from './database-clock.ts'
-import { DatabaseGaugeReader } from './database-gauges.ts'
-import { CallbackClient, type CallbackRequest } from './delivery/callback-client.ts'
+import { CautiousClock } from './delivery/cautious-clock.ts'
 import { CHANGE_WATCH_LIMITS } from './delivery/change-watch.ts'
 import { DUE_READER_LIMITS, type DueReaderLimits } from './delivery/due-reader.ts'
 import { Engine, type EngineOptions } from './delivery/engine.ts'
 import { postgresDeliveryStore } from './delivery/postgres-delivery-store.ts'
 import { RECORDER_LIMITS } from './delivery/recorder.ts'
-import { LiveStream } from './http/live-stream.ts'
+import { CallbackClient, type CallbackRequest } from './delivery/sending/callback-client.ts'
+import { describeListenFailure } from './http/listen-failure.ts'
 import type { RouteEntry } from './http/route-table.ts'
 import { deliveryActionRoutes } from './http/routes/delivery-actions.ts'
 import { listenerRoutes } from './http/routes/listeners.ts'
@@ -32,32 +28,36 @@ import { operatorStatsRoutes } from './http/routes/operator-stats.ts'
 import { buildServer, type ServerDeps } from './http/server.ts'
 import type { App } from './http/typed.ts'
 import { Lifecycle, settleAll } from './lifecycle.ts'
-import { describeListenFailure } from './listen-failure.ts'
-import { Metrics } from './metrics.ts'
-import { createAccess } from './operations/access.ts'
-import { DemoReceivers } from './operations/demo-receivers.ts'
-import type { Deps } from './operations/deps.ts'
-import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/job-runner.ts'
-import { ListenerExchange } from './operations/listener-exchange.ts'
-import { ensureNoticeEndpoint } from './operations/notice-endpoint.ts'
-import { OneAtATime } from './operations/one-at-a-time.ts'
-import { SealingForm } from './operations/sealing-form.ts'
-import { Readiness } from './readiness.ts'
-import { setUnheldTimer } from './rounds.ts'
-import { scaledSpans } from './scaled-spans.ts'
+import { createAccess } from './operations/parts/access.ts'
+import type { Deps } from './operations/parts/deps.ts'
+import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/parts/job-runner.ts'
+import { ListenerRelay } from './operations/parts/listener-relay.ts'
+import { OneAtATime } from './operations/parts/one-at-a-time.ts'
+import { DemoReceivers } from './sandbox/demo-receivers.ts'
 import { NatsSource, type NatsSpans } from './sources/nats-source.ts'
+import { DatabaseClock } from './store/database-clock.ts'
 import { createPool } from './store/db.ts'
 import { freeAllLeases, readDatabaseTimeMs } from './store/leases.ts'
 import { deleteOldOffers } from './store/listener-offers.ts'
 import { LOCKS } from './store/locks.ts'
 import { Sealer } from './store/sealing.ts'
-import { takeTurn } from './store/turn.ts'
+import { holdLock } from './store/session-lock.ts'
 import { WakeUps } from './store/wake-ups.ts'
 import { probeWrite } from './store/write-refusals.ts'
-import { findTracer, Tracing } from './tracing.ts'
-import { Upkeep } from './upkeep.ts'
+import { createGatherer } from './telemetry/acceptance.ts'
+import { AttemptCounter } from './telemetry/attempt-counter.ts'
+import { attemptedEvent, attemptLine, countingExhausted } from './telemetry/attempt-reports.ts'
+import { DatabaseGaugeReader } from './telemetry/database-gauges.ts'
+import { LiveStream } from './telemetry/live-stream.ts'
+import { Metrics } from './telemetry/metrics.ts'
+import { Readiness } from './telemetry/readiness.ts'
+import { findTracer, Tracing } from './telemetry/tracing.ts'
+import { WriteWatch, watchingRenewals } from './telemetry/write-watch.ts'
+import { ensureNoticeEndpoint } from './upkeep/notice-endpoint.ts'
+import { setUnheldTimer } from './upkeep/rounds.ts'
+import { SealingForm } from './upkeep/sealing-form.ts'
+import { Upkeep } from './upkeep/upkeep.ts'
 import { VERSION } from './version.ts'
-import { WriteWatch, watchingRenewals } from './write-watch.ts'
 
 export interface AppOptions {
   config: Config
@@ -138,7 +138,7 @@ export function createApp(options: AppOptions): PaybellApp {
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
   // Callbacks that are fetched take the same way as those that are sent, up to here.
-  const exchange = new ListenerExchange(
+  const exchange = new ListenerRelay(
     { pool, clock, newId: () => ids.next() },
     {
       deadlineMs: spans.attempt?.deadlineMs ?? LEASE_POLICY.attemptMsMax,
@@ -282,7 +282,7 @@ export function createApp(options: AppOptions): PaybellApp {
     new NatsSource({
       settings: config.nats,
       gatherer,
-      turn: { take: (onLost) => takeTurn(options.databaseUrl, LOCKS.natsTurn, onLost) },
+      turn: { take: (onLost) => holdLock(options.databaseUrl, LOCKS.natsConsumer, onLost) },
       log: logger,
       ...(spans.nats ? { spans: spans.nats } : {}),
     })

@@ -22,7 +22,8 @@ export const GROUPS = {
   pure: {
     about: 'rules and the engine, in one process',
     patterns: [
-      'server/{config,core,delivery,cli}/**/*.test.ts',
+      'server/{config,core,delivery}/**/*.test.ts',
+      'cli/**/*.test.ts',
       'server/*.test.ts',
       'sdk/src/**/*.test.ts',
       'test/house/**/*.test.ts',
@@ -37,7 +38,7 @@ export const GROUPS = {
   database: {
     about: 'SQL and HTTP, two files at a time',
     patterns: [
-      'server/{store,operations,http,embedded,sources}/**/*.test.ts',
+      'server/{store,operations,upkeep,telemetry,http,sandbox,embedded,sources}/**/*.test.ts',
       'test/{conformance,console,deploy}/**/*.test.ts',
     ],
     args: ['--test-concurrency=2'],

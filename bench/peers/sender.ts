@@ -2,7 +2,7 @@
 
 import { createSecretKey } from 'node:crypto'
 import { callbackHeaders } from '../../server/core/callback-headers.ts'
-import { CallbackClient } from '../../server/delivery/callback-client.ts'
+import { CallbackClient } from '../../server/delivery/sending/callback-client.ts'
 import { SHARED_KEY } from '../paybell/prepare.ts'
 import type { Job } from './peer.ts'
 

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { number } from '../report/text.ts'
 import type { Scenario } from './scenario.ts'
 
-const MAIN = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const SECONDS_MAX = 5
 
 export const startUp: Scenario = {

@@ -109,7 +109,7 @@ const ORDER = [
 ]
 
 /**
- * A parsed payment as it was sent, as far as it can be told: a parser has dropped the noughts behind the
+ * A parsed payment as it was sent, as far as it can be told: a parser has dropped the zeros behind the
  * point, so that 100.00 came to be 100. Amounts have at most a few of them.
  */
 function* asPaybell(value: Json): Generator<string> {
@@ -123,8 +123,8 @@ function* asPaybell(value: Json): Generator<string> {
   if (digits === undefined || !/^-?\d+(\.\d+)?$/.test(digits)) return
   const [before, behind] = text.split(`"amount":{"amount":${digits},`, 2)
   if (before === undefined || behind === undefined) return
-  for (let noughts = 1; noughts <= 4; noughts++) {
-    const written = `${digits}${digits.includes('.') ? '' : '.'}${'0'.repeat(noughts)}`
+  for (let zeros = 1; zeros <= 4; zeros++) {
+    const written = `${digits}${digits.includes('.') ? '' : '.'}${'0'.repeat(zeros)}`
     yield `${before}"amount":{"amount":${written},${behind}`
   }
 }

@@ -190,7 +190,7 @@ export class PlainScan {
   #number(start: number, end: number): string | null {
     const length = end - start
     if (length === 0 || length > AMOUNT_CHARACTERS_MAX) return this.giveUp()
-    // RFC 8259 §6: no noughts in front.
+    // RFC 8259 §6: no zeros in front.
     if (this.#bytes[start] === DIGIT_0 && isDigit(this.#bytes[start + 1])) return this.giveUp()
     this.#at = end
     return this.#text.slice(start, end)

@@ -1,8 +1,9 @@
 // The signature doctor: why a receiver and Paybell disagree about a signature. `valid` comes from exact
-// recomputation, here, and from nothing else; core/signature-suspicions only names the mistake.
+// recomputation, here, and from nothing else; core/signature-diagnosis only names the mistake.
 
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { HMAC_HEADER } from './callback-headers.ts'
+import { bodyFault, explain } from './signature-diagnosis.ts'
 import { type Finding, previousKey } from './signature-findings.ts'
 import {
   type CompleteSigned,
@@ -10,13 +11,12 @@ import {
   type KeyName,
   knownKeys,
   mac,
-  type Patient,
   prefixOf,
   readHeaders,
+  type SignatureInput,
   type Signed,
   type Verdict,
-} from './signature-patient.ts'
-import { bodyFault, explain } from './signature-suspicions.ts'
+} from './signature-input.ts'
 
 export interface Diagnosis {
   valid: boolean
@@ -26,28 +26,28 @@ export interface Diagnosis {
 /** What receivers allow (Standard Webhooks): five minutes to either side. */
 const TOLERANCE_SECONDS = 300
 
-export function diagnose(patient: Patient): Diagnosis {
-  const signed = readHeaders(patient.headers)
+export function diagnose(input: SignatureInput): Diagnosis {
+  const signed = readHeaders(input.headers)
   const findings: Finding[] = []
   const isWhole = !findMissing(signed, findings)
-  const isTimely = judgeTimestamp(signed, patient.nowMs, findings)
-  const keys = knownKeys(patient.keys)
+  const isTimely = judgeTimestamp(signed, input.nowMs, findings)
+  const keys = knownKeys(input.keys)
 
-  const plain = signed.hmac === null ? null : plainKey(signed.hmac, patient.body, keys)
+  const plain = signed.hmac === null ? null : plainKey(signed.hmac, input.body, keys)
   const isComplete = signed.id !== null && signed.timestamp !== null
   const standard =
     signed.signatures.length === 0 || !isComplete
       ? null
-      : standardKey(signed as CompleteSigned, patient.body, keys)
+      : standardKey(signed as CompleteSigned, input.body, keys)
   const verdicts = [plain, standard].filter((verdict) => verdict !== null)
   const verified = verdicts.filter((verdict) => verdict !== 'none')
 
   if (verified.includes('previous')) {
-    findings.push(previousKey(patient.keys, patient.nowMs))
+    findings.push(previousKey(input.keys, input.nowMs))
   }
-  const isInTime = !verified.includes('previous') || isPreviousAlive(patient.keys, patient.nowMs)
-  if (verdicts.includes('none')) findings.push(...explain(patient, signed, { plain, standard }))
-  else if (verified.length > 0) findings.push(...listOf(bodyFault(patient)))
+  const isInTime = !verified.includes('previous') || isPreviousAlive(input.keys, input.nowMs)
+  if (verdicts.includes('none')) findings.push(...explain(input, signed, { plain, standard }))
+  else if (verified.length > 0) findings.push(...listOf(bodyFault(input)))
 
   return {
     // Each signature must be there to be checked, and right: one that is wrong is never called valid.

@@ -1,7 +1,7 @@
 // What the signature doctor may find, and what it says of it: names the mistake, never a value.
 
 import { HMAC_HEADER, type SigningKeys } from './callback-headers.ts'
-import { isPreviousAlive } from './signature-patient.ts'
+import { isPreviousAlive } from './signature-input.ts'
 
 export const FINDING_CODES = [
   'missing-header',

@@ -7,7 +7,7 @@ import type { Outcome } from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import { concludeAttempt, type MadeAttempt, toRequest } from './attempt.ts'
-import type { CallbackRequest } from './exchange.ts'
+import type { CallbackRequest } from './sending/exchange.ts'
 
 const POLICY = retryPolicy()
 const BODY = [Buffer.from('{"id":"1"}')]

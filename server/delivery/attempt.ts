@@ -14,7 +14,7 @@ import {
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
-import type { CallbackRequest } from './exchange.ts'
+import type { CallbackRequest } from './sending/exchange.ts'
 
 const EXCERPT_OF_200_BYTES_MAX = 256
 

@@ -1,7 +1,7 @@
 // Endpoints as they were last read, keys opened. A change made in this process is dropped from here at
 // once; one made elsewhere is noticed within a second, by asking what has changed.
 
-import { GatheredReads } from '../core/gathered-reads.ts'
+import { GatheredReads } from '../store/gathered-reads.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { DeliveryStore, EndpointKey } from './delivery-store.ts'
 

@@ -11,8 +11,8 @@ import type { Recorded } from '../store/outcomes.ts'
 import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
 import { DUE_READER_LIMITS } from './due-reader.ts'
 import { Engine } from './engine.ts'
-import type { CallbackRequest } from './exchange.ts'
 import { RECORDER_LIMITS } from './recorder.ts'
+import type { CallbackRequest } from './sending/exchange.ts'
 
 const SECRETS = {
   keys: { current: createSecretKey(Buffer.from('k'.repeat(32))), previous: null },

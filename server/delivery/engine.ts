@@ -1,6 +1,6 @@
 // The engine: holds the parts together and keeps them going. Work comes from three sources (handed off
 // after a commit, read because it is due, taken up again because it was parked), goes through the lanes
-// to the courier, and only for shards whose lease has room for a whole attempt.
+// to the sender, and only for shards whose lease has room for a whole attempt.
 
 import type { RetryPolicy } from '../core/backoff.ts'
 import type { LeasePolicy } from '../core/lease.ts'
@@ -9,7 +9,6 @@ import type { LaneKey } from '../store/parked.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
 import { BoundedWarnings } from './bounded-warnings.ts'
 import { ChangeWatch, type ChangeWatchLimits } from './change-watch.ts'
-import { Courier } from './courier.ts'
 import { DueReader, type DueReaderLimits } from './due-reader.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
@@ -19,6 +18,7 @@ import { Parking } from './parking.ts'
 import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
 import { Renewals } from './renewals.ts'
+import { Sender } from './sender.ts'
 import { Shards } from './shards.ts'
 
 export interface EngineOptions {
@@ -55,7 +55,7 @@ export class Engine {
   readonly #payloads: Payloads
   readonly #endpoints: EndpointCache
   readonly #health = new HealthCounter()
-  readonly #courier: Courier
+  readonly #sender: Sender
   readonly #parking: Parking
   readonly #changes: ChangeWatch
   readonly #callOff = new Set<() => void>()
@@ -111,7 +111,7 @@ export class Engine {
       onOver: () => this.#over(),
       onMoved: () => this.#pump(),
     }
-    this.#courier = new Courier(environment, parts, options.retry, options.pollEveryMs)
+    this.#sender = new Sender(environment, parts, options.retry, options.pollEveryMs)
     this.#parking = new Parking(environment, parts, options.pollEveryMs)
   }
 
@@ -265,7 +265,7 @@ export class Engine {
       const strand = this.#lanes.next(this.#environment.clock.nowMs(), this.#maySend)
       if (strand === null) break
       this.#unsettled++
-      this.#courier.attempt(strand)
+      this.#sender.attempt(strand)
     }
     this.#parking.refillNext()
     this.#wakeAt(this.#lanes.nextDueAtMs)

@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Outcome } from '../core/delivery.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { DeliveryStore } from './delivery-store.ts'
-import type { AttemptResult, CallbackRequest } from './exchange.ts'
+import type { AttemptResult, CallbackRequest } from './sending/exchange.ts'
 
 export interface AttemptReport {
   deliveryId: string

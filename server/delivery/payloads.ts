@@ -4,8 +4,8 @@
 // of their own.
 
 import { callbackBodyParts } from '../core/callback.ts'
-import { GatheredReads } from '../core/gathered-reads.ts'
 import type { EventKey, Payload } from '../store/events.ts'
+import { GatheredReads } from '../store/gathered-reads.ts'
 import { ByteBudget } from './byte-budget.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 

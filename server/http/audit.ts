@@ -1,8 +1,8 @@
 // The trail of a request behind an operator's key, for the operation that it asks for.
 
 import type { FastifyRequest } from 'fastify'
-import { type Audit, type Trail, toAudit } from '../operations/audit.ts'
-import type { Deps } from '../operations/deps.ts'
+import { type Audit, type Trail, toAudit } from '../operations/parts/audit.ts'
+import type { Deps } from '../operations/parts/deps.ts'
 
 /** Whose call it is, behind authenticateOperator. */
 export function trailOf(request: FastifyRequest): Trail {

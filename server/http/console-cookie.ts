@@ -2,7 +2,7 @@
 // request; it counts only beside a header that no form, image or link can send, and from our own pages.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import {
   type ConsoleSession,
   type ConsoleSessions,

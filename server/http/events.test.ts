@@ -12,8 +12,8 @@ import {
 } from '../../test/support/injected-server.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
 import { DAY_MS } from '../core/backoff.ts'
-import { AccountDirectory } from '../operations/account-directory.ts'
 import { openAccount } from '../operations/open-account.ts'
+import { AccountDirectory } from '../operations/parts/account-directory.ts'
 import { recordPayments } from '../operations/record-payments.ts'
 
 let pool: Pool

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { addAccount, addClient, startPaybell, until } from '../../test/support/paybell.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
 import { Caller } from '../../test/support/sandbox.ts'
-import { deleteForgottenListeners, pauseSilentListeners } from '../operations/tend-listeners.ts'
+import { deleteForgottenListeners, pauseSilentListeners } from '../upkeep/tend-listeners.ts'
 
 const paybell = await startPaybell({ after }, { env: { PAYBELL_TIME_SCALE: '100' } })
 

@@ -2,7 +2,7 @@
 // (queries are credentials), and no headers or bodies.
 
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Mode } from '../config.ts'
+import type { Mode } from '../config/config.ts'
 
 /**
  * Of a call that was refused. A sandbox shows warnings alone: there a refusal is one, so that the request

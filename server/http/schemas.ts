@@ -9,7 +9,7 @@ import type { ErrorCode } from '../core/errors.ts'
 import type { EndpointHealth } from '../core/health.ts'
 import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
 import { isUuid } from '../core/uuid.ts'
-import { notFound } from '../operations/failures.ts'
+import { notFound } from '../operations/parts/failures.ts'
 import { PROBLEMS } from './problems.ts'
 import { OptionalInstant, OptionalNumber, Uuid } from './scalars.ts'
 

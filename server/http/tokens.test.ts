@@ -23,7 +23,7 @@ import {
 } from '../../test/support/injected-server.ts'
 import { changeClient } from '../operations/change-client.ts'
 import { issueClientSecret } from '../operations/issue-client-secret.ts'
-import { rotateSigningKey } from '../operations/keyring.ts'
+import { rotateSigningKey } from '../operations/parts/keyring.ts'
 import { revokeClientSecret } from '../operations/revoke-client-secret.ts'
 import { createPool } from '../store/db.ts'
 import { Sealer } from '../store/sealing.ts'

@@ -13,7 +13,7 @@ import type { Static, TSchema } from 'typebox'
 import type { ErrorCode } from '../core/errors.ts'
 import type { Operator, Role } from '../core/operator.ts'
 import type { PaymentWrite } from '../core/payment.ts'
-import type { Caller } from '../operations/verify-token.ts'
+import type { Caller } from '../operations/parts/verify-token.ts'
 import type { LargeWork } from './large-work.ts'
 
 export interface TypeBoxProvider extends FastifyTypeProvider {

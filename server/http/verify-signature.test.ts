@@ -11,7 +11,7 @@ import {
   type TestServer,
 } from '../../test/support/injected-server.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
-import { AccountDirectory } from '../operations/account-directory.ts'
+import { AccountDirectory } from '../operations/parts/account-directory.ts'
 import { recordPayments } from '../operations/record-payments.ts'
 
 const URL_GIVEN = 'https://receiver.test/hook'

@@ -5,9 +5,9 @@ import { ServiceError } from '../core/errors.ts'
 import { type Cancelled, cancelDeliveries, findPending } from '../store/cancellations.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 import { type DeliveryOwner, findFinal } from '../store/replays.ts'
-import type { Audit } from './audit.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Audit } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 import type { ChangedDelivery } from './replay-delivery.ts'
 
 /** It may move between two looks at it: then it is looked for again. */

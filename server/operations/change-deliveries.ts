@@ -4,14 +4,14 @@
 import { DELIVERY_STATES, FINAL_STATES } from '../core/delivery.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { resolveDeliveryFilter } from '../store/delivery-search.ts'
-import type { Audit } from './audit.ts'
+import type { Audit } from './parts/audit.ts'
 import {
   type JobDeps,
   type JobRequest,
   previewJob,
   type StartedJob,
   startJob,
-} from './start-job.ts'
+} from './parts/start-job.ts'
 
 export type BulkAct = 'replay' | 'cancel'
 

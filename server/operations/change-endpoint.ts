@@ -5,9 +5,9 @@ import type { Endpoint, OwnerStatus } from '../core/endpoint.ts'
 import { inTransaction } from '../store/db.ts'
 import { releaseDeliveriesOf } from '../store/deliveries.ts'
 import { type EndpointScope, lockEndpoint, saveStatus } from '../store/endpoints.ts'
-import { type Audit, NO_AUDIT } from './audit.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 
 export async function changeEndpoint(
   deps: Deps,

@@ -17,12 +17,12 @@ import {
 } from '../store/console-sessions.ts'
 import { inTransaction } from '../store/db.ts'
 import type { KeyDigest } from '../store/operator-keys.ts'
-import { toAudit } from './audit.ts'
-import type { Deps } from './deps.ts'
-import type { LoginAttempts } from './login-attempts.ts'
-import type { Logins } from './logins.ts'
-import type { OperatorKeys } from './operator-keys.ts'
-import type { Caller } from './verify-token.ts'
+import { toAudit } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
+import type { LoginAttempts } from './parts/login-attempts.ts'
+import type { Logins } from './parts/logins.ts'
+import type { OperatorKeys } from './parts/operator-keys.ts'
+import type { Caller } from './parts/verify-token.ts'
 
 export const SESSION_SECONDS = 12 * 3_600
 const LINK_MS = 10 * 60_000

@@ -4,8 +4,8 @@
 import { inTransaction } from '../store/db.ts'
 import { cancelDeliveriesOf } from '../store/deliveries.ts'
 import { type EndpointScope, lockEndpoint, markDeleted } from '../store/endpoints.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 
 export async function deleteEndpoint(
   deps: Deps,

@@ -1,11 +1,11 @@
 // Credentials in, a short-lived access token out.
 
 import { type KeyObject, sign } from 'node:crypto'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type TokenParty, toSigningInput } from '../core/token.ts'
-import type { Deps } from './deps.ts'
-import type { Keyring } from './keyring.ts'
-import type { Login, Logins } from './logins.ts'
+import type { Deps } from './parts/deps.ts'
+import type { Keyring } from './parts/keyring.ts'
+import type { Login, Logins } from './parts/logins.ts'
 
 export interface IssuedToken {
   token: string

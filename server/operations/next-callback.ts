@@ -5,13 +5,13 @@ import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import type { Offer, OfferAnswer } from '../store/listener-offers.ts'
 import { type ListenerKey, touchListener } from '../store/listeners.ts'
 import { changeEndpoint } from './change-endpoint.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
-import type { ListenerExchange } from './listener-exchange.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import type { ListenerRelay } from './parts/listener-relay.ts'
 import { findKeptBody } from './view-events.ts'
 
 export interface ListenerDeps extends Deps {
-  exchange: ListenerExchange
+  exchange: ListenerRelay
 }
 
 export type { Offer, OfferAnswer }

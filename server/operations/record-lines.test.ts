@@ -6,7 +6,7 @@ import { turnOver } from '../../test/support/engine-parts.ts'
 import { SAMPLE } from '../../test/support/payment-sample.ts'
 import { ServiceError } from '../core/errors.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../core/payment.ts'
-import { PaymentGatherer } from './payment-gatherer.ts'
+import { PaymentGatherer } from './parts/payment-gatherer.ts'
 import { LINE_LIMITS, type LineLimits, type LineResult, recordLines } from './record-lines.ts'
 import type { PaymentChange } from './record-payments.ts'
 

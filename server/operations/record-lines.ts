@@ -7,9 +7,9 @@ import { parseJson } from '../core/exact-json.ts'
 import { PAYMENT_BODY_BYTES_MAX, type PaymentWrite } from '../core/payment.ts'
 import { parsePaymentLine, readPaymentId } from '../core/payment-fields.ts'
 import { readPlainLine } from '../core/plain-payment.ts'
-import type { GatheredAudit } from './audit.ts'
-import { toServiceError } from './failures.ts'
-import type { PaymentGatherer, Submitter } from './payment-gatherer.ts'
+import type { GatheredAudit } from './parts/audit.ts'
+import { toServiceError } from './parts/failures.ts'
+import type { PaymentGatherer, Submitter } from './parts/payment-gatherer.ts'
 import type { RecordedPayment } from './record-payments.ts'
 
 export interface LineResult {

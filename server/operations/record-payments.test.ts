@@ -6,8 +6,8 @@ import { HandClock } from '../../test/support/injected-server.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
 import { readPending, storeClient, storeEndpoint } from '../../test/support/stored-deliveries.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
-import type { AccountDirectory } from './account-directory.ts'
-import type { Deps } from './deps.ts'
+import type { AccountDirectory } from './parts/account-directory.ts'
+import type { Deps } from './parts/deps.ts'
 import { recordPayments } from './record-payments.ts'
 
 const { pool } = await cloneDatabase()

@@ -16,9 +16,9 @@ import {
   type TriedPayments,
   tryLockPayments,
 } from '../store/payments.ts'
-import type { AccountDirectory } from './account-directory.ts'
-import { auditsOf, type GatheredAudit } from './audit.ts'
-import type { Deps } from './deps.ts'
+import type { AccountDirectory } from './parts/account-directory.ts'
+import { auditsOf, type GatheredAudit } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
 
 export interface PaymentChange {
   accountId: string

@@ -3,9 +3,9 @@
 
 import type { FinalState } from '../core/delivery.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
-import { NO_AUDIT } from './audit.ts'
-import { notFound } from './failures.ts'
-import { type JobDeps, type JobRequest, previewJob, startJob } from './start-job.ts'
+import { NO_AUDIT } from './parts/audit.ts'
+import { notFound } from './parts/failures.ts'
+import { type JobDeps, type JobRequest, previewJob, startJob } from './parts/start-job.ts'
 
 export interface Recovery {
   /** By creation: from this moment on, and before that one. */

@@ -5,10 +5,10 @@ import type { Endpoint } from '../core/endpoint.ts'
 import { toListenerUrl } from '../core/listener.ts'
 import { findEndpoint, saveStatus } from '../store/endpoints.ts'
 import { insertListener } from '../store/listeners.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
-import { saveEndpoint } from './save-endpoint.ts'
-import type { Caller } from './verify-token.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import { saveEndpoint } from './parts/save-endpoint.ts'
+import type { Caller } from './parts/verify-token.ts'
 
 export interface ListenerRequest {
   accountId: string

@@ -1,8 +1,8 @@
 // Registers an address for the payments of one account; the same address again rotates its key.
 
-import type { Deps } from './deps.ts'
-import { saveEndpoint } from './save-endpoint.ts'
-import type { Caller } from './verify-token.ts'
+import type { Deps } from './parts/deps.ts'
+import { saveEndpoint } from './parts/save-endpoint.ts'
+import type { Caller } from './parts/verify-token.ts'
 
 export interface WebhookRequest {
   accountId: string

@@ -6,9 +6,9 @@ import type { HandedOff } from '../core/queued-delivery.ts'
 import { findPending } from '../store/cancellations.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 import { type DeliveryOwner, findFinal, replayDeliveries } from '../store/replays.ts'
-import { type Audit, NO_AUDIT } from './audit.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 
 export type { DeliveryOwner }
 

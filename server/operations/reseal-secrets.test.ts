@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import type { Pool } from 'pg'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { STORED_AT, storeClient, storeEndpoint } from '../../test/support/stored-deliveries.ts'
-import { Readiness } from '../readiness.ts'
 import { countSecretsByMasterKey } from '../store/master-keys.ts'
 import { Sealer } from '../store/sealing.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
+import { Readiness } from '../telemetry/readiness.ts'
 import { resealSecrets } from './reseal-secrets.ts'
 
 const [OLD, NEW] = [randomBytes(32), randomBytes(32)]

@@ -14,7 +14,7 @@ import {
   type SealedEndpoint,
 } from '../store/reseal.ts'
 import type { SealedPlace } from '../store/sealing.ts'
-import type { Deps } from './deps.ts'
+import type { Deps } from './parts/deps.ts'
 
 export interface Resealing {
   endpoints: number

@@ -3,9 +3,9 @@
 
 import { inTransaction } from '../store/db.ts'
 import { revokeKey } from '../store/operator-keys.ts'
-import { type Audit, NO_AUDIT } from './audit.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 
 export async function revokeOperatorKey(
   deps: Deps,

@@ -19,7 +19,7 @@ import {
 import { CHECK_ITEMS } from '../core/receiver-check-items.ts'
 import type { CheckPost } from '../core/receiver-check-posts.ts'
 import { toSigningKey } from '../core/signature.ts'
-import type { CallbackPost, Deps } from './deps.ts'
+import type { CallbackPost, Deps } from './parts/deps.ts'
 
 export interface CheckTarget {
   url: string

@@ -3,9 +3,9 @@
 
 import { specimenPayment } from '../core/payment-text.ts'
 import { readLatestPaymentText } from '../store/payments.ts'
-import type { Deps } from './deps.ts'
-import { type EndpointRequest, saveEndpoint } from './save-endpoint.ts'
-import type { Caller } from './verify-token.ts'
+import type { Deps } from './parts/deps.ts'
+import { type EndpointRequest, saveEndpoint } from './parts/save-endpoint.ts'
+import type { Caller } from './parts/verify-token.ts'
 
 export type SubscriptionRequest = Pick<EndpointRequest, 'url' | 'href' | 'sharedKey' | 'header'>
 

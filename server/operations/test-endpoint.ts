@@ -8,9 +8,9 @@ import { ServiceError } from '../core/errors.ts'
 import { specimenPayment } from '../core/payment-text.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
-import { RateBuckets } from './rate-buckets.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import { RateBuckets } from './parts/rate-buckets.ts'
 
 export interface TestResult {
   delivered: boolean

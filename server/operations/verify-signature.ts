@@ -5,8 +5,8 @@ import { type Diagnosis, diagnose } from '../core/signature-doctor.ts'
 import { isUuid } from '../core/uuid.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { readSendingEndpoints, type SendingEndpoint } from '../store/sending-endpoints.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 import { findKeptBody } from './view-events.ts'
 
 export interface Callback {

@@ -4,10 +4,10 @@ import type { Page, PageRequest } from '../core/page.ts'
 import { isUuid } from '../core/uuid.ts'
 import { type Account, listAccounts } from '../store/accounts.ts'
 import { findClient } from '../store/clients.ts'
-import type { AccountDirectory } from './account-directory.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
-import type { Caller } from './verify-token.ts'
+import type { AccountDirectory } from './parts/account-directory.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import type { Caller } from './parts/verify-token.ts'
 
 export async function viewAccounts(
   deps: Deps,

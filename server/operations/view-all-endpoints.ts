@@ -12,10 +12,10 @@ import {
   readHealthOf,
 } from '../store/endpoint-lists.ts'
 import { readHealth } from '../store/health.ts'
-import type { Audit } from './audit.ts'
 import { changeEndpoint } from './change-endpoint.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Audit } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 
 export type { EndpointFilter, EndpointHour, OwnedEndpoint }
 

@@ -2,7 +2,7 @@
 
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
 import { type AuditFilter, type AuditRow, listAudit } from '../store/audit.ts'
-import type { Deps } from './deps.ts'
+import type { Deps } from './parts/deps.ts'
 import type { CursorRequest } from './view-payments.ts'
 
 export type { AuditFilter, AuditRow }

@@ -3,8 +3,8 @@
 import type { Page, PageRequest } from '../core/page.ts'
 import { listSecrets } from '../store/client-secrets.ts'
 import { type Client, findClient, listClients } from '../store/clients.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 
 export interface ClientView {
   client: Client

@@ -6,7 +6,7 @@ import { circuitPolicy } from '../core/circuit.ts'
 import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { type ExplanationContext, explain } from '../core/explanation.ts'
-import { LEAFING, leaf } from '../core/leafing.ts'
+import { fillPage, LEAFING } from '../core/paged-scan.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { frontOf } from '../core/strand.ts'
 import { readStrands } from '../store/deliveries.ts'
@@ -18,8 +18,8 @@ import {
 } from '../store/delivery-details.ts'
 import { type DeliveryItem, mustLeaf, readDeliverySlice } from '../store/delivery-lists.ts'
 import { resolveDeliveryFilter } from '../store/delivery-search.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 import type { CursorRequest } from './view-payments.ts'
 
 export type { AttemptItem, DeliveryDetail, DeliveryItem }
@@ -44,7 +44,7 @@ export async function viewDeliveries(
   const narrowed = own === null ? filter : { ...filter, clientId: null, accountId: own.accountId }
   const query = await resolveDeliveryFilter(deps.pool, narrowed, own?.clientKey ?? null)
   if (query === null) return { items: [], next: null }
-  return leaf<DeliveryItem, string>(
+  return fillPage<DeliveryItem, string>(
     afterId ?? null,
     {
       ...LEAFING,

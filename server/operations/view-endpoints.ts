@@ -1,7 +1,6 @@
 // A client's endpoints as it sees them: nothing secret, and nobody else's.
 
 import type { Endpoint } from '../core/endpoint.ts'
-import { GatheredReads } from '../core/gathered-reads.ts'
 import type { EndpointHealth } from '../core/health.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import {
@@ -10,10 +9,11 @@ import {
   findEndpoint,
   listEndpoints,
 } from '../store/endpoints.ts'
+import { GatheredReads } from '../store/gathered-reads.ts'
 import { readHealth } from '../store/health.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
-import { OF_REQUESTS } from './gather-requests.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import { OF_REQUESTS } from './parts/gather-requests.ts'
 
 export type { EndpointScope }
 

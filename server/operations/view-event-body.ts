@@ -1,8 +1,8 @@
 // The exact bytes of an event's callback body, whoever it belongs to: for the operator.
 
 import { findEvent } from '../store/delivery-search.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 import { viewEventBody } from './view-events.ts'
 
 export async function viewAnyEventBody(

@@ -14,9 +14,9 @@ import {
 import { uuidTimeMs } from '../core/uuid.ts'
 import { readDocument } from '../store/documents.ts'
 import { type FeedEvent, findEvent, readFeed } from '../store/feed.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
-import type { Caller } from './verify-token.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import type { Caller } from './parts/verify-token.ts'
 import type { CursorRequest } from './view-payments.ts'
 
 export type { FeedEvent }

@@ -1,8 +1,8 @@
 // How far a job is that somebody has asked for.
 
 import { findJob, type Job } from '../store/jobs.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 
 export type { Job }
 

@@ -2,7 +2,7 @@
 
 import type { Page, PageRequest } from '../core/page.ts'
 import { listKeys, type OperatorKey } from '../store/operator-keys.ts'
-import type { Deps } from './deps.ts'
+import type { Deps } from './parts/deps.ts'
 
 export type { OperatorKey }
 

@@ -3,7 +3,7 @@
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
 import { isErased } from '../core/erasure.ts'
 import { ServiceError } from '../core/errors.ts'
-import { LEAFING, leaf } from '../core/leafing.ts'
+import { fillPage, LEAFING } from '../core/paged-scan.ts'
 import { isUuid } from '../core/uuid.ts'
 import { type DeliveryOfEvent, readDeliveriesOfEvents } from '../store/delivery-details.ts'
 import { type EventView, readEventsOfPayment } from '../store/events.ts'
@@ -14,8 +14,8 @@ import {
   readPaymentSlice,
 } from '../store/payment-lists.ts'
 import { type PaymentView, readPayment } from '../store/payments.ts'
-import type { Deps } from './deps.ts'
-import { notFound } from './failures.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 
 export type { DeliveryOfEvent, EventView, PaymentItem, PaymentView }
 
@@ -75,7 +75,7 @@ export async function viewPayments(
   else if (search !== null && search !== filter.externalId) return { items: [], next: null }
   const mustLeaf = query.state !== null || query.accountId !== null
   const toPlaceCursor = (place: PaymentPlace) => toCursor(place.acceptedAt.getTime(), place.id)
-  return leaf<PaymentItem, PaymentPlace>(
+  return fillPage<PaymentItem, PaymentPlace>(
     from,
     {
       ...LEAFING,

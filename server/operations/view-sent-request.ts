@@ -5,7 +5,7 @@ import { callbackHeaders, HMAC_HEADER, type SigningKeys } from '../core/callback
 import { HMAC_ALGORITHM, KEY_OVERLAP_MS } from '../core/endpoint.ts'
 import type { AttemptItem, DeliveryDetail } from '../store/delivery-details.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
-import type { Deps } from './deps.ts'
+import type { Deps } from './parts/deps.ts'
 import { findKeptBody } from './view-events.ts'
 
 export interface SentRequest {

@@ -12,7 +12,7 @@ import {
   readOwedPicture,
   readProcesses,
 } from '../store/stats.ts'
-import type { Deps } from './deps.ts'
+import type { Deps } from './parts/deps.ts'
 
 export const STATS_WINDOWS = {
   hour: { stepSeconds: 60, steps: 60 },

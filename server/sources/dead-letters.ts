@@ -3,7 +3,7 @@
 
 import { JetStreamApiError, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
-import type { NatsSettings } from '../config.ts'
+import type { NatsSettings } from '../config/config.ts'
 import type { ServiceError } from '../core/errors.ts'
 
 export const DEAD_SUBJECT = 'paybell.dead'

@@ -10,9 +10,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { NatsSettings } from '../config.ts'
+import type { NatsSettings } from '../config/config.ts'
 import { ServiceError } from '../core/errors.ts'
-import type { PaymentGatherer } from '../operations/payment-gatherer.ts'
+import type { PaymentGatherer } from '../operations/parts/payment-gatherer.ts'
 import { IN_HAND_MAX } from './in-hand.ts'
 import { connectToNats, openConsumer } from './nats-connection.ts'
 import { Term } from './nats-term.ts'

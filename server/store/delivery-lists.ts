@@ -78,7 +78,7 @@ export interface DeliverySlice {
   downTo: string | null
 }
 
-/** What an endpoint is owed is sorted when it is no more than this; beyond, its client's is leafed through. */
+/** What an endpoint is owed is sorted when it is no more than this; beyond, its client's is scanned through. */
 const SORTED_MAX = 2_000
 /** Stretches looked through for one slice: an answer is rather short than late. */
 const STRETCHES_MAX = 12

@@ -25,7 +25,7 @@ export interface NamedLock {
  */
 export const LOCKS = {
   /** Held by the process that consumes NATS, for as long as it does. */
-  natsTurn: { id: 1, former: 7_205_759_403_792_796 },
+  natsConsumer: { id: 1, former: 7_205_759_403_792_796 },
   /** Held while final_counts are summed up, or a day of them goes. */
   finalCounts: { id: 2, former: 7_205_759_403_792_797 },
   /** Held while operator keys are counted and added. */

@@ -14,8 +14,8 @@ import { LOCKS } from './locks.ts'
 import { type MigrateOptions, migrate } from './migrate.ts'
 import { ensurePartitions } from './partitions.ts'
 import { dropOldHistory } from './retention.ts'
+import { holdLock } from './session-lock.ts'
 import { readFinalCounts } from './stats.ts'
-import { takeTurn } from './turn.ts'
 
 const NOW = Date.now()
 const LATER = NOW + 40 * DAY_MS
@@ -70,7 +70,7 @@ async function startReader(t: Owner, pool: Pool, table = 'events'): Promise<Pool
 
 test('regression: the process that consumes NATS stops no other at the turn of the month', async (t) => {
   const { pool, url } = await cloneDatabase()
-  const held = await takeTurn(url, LOCKS.natsTurn, () => {})
+  const held = await holdLock(url, LOCKS.natsConsumer, () => {})
   t.after(() => held?.release())
   const { left } = await ensurePartitions(pool, new Date(LATER))
   assert.deepEqual(left, [])

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { SETTINGS } from '../../server/config.ts'
+import { SETTINGS } from '../../server/config/config.ts'
 
 const DOC = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
 const rows = [...DOC.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*) \|$/gm)].map((match) => ({

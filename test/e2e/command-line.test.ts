@@ -15,7 +15,7 @@ import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
-const MAIN = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const dir = await mkdtemp(join(tmpdir(), 'paybell-cli-'))
@@ -339,7 +339,7 @@ test('demo, on a sandbox of its own: two failures, then the signed success', asy
 
 test('the README points at the walk, and npx paybell is the bin of the workspace', async () => {
   const manifest = JSON.parse(
-    await readFile(new URL('../../server/package.json', import.meta.url), 'utf8'),
+    await readFile(new URL('../../cli/package.json', import.meta.url), 'utf8'),
   )
   assert.deepEqual(manifest.bin, { paybell: 'main.ts' })
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')

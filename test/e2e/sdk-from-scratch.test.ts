@@ -85,7 +85,7 @@ function start(t: TestContext, node: FoundNode, file: string, env: Record<string
 
 /** `paybell trigger`, as the README says. */
 async function trigger(...args: string[]): Promise<string> {
-  const main = join(ROOT, 'server/main.ts')
+  const main = join(ROOT, 'cli/main.ts')
   const env = { PATH: process.env.PATH, PAYBELL_DATA_DIR: sandbox.dataDir }
   const { stdout } = await run(process.execPath, [main, 'trigger', ...args], { env })
   return stdout

@@ -19,7 +19,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import { findTracer } from '../../server/tracing.ts'
+import { findTracer } from '../../server/telemetry/tracing.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'

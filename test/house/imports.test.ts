@@ -14,12 +14,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: ['core'],
   store: ['core'],
-  operations: ['store', 'core', 'config.ts'],
-  http: ['operations', 'core', 'config.ts'],
+  operations: ['store', 'core', 'config'],
+  http: ['operations', 'telemetry', 'sandbox', 'core', 'config'],
   delivery: ['store', 'core'],
   embedded: ['store'],
-  sources: ['operations', 'core', 'config.ts'],
-  cli: ['*'],
+  sources: ['operations', 'core', 'config'],
+  telemetry: ['operations', 'delivery', 'store', 'core'],
+  upkeep: ['operations', 'telemetry', 'store', 'core', 'config'],
+  sandbox: ['http', 'operations', 'core', 'config'],
   '': ['*'],
 }
 

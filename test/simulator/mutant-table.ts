@@ -114,7 +114,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'exhaustion by a process’s clock',
     patches: [
       patch(
-        'database-clock.ts',
+        'store/database-clock.ts',
         'this.#offsetMs = databaseMs - (sentAtMs + receivedAtMs) / 2',
         'void databaseMs',
       ),

@@ -3,7 +3,7 @@
 
 import type { Outcome } from '../../server/core/delivery.ts'
 import type { Engine, EngineOptions } from '../../server/delivery/engine.ts'
-import type { AttemptResult, CallbackRequest } from '../../server/delivery/exchange.ts'
+import type { AttemptResult, CallbackRequest } from '../../server/delivery/sending/exchange.ts'
 import type { WakeUp } from '../../server/store/wake-ups.ts'
 import { Dice } from './dice.ts'
 import { NodeClocks } from './node-clocks.ts'
@@ -289,7 +289,7 @@ export class SimulatedNode {
         )
       const go = () => {
         const receiver = this.#world.receiverAt(request.url)
-        // As delivery/exchange.ts has it, just before the first byte.
+        // As delivery/sending/exchange.ts has it, just before the first byte.
         if (cautiousMs() - startedAtCautiousMs >= attemptMsMax || receiver === undefined) {
           finish({ kind: 'unreachable', reason: 'connect-error' })
           return

@@ -20,7 +20,7 @@ export interface PatchedCopy {
 
 export async function copyWith(patches: readonly Patch[]): Promise<PatchedCopy> {
   const root = await mkdtemp(join(tmpdir(), 'paybell-mutant-'))
-  const parts = ['core', 'delivery', 'database-clock.ts', 'cautious-clock.ts', 'package.json']
+  const parts = ['core', 'delivery', 'store', 'package.json']
   for (const part of parts) {
     await cp(join(SERVER, part), join(root, part), { recursive: true })
   }

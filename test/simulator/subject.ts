@@ -21,8 +21,8 @@ export interface Subject {
   RECORDER_LIMITS: typeof import('../../server/delivery/recorder.ts').RECORDER_LIMITS
   DUE_READER_LIMITS: typeof import('../../server/delivery/due-reader.ts').DUE_READER_LIMITS
   CHANGE_WATCH_LIMITS: typeof import('../../server/delivery/change-watch.ts').CHANGE_WATCH_LIMITS
-  DatabaseClock: typeof import('../../server/database-clock.ts').DatabaseClock
-  CautiousClock: typeof import('../../server/cautious-clock.ts').CautiousClock
+  DatabaseClock: typeof import('../../server/store/database-clock.ts').DatabaseClock
+  CautiousClock: typeof import('../../server/delivery/cautious-clock.ts').CautiousClock
   LEASE_POLICY: typeof import('../../server/core/lease.ts').LEASE_POLICY
   retryPolicy: typeof import('../../server/core/backoff.ts').retryPolicy
   circuitPolicy: typeof import('../../server/core/circuit.ts').circuitPolicy
@@ -58,8 +58,8 @@ export async function loadSubject(root = SERVER, flaws: readonly Flaw[] = []): P
       'delivery/recorder.ts',
       'delivery/due-reader.ts',
       'delivery/change-watch.ts',
-      'database-clock.ts',
-      'cautious-clock.ts',
+      'store/database-clock.ts',
+      'delivery/cautious-clock.ts',
       'core/lease.ts',
       'core/backoff.ts',
       'core/circuit.ts',

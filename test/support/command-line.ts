@@ -13,7 +13,7 @@ import type { Owner } from './owner.ts'
 const CACHE = mkdtempSync(join(tmpdir(), 'paybell-compiled-'))
 process.on('exit', () => rmSync(CACHE, { recursive: true, force: true }))
 
-const MAIN = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
 export interface Ran {
   code: number | NodeJS.Signals | null

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Pool } from 'pg'
 import { pino } from 'pino'
-import { type Config, loadConfig, type Mode } from '../../server/config.ts'
+import { type Config, loadConfig, type Mode } from '../../server/config/config.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import {
   buildServer,
@@ -15,10 +15,10 @@ import {
   type Surface,
 } from '../../server/http/server.ts'
 import type { App } from '../../server/http/typed.ts'
-import { createAccess } from '../../server/operations/access.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
-import { OneAtATime } from '../../server/operations/one-at-a-time.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
+import { createAccess } from '../../server/operations/parts/access.ts'
+import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 
 export const OPERATOR_KEY = 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA'

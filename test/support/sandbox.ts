@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import type { Owner } from './owner.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const MAIN = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
 /** Some seconds; on a machine that others keep busy, many more. */
 const READY_MS_MAX = 90_000

@@ -3,7 +3,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { parseDeliveryFilter } from '../../core/delivery-filter.ts'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import {
   type DeliveryReader,
   viewDeliveries,

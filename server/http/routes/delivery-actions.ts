@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { DELIVERY_STATES, FINAL_STATES } from '../../core/delivery.ts'
 import type { EndpointKind } from '../../core/endpoint.ts'
+import type { JobDeps } from '../../operations/parts/start-job.ts'
 import {
   previewRecovery,
   RECOVERED_BY_DEFAULT,
@@ -12,7 +13,6 @@ import {
   recoverEndpoint,
 } from '../../operations/recover-endpoint.ts'
 import { type ChangedDelivery, replayDelivery } from '../../operations/replay-delivery.ts'
-import type { JobDeps } from '../../operations/start-job.ts'
 import { EndpointTester } from '../../operations/test-endpoint.ts'
 import { callerOf } from '../authenticate.ts'
 import { DryRun, DryRunQuery, isDryRun, refuseDryRun } from '../dry-run.ts'

@@ -1,7 +1,7 @@
 // /v1/events: what callbacks tell, to be pulled. For reconciliation, and for whoever cannot be called.
 
 import { Type } from 'typebox'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import { viewEventBody, viewEvents } from '../../operations/view-events.ts'
 import { callerOf } from '../authenticate.ts'
 import { CursorQuery, cursorText, toCursorRequest } from '../cursor.ts'

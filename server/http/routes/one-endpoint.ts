@@ -6,7 +6,7 @@ import { type TObject, Type } from 'typebox'
 import { type Endpoint, OWNER_STATUSES } from '../../core/endpoint.ts'
 import { changeEndpoint } from '../../operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import { type EndpointScope, viewEndpoint } from '../../operations/view-endpoints.ts'
 import {
   BODY_PROBLEMS,

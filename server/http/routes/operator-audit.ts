@@ -1,7 +1,7 @@
 // /operator/v1/audit: who did what, and when. Rows can be read; nothing else can be done with them.
 
 import { Type } from 'typebox'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import { type AuditRow, viewAudit } from '../../operations/view-audit.ts'
 import { CursorQuery, toCursorRequest } from '../cursor.ts'
 import { Instant, Uuid } from '../scalars.ts'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { parseDeliveryFilter } from '../../core/delivery-filter.ts'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import { viewDeliveries, viewDelivery } from '../../operations/view-deliveries.ts'
 import { viewAnyEventBody } from '../../operations/view-event-body.ts'
 import { viewSentRequest } from '../../operations/view-sent-request.ts'

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { HMAC_HEADER } from '../../core/callback-headers.ts'
 import { ENDPOINT_STATUSES, HMAC_ALGORITHM, OWNER_STATUSES } from '../../core/endpoint.ts'
 import { toPageRequest } from '../../core/page.ts'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import {
   changeAnyEndpoint,
   type EndpointWithHealth,

@@ -1,8 +1,8 @@
 // POST /operator/v1/payments/{id}/erase: what a payment tells of people goes, for good.
 
 import Type from 'typebox'
-import type { Deps } from '../../operations/deps.ts'
 import { erasePayment } from '../../operations/erase-payment.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import { auditOf } from '../audit.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'

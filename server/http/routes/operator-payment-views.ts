@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
 import { SEARCH_CHARACTERS_MAX } from '../../core/delivery-filter.ts'
 import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../core/payment.ts'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import {
   type EventWithDeliveries,
   type PaymentItem,

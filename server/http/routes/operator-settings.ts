@@ -1,7 +1,7 @@
 // GET /operator/v1/settings: how this process was configured. Of a secret one learns that it is set.
 
 import Type from 'typebox'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 

@@ -4,14 +4,14 @@ import { Type } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
 import { ENDPOINT_STATUSES } from '../../core/endpoint.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import {
   STATS_WINDOWS,
   type Stats,
   StatsViewer,
   type StatsWindow,
 } from '../../operations/view-stats.ts'
-import type { LiveStream } from '../live-stream.ts'
+import type { LiveStream } from '../../telemetry/live-stream.ts'
 import { Instant, OptionalInstant, OptionalNumber, Uuid } from '../scalars.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'

@@ -4,7 +4,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { toPageRequest } from '../../core/page.ts'
-import type { Deps } from '../../operations/deps.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
 import { subscribe } from '../../operations/subscribe.ts'
 import { EndpointLists } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'

@@ -2,10 +2,10 @@
 // verified with.
 
 import { Type } from 'typebox'
-import type { Deps } from '../../operations/deps.ts'
 import { issueToken } from '../../operations/issue-token.ts'
-import type { Keyring } from '../../operations/keyring.ts'
-import type { Logins } from '../../operations/logins.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
+import type { Keyring } from '../../operations/parts/keyring.ts'
+import type { Logins } from '../../operations/parts/logins.ts'
 import { BODY_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 

@@ -1,0 +1,110 @@
+// `paybell check`: drives a receiver through the fixed list, from this machine with a shared key, or
+// through a service for a webhook that is registered there. Ends with 1 when a step has failed.
+
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { checkCallbackUrl } from '../server/core/callback-url.ts'
+import type { TargetPolicy } from '../server/core/network-rules.ts'
+import type { CheckReport, StepResult } from '../server/core/receiver-check.ts'
+import { toSigningKey } from '../server/core/signature.ts'
+import { UuidMaker } from '../server/core/uuid.ts'
+import { renderReport } from '../server/http/receiver-report.ts'
+import { runReceiverCheck } from '../server/operations/run-receiver-check.ts'
+import { type Call, callCommand, calling } from './command.ts'
+import { id } from './parse.ts'
+import { SilentFailure, UsageError } from './run.ts'
+import { requireSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
+import { type Paint, safe } from './terminal.ts'
+
+interface CheckOptions extends SharedKeyOptions {
+  webhook?: string
+  html?: string
+}
+
+/** A check through the service takes a minute at most. */
+const SERVICE_TIMEOUT_MS = 90_000
+
+/** It is the caller's own machine and network: what a service must not reach, they may. */
+const OWN_NETWORKS: TargetPolicy = {
+  loopbackAllowed: true,
+  allowedNetworks: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'],
+}
+
+export function checkCommand(): Command {
+  return withSharedKey(
+    callCommand('check', 'Drive a receiver through a fixed list of callbacks, good and bad.', [
+      'paybell check http://localhost:3000/hook --shared-key-file key.txt',
+      'paybell check https://shop.example.com/hooks --shared-key-file key.txt --html report.html',
+      'paybell check --webhook 01a1dd3c-57d6-7001-9e6f-60de241483ec',
+    ]),
+  )
+    .argument('[url]', 'address of the receiver, called from this machine')
+    .option('--webhook <id>', 'a registered webhook, called by the service', id)
+    .option('--html <file>', 'write the report as a page, too')
+    .action(calling(check))
+}
+
+async function check(call: Call<CheckOptions>, url: string | undefined): Promise<void> {
+  const { webhook, html } = call.options
+  if ((url === undefined) === (webhook === undefined)) {
+    throw new UsageError('give the address of a receiver, or --webhook ID.')
+  }
+  const report = url === undefined ? await ask(call, webhook as string) : await drive(call, url)
+  if (html !== undefined) {
+    await writeFile(html, renderReport(report)).catch((error: Error) => {
+      throw new UsageError(`${html} cannot be written: ${error.message}`)
+    })
+  }
+  call.print(call.isJson ? JSON.stringify(report) : reportText(report, call.paint))
+  if (html !== undefined) call.note(`The report is in ${html}.`)
+  if (!report.passed) throw new SilentFailure()
+}
+
+async function ask(call: Call, webhookId: string): Promise<CheckReport> {
+  const api = await call.target.client()
+  call.note('Checking; this takes up to a minute.')
+  const options = { timeoutMs: SERVICE_TIMEOUT_MS }
+  const answer = await api.post(`/v1/webhooks/${webhookId}/check`, undefined, options)
+  return answer.json<CheckReport>()
+}
+
+async function drive(call: Call<CheckOptions>, url: string): Promise<CheckReport> {
+  const allowed = checkCallbackUrl(url, OWN_NETWORKS)
+  if (!allowed.ok) throw new UsageError(`this address cannot be called. ${allowed.detail}`)
+  const current = toSigningKey(await requireSharedKey(call))
+  // Loaded when it is needed, because it takes long.
+  const { CallbackClient } = await import('../server/delivery/sending/callback-client.ts')
+  const client = new CallbackClient({ policy: OWN_NETWORKS })
+  const ids = new UuidMaker(Date.now, randomBytes)
+  try {
+    return await runReceiverCheck(
+      {
+        clock: { nowMs: Date.now, monotonicMs: () => performance.now() },
+        newId: () => ids.next(),
+        send: (post) => client.send(post),
+      },
+      { url, tenant: 'check', keys: { current, previous: null }, extraHeader: null },
+    )
+  } finally {
+    await client.close()
+  }
+}
+
+const MARKS: Readonly<Record<StepResult, string>> = { pass: '✔', fail: '✖', warning: '!' }
+
+export function reportText(report: CheckReport, paint: Paint): string {
+  const dress = { pass: paint.green, fail: paint.red, warning: paint.yellow }
+  const lines = [paint.bold(safe(report.url)), '']
+  for (const { title, result, reason, mend } of report.steps) {
+    lines.push(`${dress[result](MARKS[result])} ${safe(title)}`)
+    if (result === 'pass') continue
+    lines.push(`    ${safe(reason)}`)
+    if (mend !== null) lines.push(`    ${paint.bold('What to do:')} ${safe(mend)}`)
+  }
+  const { pass, fail, warning } = report.counts
+  const summary = `${pass} passed, ${fail} failed, ${warning} ${warning === 1 ? 'warning' : 'warnings'}`
+  const seconds = (report.durationMs / 1_000).toFixed(1)
+  lines.push('', `${(report.passed ? paint.green : paint.red)(summary)}, after ${seconds} s.`)
+  return lines.join('\n')
+}

@@ -1,0 +1,204 @@
+// `paybell deliveries …`: what is owed to whom, what became of it and why; and putting it right.
+
+import type { Command } from 'commander'
+import { DELIVERY_STATES } from '../server/core/delivery.ts'
+import { type Call, calling, family, operatorCommand } from './command.ts'
+import { tailCommand } from './deliveries-tail.ts'
+import { type CursorBody, type CursorOptions, noteCursor, withCursor } from './lists.ts'
+import { id, instant, listOf } from './parse.ts'
+import { cellText, formatSpan, formatTime, paintState } from './terminal.ts'
+
+export interface DeliveryItem {
+  id: string
+  eventId: string
+  event: string
+  paymentId: string
+  sequence: number
+  endpointId: string
+  endpointUrl: string
+  state: string
+  attempts: number
+  createdAt: string
+  nextAttemptAt: string | null
+  deadlineAt: string | null
+  lastOutcome: string | null
+}
+
+export interface DeliveryDetail extends DeliveryItem {
+  clientId?: string
+  accountId?: string
+  attemptLog: readonly {
+    attempt: number
+    at: string
+    durationMs: number | null
+    status: number | null
+    error: string | null
+  }[]
+  explanation: string
+}
+
+const PATH = '/operator/v1/deliveries'
+const DELIVERY = '01a1dd3c-58b4-7000-83de-2166a587a47e'
+
+export function deliveriesCommand(): Command {
+  return family('deliveries', 'See what is owed to whom, and put it right.', [
+    list(),
+    show(),
+    act('replay', 'Send a delivery that has ended again: the same bytes, for a new run of 7 days.'),
+    act('cancel', 'Give up a delivery that is still pending.'),
+    tailCommand(),
+  ])
+}
+
+export interface FilterOptions {
+  state?: string[]
+  endpoint?: string
+  payment?: string
+  event?: string
+  client?: string
+  account?: string | undefined
+  since?: string
+  until?: string
+}
+
+/** The options by which deliveries are chosen, here and for recovery. */
+export function withFilter(command: Command): Command {
+  return command
+    .option(
+      '--state <states>',
+      `only these: ${DELIVERY_STATES.join(', ')}`,
+      listOf(DELIVERY_STATES),
+    )
+    .option('--endpoint <id>', 'only to this endpoint', id)
+    .option('--payment <id>', 'only of this payment', id)
+    .option('--event <id>', 'only of this event', id)
+    .option('--client <id>', 'only of this client', id)
+    .option('--account <id>', 'only of this account', id)
+}
+
+export function toFilter(options: FilterOptions) {
+  return {
+    state: options.state?.join(','),
+    endpointId: options.endpoint,
+    paymentId: options.payment,
+    eventId: options.event,
+    clientId: options.client,
+    accountId: options.account,
+    from: options.since,
+    to: options.until,
+  }
+}
+
+function list(): Command {
+  return withCursor(
+    withFilter(
+      operatorCommand('list', 'List deliveries, newest first.', [
+        'paybell deliveries list --state EXHAUSTED --since 7d',
+        'paybell deliveries list --payment 7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
+        'paybell deliveries list --json | jq -r ".items[].id"',
+      ]),
+    )
+      .option('--since <when>', 'only created from then on: 2h, 2026-11-15T06:00:00Z', instant)
+      .option('--until <when>', 'only created before then', instant),
+  ).action(
+    calling(async (call: Call<FilterOptions & CursorOptions>) => {
+      const { limit, after } = call.options
+      const api = await call.operator()
+      const answer = await api.get(PATH, { ...toFilter(call.options), limit, after })
+      call.answer<CursorBody<DeliveryItem>>(answer, (body) => {
+        call.table(
+          [
+            { title: 'DELIVERY', of: (delivery) => delivery.id },
+            {
+              title: 'STATE',
+              of: ({ state }) => state,
+              paint: (text) => paintState(text, call.paint),
+            },
+            { title: 'ATTEMPTS', of: ({ attempts }) => attempts, right: true },
+            { title: 'EVENT', of: ({ event }) => event },
+            { title: 'SEQ', of: ({ sequence }) => sequence, right: true },
+            { title: 'LAST', of: ({ lastOutcome }) => lastOutcome },
+            { title: 'NEXT ATTEMPT', of: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
+            { title: 'TO', of: ({ endpointUrl }) => endpointUrl },
+          ],
+          body.items,
+          'No delivery matches.',
+        )
+        noteCursor(call, body)
+      })
+    }),
+  )
+}
+
+function show(): Command {
+  return operatorCommand('show', 'See one delivery: every attempt, and why it is where it is.', [
+    `paybell deliveries show ${DELIVERY}`,
+  ])
+    .argument('<delivery>', 'id of the delivery', id)
+    .action(
+      calling(async (call: Call, deliveryId: string) => {
+        const answer = await (await call.operator()).get(`${PATH}/${deliveryId}`)
+        call.answer<DeliveryDetail>(answer, (delivery) => showDelivery(call, delivery))
+      }),
+    )
+}
+
+export function showDelivery(call: Call, delivery: DeliveryDetail): void {
+  call.fields([
+    ['Delivery', delivery.id],
+    ['State', delivery.state],
+    ['Event', `${delivery.event}, sequence ${delivery.sequence} (${delivery.eventId})`],
+    ['Payment', delivery.paymentId],
+    ['To', `${delivery.endpointUrl} (${delivery.endpointId})`],
+    ['Created', formatTime(delivery.createdAt)],
+    ['Next attempt', formatTime(delivery.nextAttemptAt)],
+    ['Deadline', formatTime(delivery.deadlineAt)],
+  ])
+  if (delivery.attemptLog.length > 0) {
+    call.print('')
+    call.table(
+      [
+        { title: 'ATTEMPT', of: ({ attempt }) => attempt, right: true },
+        { title: 'AT', of: ({ at }) => formatTime(at) },
+        {
+          title: 'TOOK',
+          of: ({ durationMs }) => (durationMs === null ? null : formatSpan(durationMs)),
+          right: true,
+        },
+        {
+          title: 'STATUS',
+          of: ({ status }) => status,
+          right: true,
+          paint: (text) => paintState(text, call.paint),
+        },
+        { title: 'ERROR', of: ({ error }) => error },
+      ],
+      delivery.attemptLog,
+      '',
+    )
+  }
+  call.print(`\n${cellText(delivery.explanation)}`)
+}
+
+function act(verb: 'replay' | 'cancel', about: string): Command {
+  const done = verb === 'replay' ? 'goes out again' : 'is cancelled'
+  return operatorCommand(verb, about, [
+    `paybell deliveries ${verb} ${DELIVERY}`,
+    ...(verb === 'replay' ? ['paybell recover --since 2d --dry-run   # many at once'] : []),
+  ])
+    .argument('<delivery...>', 'ids of deliveries', collectIds)
+    .action(
+      calling(async (call: Call, deliveryIds: readonly string[]) => {
+        const api = await call.operator()
+        for (const deliveryId of deliveryIds) {
+          await api.post(`${PATH}/${deliveryId}/${verb}`)
+          if (call.isJson) call.print(JSON.stringify({ id: deliveryId, action: verb }))
+          else call.print(`${deliveryId} ${done}.`)
+        }
+      }),
+    )
+}
+
+function collectIds(text: string, so: readonly string[] | undefined): string[] {
+  return [...(so ?? []), id(text)]
+}

@@ -1,0 +1,16 @@
+// Between the signal and the stop: the process says that it is not ready and goes on with everything, so
+// that a balancer turns away before the port closes. A second signal ends the wait.
+
+import type { Logger } from 'pino'
+import type { PaybellApp } from '../server/app.ts'
+import type { StopSignals } from './stop-signals.ts'
+
+export async function drain(
+  app: Pick<PaybellApp, 'drain'>,
+  { seconds, signals, logger }: { seconds: number; signals: StopSignals; logger: Logger },
+): Promise<void> {
+  if (seconds === 0) return
+  app.drain()
+  logger.info({ seconds }, 'paybell.draining')
+  await signals.patience(seconds * 1_000)
+}

@@ -1,0 +1,92 @@
+// How lines travel so that an interrupted import can go on without a duplicate event. A window is a
+// stretch of the file; its first round holds the first line of every payment in it, the second round
+// the second lines, and so on. One round is under way at a time, and a round names each payment at
+// most once: repeating one whose answer was lost finds every payment as that line left it, or as it
+// was before, so what was recorded changes nothing and makes no event. Were two lines of a payment
+// repeated together, A then B, the payment would go back to A and forward again: two events too many.
+
+import { parseJson } from '../../server/core/exact-json.ts'
+import { readPaymentId } from '../../server/core/payment-fields.ts'
+import { type InputLine, isBlank } from './lines.ts'
+
+export interface Place {
+  /** Lines and bytes before it. */
+  line: number
+  offset: number
+}
+
+export interface Window {
+  start: Place
+  end: Place
+  rounds: readonly (readonly InputLine[])[]
+  lines: number
+}
+
+export interface WindowLimits {
+  linesMax: number
+  bytesMax: number
+}
+
+/** Small enough to be answered in a moment and to hold two in memory, large enough for one fsync. */
+export const WINDOW_LIMITS: WindowLimits = { linesMax: 2_000, bytesMax: 4 * 1024 * 1024 }
+
+/**
+ * `firstEnd` is where the first window must end: the one that was under way when an earlier import
+ * ended, whose rounds have to be the same again.
+ */
+export async function* toWindows(
+  lines: AsyncIterable<InputLine>,
+  start: Place,
+  firstEnd: number | null = null,
+  limits: WindowLimits = WINDOW_LIMITS,
+): AsyncGenerator<Window> {
+  let windowStart = start
+  let gathered: InputLine[] = []
+  let bytes = 0
+  let at = start
+  let endsAt = firstEnd
+  for await (const line of lines) {
+    const size = line.bytes?.length ?? 0
+    const isFull = gathered.length >= limits.linesMax || bytes + size > limits.bytesMax
+    if (endsAt === null ? isFull && gathered.length > 0 : at.offset >= endsAt) {
+      yield toWindow(windowStart, at, gathered)
+      windowStart = at
+      gathered = []
+      bytes = 0
+      endsAt = null
+    }
+    at = { line: line.number, offset: line.end }
+    if (line.bytes !== null && isBlank(line.bytes)) continue
+    gathered.push(line)
+    bytes += size
+  }
+  if (at.offset > windowStart.offset) yield toWindow(windowStart, at, gathered)
+}
+
+function toWindow(start: Place, end: Place, lines: readonly InputLine[]): Window {
+  return { start, end, rounds: toRounds(lines), lines: lines.length }
+}
+
+export function toRounds(lines: readonly InputLine[]): InputLine[][] {
+  const rounds: InputLine[][] = []
+  const seen = new Map<string, number>()
+  for (const line of lines) {
+    const id = paymentIdOf(line)
+    const round = id === null ? 0 : (seen.get(id) ?? 0)
+    if (id !== null) seen.set(id, round + 1)
+    const list = rounds[round] ?? []
+    rounds[round] = list
+    list.push(line)
+  }
+  return rounds
+}
+
+/** As the service reads it. A line without one can change no payment, and may go at any time. */
+function paymentIdOf(line: InputLine): string | null {
+  if (line.bytes === null) return null
+  try {
+    return readPaymentId(parseJson(line.bytes).value)
+  } catch {
+    return null
+  }
+}

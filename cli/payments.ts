@@ -1,0 +1,231 @@
+// `paybell payments …`: feeding payments in, and seeing them as they are.
+
+import { readFile } from 'node:fs/promises'
+import { text as readAll } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { isUuid } from '../server/core/uuid.ts'
+import { type Call, calling, family, operatorCommand } from './command.ts'
+import { parseWithAmountText } from './exact.ts'
+import { type CursorBody, type CursorOptions, noteCursor, withCursor } from './lists.ts'
+import { id } from './parse.ts'
+import { paymentsImportCommand } from './payments-import.ts'
+import { SilentFailure, UsageError } from './run.ts'
+import { formatTime, paintState, plural } from './terminal.ts'
+
+export interface PaymentItem {
+  id: string
+  accountId: string
+  clientId: string
+  version: number | null
+  sequence: number
+  status?: { state: string; reason?: string }
+  complete?: boolean
+  createdAt: string
+  completedAt?: string
+  externalId: string
+  quoteId: string
+  /** As written, digit for digit. */
+  amount: { amount: string; currency: string }
+  reference: string
+  purposeOfPayment: string
+  beneficiaryId: string
+  documentReference?: string
+  document?: { mediaType: string; name: string }
+}
+
+export interface PaymentWritten {
+  payment: PaymentItem
+  event: { id: string; type: string; sequence: number } | null
+  stale?: true
+}
+
+const PATH = '/operator/v1/payments'
+const PAYMENT = '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11'
+
+export function paymentsCommand(): Command {
+  return family('payments', 'Feed payments in, and see them as they are.', [
+    put(),
+    show(),
+    list(),
+    erase(),
+    paymentsImportCommand(),
+  ])
+}
+
+function put(): Command {
+  return operatorCommand('put', 'Write one payment, whole, as it is now.', [
+    'paybell payments put payment.json --account 01a1dd3c-5815-7000-b1b5-0cf6ce5ee4a4',
+    `jq .payment message.json | paybell payments put - --id ${PAYMENT}`,
+  ])
+    .argument('<file>', 'the payment as JSON; - reads it from stdin')
+    .option('--account <id>', 'account that it belongs to (PAYBELL_ACCOUNT_ID)', id)
+    .option('--id <id>', 'id of the payment, where the file does not say it', id)
+    .action(calling(putPayment))
+}
+
+async function putPayment(call: Call<{ id?: string }>, file: string): Promise<void> {
+  const text = file === '-' ? await readAll(process.stdin) : await readText(file)
+  const paymentId = call.options.id ?? readId(text, file)
+  const api = await call.operator()
+  const answer = await api.call('PUT', `${PATH}/${paymentId}`, {
+    headers: { accountid: await call.target.accountId(), 'content-type': 'application/json' },
+    body: text,
+  })
+  if (call.isJson) {
+    call.print(answer.text)
+    return
+  }
+  const { payment, event, stale } = parseWithAmountText<PaymentWritten>(answer.text)
+  call.print(`${payment.id} ${paintState(payment.status?.state ?? '-', call.paint)}`)
+  if (event) call.print(`${event.type}, sequence ${event.sequence}, event ${event.id}`)
+  else call.print(stale ? 'Stale: a newer version is stored.' : 'Nothing changed: no event.')
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${file} cannot be read: ${error.message}`)
+  })
+}
+
+function readId(text: string, file: string): string {
+  let paymentId: unknown
+  try {
+    paymentId = (JSON.parse(text) as { id?: unknown }).id
+  } catch {
+    throw new UsageError(`${file} is not JSON.`)
+  }
+  if (typeof paymentId !== 'string' || !isUuid(paymentId)) {
+    throw new UsageError('the payment has no id of its own. Give --id ID.')
+  }
+  return paymentId
+}
+
+function show(): Command {
+  return operatorCommand('show', 'See a payment as it is now, and its events.', [
+    `paybell payments show ${PAYMENT}`,
+    `paybell payments show ${PAYMENT} --json | jq .status.state`,
+  ])
+    .argument('<payment>', 'id of the payment', id)
+    .action(calling(showPayment))
+}
+
+interface EventItem {
+  id: string
+  event: string
+  sequence: number
+  createdAt: string
+}
+
+async function showPayment(call: Call, paymentId: string): Promise<void> {
+  const api = await call.operator()
+  const answer = await api.get(`${PATH}/${paymentId}`)
+  if (call.isJson) {
+    call.print(answer.text)
+    return
+  }
+  const payment = parseWithAmountText<PaymentItem>(answer.text)
+  const { status, document } = payment
+  call.fields([
+    ['Payment', payment.id],
+    ['State', status?.state],
+    ...(status?.reason ? ([['Reason', status.reason]] as const) : []),
+    ['Amount', `${payment.amount.amount} ${payment.amount.currency}`],
+    ['External id', payment.externalId],
+    ['Reference', payment.reference],
+    ['Purpose', payment.purposeOfPayment],
+    ['Account', payment.accountId],
+    ['Client', payment.clientId],
+    ['Created', formatTime(payment.createdAt)],
+    ['Completed', formatTime(payment.completedAt)],
+    ...(document ? ([['Document', `${document.name} (${document.mediaType})`]] as const) : []),
+    ...(payment.version === null ? [] : ([['Version', payment.version]] as const)),
+  ])
+  const events = (await api.get(`${PATH}/${paymentId}/events`)).json<CursorBody<EventItem>>()
+  call.print('')
+  call.table(
+    [
+      { title: 'SEQUENCE', of: ({ sequence }) => sequence, right: true },
+      { title: 'EVENT', of: ({ event }) => event },
+      { title: 'ACCEPTED', of: ({ createdAt }) => formatTime(createdAt) },
+      { title: 'EVENT ID', of: (event) => event.id },
+    ],
+    events.items,
+    'Its events are no longer kept.',
+  )
+  call.note(`What became of them: paybell deliveries list --payment ${paymentId}`)
+}
+
+function list(): Command {
+  return withCursor(
+    operatorCommand('list', 'List payments, the last changed first.', [
+      'paybell payments list --limit 10',
+      'paybell payments list --client 01a1dd3c-57d6-7001-9e6f-60de241483ec --json',
+    ])
+      .option('--client <id>', 'only of this client', id)
+      .option('--account <id>', 'only of this account', id),
+  ).action(calling(listPayments))
+}
+
+async function listPayments(call: Call<CursorOptions & { client?: string }>): Promise<void> {
+  const { limit, after, client: clientId, account: accountId } = call.options
+  const api = await call.operator()
+  const answer = await api.get(PATH, { limit, after, clientId, accountId })
+  if (call.isJson) {
+    call.print(answer.text)
+    return
+  }
+  const body = parseWithAmountText<CursorBody<PaymentItem>>(answer.text)
+  call.table(
+    [
+      { title: 'PAYMENT', of: (payment) => payment.id },
+      {
+        title: 'STATE',
+        of: ({ status }) => status?.state,
+        paint: (text) => paintState(text, call.paint),
+      },
+      { title: 'AMOUNT', of: ({ amount }) => amount.amount, right: true },
+      { title: 'CUR', of: ({ amount }) => amount.currency },
+      { title: 'EVENTS', of: ({ sequence }) => sequence, right: true },
+      { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
+      { title: 'EXTERNAL ID', of: ({ externalId }) => externalId },
+    ],
+    body.items,
+    'There are no payments. Make one with: paybell trigger',
+  )
+  noteCursor(call, body)
+}
+
+interface ErasedPayment {
+  id: string
+  erasedAt: string
+  events: number
+  documents: number
+  cancelled: number
+}
+
+function erase(): Command {
+  return operatorCommand('erase', 'Erase what a payment tells of people, for good.', [
+    `paybell payments erase ${PAYMENT}`,
+    `paybell payments erase ${PAYMENT} --yes --json`,
+  ])
+    .argument('<payment>', 'id of the payment', id)
+    .option('--yes', 'do not ask, on a terminal either')
+    .action(calling(erasePayment))
+}
+
+async function erasePayment(call: Call<{ yes?: boolean }>, paymentId: string): Promise<void> {
+  const api = await call.operator()
+  const question = `Erase payment ${paymentId}? Its data, its files and those of its events cannot be brought back.`
+  if (!call.options.yes && !(await call.confirms(question))) {
+    call.note('Nothing was done.')
+    throw new SilentFailure()
+  }
+  const answer = await api.post(`${PATH}/${paymentId}/erase`)
+  call.answer<ErasedPayment>(answer, ({ events, documents, cancelled, erasedAt }) => {
+    call.print(`${paymentId} erased, ${formatTime(erasedAt)}.`)
+    call.print(
+      `${plural(events, 'event', 'events')}, ${plural(documents, 'file', 'files')}, ${plural(cancelled, 'pending delivery cancelled', 'pending deliveries cancelled')}.`,
+    )
+  })
+  call.note('Backups keep it until they are gone. Its id, states and times stay.')
+}

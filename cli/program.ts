@@ -1,0 +1,68 @@
+// Every command under its name. Building it loads no service: that happens when one is asked for.
+
+import { Command } from 'commander'
+import { VERSION } from '../server/version.ts'
+import { accountsCommand } from './accounts.ts'
+import { checkCommand } from './check.ts'
+import { clientsCommand } from './clients.ts'
+import { helpText } from './command.ts'
+import { deliveriesCommand } from './deliveries.ts'
+import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
+import { endpointsCommand } from './endpoints.ts'
+import { keysCommand } from './keys.ts'
+import { listenCommand } from './listen.ts'
+import { paymentsCommand } from './payments.ts'
+import { receiveCommand } from './receive.ts'
+import { recoverCommand } from './recover.ts'
+import {
+  migrateCommand,
+  resealCommand,
+  sandboxCommand,
+  serveCommand,
+  signingKeysCommand,
+} from './service-commands.ts'
+import { signatureCommand } from './signature.ts'
+import { triggerCommand } from './trigger.ts'
+import { webhooksCommand } from './webhooks.ts'
+
+export function createProgram(): Command {
+  const program = new Command('paybell')
+    .description('Tells people, reliably, that a payment has changed.')
+    .version(VERSION)
+    .commandsGroup('Run it:')
+    .addCommand(sandboxCommand())
+    .addCommand(serveCommand())
+    .addCommand(migrateCommand())
+    .addCommand(resealCommand())
+    .addCommand(signingKeysCommand())
+    .addCommand(doctorCommand())
+    .addCommand(demoCommand())
+    .commandsGroup('Operate it:')
+    .addCommand(clientsCommand())
+    .addCommand(accountsCommand())
+    .addCommand(keysCommand())
+    .addCommand(paymentsCommand())
+    .addCommand(endpointsCommand())
+    .addCommand(deliveriesCommand())
+    .addCommand(recoverCommand())
+    .commandsGroup('Integrate with it:')
+    .addCommand(webhooksCommand())
+    .addCommand(listenCommand())
+    .addCommand(receiveCommand())
+    .addCommand(triggerCommand())
+    .addCommand(signatureCommand())
+    .addCommand(checkCommand())
+    .addHelpText('after', helpText(['paybell demo', 'paybell trigger', 'paybell deliveries list']))
+    .addHelpText('after', '\nThe settings are environment variables: see .env.example.')
+  // Whoever calls decides how to end: wrong usage is 2, whatever command noticed it.
+  for (const command of withCommands(program)) {
+    command.exitOverride().showHelpAfterError('Add --help to see what it takes.')
+  }
+  return program
+}
+
+/** The command and all below it. */
+export function withCommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withCommands)]
+}

@@ -1,0 +1,46 @@
+// How a command runs: what goes wrong is told in a sentence, not as a stack, and the exit code says it:
+// 0 done, 1 failed, 2 wrong usage.
+
+import { CommanderError } from 'commander'
+import { ConfigError } from '../server/config/config.ts'
+import { ApiError, UnreachableError } from './api.ts'
+import { problemText } from './problem-text.ts'
+import { StopSignals } from './stop-signals.ts'
+import { paintFor } from './terminal.ts'
+
+/** The caller's mistake, seen before anything was done. */
+export class UsageError extends Error {}
+
+/** It did not work, and everything has been said already. */
+export class SilentFailure extends Error {}
+
+export async function runCommand(run: () => Promise<void>, hasColour = false): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    process.exitCode = exitCodeOf(error)
+    if (!(error instanceof SilentFailure)) console.error(describe(error, hasColour))
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  const isUsage =
+    error instanceof ConfigError || error instanceof UsageError || error instanceof CommanderError
+  return isUsage ? 2 : 1
+}
+
+function describe(error: unknown, hasColour: boolean): string {
+  const paint = paintFor(hasColour)
+  if (error instanceof ApiError) return problemText(error, paint)
+  const name = paint.red('paybell:')
+  if (error instanceof UnreachableError) {
+    return `${name} ${error.message}\n  Start a sandbox with npm start, or say where the service is with --url or PAYBELL_URL.`
+  }
+  if (error instanceof AggregateError) return `${name} ${error.errors.map(String).join('; ')}`
+  return `${name} ${error instanceof Error ? error.message : String(error)}`
+}
+
+/** Resolves with the first SIGINT or SIGTERM. Later ones change nothing: Ctrl-C under npm sends two. */
+export function untilSignal(): Promise<NodeJS.Signals> {
+  return new StopSignals().asked
+}

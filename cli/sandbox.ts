@@ -1,0 +1,145 @@
+// `paybell sandbox` (`npm start`): the whole service on this machine, with a real PostgreSQL of its own,
+// a client to play with, and everything printed that the first call needs.
+
+import { randomBytes } from 'node:crypto'
+import { type Logger, pino } from 'pino'
+import { createApp, type PaybellApp } from '../server/app.ts'
+import { type Config, loadConfig } from '../server/config/config.ts'
+import { superviseEmbedded } from '../server/embedded/supervisor.ts'
+import { createSignInLink } from '../server/operations/console-session.ts'
+import { onboardClient } from '../server/operations/onboard-client.ts'
+import { openAccount } from '../server/operations/open-account.ts'
+import type { Deps } from '../server/operations/parts/deps.ts'
+import { seedSandbox } from '../server/sandbox/seed-sandbox.ts'
+import { findClientsOfAccounts } from '../server/store/accounts.ts'
+import { openAsAppRole } from '../server/store/app-role.ts'
+import { checkDatabase } from '../server/store/check-database.ts'
+import { migrate } from '../server/store/migrate.ts'
+import { drain } from './drain.ts'
+import {
+  loadClient,
+  loadKeys,
+  removeSandboxFile,
+  type SandboxClient,
+  saveClient,
+  saveSandboxFile,
+} from './sandbox-credentials.ts'
+import { makeDataDir } from './sandbox-data-dir.ts'
+import { StopSignals } from './stop-signals.ts'
+import { warnOfMisspelt } from './warn-misspelt.ts'
+import { printWelcome } from './welcome.ts'
+
+export async function sandbox(): Promise<void> {
+  const startedAt = performance.now()
+  const signals = new StopSignals()
+  const config = loadConfig('sandbox', process.env)
+  const logger = pino({ level: config.logLevel })
+  warnOfMisspelt(process.env, logger)
+  const dataDir = await makeDataDir(config.dataDir)
+
+  const database = await openDatabase(config, dataDir, logger)
+  try {
+    await removeSandboxFile(dataDir)
+    const keys = await loadKeys(dataDir)
+    await migrate(database.url, new Date())
+    // The service itself works under a role that cannot rewrite the audit.
+    const databaseUrl = database.isOurs
+      ? await openAsAppRole(database.url, 'paybell_app', randomBytes(24).toString('base64url'))
+      : database.url
+    const operatorKey = config.operatorKey ?? keys.operatorKey
+    const app = createApp({
+      config,
+      logger,
+      databaseUrl,
+      masterKeys: config.masterKeys.length > 0 ? config.masterKeys : [keys.masterKey],
+      operatorKey,
+      isAlone: database.isOurs,
+    })
+    try {
+      await Promise.race([app.start(), signals.asked])
+      if (signals.isAsked) return
+      const { isNew, ...client } = await ensureClient(app.deps, dataDir)
+      const baseUrl = app.baseUrl()
+      const signInUrl = `${app.operatorUrl()}/console/sign-in#${await createSignInLink(app.deps)}`
+      const path = await saveSandboxFile(dataDir, { baseUrl, operatorKey, ...client })
+      printWelcome({
+        baseUrl,
+        signInUrl,
+        operatorKey,
+        ...client,
+        path,
+        database: database.about,
+        readyInMs: performance.now() - startedAt,
+      })
+      // Behind everything that somebody may be waiting for, and once: at the very first start.
+      const seeding = isNew && isLookedAt(config) ? seed(app, logger) : undefined
+      await signals.asked
+      await seeding
+      await drain(app, { seconds: config.drainSeconds, signals, logger })
+    } finally {
+      await app.stop()
+    }
+  } finally {
+    await database.stop()
+  }
+}
+
+interface OpenDatabase {
+  url: string
+  about: string
+  /** Started by us, so nobody else is on it. */
+  isOurs: boolean
+  stop(): Promise<void>
+}
+
+async function openDatabase(
+  config: Config,
+  dataDir: string,
+  logger: Logger,
+): Promise<OpenDatabase> {
+  if (config.databaseUrl !== null) {
+    const url = config.databaseUrl
+    for (const fault of await checkDatabase(url)) logger.warn({ fault }, 'database.not-durable')
+    return { url, about: 'PostgreSQL of DATABASE_URL', isOurs: false, stop: async () => {} }
+  }
+  const embedded = await superviseEmbedded({
+    dataDir,
+    log: ({ msg, ...fields }) => logger.info(fields, msg),
+  })
+  return {
+    url: embedded.url,
+    about: `PostgreSQL ${embedded.version}, embedded`,
+    isOurs: true,
+    stop: () => embedded.stop(),
+  }
+}
+
+/** The same client at every start, unless the database no longer knows it. */
+async function ensureClient(
+  deps: Deps,
+  dataDir: string,
+): Promise<SandboxClient & { isNew: boolean }> {
+  const known = await loadClient(dataDir)
+  if (known && (await findClientsOfAccounts(deps.pool, [known.accountId])).size > 0) {
+    return { ...known, isNew: false }
+  }
+  const { client, secret } = await onboardClient(deps, 'Sandbox client')
+  const account = await openAccount(deps, client.id, 'Sandbox account')
+  const made = { clientId: client.id, clientSecret: secret, accountId: account.id }
+  await saveClient(dataDir, made)
+  return { ...made, isNew: true }
+}
+
+/** A person wants something to look at; a script or a test counts, and wants the printed client alone. */
+function isLookedAt({ sandboxSeed }: Config): boolean {
+  return sandboxSeed === 'on' || (sandboxSeed === 'terminal' && process.stdout.isTTY === true)
+}
+
+/** A sandbox without something to look at works all the same. */
+async function seed(app: PaybellApp, logger: Logger): Promise<void> {
+  try {
+    if (app.receivers) await seedSandbox(app.deps, app.receivers, app.baseUrl())
+  } catch (error) {
+    logger.warn({ error: String(error) }, 'sandbox.not-seeded')
+  }
+}

@@ -1,0 +1,54 @@
+// `paybell serve`: production. Many processes on many machines may share one database.
+
+import { type Logger, pino } from 'pino'
+import { createApp } from '../server/app.ts'
+import { type Config, describeConfig, loadConfig } from '../server/config/config.ts'
+import { migrate } from '../server/store/migrate.ts'
+import { drain } from './drain.ts'
+import { StopSignals } from './stop-signals.ts'
+import { waitForDatabase } from './wait-for-database.ts'
+import { warnOfMisspelt } from './warn-misspelt.ts'
+
+export async function serve(): Promise<void> {
+  const signals = new StopSignals()
+  const config = loadConfig('production', process.env)
+  const logger = pino({ level: config.logLevel })
+  logger.info(describeConfig(config), 'paybell.starting')
+  warnOfMisspelt(process.env, logger)
+  const databaseUrl = config.databaseUrl as string
+  if (config.allowedNetworks.length > 0) {
+    logger.warn({ networks: config.allowedNetworks }, 'callbacks.private-networks-allowed')
+  }
+  await signals.endAtOnceDuring(prepareDatabase(config, logger))
+
+  const app = createApp({
+    config,
+    logger,
+    databaseUrl,
+    masterKeys: config.masterKeys,
+    operatorKey: config.operatorKey as string,
+  })
+  // From here on shards are held: whatever happens, they are given back.
+  try {
+    await Promise.race([app.start(), signals.asked])
+    const hasStarted = !signals.isAsked
+    if (hasStarted) logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
+    const signal = await signals.asked
+    logger.info({ signal }, 'paybell.stopping')
+    if (hasStarted) await drain(app, { seconds: config.drainSeconds, signals, logger })
+  } finally {
+    await app.stop()
+    logger.info('paybell.stopped')
+  }
+}
+
+async function prepareDatabase(config: Config, logger: Logger): Promise<void> {
+  const databaseUrl = config.databaseUrl as string
+  const waitSeconds = config.databaseWaitSeconds
+  const faults = await waitForDatabase({ databaseUrl, waitSeconds, logger })
+  for (const fault of faults) logger.warn({ fault }, 'database.not-durable')
+  const applied = await migrate(databaseUrl, new Date(), {
+    onPartitions: ({ moved, left }) => logger.warn({ moved, left }, 'partitions.left'),
+  })
+  if (applied.length > 0) logger.info({ applied }, 'database.migrated')
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { ConfigError, isColourRefused, loadCallerConfig } from '../server/config/config.ts'
+import { Target, type TargetOptions } from './target.ts'
+
+const dir = await mkdtemp(join(tmpdir(), 'paybell-target-'))
+after(() => rm(dir, { recursive: true, force: true }))
+const SANDBOX = {
+  baseUrl: 'http://127.0.0.1:8080',
+  operatorKey: 'pbo_sandbox',
+  clientId: 'c',
+  clientSecret: 's',
+  accountId: '01a1dd3c-57d6-7001-9e6f-60de241483ec',
+}
+await writeFile(join(dir, 'sandbox.json'), JSON.stringify(SANDBOX))
+
+function target(env: Record<string, string>, options: TargetOptions = {}) {
+  const notes: string[] = []
+  const config = loadCallerConfig({ PAYBELL_DATA_DIR: dir, ...env })
+  return { notes, target: new Target(config, options, (text) => notes.push(text)) }
+}
+
+test('without settings, the sandbox of the data directory is meant, and that is said once', async () => {
+  const { notes, target: found } = target({})
+  assert.equal((await found.operator()).url, SANDBOX.baseUrl)
+  assert.equal(await found.accountId(), SANDBOX.accountId)
+  assert.deepEqual(notes, ['Using the sandbox at http://127.0.0.1:8080.'])
+})
+
+test('settings win over the sandbox, and options over settings', async () => {
+  const env = { PAYBELL_URL: 'https://one.example', PAYBELL_OPERATOR_KEY: 'k' }
+  assert.equal((await target(env).target.operator()).url, 'https://one.example')
+  const { notes, target: found } = target(env, { url: 'https://two.example' })
+  assert.equal((await found.operator()).url, 'https://two.example')
+  assert.deepEqual(notes, [])
+})
+
+test("the sandbox's key is never sent to another service", async () => {
+  const { target: found } = target({ PAYBELL_URL: 'https://one.example' })
+  await assert.rejects(found.operator(), /no operator key is given/)
+  await assert.rejects(found.client(), /no credentials are given/)
+  await assert.rejects(found.accountId(), /no account is named/)
+})
+
+test('the account of the sandbox is not taken for another client', async () => {
+  const { target: found } = target({ PAYBELL_CLIENT_ID: 'x', PAYBELL_CLIENT_SECRET: 'y' })
+  await assert.rejects(found.accountId(), /no account is named/)
+})
+
+test('nothing at all is told with what to do', async () => {
+  const { target: found } = target({ PAYBELL_DATA_DIR: join(dir, 'nothing') })
+  await assert.rejects(found.operator(), /Start a sandbox with npm start/)
+})
+
+test('keys may come from files, and a fault is named without its value', async () => {
+  const file = join(dir, 'key')
+  await writeFile(file, 'pbk_key\n')
+  assert.equal(loadCallerConfig({ PAYBELL_OPERATOR_KEY_FILE: file }).operatorKey, 'pbk_key')
+  assert.throws(
+    () => loadCallerConfig({ PAYBELL_URL: 'nonsense-value' }),
+    (error) =>
+      error instanceof ConfigError &&
+      error.message.includes('PAYBELL_URL') &&
+      !error.message.includes('nonsense-value'),
+  )
+})
+
+test('NO_COLOR and a dumb terminal refuse colours', () => {
+  assert.equal(isColourRefused({}), false)
+  assert.equal(isColourRefused({ NO_COLOR: '' }), false)
+  assert.equal(isColourRefused({ NO_COLOR: '1' }), true)
+  assert.equal(isColourRefused({ TERM: 'dumb' }), true)
+})

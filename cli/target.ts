@@ -1,0 +1,156 @@
+// Which service is meant, and with whose name: --url and --key-file first, then the settings, then the
+// sandbox whose credentials lie in the data directory.
+
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { CallerConfig } from '../server/config/config.ts'
+import { isUuid } from '../server/core/uuid.ts'
+import { Api } from './api.ts'
+import { UsageError } from './run.ts'
+import type { SandboxFile } from './sandbox-credentials.ts'
+
+export interface TargetOptions {
+  url?: string | undefined
+  keyFile?: string | undefined
+  account?: string | undefined
+  clientId?: string | undefined
+  clientSecret?: string | undefined
+}
+
+export class Target {
+  readonly config: CallerConfig
+  readonly #options: TargetOptions
+  readonly #note: (text: string) => void
+  #sandbox: Promise<SandboxFile | null> | null = null
+  #isSaid = false
+
+  constructor(config: CallerConfig, options: TargetOptions, note: (text: string) => void) {
+    this.config = config
+    this.#options = options
+    this.#note = note
+  }
+
+  /** For /operator/v1. */
+  async operator(): Promise<Api> {
+    const key = this.#options.keyFile
+      ? await readSecretFile(this.#options.keyFile)
+      : this.config.operatorKey
+    const url = this.#options.url ?? this.config.url
+    if (url !== null && key !== null) return operatorApi(url, key)
+    const sandbox = await this.#sandboxFor(url)
+    const operatorKey = key ?? sandbox?.operatorKey
+    const baseUrl = url ?? sandbox?.baseUrl
+    if (baseUrl === undefined || operatorKey === undefined) {
+      throw new UsageError(
+        baseUrl === undefined
+          ? `no service is named. Start a sandbox with npm start, or give --url and PAYBELL_OPERATOR_KEY.${this.#looked()}`
+          : 'no operator key is given. Set PAYBELL_OPERATOR_KEY, or give --key-file FILE.',
+      )
+    }
+    return operatorApi(baseUrl, operatorKey)
+  }
+
+  /** For the client's side: what an integrator does, with a token made from the credentials. */
+  async client(): Promise<Api> {
+    const clientId = this.#options.clientId ?? this.config.clientId
+    const clientSecret = this.#options.clientSecret ?? this.config.clientSecret
+    const url = this.#options.url ?? this.config.url
+    const isGiven = clientId !== null && clientSecret !== null
+    const sandbox = url !== null && isGiven ? null : await this.#sandboxFor(url)
+    const baseUrl = url ?? sandbox?.baseUrl
+    if (baseUrl === undefined) {
+      throw new UsageError(
+        `no service is named. Start a sandbox with npm start, or give --url.${this.#looked()}`,
+      )
+    }
+    const credentials = isGiven
+      ? { clientId, clientSecret }
+      : sandbox && { clientId: sandbox.clientId, clientSecret: sandbox.clientSecret }
+    if (!credentials) {
+      throw new UsageError(
+        'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
+      )
+    }
+    return new Api({
+      url: baseUrl,
+      bearer: () => fetchToken(baseUrl, credentials),
+      refusedHint: 'Check PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
+    })
+  }
+
+  /** The account that is meant: --account, the setting, or the sandbox's own. */
+  async accountId(): Promise<string> {
+    const given = this.#options.account ?? this.config.accountId
+    if (given !== null) {
+      if (!isUuid(given)) throw new UsageError('the account must be a uuid.')
+      return given.toLowerCase()
+    }
+    // The sandbox's own account goes with the sandbox's own client, and with no other.
+    const isSandboxClient = (this.#options.clientId ?? this.config.clientId) === null
+    const sandbox = isSandboxClient
+      ? await this.#sandboxFor(this.#options.url ?? this.config.url)
+      : null
+    if (sandbox === null) throw new UsageError('no account is named. Give --account ID.')
+    return sandbox.accountId
+  }
+
+  /** What `npm start` wrote, if it is the service that is meant. */
+  async #sandboxFor(url: string | null): Promise<SandboxFile | null> {
+    this.#sandbox ??= readSandboxFile(this.config.dataDir)
+    const sandbox = await this.#sandbox
+    if (sandbox === null || (url !== null && !isSameOrigin(url, sandbox.baseUrl))) return null
+    if (!this.#isSaid) this.#note(`Using the sandbox at ${sandbox.baseUrl}.`)
+    this.#isSaid = true
+    return sandbox
+  }
+
+  #looked(): string {
+    return ` (No sandbox.json in ${resolve(this.config.dataDir)}.)`
+  }
+}
+
+function operatorApi(url: string, key: string): Api {
+  return new Api({
+    url,
+    bearer: async () => key,
+    refusedHint: 'The operator key was refused: check PAYBELL_OPERATOR_KEY or --key-file.',
+  })
+}
+
+async function fetchToken(
+  url: string,
+  credentials: { clientId: string; clientSecret: string },
+): Promise<string> {
+  const api = new Api({ url, bearer: async () => '' })
+  const answer = await api.post('/auth/token', credentials)
+  return answer.json<{ access_token: string }>().access_token
+}
+
+export async function readSandboxFile(dataDir: string): Promise<SandboxFile | null> {
+  const path = join(dataDir, 'sandbox.json')
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new Error(`${path} cannot be read: ${(error as Error).message}`)
+  }
+  try {
+    return JSON.parse(text) as SandboxFile
+  } catch {
+    throw new Error(`${path} is not JSON. Start the sandbox again: it writes the file anew.`)
+  }
+}
+
+export async function readSecretFile(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${path} cannot be read: ${error.message}`)
+  })
+  const secret = text.trim()
+  if (secret === '' || /\s/.test(secret)) throw new UsageError(`${path} must hold one key.`)
+  return secret
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  return new URL(one).origin === new URL(other).origin
+}

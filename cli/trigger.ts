@@ -1,0 +1,104 @@
+// `paybell trigger`: makes a payment and walks it through its states, so that whoever writes a receiver
+// has something to receive.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { PAYMENT_STATES, type PaymentState } from '../server/core/payment.ts'
+import type { Api } from './api.ts'
+import { type Call, calling, operatorCommand } from './command.ts'
+import { parseWithAmountText } from './exact.ts'
+import { gather, id, integer, oneOf, parseSpan } from './parse.ts'
+import type { PaymentWritten } from './payments.ts'
+import {
+  override,
+  pathTo,
+  readDocument,
+  type SampleDocument,
+  type SamplePayment,
+  samplePayment,
+} from './sample-payment.ts'
+import { paintState } from './terminal.ts'
+
+interface TriggerOptions {
+  state: PaymentState
+  override?: string[]
+  document?: string
+  every: number
+  count: number
+  only?: boolean
+}
+
+export function triggerCommand(): Command {
+  return operatorCommand('trigger', 'Make a payment and walk it through its states.', [
+    'paybell trigger',
+    'paybell trigger --state DUE --override amount.amount=1250.00 --override amount.currency=EUR',
+    'paybell trigger --document receipt.pdf --every 2s',
+    'paybell trigger --state DRAFT --count 20',
+  ])
+    .option('--state <state>', 'the state to walk to', oneOf(PAYMENT_STATES), 'PAID')
+    .option('--only', 'write the payment once, in that state, without the way there')
+    .option('--override <field=value>', 'set a field; may be given several times', gather)
+    .option('--document <file>', 'attach a receipt in the last state')
+    .option('--account <id>', 'account that it belongs to (PAYBELL_ACCOUNT_ID)', id)
+    .option('--every <span>', 'time between two states', parseSpan, 0)
+    .option('--count <n>', 'so many payments', integer(1, 10_000), 1)
+    .action(calling(trigger))
+}
+
+async function trigger(call: Call<TriggerOptions>): Promise<void> {
+  const { options } = call
+  const api = await call.operator()
+  const accountId = await call.target.accountId()
+  const document = options.document ? await readDocument(options.document) : null
+  for (let made = 0; made < options.count; made++) {
+    const payment = samplePayment()
+    for (const text of options.override ?? []) override(payment, text)
+    await walk(call, api, { accountId, payment, document })
+    if (options.count === 1) {
+      call.note(`What became of it: paybell deliveries list --payment ${payment.id}`)
+    }
+  }
+}
+
+async function walk(
+  call: Call<TriggerOptions>,
+  api: Api,
+  made: { accountId: string; payment: SamplePayment; document: SampleDocument | null },
+): Promise<void> {
+  const { state, only, every } = call.options
+  const states = only ? [state] : pathTo(state)
+  for (const [index, step] of states.entries()) {
+    if (index > 0 && every > 0) await delay(every)
+    const isLast = index === states.length - 1
+    const payment =
+      isLast && made.document ? { ...made.payment, document: made.document } : made.payment
+    const text = await writePayment(api, made.accountId, payment, step)
+    if (call.isJson) {
+      call.print(text)
+      continue
+    }
+    const { event, payment: written } = parseWithAmountText<PaymentWritten>(text)
+    if (index === 0) {
+      const { amount, currency } = written.amount
+      call.print(`Payment ${written.id} of ${amount} ${currency} (${written.externalId})`)
+    }
+    call.print(
+      `  ${paintState(step, call.paint)}${' '.repeat(18 - step.length)}${event ? event.type : 'nothing changed'}`,
+    )
+  }
+}
+
+/** Returns the answer's text. */
+export async function writePayment(
+  api: Api,
+  accountId: string,
+  payment: SamplePayment,
+  state: PaymentState,
+): Promise<string> {
+  const status = { ...(payment.status as object | undefined), state }
+  const answer = await api.call('PUT', `/operator/v1/payments/${payment.id}`, {
+    headers: { accountid: accountId, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...payment, status }),
+  })
+  return answer.text
+}

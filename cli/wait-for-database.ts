@@ -1,0 +1,49 @@
+// `paybell serve` and its database may start in any order, and a failover may be under way: a database
+// that is away, or takes no writes yet, is waited for, as long as the settings say. What no waiting mends,
+// such as a wrong password, ends the start at once.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { checkDatabase } from '../server/store/check-database.ts'
+import { isDatabaseAway } from '../server/store/db.ts'
+import { reasonOf } from './reason.ts'
+import { plural } from './terminal.ts'
+
+const TRY_EVERY_MS = 1_000
+/** So often the log says that we still wait, besides when the reason changes. */
+const SAY_EVERY_MS = 15_000
+
+export interface Waiting {
+  databaseUrl: string
+  waitSeconds: number
+  logger: Logger
+}
+
+/** What is not durable about the database, a sentence each. Signals are the caller’s to hear. */
+export async function waitForDatabase(waiting: Waiting): Promise<readonly string[]> {
+  const { databaseUrl, waitSeconds, logger } = waiting
+  const startedAtMs = performance.now()
+  let said = { reason: '', atMs: 0 }
+  for (;;) {
+    try {
+      const faults = await checkDatabase(databaseUrl)
+      if (said.reason !== '') logger.info('database.reached')
+      return faults
+    } catch (error) {
+      const nowMs = performance.now()
+      if (!isDatabaseAway(error) || waitSeconds === 0) throw error
+      const reason = reasonOf(error)
+      if (nowMs - startedAtMs >= waitSeconds * 1_000) {
+        throw new Error(
+          `the database could not be used within ${plural(waitSeconds, 'second')} (PAYBELL_DATABASE_WAIT_SECONDS): ${reason}`,
+          { cause: error },
+        )
+      }
+      if (reason !== said.reason || nowMs - said.atMs >= SAY_EVERY_MS) {
+        said = { reason, atMs: nowMs }
+        logger.warn({ reason, waitSeconds }, 'database.awaited')
+      }
+    }
+    await delay(TRY_EVERY_MS)
+  }
+}

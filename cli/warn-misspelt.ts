@@ -1,0 +1,14 @@
+// Said once at start, by the commands that run the service. No fault: others may set variables like ours.
+
+import type { Logger } from 'pino'
+import { type Environment, findMisspelt } from '../server/config/config.ts'
+
+export function warnOfMisspelt(env: Environment, logger: Logger): void {
+  for (const { name, nearest } of findMisspelt(env)) {
+    const detail =
+      nearest === null
+        ? `${name} is not a setting and has no effect.`
+        : `${name} is not a setting and has no effect. Did you mean ${nearest}?`
+    logger.warn({ setting: name, nearest, detail }, 'settings.unknown')
+  }
+}

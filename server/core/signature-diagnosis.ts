@@ -1,0 +1,222 @@
+// The diagnosis of the signature doctor, once a signature does not fit: each mistake is repeated on our side,
+// and told when the signature fits then. Nothing here changes what is valid.
+
+import { type KeyObject, timingSafeEqual } from 'node:crypto'
+import { HMAC_HEADER } from './callback-headers.ts'
+import { otherSpellings, saysTheSame } from './json-spellings.ts'
+import { toSigningKey } from './signature.ts'
+import {
+  bodyChanged,
+  type Finding,
+  type FindingCode,
+  incompleteContent,
+  malformedSignature,
+  previousKey,
+  reserialised,
+  trailingNewline,
+} from './signature-findings.ts'
+import {
+  type CompleteSigned,
+  knownKeys,
+  mac,
+  prefixOf,
+  type SignatureInput,
+  type Signed,
+  type Verdict,
+} from './signature-input.ts'
+
+/** Larger bodies hold a file: hashing those dozens of times would cost more than it tells. */
+const GUESSED_BYTES_MAX = 256 * 1_024
+
+/** Why at least one signature does not fit. Never changes what is valid. */
+export function explain(
+  input: SignatureInput,
+  signed: Signed,
+  verdict: { plain: Verdict | null; standard: Verdict | null },
+): Finding[] {
+  // Body and key are right where the plain HMAC is: only what the other covers besides can be wrong.
+  if (verdict.standard === 'none' && verdict.plain !== null && verdict.plain !== 'none') {
+    return [standardFault(input, signed as CompleteSigned)]
+  }
+  const digests = readDigests(signed, verdict)
+  const malformed = digests.length === 0
+  if (malformed) return [malformedSignature()]
+  const found = new Map<FindingCode, Finding>()
+  const add = (finding: Finding) => found.set(finding.code, finding)
+  const body = bodyFault(input)
+  if (body !== null) add(body)
+  for (const digest of digests) {
+    for (const finding of digestFaults(input, signed, digest, body !== null)) add(finding)
+  }
+  return [...found.values()]
+}
+
+/** The bytes that a signature header claims, and how they were written. */
+interface Digest {
+  dialect: 'plain' | 'standard'
+  encoding: 'hex' | 'base64'
+  bytes: Buffer
+}
+
+function readDigests(
+  signed: Signed,
+  verdict: { plain: Verdict | null; standard: Verdict | null },
+): Digest[] {
+  const digests: Digest[] = []
+  const read = (dialect: Digest['dialect'], text: string) => {
+    const value = text.replace(/^(sha256=|v1[,=])/i, '')
+    if (/^[0-9a-f]{64}$/i.test(value)) {
+      digests.push({ dialect, encoding: 'hex', bytes: Buffer.from(value, 'hex') })
+    } else if (/^[\w+/-]{43}=?$/.test(value)) {
+      digests.push({ dialect, encoding: 'base64', bytes: Buffer.from(value, 'base64') })
+    }
+  }
+  if (verdict.plain === 'none' && signed.hmac !== null) read('plain', signed.hmac)
+  if (verdict.standard === 'none') for (const one of signed.signatures) read('standard', one)
+  return digests
+}
+
+/** What is plain from the body alone, because we know the bytes that were sent. */
+export function bodyFault({ body, eventBody }: SignatureInput): Finding | null {
+  if (eventBody === null || Buffer.compare(body, eventBody) === 0) return null
+  if (Buffer.compare(withoutNewline(body), eventBody) === 0) return trailingNewline()
+  return saysTheSame(body, eventBody) ? reserialised() : bodyChanged()
+}
+
+function digestFaults(
+  input: SignatureInput,
+  signed: Signed,
+  digest: Digest,
+  isBodyExplained: boolean,
+): Finding[] {
+  const { body, eventBody, keys } = input
+  const prefix =
+    digest.dialect === 'standard' ? prefixOf(signed as CompleteSigned) : Buffer.alloc(0)
+  const encoding = encodingFault(digest)
+  const fits = (key: KeyObject, bytes: Uint8Array, before = prefix) =>
+    timingSafeEqual(mac(key, before, bytes), digest.bytes)
+
+  const candidates = bodyCandidates(body, eventBody)
+  for (const [name, key] of knownKeys(keys)) {
+    const older = name === 'previous' ? [previousKey(keys, input.nowMs)] : []
+    for (const { bytes, fault } of candidates) {
+      const faults = [...older, ...encoding, ...(fault === null || isBodyExplained ? [] : [fault])]
+      if (fits(key, bytes)) {
+        // Upper-case hex, or a prefix such as sha256=: the digest is right, its spelling is not.
+        return faults.length > 0 || isBodyExplained ? faults : [malformedSignature()]
+      }
+    }
+    if (digest.dialect === 'standard' && fits(key, body, Buffer.alloc(0))) {
+      return [...older, ...encoding, incompleteContent()]
+    }
+  }
+  return [...encoding, wrongKey(input, fits, candidates, isBodyExplained)]
+}
+
+function encodingFault({ dialect, encoding }: Digest): Finding[] {
+  if (dialect === 'plain' && encoding === 'base64') {
+    return [
+      {
+        code: 'base64-not-hex',
+        detail: `This is base64. ${HMAC_HEADER} is the same 32 bytes in lower-case hex: 64 digits.`,
+      },
+    ]
+  }
+  if (dialect === 'standard' && encoding === 'hex') {
+    return [
+      {
+        code: 'hex-not-base64',
+        detail: 'This is hex. An entry of webhook-signature is "v1," and the 32 bytes in base64.',
+      },
+    ]
+  }
+  return []
+}
+
+interface Candidate {
+  bytes: Uint8Array
+  fault: Finding | null
+}
+
+/** What may have been signed in place of the body that we were shown. */
+function bodyCandidates(body: Uint8Array, eventBody: Uint8Array | null): Candidate[] {
+  const candidates: Candidate[] = [
+    { bytes: body, fault: null },
+    { bytes: Buffer.concat([body, Buffer.from('\n')]), fault: trailingNewline() },
+    { bytes: Buffer.concat([body, Buffer.from('\r\n')]), fault: trailingNewline() },
+  ]
+  const trimmed = withoutNewline(body)
+  if (trimmed.length < body.length) candidates.push({ bytes: trimmed, fault: trailingNewline() })
+  if (eventBody !== null) candidates.push({ bytes: eventBody, fault: reserialised() })
+  for (const bytes of otherSpellings(body)) candidates.push({ bytes, fault: reserialised() })
+  return candidates
+}
+
+function withoutNewline(body: Uint8Array): Uint8Array {
+  let end = body.length
+  while (end > 0 && (body[end - 1] === 0x0a || body[end - 1] === 0x0d)) end--
+  return body.subarray(0, end)
+}
+
+/** Mistakes in reading the key, each proven by the signature itself; else only that it is another. */
+function wrongKey(
+  { keys, eventBody, body }: SignatureInput,
+  fits: (key: KeyObject, bytes: Uint8Array) => boolean,
+  candidates: readonly Candidate[],
+  isBodyExplained: boolean,
+): Finding {
+  const bodies = isBodyExplained ? candidates.map(({ bytes }) => bytes) : [body]
+  const misread = body.length > GUESSED_BYTES_MAX ? [] : misreadKeys(keys.current)
+  for (const [how, key] of misread) {
+    if (bodies.some((bytes) => fits(key, bytes))) {
+      return {
+        code: 'wrong-key',
+        detail: `The key was ${how}. The HMAC takes the UTF-8 bytes of sharedKey exactly as it was given.`,
+      }
+    }
+  }
+  return {
+    code: 'wrong-key',
+    detail:
+      eventBody !== null && !isBodyExplained
+        ? 'The body is exactly what was sent, and the signature was not made with a key of this endpoint. Compare the sharedKey in your receiver with the one that you registered last.'
+        : 'No key of this endpoint makes this signature over this body: either it was made with another key, or the body is not the one that was signed.',
+  }
+}
+
+function misreadKeys(current: KeyObject): [string, KeyObject][] {
+  const bytes = current.export()
+  const text = bytes.toString('utf8')
+  const misread: [string, Uint8Array][] = [
+    ['read with a line feed at its end', Buffer.from(`${text}\n`)],
+    ['read with a line break at its end', Buffer.from(`${text}\r\n`)],
+    ['trimmed of white space', Buffer.from(text.trim())],
+    ['put in quotation marks', Buffer.from(`"${text}"`)],
+    ['decoded from base64 first', Buffer.from(text.replace(/^whsec_/, ''), 'base64')],
+    ['decoded from hex first', Buffer.from(text, 'hex')],
+    ['encoded in base64 first', Buffer.from(bytes.toString('base64'))],
+    ['put behind "whsec_"', Buffer.from(`whsec_${text}`)],
+  ]
+  return misread
+    .filter(([, key]) => key.length > 0 && Buffer.compare(key, bytes) !== 0)
+    .map(([how, key]) => [how, toSigningKey(key)])
+}
+
+/** The plain HMAC fits, so that key and body are right, and yet this one does not. */
+function standardFault(input: SignatureInput, signed: CompleteSigned): Finding {
+  const [digest] = readDigests(signed, { plain: null, standard: 'none' })
+  if (digest === undefined) return malformedSignature()
+  const [encoding] = encodingFault(digest)
+  if (encoding !== undefined) return encoding
+  for (const [, key] of knownKeys(input.keys)) {
+    if (timingSafeEqual(mac(key, input.body), digest.bytes)) return incompleteContent()
+    if (timingSafeEqual(mac(key, prefixOf(signed), input.body), digest.bytes)) {
+      return malformedSignature()
+    }
+  }
+  return {
+    code: 'id-or-timestamp-changed',
+    detail:
+      'Body and key are right, but webhook-signature does not fit: webhook-id or webhook-timestamp is not the one that was signed.',
+  }
+}

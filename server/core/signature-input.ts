@@ -1,0 +1,70 @@
+// What the signature doctor is shown, as it looks at it: a body, the headers that count, the keys of the
+// endpoint.
+
+import { createHmac, type KeyObject } from 'node:crypto'
+import { HMAC_HEADER, type SigningKeys } from './callback-headers.ts'
+
+export interface SignatureInput {
+  /** Names in any case. */
+  headers: Readonly<Record<string, string>>
+  body: Uint8Array
+  keys: SigningKeys
+  nowMs: number
+  /** The real bytes of the event that `webhook-id` names, where it is one of the client's. */
+  eventBody: Uint8Array | null
+}
+
+export interface Signed {
+  hmac: string | null
+  id: string | null
+  timestamp: string | null
+  signatures: readonly string[]
+  /** Other headers of ours are there, so that this one was not left out by choice. */
+  hasLostHmac: boolean
+}
+
+export interface CompleteSigned extends Signed {
+  id: string
+  timestamp: string
+}
+
+export function readHeaders(headers: Readonly<Record<string, string>>): Signed {
+  const found = new Map(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()]),
+  )
+  const read = (name: string) => found.get(name.toLowerCase()) || null
+  // A receiver with the old key compares with the second of the two.
+  const hmac = read(HMAC_HEADER) ?? read(`${HMAC_HEADER}-Previous`)
+  return {
+    hmac,
+    id: read('webhook-id'),
+    timestamp: read('webhook-timestamp'),
+    signatures: read('webhook-signature')?.split(/\s+/) ?? [],
+    hasLostHmac: hmac === null && [...found.keys()].some((name) => name.startsWith('x-paybell-')),
+  }
+}
+
+export type KeyName = 'current' | 'previous'
+
+/** The key that a signature fits, if any does. */
+export type Verdict = KeyName | 'none'
+
+export function knownKeys(keys: SigningKeys): [KeyName, KeyObject][] {
+  const known: [KeyName, KeyObject][] = [['current', keys.current]]
+  if (keys.previous !== null) known.push(['previous', keys.previous.key])
+  return known
+}
+
+export function isPreviousAlive({ previous }: SigningKeys, nowMs: number): boolean {
+  return previous !== null && previous.untilMs > nowMs
+}
+
+export function prefixOf({ id, timestamp }: CompleteSigned): Buffer {
+  return Buffer.from(`${id}.${timestamp}.`)
+}
+
+export function mac(key: KeyObject, ...parts: readonly Uint8Array[]): Buffer {
+  const hmac = createHmac('sha256', key)
+  for (const part of parts) hmac.update(part)
+  return hmac.digest()
+}

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
+import { test } from 'node:test'
+import { queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { retryPolicy } from '../core/backoff.ts'
+import { circuitPolicy } from '../core/circuit.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { AttemptRecord } from '../store/outcomes.ts'
+import type { SendingEndpoint } from '../store/sending-endpoints.ts'
+import { EndpointCache } from './endpoint-cache.ts'
+import type { AttemptReport } from './environment.ts'
+import { HealthCounter } from './health-counter.ts'
+import { Lanes } from './lanes.ts'
+import { Payloads } from './payloads.ts'
+import { RECORDER_LIMITS, Recorder } from './recorder.ts'
+import { Sender } from './sender.ts'
+import type { CallbackRequest } from './sending/exchange.ts'
+
+const SECRETS = {
+  keys: { current: createSecretKey(Buffer.from('key')), previous: null },
+  extraHeader: null,
+}
+const NOBODY = {
+  onPostponed() {},
+  onParked() {},
+  onTooEarly() {},
+  onDry() {},
+  onHungry() {},
+  onEnded() {},
+}
+
+/** A sender with real lanes and a real recorder, over a store and a network that the test describes. */
+function startCourier(options: {
+  endpoint?: Partial<SendingEndpoint>
+  text?: string
+  readEndpoints?: () => Promise<never>
+  maySend?: () => boolean
+  send?: (request: CallbackRequest) => Promise<{ outcome: never; durationMs: number }>
+}) {
+  const seen = {
+    requests: [] as CallbackRequest[],
+    records: [] as AttemptRecord[],
+    reports: [] as AttemptReport[],
+    exhausted: 0,
+    over: 0,
+  }
+  const environment = testEnvironment({
+    readEndpoints:
+      options.readEndpoints ??
+      (async (keys) =>
+        keys.map(({ clientKey, endpointId }) => ({
+          clientKey,
+          id: endpointId,
+          shard: 1,
+          url: 'https://receiver.test/hook',
+          isActive: true,
+          secrets: SECRETS,
+          ...options.endpoint,
+        }))),
+    readPayloads: async (keys) => {
+      const { text } = options
+      if (text === undefined) return new Map()
+      return new Map(
+        keys.map(({ eventId }) => [eventId, { text, documentHash: null, documentBytes: null }]),
+      )
+    },
+    exhaust: async () => {
+      seen.exhausted++
+    },
+    recordOutcomes: async (records) => {
+      seen.records.push(...records)
+      return { ids: new Set(records.map(({ id }) => id)), lost: [] }
+    },
+  })
+  environment.send = (request) => {
+    seen.requests.push(request)
+    return (
+      options.send?.(request) ??
+      Promise.resolve({ outcome: { kind: 'answered', status: 200 }, durationMs: 5 })
+    )
+  }
+  environment.onAttempt = (report) => seen.reports.push(report)
+  const lanes = new Lanes(
+    {
+      policy: {
+        inFlightMax: 8,
+        circuit: circuitPolicy(),
+        slowMs: 1_000,
+        ratePerSecond: null,
+        backlogPerSecond: 1_000,
+        bytesPerTurn: 65_536,
+      },
+      slots: 64,
+      perLaneMax: 100_000,
+      perBrokenLaneMax: 100_000,
+      unprovenMax: 100_000,
+      lanesMax: 10,
+      keepMsMax: 60_000,
+      patienceMs: 60_000,
+    },
+    NOBODY,
+  )
+  const sender: Sender = new Sender(
+    environment,
+    {
+      lanes,
+      shards: {
+        epochOf: () => 3,
+        maySend: options.maySend ?? (() => true),
+        toHeld: () => [],
+      } as never,
+      recorder: new Recorder(environment, RECORDER_LIMITS, {
+        isHeld: () => true,
+        refused() {},
+      }),
+      reader: {} as never,
+      payloads: new Payloads(environment.store, { cacheBytesMax: 1_000, fileBytesMax: 1_000 }),
+      endpoints: new EndpointCache(environment.store),
+      health: new HealthCounter(),
+      onFree: () => pump(),
+      onOver: () => {
+        seen.over++
+        queueMicrotask(pump)
+      },
+    },
+    retryPolicy(),
+    1_000,
+  )
+  const pump = () => {
+    for (let strand = take(); strand; strand = take()) sender.attempt(strand)
+  }
+  const take = () => lanes.next(environment.clock.nowMs(), () => true)
+  const deliver = async (...deliveries: QueuedDelivery[]) => {
+    for (const delivery of deliveries) lanes.add(delivery, false, environment.clock.nowMs())
+    pump()
+    for (let left = 20; left > 0; left--) await turnOver()
+  }
+  return { seen, lanes, environment, deliver }
+}
+
+test('a delivery is sent, recorded under its epoch, reported, and leaves memory', async () => {
+  const { seen, lanes, deliver } = startCourier({ text: '{"id":"1"}' })
+  const delivery = queued()
+  await deliver(delivery)
+  assert.equal(seen.requests.length, 1)
+  assert.deepEqual(seen.requests[0]?.body, [Buffer.from('{"id":"1"}')])
+  assert.deepEqual(
+    seen.records.map(({ id, epoch, state, status }) => ({ id, epoch, state, status })),
+    [{ id: delivery.id, epoch: 3, state: 'DELIVERED', status: 200 }],
+  )
+  assert.deepEqual(
+    seen.reports.map(({ deliveryId, epoch, attempt, state }) => [
+      deliveryId,
+      epoch,
+      attempt,
+      state,
+    ]),
+    [[delivery.id, 3, 1, 'DELIVERED']],
+  )
+  assert.deepEqual([lanes.size, lanes.inFlight, seen.over], [0, 0, 1])
+})
+
+test('F17: what cannot be sent is an outcome, on the record; however many there are', async () => {
+  const { seen, lanes, deliver } = startCourier({ endpoint: { secrets: null }, text: '{"id":"1"}' })
+  const deliveries = Array.from({ length: 5_000 }, () => queued())
+  await deliver(...deliveries)
+  assert.deepEqual(seen.requests, [])
+  assert.ok(seen.records.length > 0)
+  for (const { outcome, state } of seen.records) {
+    assert.deepEqual([outcome, state], ['undecryptable-key', 'PENDING'])
+  }
+  assert.equal(lanes.inFlight, 0)
+})
+
+test('F17: a body that is gone is an outcome too', async () => {
+  const { seen, deliver } = startCourier({})
+  await deliver(queued())
+  assert.deepEqual(seen.requests, [])
+  assert.deepEqual(
+    seen.records.map(({ outcome }) => outcome),
+    ['payload-missing'],
+  )
+})
+
+test('when our own store cannot be read, no attempt was made, and its turn is given back', async () => {
+  const { seen, lanes, environment, deliver } = startCourier({
+    readEndpoints: () => Promise.reject(new Error('away')),
+  })
+  await deliver(queued())
+  assert.deepEqual([seen.requests.length, seen.records.length, seen.over], [0, 0, 1])
+  assert.deepEqual(environment.warnings, ['delivery.not-attempted'])
+  assert.deepEqual([lanes.size, lanes.inFlight], [1, 0])
+  assert.equal(lanes.nextDueAtMs, environment.clock.nowMs() + 1_000)
+})
+
+test('a sender that refuses has made no attempt either', async () => {
+  const { seen, lanes, environment, deliver } = startCourier({
+    text: '{"id":"1"}',
+    send: () => Promise.reject(new Error('nobody listens')),
+  })
+  await deliver(queued())
+  assert.deepEqual([seen.requests.length, seen.records.length, seen.over], [1, 0, 1])
+  assert.deepEqual(environment.warnings, ['delivery.not-attempted'])
+  assert.deepEqual([lanes.size, lanes.inFlight], [1, 0])
+})
+
+test('a shard that is lost while its endpoint is read sends nothing', async () => {
+  let isOurs = true
+  const { seen, lanes, deliver } = startCourier({ text: '{"id":"1"}', maySend: () => isOurs })
+  const delivering = deliver(queued())
+  isOurs = false
+  lanes.removeShard(1)
+  await delivering
+  assert.deepEqual([seen.requests.length, seen.records.length, seen.over], [0, 0, 1])
+  assert.equal(lanes.inFlight, 0)
+})
+
+test('one whose time is over while it waits for a newer one ends without an attempt', async () => {
+  const { seen, lanes, environment, deliver } = startCourier({ text: '{"id":"1"}' })
+  const nowMs = environment.clock.nowMs()
+  const { paymentId } = queued()
+  const failing = { paymentId, attempts: 3, firstFailedAtMs: nowMs - 100_000 }
+  const first = queued({ ...failing, deadlineAtMs: nowMs })
+  const laterMs = nowMs + 20_000
+  const second = { ...failing, sequence: 2, deadlineAtMs: nowMs + 9e6, nextAttemptAtMs: laterMs }
+  lanes.putStrand([first, queued(second)], true, nowMs)
+  const delivering = deliver()
+  // The endpoint is being read, and the clock is set back: the end must not become an attempt.
+  environment.clock.advance(-1)
+  await delivering
+  assert.deepEqual([seen.requests.length, seen.exhausted, seen.over], [0, 1, 1])
+  assert.deepEqual([lanes.size, lanes.inFlight, lanes.nextDueAtMs], [1, 0, laterMs])
+})

@@ -1,0 +1,145 @@
+// The guarded sender: every callback, test send and replay leaves through `send`, and nothing else
+// opens a socket to a client's address. What the world does comes back as an Outcome; what only we are to
+// blame for rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: undici's own timeouts are
+// per phase, so one wheel counts the whole of it on the monotonic clock.
+
+import { checkCallbackUrl } from '../../core/callback-url.ts'
+import type { Outcome } from '../../core/delivery.ts'
+import type { TargetPolicy } from '../../core/network-rules.ts'
+import { ConnectionPool } from './connection-pool.ts'
+import {
+  type AttemptResult,
+  type CallbackRequest,
+  Exchange,
+  type ExchangeLimits,
+  type ExchangeParts,
+  type Target,
+} from './exchange.ts'
+import { createGuardedConnector } from './guarded-connector.ts'
+import { createResolver, type ResolveFn } from './resolver.ts'
+import { TimerWheel } from './timer-wheel.ts'
+
+export type { AttemptResult, CallbackRequest } from './exchange.ts'
+
+export interface CallbackClientOptions {
+  policy: TargetPolicy
+  resolve?: ResolveFn
+  monotonicMs?: () => number
+  /** As the engine's: a machine that slept must not send what it began before. */
+  cautiousMs?: () => number
+  /** DNS, TCP and TLS together. */
+  connectTimeoutMs?: number
+  /** From `send` to the last byte read, waiting for a connection included. */
+  deadlineMs?: number
+  /** How long, and how much, of an answer's body is read; how much is kept. */
+  bodyTimeMs?: number
+  bodyBytesMax?: number
+  excerptBytesMax?: number
+  extraCa?: string
+  connectionsPerOrigin?: number
+  socketsMax?: number
+  idleMsMax?: number
+  ageMsMax?: number
+  /** How late a limit may fire. */
+  tickMs?: number
+}
+
+// Parsed once for each URL, not for each attempt. Emptied when full: simpler than an LRU, and a
+// parse costs microseconds.
+const TARGETS_MAX = 10_000
+
+export class CallbackClient {
+  readonly #policy: TargetPolicy
+  readonly #pool: ConnectionPool
+  readonly #parts: ExchangeParts
+  readonly #targets = new Map<string, Target | null>()
+  #runningCount = 0
+  #isClosed = false
+  #onIdle: (() => void) | null = null
+
+  constructor(options: CallbackClientOptions) {
+    const monotonicMs = options.monotonicMs ?? (() => performance.now())
+    const wheel = new TimerWheel(monotonicMs, options.tickMs ?? 50)
+    this.#policy = options.policy
+    const limits: ExchangeLimits = {
+      wheel,
+      monotonicMs,
+      cautiousMs: options.cautiousMs ?? monotonicMs,
+      deadlineMs: options.deadlineMs ?? 15_000,
+      bodyTimeMs: options.bodyTimeMs ?? 2_000,
+      bodyBytesMax: options.bodyBytesMax ?? 16 * 1024,
+      excerptBytesMax: options.excerptBytesMax ?? 4 * 1024,
+    }
+    this.#pool = new ConnectionPool({
+      connect: createGuardedConnector({
+        policy: options.policy,
+        resolve: options.resolve ?? createResolver(),
+        wheel,
+        monotonicMs,
+        connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+        extraCa: options.extraCa,
+      }),
+      monotonicMs,
+      connectionsPerOrigin: options.connectionsPerOrigin ?? 64,
+      socketsMax: options.socketsMax ?? 4_096,
+      idleMsMax: options.idleMsMax ?? 4_000,
+      ageMsMax: options.ageMsMax ?? 300_000,
+    })
+    this.#parts = { pool: this.#pool, limits, onEnded: () => this.#end() }
+  }
+
+  /** Sockets open or opening. */
+  get socketCount(): number {
+    return this.#pool.openCount
+  }
+
+  /** Pairs of tenant and origin that hold a connection, or wait for one. */
+  get poolCount(): number {
+    return this.#pool.poolCount
+  }
+
+  /** Rejects only with an OwnFailure: for want of a socket of ours nothing was sent. */
+  send(request: CallbackRequest): Promise<AttemptResult> {
+    const target = this.#targetOf(request.url)
+    if (target === null) return refused({ kind: 'blocked', reason: 'blocked-address' })
+    if (this.#isClosed) return refused({ kind: 'unreachable', reason: 'connect-error' })
+    this.#runningCount += 1
+    return new Promise((resolve, reject) => {
+      new Exchange(this.#parts, target, request, resolve, reject).start()
+    })
+  }
+
+  /** Takes no more; resolves when what is running has ended, which its deadline bounds. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#runningCount > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve
+      })
+    }
+    this.#pool.dropIdle()
+    this.#parts.limits.wheel.stop()
+  }
+
+  #end(): void {
+    this.#runningCount -= 1
+    if (this.#runningCount === 0) this.#onIdle?.()
+  }
+
+  // The rules of registration are asked again: what is stored may have been written under another
+  // policy (a sandbox's data, a network since closed) or damaged.
+  #targetOf(text: string): Target | null {
+    const known = this.#targets.get(text)
+    if (known !== undefined) return known
+    const check = checkCallbackUrl(text, this.#policy)
+    const url = check.ok ? new URL(check.href) : null
+    const target = url === null ? null : { origin: url.origin, path: url.pathname + url.search }
+    if (this.#targets.size >= TARGETS_MAX) this.#targets.clear()
+    this.#targets.set(text, target)
+    return target
+  }
+}
+
+function refused(outcome: Outcome): Promise<AttemptResult> {
+  return Promise.resolve({ outcome, durationMs: 0 })
+}

@@ -1,0 +1,254 @@
+// One request and its answer, as undici's handler. Status line and headers decide; of the body a
+// little is read for the record. Whatever happens, and in whichever order, it ends exactly once.
+
+import type { Dispatcher } from 'undici'
+import type { Outcome } from '../../core/delivery.ts'
+import type { Link } from './chain.ts'
+import type { Connection, ConnectionPool, Waiter } from './connection-pool.ts'
+import { OwnFailure } from './own-failure.ts'
+import { toFailedOutcome } from './send-failure.ts'
+import { type TimerWheel, WheelEntry } from './timer-wheel.ts'
+
+export interface AttemptResult {
+  outcome: Outcome
+  /** Until the answer's header, which decides; for a failure, until it was one. */
+  durationMs: number
+}
+
+export interface ExchangeLimits {
+  wheel: TimerWheel
+  monotonicMs: () => number
+  /** The most that can have passed: whether a request may still leave is asked of this clock. */
+  cautiousMs: () => number
+  deadlineMs: number
+  bodyTimeMs: number
+  bodyBytesMax: number
+  excerptBytesMax: number
+}
+
+export interface CallbackRequest {
+  url: string
+  /** Whoever the endpoint belongs to: tenants never share a connection. */
+  tenant: string
+  /** Name, value, name, value …; all but `host` and `content-length`, which are added here. */
+  headers: readonly string[]
+  /** Sent in this order, as one body. */
+  body: readonly Uint8Array[]
+  /** Whose callback it is: nothing that is sent, but what a listener fetches it by. */
+  endpointId?: string
+  deliveryId?: string
+}
+
+/** Where a callback goes, once its URL has passed the rules. */
+export interface Target {
+  origin: string
+  path: string
+}
+
+// Parts below this are copied into one buffer: cheaper than a write each. Above, they are written
+// one by one as they are, so that a document of 14 MB is never in memory twice.
+const JOINED_BYTES_MAX = 64 * 1024
+
+const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
+
+/** What all exchanges of one sender share. */
+export interface ExchangeParts {
+  pool: ConnectionPool
+  limits: ExchangeLimits
+  /** Told of each end, before whoever waits for it. */
+  onEnded(): void
+}
+
+export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, Waiter {
+  place: Link<Waiter> | null = null
+  readonly #parts: ExchangeParts
+  readonly #target: Target
+  readonly #request: CallbackRequest
+  readonly #onEnd: (result: AttemptResult) => void
+  readonly #onUnsent: (error: OwnFailure) => void
+  #startedAtMs = 0
+  #startedAtCautiousMs = 0
+  #connection: Connection | null = null
+  #isEnded = false
+  /** Set with the header; from then on the answer stands. */
+  #status = 0
+  #retryAfter: string | undefined
+  #answeredAfterMs = 0
+  #bodyBytes = 0
+  #excerpt: Buffer | null = null
+
+  constructor(
+    parts: ExchangeParts,
+    target: Target,
+    request: CallbackRequest,
+    onEnd: (result: AttemptResult) => void,
+    onUnsent: (error: OwnFailure) => void,
+  ) {
+    super()
+    this.#parts = parts
+    this.#target = target
+    this.#request = request
+    this.#onEnd = onEnd
+    this.#onUnsent = onUnsent
+  }
+
+  start(): void {
+    const { pool, limits } = this.#parts
+    this.#startedAtMs = limits.monotonicMs()
+    this.#startedAtCautiousMs = limits.cautiousMs()
+    limits.wheel.set(this, this.#startedAtMs + limits.deadlineMs)
+    const connection = pool.take(this.#request.tenant, this.#target.origin, this)
+    if (connection !== null) this.#dispatch(connection)
+  }
+
+  onConnection(connection: Connection): void {
+    // It waited for the socket until its time was over: the wheel is about to say so.
+    if (this.#isTooLate()) {
+      this.#connection = connection
+      this.#fail(TIMEOUT)
+    } else this.#dispatch(connection)
+  }
+
+  #dispatch(connection: Connection): void {
+    this.#connection = connection
+    try {
+      // Undici tells of its own refusals, a header that cannot be sent among them, by onResponseError.
+      connection.client.dispatch(toDispatchOptions(this.#target.path, this.#request), this)
+    } catch (error) {
+      this.onResponseError(null, error)
+    }
+  }
+
+  /** The deadline, or the end of the time for the body. */
+  override onDue(): void {
+    if (this.#status === 0) this.#fail(TIMEOUT)
+    else this.#end(this.#answer(), false)
+  }
+
+  // The last moment before the first byte. Undici connects first, or looks for a turn of the loop at a
+  // socket that was idle. A process that is frozen meanwhile, or whose machine sleeps, would send when it
+  // wakes up, before its timers run: after the end of its lease, when another has delivered newer updates
+  // (F3).
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (!this.#isTooLate()) {
+      this.#connection?.expectAnswer()
+      return
+    }
+    this.#fail(TIMEOUT)
+    controller.abort(new Error('its time was over before it could be sent'))
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx is no answer yet; however many come, the deadline stands.
+    if (status < 200 || this.#isEnded) return
+    const { limits } = this.#parts
+    const afterMs = this.#elapsedMs()
+    // The wheel is coarse; an answer after the deadline is late all the same.
+    if (afterMs > limits.deadlineMs) {
+      this.#fail(TIMEOUT)
+      return
+    }
+    this.#status = status
+    this.#answeredAfterMs = afterMs
+    if (status === 429 || status === 503) {
+      const retryAfter = headers['retry-after']
+      this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter
+    }
+    const bodyMs = Math.min(afterMs + limits.bodyTimeMs, limits.deadlineMs)
+    limits.wheel.set(this, this.#startedAtMs + bodyMs)
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isEnded) return
+    this.#keep(chunk)
+    this.#bodyBytes += chunk.length
+    // An unread body blocks its socket: past the limit the socket goes.
+    if (this.#bodyBytes >= this.#parts.limits.bodyBytesMax) this.#end(this.#answer(), false)
+  }
+
+  onResponseEnd(): void {
+    this.#end(this.#answer(), true)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
+    // A reset after the header takes nothing back: the receiver has answered.
+    if (error instanceof OwnFailure) this.#giveUp(error)
+    else if (this.#status === 0) this.#fail(toFailedOutcome(error))
+    else this.#end(this.#answer(), false)
+  }
+
+  #elapsedMs(): number {
+    return this.#parts.limits.monotonicMs() - this.#startedAtMs
+  }
+
+  /** The lease that it was begun under may be over: nothing of it leaves any more. */
+  #isTooLate(): boolean {
+    const { cautiousMs, deadlineMs } = this.#parts.limits
+    return cautiousMs() - this.#startedAtCautiousMs >= deadlineMs
+  }
+
+  #keep(chunk: Buffer): void {
+    const room = this.#parts.limits.excerptBytesMax - this.#bodyBytes
+    if (room <= 0) return
+    // Copied: the chunk is a window on a buffer of the socket's, which is much larger.
+    const kept = Buffer.from(chunk.subarray(0, room))
+    this.#excerpt = this.#excerpt === null ? kept : Buffer.concat([this.#excerpt, kept])
+  }
+
+  #answer(): AttemptResult {
+    const outcome: Outcome = { kind: 'answered', status: this.#status }
+    if (this.#retryAfter !== undefined) outcome.retryAfter = this.#retryAfter
+    if (this.#excerpt !== null) outcome.excerpt = this.#excerpt
+    return { outcome, durationMs: this.#answeredAfterMs }
+  }
+
+  #fail(outcome: Outcome): void {
+    this.#end({ outcome, durationMs: this.#elapsedMs() }, false)
+  }
+
+  #end(result: AttemptResult, isReusable: boolean): void {
+    if (this.#isEnded) return
+    this.#letGo(isReusable)
+    this.#onEnd(result)
+  }
+
+  /** No connection, for a reason of ours: nothing was sent. */
+  #giveUp(error: OwnFailure): void {
+    if (this.#isEnded) return
+    this.#letGo(false)
+    this.#onUnsent(error)
+  }
+
+  #letGo(isReusable: boolean): void {
+    this.#isEnded = true
+    const { pool, limits, onEnded } = this.#parts
+    limits.wheel.clear(this)
+    if (this.#connection === null) {
+      pool.stopWaiting(this.#request.tenant, this.#target.origin, this)
+    } else if (isReusable) {
+      pool.release(this.#connection, this.#startedAtMs + this.#answeredAfterMs)
+    } else pool.drop(this.#connection)
+    onEnded()
+  }
+}
+
+function toDispatchOptions(
+  path: string,
+  { headers, body: parts }: CallbackRequest,
+): Dispatcher.DispatchOptions {
+  const options = { path, method: 'POST', headers: headers as string[], body: parts[0] ?? null }
+  if (parts.length <= 1) return options
+  const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
+  if (bytes <= JOINED_BYTES_MAX) return { ...options, body: Buffer.concat(parts, bytes) }
+  return {
+    ...options,
+    headers: [...headers, 'content-length', String(bytes)],
+    // Undici writes any iterable of buffers in turn, waiting for the socket to drain between them;
+    // its types know only streams.
+    body: parts as unknown as Buffer,
+  }
+}

@@ -1,0 +1,177 @@
+// The only way out to the network. Every socket passes three checks: an IP literal before connecting
+// (a connector's `lookup` is not called for one), a name's addresses in the look-up, which pins them,
+// and the peer's address once connected, before a byte is sent. Connecting is over within its limit,
+// DNS, TCP and TLS together.
+
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import { isIP, type Socket } from 'node:net'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { buildConnector } from 'undici'
+import type { Outcome } from '../../core/delivery.ts'
+import { isAllowedAddress, type TargetPolicy } from '../../core/network-rules.ts'
+import { isOwnFailure, isOwnLookupFailure, OwnFailure } from './own-failure.ts'
+import type { ResolveFn } from './resolver.ts'
+import { type TimerWheel, WheelEntry } from './timer-wheel.ts'
+
+/** Why there is no connection. Its code is none of undici's own, some of which make it try again. */
+export class ConnectFailure extends Error {
+  readonly code = 'PAYBELL_CONNECT_FAILURE'
+  readonly outcome: Outcome
+
+  constructor(outcome: Outcome, cause?: unknown) {
+    super('no connection', { cause })
+    this.name = 'ConnectFailure'
+    this.outcome = outcome
+  }
+}
+
+export interface ConnectorOptions {
+  policy: TargetPolicy
+  resolve: ResolveFn
+  wheel: TimerWheel
+  monotonicMs: () => number
+  connectTimeoutMs: number
+  /** PEM, trusted beside the usual authorities. */
+  extraCa?: string | undefined
+}
+
+export type ConnectFn = (
+  target: buildConnector.Options,
+  callback: (error: Error | null, socket: Socket | null) => void,
+) => Socket | null
+
+const BLOCKED: Outcome = { kind: 'blocked', reason: 'blocked-address' }
+const RESET: Outcome = { kind: 'unreachable', reason: 'connection-reset' }
+const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
+
+export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
+  const { policy, wheel, monotonicMs, connectTimeoutMs } = options
+  const connect = buildConnector({
+    allowH2: false,
+    rejectUnauthorized: true,
+    secureContext: createTrust(options.extraCa),
+    lookup: createGuardedLookup(policy, options.resolve),
+    // A dead address among a name's several costs this long, and the rest have their turn.
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 500,
+    // Undici's own limit is off: its timers are up to 500 ms late, and the wheel runs anyway.
+    timeout: 0,
+  } as buildConnector.BuildOptions)
+
+  return (target, callback) => {
+    const host = withoutFinalDot(target.hostname)
+    const rules = policyFor(host, policy)
+    if (isIP(host) !== 0 && !isAllowedAddress(host, rules)) {
+      callback(new ConnectFailure(BLOCKED), null)
+      return null
+    }
+    const limit = new ConnectLimit()
+    // The final dot is dropped from SNI, as RFC 6066 §3 asks; the look-up is qualified without it.
+    const servername = isIP(host) === 0 ? host : undefined
+    const onConnected = (error: Error | null, socket: Socket | null) => {
+      wheel.clear(limit)
+      if (error !== null) return callback(toFailure(error, limit), null)
+      return callback(null, socket)
+    }
+    // buildConnector returns the socket that it opens, which its types leave out.
+    const socket = connect(
+      {
+        ...target,
+        hostname: host,
+        ...(servername && target.protocol === 'https:' ? { servername } : {}),
+      },
+      onConnected as buildConnector.Callback,
+    ) as unknown as Socket
+    limit.socket = socket
+    wheel.set(limit, monotonicMs() + connectTimeoutMs)
+    // First among the listeners: TLS begins its handshake in one that was added before.
+    socket.prependOnceListener('connect', () => {
+      limit.isConnected = true
+      const peer = socket.remoteAddress
+      // A peer that is gone already has no address any more.
+      if (peer === undefined) socket.destroy(new ConnectFailure(RESET))
+      else if (!isAllowedAddress(peer, rules)) socket.destroy(new ConnectFailure(BLOCKED))
+    })
+    socket.once('close', () => wheel.clear(limit))
+    return socket
+  }
+}
+
+class ConnectLimit extends WheelEntry {
+  socket: Socket | null = null
+  /** TCP is through: what fails now fails in TLS. */
+  isConnected = false
+
+  override onDue(): void {
+    this.socket?.destroy(new ConnectFailure(TIMEOUT))
+  }
+}
+
+/** One context for all connections: building one reads every trusted certificate. */
+function createTrust(extraCa: string | undefined): SecureContext {
+  return createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(extraCa === undefined ? {} : { ca: [...getCACertificates('default'), extraCa] }),
+  })
+}
+
+type LookupCallback = (
+  error: Error | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void
+
+/** Resolves once for each connection. What it hands on is what is dialled: nobody asks again. */
+function createGuardedLookup(policy: TargetPolicy, resolve: ResolveFn) {
+  return (name: string, options: LookupOptions, callback: LookupCallback): void => {
+    const rules = policyFor(name, policy)
+    const found = isSandboxLocalhost(name, policy)
+      ? // By hand: offline there is no name server to ask, and the hosts file is not read.
+        Promise.resolve(['127.0.0.1', '::1'])
+      : resolve(name)
+    found
+      .then((answers) => {
+        const allowed = answers.filter((address) => isAllowedAddress(address, rules))
+        const addresses = allowed.map((address) => ({ address, family: isIP(address) }))
+        const [first] = addresses
+        if (answers.length === 0) throw new Error('the name has no address')
+        if (first === undefined) throw new ConnectFailure(BLOCKED)
+        if (options.all) callback(null, addresses)
+        else callback(null, first.address, first.family)
+      })
+      .catch((error) => callback(toLookupFailure(error), []))
+  }
+}
+
+function toLookupFailure(error: Error): ConnectFailure | OwnFailure {
+  if (error instanceof ConnectFailure) return error
+  if (isOwnLookupFailure(error)) return new OwnFailure(error)
+  return new ConnectFailure({ kind: 'unreachable', reason: 'dns-error' }, error)
+}
+
+// Loopback is relaxed for `localhost` and for literals. A name that some DNS answers with 127.0.0.1
+// is refused in the sandbox too.
+function policyFor(host: string, policy: TargetPolicy): TargetPolicy {
+  if (!policy.loopbackAllowed || isIP(host) !== 0 || isSandboxLocalhost(host, policy)) return policy
+  return { ...policy, loopbackAllowed: false }
+}
+
+function isSandboxLocalhost(host: string, policy: TargetPolicy): boolean {
+  return policy.loopbackAllowed && host === 'localhost'
+}
+
+function withoutFinalDot(hostname: string): string {
+  return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
+}
+
+function toFailure(error: Error, limit: ConnectLimit): ConnectFailure | OwnFailure {
+  if (error instanceof ConnectFailure || error instanceof OwnFailure) return error
+  if (isOwnFailure(error)) return new OwnFailure(error)
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') {
+    return new ConnectFailure(TIMEOUT, error)
+  }
+  const isReset = code === 'ECONNRESET' || code === 'EPIPE'
+  const reason = isReset ? 'connection-reset' : limit.isConnected ? 'tls-error' : 'connect-error'
+  return new ConnectFailure({ kind: 'unreachable', reason }, error)
+}

@@ -1,0 +1,26 @@
+// Who may ask, as one process knows it. Made once and handed to every server of the process: with an
+// operator port there are two, and what one of them learns (a failed login, a revoked key, a sign-out)
+// holds at the other at once.
+
+import { ConsoleSessions } from '../console-session.ts'
+import { AccountDirectory } from './account-directory.ts'
+import type { Deps } from './deps.ts'
+import { LoginAttempts } from './login-attempts.ts'
+import { Logins } from './logins.ts'
+import { OperatorKeys } from './operator-keys.ts'
+
+export interface Access {
+  keys: OperatorKeys
+  logins: Logins
+  sessions: ConsoleSessions
+  accounts: AccountDirectory
+}
+
+export function createAccess(deps: Deps): Access {
+  const keys = new OperatorKeys(deps)
+  // One count of failures for every door: a guesser gains nothing by trying another.
+  const attempts = new LoginAttempts(deps)
+  const logins = new Logins(deps, attempts)
+  const sessions = new ConsoleSessions(deps, { keys, attempts, logins })
+  return { keys, logins, sessions, accounts: new AccountDirectory(deps.pool) }
+}

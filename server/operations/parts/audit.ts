@@ -1,0 +1,66 @@
+// The trail of an operator's call. An operation that changes something is handed an Audit and leaves the
+// row in its own transaction, so that what was done and who did it are committed together.
+
+import type { Operator } from '../../core/operator.ts'
+import { type AuditEntry, auditId, insertAudit } from '../../store/audit.ts'
+import type { Db } from '../../store/db.ts'
+import type { Deps } from './deps.ts'
+
+/** Leaves the one row of a call; `object` is what it was done to, such as `client:<id>`. */
+export type Audit = (db: Db, object: string) => Promise<void>
+
+/** For what no operator has asked for: the sandbox's own client, for one. */
+export const NO_AUDIT: Audit = async () => {}
+
+/** Whose call it is. */
+export interface Trail {
+  operator: Operator
+  requestId: string
+}
+
+export function toAudit(deps: Pick<Deps, 'clock'>, trail: Trail, action: string): Audit {
+  return (db, object) => insertAudit(db, toAuditEntry(deps, trail, action, object))
+}
+
+export function toAuditEntry(
+  deps: Pick<Deps, 'clock'>,
+  { operator, requestId }: Trail,
+  action: string,
+  object: string,
+): AuditEntry {
+  return { actor: operator.actor, action, object, requestId, at: new Date(deps.clock.nowMs()) }
+}
+
+/** The entry of a call whose changes are committed in gathered transactions, one of them or many. */
+export interface GatheredAudit extends AuditEntry {
+  isOnDisk?: boolean
+}
+
+/**
+ * One entry for a whole batch. It travels with every line and is written with the first that is taken:
+ * whoever breaks a batch off leaves a trail of what went in.
+ */
+export function toBatchAudit(deps: Pick<Deps, 'clock'>, trail: Trail): GatheredAudit {
+  const entry = toAuditEntry(deps, trail, 'payment.batch', 'payments')
+  return { ...entry, id: auditId(entry.at) }
+}
+
+/** A batch that was answered although no line was taken is a call, too. */
+export async function finishBatchAudit(
+  deps: Pick<Deps, 'pool'>,
+  audit: GatheredAudit,
+): Promise<void> {
+  if (!audit.isOnDisk) await insertAudit(deps.pool, audit)
+}
+
+/** What a gathered transaction has to write: the entry of each change that was taken, once. */
+export function auditsOf(
+  changes: readonly { audit?: GatheredAudit }[],
+  results: readonly unknown[],
+): readonly GatheredAudit[] {
+  const audits = new Set<GatheredAudit>()
+  for (const [index, { audit }] of changes.entries()) {
+    if (audit && !audit.isOnDisk && !(results[index] instanceof Error)) audits.add(audit)
+  }
+  return [...audits]
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pool } from 'pg'
+import { HandClock } from '../../../test/support/injected-server.ts'
+import { ClientDirectory } from './client-directory.ts'
+
+/** A database that knows one client, and answers when it is told to. */
+function directoryOf(status: 'ACTIVE' | 'DISABLED') {
+  const clock = new HandClock()
+  const waiting: (() => void)[] = []
+  const state = { status, questions: 0, isSlow: false }
+  const query = async () => {
+    state.questions++
+    // What is read is what holds when the question arrives.
+    const rows = [{ client_key: 1, id: 'one', name: 'One', status: state.status }]
+    if (state.isSlow) await new Promise<void>((resolve) => waiting.push(resolve))
+    return { rows }
+  }
+  const directory = new ClientDirectory({ clock, pool: { query } as unknown as Pool })
+  const isActive = async () => (await directory.findActive('one')) !== null
+  const answerAll = () => {
+    for (const answer of waiting.splice(0)) answer()
+  }
+  return { directory, clock, state, isActive, answerAll }
+}
+
+test('an active client is believed for two seconds, and asked about once by all who come together', async () => {
+  const { directory, clock, state, isActive } = directoryOf('ACTIVE')
+  assert.deepEqual(await Promise.all([isActive(), isActive(), isActive()]), [true, true, true])
+  assert.equal(state.questions, 1)
+  state.status = 'DISABLED'
+  clock.advance(1.9)
+  assert.ok(directory.recallActive('one'))
+  clock.advance(0.2)
+  assert.equal(directory.recallActive('one'), undefined)
+  assert.equal(await isActive(), false)
+})
+
+test('regression: a refusal is not believed: the next caller asks again', async () => {
+  const { directory, state, isActive } = directoryOf('DISABLED')
+  assert.equal(await isActive(), false)
+  assert.equal(directory.recallActive('one'), undefined)
+  state.status = 'ACTIVE'
+  assert.equal(await isActive(), true, 'enabled in the same moment')
+})
+
+test('a refusal that was under way before a caller came is not the answer to that caller', async () => {
+  const { state, isActive, answerAll } = directoryOf('DISABLED')
+  state.isSlow = true
+  const early = isActive()
+  state.status = 'ACTIVE'
+  state.isSlow = false
+  const late = isActive()
+  answerAll()
+  assert.deepEqual(await Promise.all([early, late]), [false, true])
+})
+
+test('however many come with the token of a disabled client, they share their questions', async () => {
+  const { state, isActive } = directoryOf('DISABLED')
+  const answers = await Promise.all(Array.from({ length: 100 }, isActive))
+  assert.ok(answers.every((isOne) => !isOne))
+  assert.ok(state.questions <= 2, `${state.questions} questions`)
+})

@@ -1,0 +1,55 @@
+// What every operation may use, made once in app.ts and handed down.
+
+import type { Pool } from 'pg'
+import type { Config } from '../../config/config.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Outcome } from '../../core/delivery.ts'
+import type { TargetPolicy } from '../../core/network-rules.ts'
+import type { HandedOff } from '../../core/queued-delivery.ts'
+import type { Sealer } from '../../store/sealing.ts'
+import type { OneAtATime } from './one-at-a-time.ts'
+
+export interface Deps {
+  pool: Pool
+  clock: Clock
+  config: Config
+  sealer: Sealer
+  /** Which addresses callbacks may reach. */
+  targets: TargetPolicy
+  /** A new UUIDv7 for the present moment. */
+  newId(): string
+  engine: EngineNotices
+  /** By client key: one change of a client's endpoints at a time. */
+  endpointChanges: OneAtATime<number>
+  /**
+   * The guarded way out, for what a caller asks for at once. Its deadline ends it. Rejects only for a
+   * reason of ours, with a ServiceError: nothing was sent.
+   */
+  send(post: CallbackPost): Promise<{ outcome: Outcome; durationMs: number }>
+}
+
+/** One POST to a client's address, through the guard that every callback passes. */
+export interface CallbackPost {
+  url: string
+  /** Whoever the endpoint belongs to: tenants never share a connection. */
+  tenant: string
+  /** Name, value, name, value … */
+  headers: readonly string[]
+  /** Sent in this order, as one body. */
+  body: readonly Uint8Array[]
+  /** Whose callback it is: a listener fetches it by its id. */
+  endpointId?: string
+  /** Left out on test sends, which are no deliveries. */
+  deliveryId?: string
+}
+
+/** What operations tell the delivery engine, always after their commit. */
+export interface EngineNotices {
+  /**
+   * A transaction begins that may make new deliveries. What is returned takes them once they are
+   * committed, or none: by then the engine may have found, and even delivered, some by itself.
+   */
+  beginAccept(): (deliveries: readonly HandedOff[]) => void
+  /** The endpoint was paused, resumed, deleted, or has another key, header or address. */
+  endpointChanged(clientKey: number, endpointId: string, shard: number): void
+}

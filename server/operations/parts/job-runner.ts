@@ -1,0 +1,226 @@
+// Works off what was asked for in bulk, a chunk in each transaction: nothing is locked for long, and
+// whatever is killed in between loses nothing and does nothing twice. A job whose process died is taken
+// over by whichever process looks next.
+
+import type { HandedOff } from '../../core/queued-delivery.ts'
+import { cancelDeliveries, findStillPending } from '../../store/cancellations.ts'
+import { type Db, inTransaction, isDatabaseAway } from '../../store/db.ts'
+import {
+  deleteOldJobs,
+  findLeftJobs,
+  finishJob,
+  holdJob,
+  type JobHold,
+  type JobItem,
+  noteFailure,
+  readItems,
+  settleItems,
+} from '../../store/jobs.ts'
+import type { LaneKey } from '../../store/parked.ts'
+import { replayDeliveries, takeOfFewDays } from '../../store/replays.ts'
+import { isDue } from '../replay-delivery.ts'
+import type { Deps } from './deps.ts'
+import { OneAtATime } from './one-at-a-time.ts'
+
+export interface JobRunnerOptions {
+  /** Of this process. */
+  runnerId: string
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+  chunkMax: number
+  /** Jobs at a time in this process. */
+  jobsMax: number
+  pollEveryMs: number
+  /** A job whose runner has not been heard of for so long is anybody's. */
+  holdMs: number
+  /** Failures of our own in a row, without progress between them, after which a job is given up. */
+  failuresMax: number
+  /** Pause before those are tried again that somebody was writing. */
+  againAfterMs: number
+  keptMs: number
+}
+
+export const JOB_RUNNER_DEFAULTS = {
+  chunkMax: 1_000,
+  jobsMax: 2,
+  pollEveryMs: 2_000,
+  holdMs: 5_000,
+  failuresMax: 5,
+  againAfterMs: 50,
+  keptMs: 30 * 86_400_000,
+} as const
+
+/** Callers whose job is being begun in this process, or waits for that. */
+const WAITING_MAX = 16
+
+/** What a chunk has done, to be told once it is committed. */
+interface Chunk {
+  replayed: readonly HandedOff[]
+  emptied: readonly LaneKey[]
+  /** Where to go on; null at the end of the list, of which some may be left. */
+  nextPlace: number | null
+  end: 'done' | 'not-ours' | null
+}
+
+const NOTHING: Chunk = { replayed: [], emptied: [], nextPlace: null, end: 'not-ours' }
+
+export class JobRunner {
+  readonly #deps: Deps
+  readonly #options: JobRunnerOptions
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #beginnings = new OneAtATime<'any'>(WAITING_MAX)
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+  #cleanedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(deps: Deps, options: JobRunnerOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  /** Looks at once for what a predecessor left, and then now and again. */
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#poll(), this.#options.pollEveryMs)
+    this.#timer.unref()
+    void this.#poll()
+  }
+
+  /** The chunks under way end; what is left of their jobs is for others. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearInterval(this.#timer)
+    await Promise.all(this.#running.values())
+  }
+
+  /** One job is begun at a time in a process: each may look through, and note, 100,000 rows. */
+  inTurn<T>(begin: () => Promise<T>): Promise<T> {
+    return this.#beginnings.run('any', begin)
+  }
+
+  /** What makes a job this process's for the next seconds. */
+  hold(): JobHold {
+    const { runnerId, holdMs } = this.#options
+    const nowMs = this.#deps.clock.nowMs()
+    return { runner: runnerId, until: new Date(nowMs + holdMs), now: new Date(nowMs) }
+  }
+
+  /** Resolves when the job has ended, or is left for later or for others. Never rejects. */
+  run(jobId: string): Promise<void> {
+    const running = this.#running.get(jobId)
+    if (running !== undefined) return running
+    if (this.#isStopped || this.#running.size >= this.#options.jobsMax) return Promise.resolve()
+    const mine = this.#workOff(jobId).finally(() => this.#running.delete(jobId))
+    this.#running.set(jobId, mine)
+    return mine
+  }
+
+  async #poll(): Promise<void> {
+    const { jobsMax, keptMs, log } = this.#options
+    const nowMs = this.#deps.clock.nowMs()
+    try {
+      for (const jobId of await findLeftJobs(this.#deps.pool, new Date(nowMs), jobsMax)) {
+        void this.run(jobId)
+      }
+      if (nowMs - this.#cleanedAtMs > 3_600_000) {
+        this.#cleanedAtMs = nowMs
+        await deleteOldJobs(this.#deps.pool, new Date(nowMs - keptMs))
+      }
+    } catch (error) {
+      if (!this.#isStopped) log.warn({ error: String(error) }, 'jobs.not-read')
+    }
+  }
+
+  async #workOff(jobId: string): Promise<void> {
+    const { againAfterMs, log } = this.#options
+    let place = 0
+    while (!this.#isStopped) {
+      try {
+        const chunk = await this.#workOffChunk(jobId, place)
+        if (chunk.end === 'done') log.info({ jobId }, 'job.done')
+        if (chunk.end !== null) return
+        place = chunk.nextPlace ?? 0
+        if (chunk.nextPlace === null) await this.#pause(againAfterMs)
+      } catch (error) {
+        log.warn({ jobId, error: String(error) }, 'job.chunk-failed')
+        if (!(await this.#mayGoOn(jobId, error))) return
+        await this.#pause(againAfterMs)
+      }
+    }
+  }
+
+  async #workOffChunk(jobId: string, place: number): Promise<Chunk> {
+    const handOff = this.#deps.engine.beginAccept()
+    let chunk = NOTHING
+    try {
+      chunk = await inTransaction(this.#deps.pool, (db) => this.#transact(db, jobId, place))
+      return chunk
+    } finally {
+      handOff(chunk.replayed.filter(isDue))
+      for (const { clientKey, endpointId, shard } of chunk.emptied) {
+        this.#deps.engine.endpointChanged(clientKey, endpointId, shard)
+      }
+    }
+  }
+
+  async #transact(db: Db, jobId: string, place: number): Promise<Chunk> {
+    const { chunkMax } = this.#options
+    const hold = this.hold()
+    const { now } = hold
+    const job = await holdJob(db, jobId, hold)
+    if (job === null) return NOTHING
+    const chunk = await readItems(db, jobId, place, chunkMax)
+    const items = job.kind === 'cancel' ? chunk.items : takeOfFewDays(chunk.items)
+    const nextPlace = chunk.items[items.length]?.place ?? chunk.nextPlace
+    const done = job.kind === 'cancel' ? cancelItems(db, items, now) : replayItems(db, items, now)
+    const { changed, settled, ...told } = await done
+    await settleItems(db, jobId, settled, settled.length - changed)
+    const isDone = job.done + settled.length >= job.total || (place === 0 && items.length === 0)
+    if (isDone) await finishJob(db, jobId, now)
+    return { ...told, nextPlace, end: isDone ? 'done' : null }
+  }
+
+  /** A database that is away says nothing about the job: whoever is up next takes it up again. */
+  async #mayGoOn(jobId: string, error: unknown): Promise<boolean> {
+    const { failuresMax, log } = this.#options
+    if (isDatabaseAway(error)) return false
+    try {
+      const now = new Date(this.#deps.clock.nowMs())
+      const isGivenUp = await noteFailure(this.#deps.pool, jobId, failuresMax, now)
+      if (isGivenUp) log.warn({ jobId }, 'job.failed')
+      return !isGivenUp
+    } catch {
+      return false
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, ms))
+  }
+}
+
+interface Dealt {
+  changed: number
+  settled: readonly JobItem[]
+  replayed: readonly HandedOff[]
+  emptied: readonly LaneKey[]
+}
+
+async function replayItems(db: Db, items: readonly JobItem[], now: Date): Promise<Dealt> {
+  const replayed = await replayDeliveries(db, items, now)
+  // Those that did not move are pending by somebody else's word, or have nowhere to go any more.
+  return { changed: replayed.length, settled: items, replayed, emptied: [] }
+}
+
+async function cancelItems(db: Db, items: readonly JobItem[], now: Date): Promise<Dealt> {
+  const cancelled = await cancelDeliveries(db, items, now, { isWaiting: false })
+  const ended = new Set(cancelled.map(({ id }) => id))
+  const others = items.filter(({ id }) => !ended.has(id))
+  // Somebody is writing these at this moment: they come round again.
+  const stillPending = await findStillPending(db, others)
+  const lanes = new Map(cancelled.map((lane) => [lane.endpointId, lane]))
+  return {
+    changed: cancelled.length,
+    settled: items.filter(({ id }) => !stillPending.has(id)),
+    replayed: [],
+    emptied: [...lanes.values()],
+  }
+}

@@ -1,0 +1,157 @@
+// Two ends of an attempt at a listener, in one process and in two that share a database.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { cloneDatabase } from '../../../test/support/database.ts'
+import { until } from '../../../test/support/paybell.ts'
+import { createPool } from '../../store/db.ts'
+import type { CallbackPost } from './deps.ts'
+import { ListenerRelay } from './listener-relay.ts'
+
+const database = await cloneDatabase()
+const pool = database.pool
+const clock = { nowMs: Date.now, monotonicMs: () => performance.now() }
+const errors: unknown[] = []
+const LISTENER = { clientKey: 7, listenerId: randomUUID() }
+const TIMEOUT = { kind: 'unreachable', reason: 'timeout' }
+const NEVER = new AbortController().signal
+
+function newExchange(deadlineMs = 5_000, on = pool): ListenerRelay {
+  const exchange = new ListenerRelay(
+    { pool: on, clock, newId: randomUUID },
+    { deadlineMs, onError: (error) => errors.push(error) },
+  )
+  after(() => exchange.stop())
+  return exchange
+}
+
+function post(deliveryId?: string): CallbackPost {
+  return {
+    url: 'listener:x',
+    tenant: '7',
+    headers: ['webhook-id', randomUUID(), 'X-Paybell-Attempt', '3'],
+    body: [Buffer.from('{"a":'), Buffer.from('1}')],
+    endpointId: LISTENER.listenerId,
+    ...(deliveryId ? { deliveryId } : {}),
+  }
+}
+
+function take(exchange: ListenerRelay, waitMs: number, signal = NEVER) {
+  return exchange.take(LISTENER, waitMs, { signal, onWait: async () => {}, everyMs: 1_000 })
+}
+
+async function countOffers(): Promise<number> {
+  return (await pool.query('select from listener_offers')).rowCount ?? 0
+}
+
+test('an offer is taken once, answered, and gone', async () => {
+  const exchange = newExchange()
+  const sent = exchange.send(post())
+  const [one, other] = await Promise.all([take(exchange, 2_000), take(exchange, 300)])
+  const offer = one ?? other ?? assert.fail()
+  assert.ok(one === null || other === null)
+  assert.deepEqual([offer.attempt, offer.deliveryId], [3, null])
+  assert.equal(Buffer.from(offer.body ?? []).toString(), '{"a":1}')
+  const outcome = { kind: 'answered', status: 418, excerpt: Buffer.from('tea') } as const
+  assert.equal(await exchange.answer(offer, { outcome, durationMs: 1 }), true)
+  assert.equal(await exchange.answer(offer, { outcome, durationMs: 1 }), false)
+  assert.deepEqual(await sent, { outcome, durationMs: 1 })
+  assert.equal(await countOffers(), 0)
+})
+
+test('offered in one process, taken and answered in another', async () => {
+  const [owner, asked] = [newExchange(), newExchange()]
+  const waiting = take(asked, 5_000)
+  const sent = owner.send(post(randomUUID()))
+  const offer = (await waiting) ?? assert.fail()
+  const outcome = { kind: 'unreachable', reason: 'tls-error' } as const
+  assert.equal(await asked.answer(offer, { outcome, durationMs: 99_999 }), true)
+  const result = await sent
+  assert.deepEqual(result.outcome, outcome)
+  assert.ok(result.durationMs < 5_000, 'nobody took longer than it took us')
+  assert.equal(await countOffers(), 0)
+})
+
+test('what is taken and not answered is a timeout; what nobody takes was no attempt', async () => {
+  const exchange = newExchange(300)
+  for (const isTaken of [false, true]) {
+    const startedAtMs = performance.now()
+    const sent = exchange.send(post(randomUUID()))
+    sent.catch(() => {})
+    const offer = isTaken ? await take(exchange, 250) : null
+    assert.equal(offer !== null, isTaken)
+    if (isTaken) assert.deepEqual((await sent).outcome, TIMEOUT)
+    else await assert.rejects(sent, /nobody has taken it/)
+    assert.ok(performance.now() - startedAtMs < 2_000)
+    const outcome = { kind: 'answered', status: 200 } as const
+    if (offer) assert.equal(await exchange.answer(offer, { outcome, durationMs: 1 }), false)
+  }
+  assert.deepEqual((await exchange.send(post())).outcome, TIMEOUT, 'of a test')
+  assert.equal(await take(exchange, 0), null)
+  assert.equal(await countOffers(), 0)
+})
+
+test('a delivery that is offered anew voids what a dead owner had offered', async () => {
+  const deliveryId = randomUUID()
+  const [dead, owner] = [newExchange(1_000), newExchange()]
+  const lost = dead.send(post(deliveryId))
+  await until('it is offered', async () => (await countOffers()) === 1)
+  const sent = owner.send(post(deliveryId))
+  await until('the new one is there alone', async () => {
+    const { rows } = await pool.query(
+      "select deadline_at > now() + interval '2 s' as is_new from listener_offers",
+    )
+    return rows.length === 1 && rows[0].is_new
+  })
+  const offer = (await take(owner, 2_000)) ?? assert.fail()
+  const outcome = { kind: 'answered', status: 200 } as const
+  await owner.answer(offer, { outcome, durationMs: 1 })
+  assert.deepEqual((await sent).outcome, outcome)
+  assert.deepEqual((await lost).outcome, TIMEOUT)
+})
+
+test('whoever hangs up gives it back', async () => {
+  const exchange = newExchange()
+  const hangUp = new AbortController()
+  const gone = take(exchange, 10_000, hangUp.signal)
+  hangUp.abort()
+  assert.equal(await gone, null)
+  const sent = exchange.send(post())
+  const offer = (await take(exchange, 2_000)) ?? assert.fail()
+  await exchange.giveBack(offer)
+  const again = (await take(exchange, 2_000)) ?? assert.fail()
+  assert.equal(again.id, offer.id)
+  const outcome = { kind: 'answered', status: 200 } as const
+  await exchange.answer(again, { outcome, durationMs: 1 })
+  await sent
+})
+
+test('a stop waits a little for answers, and then keeps nobody waiting', async () => {
+  const exchange = newExchange()
+  const sent = exchange.send(post())
+  const offer = (await take(exchange, 2_000)) ?? assert.fail()
+  const waiting = take(exchange, 30_000)
+  const settled = exchange.settle(5_000)
+  const outcome = { kind: 'answered', status: 200 } as const
+  await exchange.answer(offer, { outcome, durationMs: 1 })
+  await settled
+  assert.deepEqual((await sent).outcome, outcome)
+  assert.equal(await waiting, null)
+})
+
+test('a database that is away is no attempt; whoever tests is told', async () => {
+  const away = createPool({
+    url: 'postgres://127.0.0.1:1/nowhere',
+    connectionsMax: 1,
+    onIdleError: () => {},
+    applicationName: 'test',
+  })
+  after(() => away.end())
+  const before = errors.length
+  const exchange = newExchange(1_000, away)
+  await assert.rejects(exchange.send(post(randomUUID())))
+  const result = await exchange.send(post())
+  assert.deepEqual(result.outcome, { kind: 'unreachable', reason: 'connect-error' })
+  assert.equal(errors.length, before + 1)
+})

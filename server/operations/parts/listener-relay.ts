@@ -1,0 +1,311 @@
+// Where an attempt at a listener meets whoever fetches it. The engine sends here as it sends anywhere,
+// with the same deadline; a request for the next callback takes what is offered, and its answer ends the
+// attempt. The two may come to different processes: they meet in the database, which each process asks
+// for all of its own four times a second, however many wait, and only while somebody waits.
+
+import type { Outcome } from '../../core/delivery.ts'
+import { ServiceError } from '../../core/errors.ts'
+import {
+  answerOffer,
+  collectAnswers,
+  findOffered,
+  giveOfferBack,
+  insertOffer,
+  type Offer,
+  type OfferAnswer,
+  type OfferKey,
+  takeOffer,
+  withdrawOffer,
+  withdrawUntaken,
+} from '../../store/listener-offers.ts'
+import type { ListenerKey } from '../../store/listeners.ts'
+import type { CallbackPost, Deps } from './deps.ts'
+
+export interface ListenerRelayOptions {
+  /** Of an attempt, from its offer to its answer; the lease of its shard has room for no more. */
+  deadlineMs: number
+  onError(error: unknown): void
+}
+
+export interface AttemptResult {
+  outcome: Outcome
+  durationMs: number
+}
+
+const LOOK_EVERY_MS = 250
+/** What waits holds a connection each, here and at the caller. */
+const WAITING_MAX = 1_000
+const WAITING_PER_LISTENER_MAX = 64
+
+const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
+const UNREACHABLE: Outcome = { kind: 'unreachable', reason: 'connect-error' }
+
+/** What an offer ends with. No answer: its time was over, and somebody has seen it or nobody has. */
+interface End {
+  answer: OfferAnswer | null
+  isTaken: boolean
+}
+
+interface OpenOffer {
+  key: OfferKey
+  end(end: End): void
+}
+
+interface Waiter {
+  wake(): void
+  /** Resolves when there may be something, or nothing any more, to wait for. */
+  woken: Promise<void>
+}
+
+export class ListenerRelay {
+  readonly #deps: Pick<Deps, 'pool' | 'clock' | 'newId'>
+  readonly #options: ListenerRelayOptions
+  /** Attempts of this process that are not answered yet, by the id of their offer. */
+  readonly #open = new Map<string, OpenOffer>()
+  /** Requests to this process that wait for a callback, by listener. */
+  readonly #waiting = new Map<string, { key: ListenerKey; waiters: Set<Waiter> }>()
+  #waitingCount = 0
+  #timer: NodeJS.Timeout | undefined
+  #isStopping = false
+  #onSettled: (() => void) | null = null
+
+  constructor(deps: Pick<Deps, 'pool' | 'clock' | 'newId'>, options: ListenerRelayOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  /**
+   * One attempt; it ends with its deadline. Rejects when it was none: nobody has taken the delivery, so
+   * nothing has left the house, and the engine comes back to it as if it had not tried. A test is told so.
+   */
+  async send(post: CallbackPost): Promise<AttemptResult> {
+    const { clock } = this.#deps
+    // The deadline counts from here, not from when the database has heard of it: a process that is frozen
+    // in between must not offer what is another's to send by then.
+    const startedAtMs = clock.monotonicMs()
+    const elapsedMs = () => Math.round(clock.monotonicMs() - startedAtMs)
+    const isDelivery = post.deliveryId !== undefined
+    try {
+      const { answer, isTaken } = await this.#offer(this.#toOffer(post))
+      if (answer === null && !isTaken && isDelivery) throw new Error('nobody has taken it')
+      if (answer === null) return { outcome: TIMEOUT, durationMs: elapsedMs() }
+      return {
+        outcome: answer.outcome,
+        // Told by somebody else: it cannot have taken longer than it took us.
+        durationMs: Math.min(answer.durationMs, elapsedMs()),
+      }
+    } catch (error) {
+      if (isDelivery) throw error
+      this.#options.onError(error)
+      return { outcome: UNREACHABLE, durationMs: elapsedMs() }
+    }
+  }
+
+  /**
+   * The next callback, taken: it is this caller's to forward and to answer. Null when none came within
+   * `waitMs`, and when the caller is gone. `onWait` is called every few seconds while it waits.
+   */
+  async take(
+    listener: ListenerKey,
+    waitMs: number,
+    { signal, onWait, everyMs }: { signal: AbortSignal; onWait(): Promise<void>; everyMs: number },
+  ): Promise<Offer | null> {
+    const { pool, clock } = this.#deps
+    const endsAtMs = performance.now() + waitMs
+    for (;;) {
+      // Waits before it looks: what is offered in between wakes it.
+      const waiter = this.#wait(listener)
+      try {
+        const offer = await takeOffer(pool, listener, new Date(clock.nowMs()))
+        if (offer !== null && !signal.aborted) return offer
+        if (offer !== null) await giveOfferBack(pool, offer)
+        const leftMs = endsAtMs - performance.now()
+        if (leftMs <= 0 || signal.aborted || this.#isStopping) return null
+        await wokenOr(waiter, Math.min(leftMs, everyMs), signal)
+      } finally {
+        this.#stopWaiting(listener, waiter)
+      }
+      if (signal.aborted) return null
+      await onWait()
+    }
+  }
+
+  /** Its answer could not be handed over to whoever took it. */
+  async giveBack(offer: OfferKey): Promise<void> {
+    await giveOfferBack(this.#deps.pool, offer)
+  }
+
+  /** False when nobody waits for this answer any more. */
+  async answer(key: OfferKey, answer: OfferAnswer): Promise<boolean> {
+    const { pool, clock } = this.#deps
+    const isTaken = await answerOffer(pool, key, answer, new Date(clock.nowMs()))
+    const open = this.#open.get(key.id)
+    if (isTaken && open !== undefined) await this.#collect([open])
+    return isTaken
+  }
+
+  /**
+   * Nobody is kept waiting for a callback any more. Resolves when every attempt has been answered, or
+   * after `ms`: answers still arrive meanwhile, if the server is stopped after this. What nobody has taken
+   * by then is no attempt.
+   */
+  async settle(ms: number): Promise<void> {
+    if (this.#open.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onSettled = resolve
+        setTimeout(resolve, ms).unref()
+      })
+    }
+    this.#isStopping = true
+    for (const { waiters } of this.#waiting.values()) for (const waiter of waiters) waiter.wake()
+    await this.#withdrawUntaken()
+  }
+
+  stop(): void {
+    this.#isStopping = true
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #toOffer(post: CallbackPost): Offer {
+    const { clock, newId } = this.#deps
+    const { headers, deliveryId = null, endpointId } = post
+    if (endpointId === undefined) throw new Error('a listener is reached by its id')
+    return {
+      clientKey: Number(post.tenant),
+      listenerId: endpointId,
+      id: newId(),
+      deliveryId,
+      eventId: headerOf(headers, 'webhook-id'),
+      attempt: Number(headerOf(headers, 'X-Paybell-Attempt')),
+      headers,
+      body: deliveryId === null ? Buffer.concat(post.body) : null,
+      deadlineAt: new Date(clock.nowMs() + this.#options.deadlineMs),
+    }
+  }
+
+  async #offer(offer: Offer): Promise<End> {
+    const { pool, clock } = this.#deps
+    const { promise, resolve } = Promise.withResolvers<End>()
+    const open: OpenOffer = { key: offer, end: resolve }
+    const timer = setTimeout(() => void this.#withdraw(open), this.#options.deadlineMs)
+    this.#open.set(offer.id, open)
+    try {
+      await insertOffer(pool, offer, new Date(clock.nowMs()))
+      this.#wakeWaiters(offer.listenerId)
+      this.#look()
+      return await promise
+    } finally {
+      clearTimeout(timer)
+      this.#open.delete(offer.id)
+      if (this.#open.size === 0) this.#onSettled?.()
+    }
+  }
+
+  /** Its time is over; an answer that came in time and was not seen yet still counts. */
+  async #withdraw(open: OpenOffer): Promise<void> {
+    try {
+      open.end(await withdrawOffer(this.#deps.pool, open.key))
+    } catch (error) {
+      this.#options.onError(error)
+      open.end({ answer: null, isTaken: true })
+    }
+  }
+
+  async #withdrawUntaken(): Promise<void> {
+    if (this.#open.size === 0) return
+    try {
+      const keys = [...this.#open.values()].map(({ key }) => key)
+      for (const id of await withdrawUntaken(this.#deps.pool, keys)) {
+        this.#open.get(id)?.end({ answer: null, isTaken: false })
+      }
+    } catch (error) {
+      // They end with their deadlines.
+      this.#options.onError(error)
+    }
+  }
+
+  async #collect(offers: readonly OpenOffer[]): Promise<void> {
+    const keys = offers.map(({ key }) => key)
+    const answers = await collectAnswers(this.#deps.pool, keys)
+    for (const { key, end } of offers) {
+      const answer = answers.get(key.id)
+      if (answer !== undefined) end({ answer, isTaken: true })
+    }
+  }
+
+  #wait(key: ListenerKey): Waiter {
+    const waiting = this.#waiting.get(key.listenerId) ?? { key, waiters: new Set<Waiter>() }
+    if (waiting.waiters.size >= WAITING_PER_LISTENER_MAX) {
+      throw new ServiceError(
+        'too-many-requests',
+        `At most ${WAITING_PER_LISTENER_MAX} requests wait for the callbacks of one listener.`,
+        { retryAfterSeconds: 5 },
+      )
+    }
+    if (this.#waitingCount >= WAITING_MAX) {
+      throw new ServiceError('overloaded', 'Too many listeners wait here. Try again in a while.', {
+        retryAfterSeconds: 5,
+      })
+    }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiter = { woken: promise, wake: resolve }
+    waiting.waiters.add(waiter)
+    this.#waiting.set(key.listenerId, waiting)
+    this.#waitingCount++
+    this.#look()
+    return waiter
+  }
+
+  #stopWaiting({ listenerId }: ListenerKey, waiter: Waiter): void {
+    const waiting = this.#waiting.get(listenerId)
+    if (!waiting?.waiters.delete(waiter)) return
+    this.#waitingCount--
+    if (waiting.waiters.size === 0) this.#waiting.delete(listenerId)
+  }
+
+  #wakeWaiters(listenerId: string): void {
+    for (const waiter of this.#waiting.get(listenerId)?.waiters ?? []) waiter.wake()
+  }
+
+  /** Asks the database for what other processes have offered or answered, as long as somebody waits. */
+  #look(): void {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      void this.#lookOnce().finally(() => {
+        this.#timer = undefined
+        if (this.#open.size + this.#waiting.size > 0) this.#look()
+      })
+    }, LOOK_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { pool, clock } = this.#deps
+    try {
+      if (this.#open.size > 0) await this.#collect([...this.#open.values()])
+      const listeners = [...this.#waiting.values()].map(({ key }) => key)
+      if (listeners.length === 0) return
+      const offered = await findOffered(pool, listeners, new Date(clock.nowMs()))
+      for (const listenerId of offered) this.#wakeWaiters(listenerId)
+    } catch (error) {
+      this.#options.onError(error)
+    }
+  }
+}
+
+async function wokenOr(waiter: Waiter, ms: number, signal: AbortSignal): Promise<void> {
+  const { wake } = waiter
+  const timer = setTimeout(wake, ms)
+  signal.addEventListener('abort', wake, { once: true })
+  try {
+    await waiter.woken
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', wake)
+  }
+}
+
+function headerOf(headers: readonly string[], name: string): string {
+  return headers[headers.indexOf(name) + 1] ?? ''
+}

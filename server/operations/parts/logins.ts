@@ -1,0 +1,81 @@
+// Who logs in. An unknown client and a wrong secret get the same answer after the same work: one
+// question, answered with rows of one shape, and two HMACs. Failures are counted (login-attempts.ts).
+
+import { ServiceError } from '../../core/errors.ts'
+import { isUuid, NIL_UUID } from '../../core/uuid.ts'
+import { type Credentials, readCredentials, replaceDigest } from '../../store/client-secrets.ts'
+import { GatheredReads } from '../../store/gathered-reads.ts'
+import type { Deps } from './deps.ts'
+import { OF_REQUESTS } from './gather-requests.ts'
+import type { LoginAttempts } from './login-attempts.ts'
+
+export interface Login {
+  clientId: string
+  clientSecret: string
+  /** Where the request came from. */
+  address: string
+}
+
+/** Who logs in, and with which of its secrets. */
+export interface CheckedLogin {
+  clientId: string
+  clientKey: number
+  secretId: string
+}
+
+type LoginDeps = Pick<Deps, 'pool' | 'sealer'>
+
+export class Logins {
+  readonly #deps: LoginDeps
+  readonly #attempts: LoginAttempts
+  /** By client id. Whoever logs in at the same time, known or not, travels in the same statement. */
+  readonly #credentials: GatheredReads<string, Credentials>
+
+  constructor(deps: LoginDeps, attempts: LoginAttempts) {
+    this.#deps = deps
+    this.#attempts = attempts
+    this.#credentials = new GatheredReads({
+      ...OF_REQUESTS,
+      read: (clientIds) => {
+        const { pool, sealer } = this.#deps
+        const dummy = { digest: Buffer.alloc(32), masterKeyId: sealer.digestKeyId }
+        return readCredentials(pool, clientIds, dummy)
+      },
+      keyOf: (clientId) => clientId,
+    })
+  }
+
+  /** Throws when the credentials are wrong. */
+  async check(login: Login): Promise<CheckedLogin> {
+    // Ids that cannot be a client's count as one: what is remembered never grows with what was sent.
+    const clientId = isUuid(login.clientId) ? login.clientId.toLowerCase() : NIL_UUID
+    const match = await this.#attempts.judge({ name: clientId, address: login.address }, () =>
+      this.#checkSecret(clientId, login.clientSecret),
+    )
+    if (match === null) {
+      throw new ServiceError('invalid-credentials', 'The clientId or the clientSecret is wrong.')
+    }
+    return { clientId, ...match }
+  }
+
+  async #checkSecret(
+    clientId: string,
+    secret: string,
+  ): Promise<{ clientKey: number; secretId: string } | null> {
+    const { clientKey, status, secrets } = await this.#credentials.ask(clientId)
+    const { pool, sealer } = this.#deps
+    // All of them are compared, the right one too: the time does not tell which it was.
+    const matching = secrets.filter((stored) =>
+      sealer.matches(secret, stored.digest, stored.masterKeyId),
+    )
+    const [match] = matching
+    if (match === undefined || status !== 'ACTIVE') return null
+    if (!sealer.isCurrent(match.masterKeyId)) {
+      // The only moment at which the secret is known: from now on the old key is not needed.
+      const digest = sealer.digest(secret)
+      const masterKeyId = sealer.digestKeyId
+      await replaceDigest(pool, clientKey, { id: match.id, digest, masterKeyId })
+    }
+    return { clientKey, secretId: match.id }
+  }
+}

@@ -1,0 +1,303 @@
+// Gathers payment changes that arrive together into one transaction: a flush starts when a previous
+// one returns, so there is no timer, no added wait when idle, and one fsync for many when busy. No
+// gathered transaction waits for a payment that another one holds: such changes are split off, and wait in
+// a transaction of their own or are tried again (payment-holds.ts).
+
+import { ServiceError } from '../../core/errors.ts'
+import { databaseAway, isDatabaseAway } from '../../store/db.ts'
+import { isWaitOver } from '../../store/payments.ts'
+import {
+  type Locking,
+  PAYMENT_BUSY,
+  type PaymentChange,
+  type RecordedPayment,
+  type RecordResult,
+} from '../record-payments.ts'
+import { HOLD_LIMITS, type Hold, type HoldLimits, PaymentHolds } from './payment-holds.ts'
+
+export interface GathererLimits {
+  changesPerFlushMax: number
+  bytesPerFlushMax: number
+  flushesMax: number
+  /** What may wait; beyond it the caller is asked to come back. */
+  waitingMax: number
+  waitingBytesMax: number
+}
+
+export const GATHERER_LIMITS: GathererLimits = {
+  changesPerFlushMax: 500,
+  bytesPerFlushMax: 4 * 1024 * 1024,
+  flushesMax: 2,
+  waitingMax: 20_000,
+  waitingBytesMax: 128 * 1024 * 1024,
+}
+
+/** Whoever has handed a change in. Told once which of the two it was; must not throw. */
+export interface Submitter {
+  recorded(recorded: RecordedPayment): void
+  refused(error: unknown): void
+}
+
+interface Waiting {
+  change: PaymentChange
+  bytes: number
+  submitter: Submitter
+}
+
+type Record = (
+  changes: readonly PaymentChange[],
+  locking: Locking,
+) => Promise<readonly RecordResult[]>
+
+export class PaymentGatherer {
+  readonly #record: Record
+  readonly #limits: GathererLimits
+  #waiting: Waiting[] = []
+  #waitingBytes = 0
+  #flushes = 0
+  #isFlushing = false
+  /** Payments that a transaction under way changes, or that are held: their next change waits. */
+  readonly #underWay = new Set<string>()
+  readonly #holds: PaymentHolds<Waiting>
+  /** Those whose next try has come. */
+  #dueHolds: Hold<Waiting>[] = []
+
+  constructor(
+    record: Record,
+    limits: GathererLimits = GATHERER_LIMITS,
+    holds: HoldLimits = HOLD_LIMITS,
+  ) {
+    this.#record = record
+    this.#limits = limits
+    this.#holds = new PaymentHolds(holds)
+  }
+
+  /** Settles when the change is on disk, or is refused. Changes of one payment keep their order. */
+  submit(change: PaymentChange): Promise<RecordedPayment> {
+    return new Promise((recorded, refused) => this.enter(change, { recorded, refused }))
+  }
+
+  /** The same without a promise: thousands a second come this way. */
+  enter(change: PaymentChange, submitter: Submitter): void {
+    const bytes = change.write.document?.file.base64.length ?? 0
+    const hold = this.#holds.size === 0 ? undefined : this.#holds.get(change.write.id)
+    if (hold) {
+      if (!this.#holds.add(hold, { change, bytes, submitter })) submitter.refused(PAYMENT_BUSY)
+      return
+    }
+    if (
+      this.#waiting.length >= this.#limits.waitingMax ||
+      (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#limits.waitingBytesMax)
+    ) {
+      submitter.refused(
+        new ServiceError('overloaded', 'Too many changes are waiting to be written. Try again.', {
+          retryAfterSeconds: 1,
+        }),
+      )
+      return
+    }
+    this.#waiting.push({ change, bytes, submitter })
+    this.#waitingBytes += bytes
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    // When all sockets that had something to say have been read: what they brought travels together.
+    // A microtask would come after the first of them, and send a transaction for it alone.
+    setImmediate(() => {
+      this.#isFlushing = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    while (this.#mayFlush()) {
+      const { batch, tried } = this.#take()
+      if (batch.length === 0) return
+      for (const { change } of batch) this.#underWay.add(change.write.id)
+      this.#flushes++
+      void this.#write(batch, 'try').then((busy) => {
+        this.#flushes--
+        this.#holdBack(busy, tried)
+        for (const { change } of batch) this.#freeUnlessHeld(change.write.id)
+        this.#flush()
+      })
+    }
+  }
+
+  #mayFlush(): boolean {
+    if (this.#flushes >= this.#limits.flushesMax) return false
+    if (this.#waiting.length === 0 && this.#dueHolds.length === 0) return false
+    // A second transaction only when a whole one is waiting: half-empty ones cost an fsync each.
+    return this.#flushes === 0 || this.#waiting.length >= this.#limits.changesPerFlushMax
+  }
+
+  #take(): { batch: readonly Waiting[]; tried: readonly Hold<Waiting>[] } {
+    const { changesPerFlushMax, bytesPerFlushMax } = this.#limits
+    const batch: Waiting[] = []
+    let bytes = 0
+    let isFull = false
+    const fits = (more: number) => {
+      isFull ||= batch.length >= changesPerFlushMax
+      isFull ||= batch.length > 0 && bytes + more > bytesPerFlushMax
+      return !isFull
+    }
+    const tried: Hold<Waiting>[] = []
+    for (const hold of this.#dueHolds) {
+      if (!fits(0)) break
+      tried.push(hold)
+      batch.push(...hold.members)
+      for (const member of hold.members) bytes += member.bytes
+    }
+    this.#dueHolds = this.#dueHolds.slice(tried.length)
+    const left: Waiting[] = []
+    for (const waiting of this.#waiting) {
+      if (!fits(waiting.bytes) || this.#underWay.has(waiting.change.write.id)) {
+        left.push(waiting)
+        continue
+      }
+      batch.push(waiting)
+      bytes += waiting.bytes
+      this.#waitingBytes -= waiting.bytes
+    }
+    this.#waiting = left
+    return { batch, tried }
+  }
+
+  /** Answers all but those whose payment is not free, and returns these. */
+  async #write(batch: readonly Waiting[], locking: Locking): Promise<readonly Waiting[]> {
+    let results: readonly RecordResult[]
+    try {
+      results = await this.#record(
+        batch.map(({ change }) => change),
+        locking,
+      )
+    } catch (error) {
+      if (locking === 'wait' && isWaitOver(error)) return batch
+      if (isDatabaseAway(error)) {
+        // The commit may have happened: repeating the same write is harmless, so all may try again.
+        for (const { submitter } of batch) submitter.refused(databaseAway(error))
+      } else if (batch.length === 1) {
+        batch[0]?.submitter.refused(error)
+      } else {
+        // One of them is poison. Strangers must not suffer: each gets a transaction of its own.
+        return this.#writeOneByOne(batch, locking)
+      }
+      return []
+    }
+    const busy: Waiting[] = []
+    for (let index = 0; index < batch.length; index++) {
+      const member = batch[index] as Waiting
+      const result = results[index] as RecordResult
+      if (result === PAYMENT_BUSY) busy.push(member)
+      else if (result instanceof ServiceError) member.submitter.refused(result)
+      else member.submitter.recorded(result)
+    }
+    return busy
+  }
+
+  async #writeOneByOne(batch: readonly Waiting[], locking: Locking): Promise<readonly Waiting[]> {
+    const busy: Waiting[] = []
+    const busyIds = new Set<string>()
+    for (const member of batch) {
+      const { id } = member.change.write
+      // Behind one that waits: it must not overtake.
+      const left = busyIds.has(id) ? [member] : await this.#write([member], locking)
+      if (left.length === 0) continue
+      busy.push(member)
+      busyIds.add(id)
+    }
+    return busy
+  }
+
+  /** `tried` are the holds that were part of the transaction: those that are not busy again have ended. */
+  #holdBack(busy: readonly Waiting[], tried: readonly Hold<Waiting>[]): void {
+    if (busy.length === 0 && tried.length === 0) return
+    const byPayment = Map.groupBy(busy, ({ change }) => change.write.id)
+    for (const hold of tried) {
+      if (!byPayment.has(hold.paymentId)) this.#letGo(hold)
+    }
+    const begun = new Map<string, Hold<Waiting> | null>()
+    for (const [paymentId, members] of byPayment) {
+      const hold = this.#holds.get(paymentId)
+      if (hold) {
+        this.#holds.renew(hold, members)
+        this.#tryLater(hold)
+        continue
+      }
+      begun.set(paymentId, this.#holds.begin(paymentId, members))
+      if (!begun.get(paymentId)) refuse(members)
+    }
+    // First: what has come while these were tried must not be overtaken by what comes while they are held.
+    this.#takeAlong(begun)
+    for (const hold of begun.values()) {
+      if (hold === null) continue
+      if (this.#holds.beginWait()) void this.#wait(hold)
+      else this.#tryLater(hold)
+    }
+  }
+
+  /** Later changes of payments that are held from now on wait with them, or are refused with them. */
+  #takeAlong(begun: ReadonlyMap<string, Hold<Waiting> | null>): void {
+    if (begun.size === 0) return
+    const left: Waiting[] = []
+    const refused: Waiting[] = []
+    const full = new Set<string>()
+    for (const waiting of this.#waiting) {
+      const { id } = waiting.change.write
+      const hold = begun.get(id)
+      if (hold === undefined) {
+        left.push(waiting)
+        continue
+      }
+      this.#waitingBytes -= waiting.bytes
+      if (hold !== null && !full.has(id) && this.#holds.add(hold, waiting)) continue
+      full.add(id)
+      refused.push(waiting)
+    }
+    this.#waiting = left
+    refuse(refused)
+  }
+
+  /** In a transaction of its own, which PostgreSQL serves in its turn as soon as the payment is free. */
+  async #wait(hold: Hold<Waiting>): Promise<void> {
+    const busy = await this.#write(hold.members, 'wait')
+    this.#holds.endWait()
+    if (busy.length === 0) this.#letGo(hold)
+    else this.#giveUp(hold, busy)
+    this.#flush()
+  }
+
+  #tryLater(hold: Hold<Waiting>): void {
+    const ms = this.#holds.nextTryMs(hold)
+    if (ms === null) {
+      this.#giveUp(hold, hold.members)
+      return
+    }
+    setTimeout(() => {
+      this.#dueHolds.push(hold)
+      this.#flush()
+    }, ms)
+  }
+
+  /** Its members have their answers. What has come since then is next. */
+  #letGo(hold: Hold<Waiting>): void {
+    this.#holds.end(hold)
+    this.#freeUnlessHeld(hold.paymentId)
+    for (const { bytes } of hold.later) this.#waitingBytes += bytes
+    if (hold.later.length > 0) this.#waiting = [...hold.later, ...this.#waiting]
+  }
+
+  /** What has come later shares its answer: nothing of a payment waits twice as long. */
+  #giveUp(hold: Hold<Waiting>, busy: readonly Waiting[]): void {
+    this.#holds.end(hold)
+    this.#freeUnlessHeld(hold.paymentId)
+    refuse([...busy, ...hold.later])
+  }
+
+  #freeUnlessHeld(paymentId: string): void {
+    if (!this.#holds.get(paymentId)) this.#underWay.delete(paymentId)
+  }
+}
+
+function refuse(members: readonly Waiting[]): void {
+  for (const { submitter } of members) submitter.refused(PAYMENT_BUSY)
+}

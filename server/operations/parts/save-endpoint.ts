@@ -1,0 +1,130 @@
+// What both doors do: the same address again is the same endpoint with a new key, never a copy. The
+// client's row is locked meanwhile, so that no burst makes a duplicate or one too many.
+
+import { timingSafeEqual } from 'node:crypto'
+import { type EndpointKind, hashHref, KEY_OVERLAP_MS, shardOf } from '../../core/endpoint.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { lockClient } from '../../store/clients.ts'
+import { type Db, inTransaction } from '../../store/db.ts'
+import {
+  findByAddress,
+  insertEndpoint,
+  replaceHeader,
+  replaceKey,
+  type SealedHeader,
+} from '../../store/endpoints.ts'
+import type { Sealer } from '../../store/sealing.ts'
+import type { Deps } from './deps.ts'
+
+export interface EndpointRequest {
+  clientKey: number
+  kind: EndpointKind
+  /** Null for a subscription. */
+  accountId: string | null
+  /** The text as it was given, and what it parses to. */
+  url: string
+  href: string
+  sharedKey: string
+  header: { name: string; value: string } | null
+  /** In the same transaction, when the endpoint is new. */
+  onInsert?(db: Db, id: string, now: Date): Promise<void>
+}
+
+/** Returns the endpoint's id, which stays when the address was there already. */
+export async function saveEndpoint(deps: Deps, request: EndpointRequest): Promise<string> {
+  // The database's lock alone would do, but all who wait for it would hold a connection each, and one
+  // client's burst would keep every other client out of the pool.
+  const saved = await deps.endpointChanges.run(request.clientKey, () =>
+    saveInTransaction(deps, request),
+  )
+  deps.engine.endpointChanged(request.clientKey, saved.id, saved.shard)
+  return saved.id
+}
+
+interface Saved {
+  id: string
+  shard: number
+}
+
+async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<Saved> {
+  const hrefHash = hashHref(request.href)
+  const before = await findByAddress(deps.pool, request, hrefHash)
+  // Most of a flood ends here, without a transaction and its lock.
+  if (before.existing === null && before.count >= deps.config.endpointsMax) {
+    throw tooMany(deps, request.kind)
+  }
+  const now = new Date(deps.clock.nowMs())
+  return inTransaction(deps.pool, async (db) => {
+    await lockClient(db, request.clientKey)
+    const { existing, count } = await findByAddress(db, request, hrefHash)
+    if (existing !== null) {
+      await rotateKey(deps, db, { request, existing, now })
+      const header = sealHeader(deps.sealer, request, existing.id)
+      await replaceHeader(db, request.clientKey, existing.id, header, now)
+      return existing
+    }
+    if (count >= deps.config.endpointsMax) throw tooMany(deps, request.kind)
+    const id = deps.newId()
+    const endpoint = { id, shard: shardOf(id) }
+    const sealedKey = sealKey(deps.sealer, 'shared_key', id, Buffer.from(request.sharedKey))
+    const header = sealHeader(deps.sealer, request, id)
+    await insertEndpoint(db, { ...request, ...endpoint, hrefHash, sealedKey, header }, now)
+    await request.onInsert?.(db, id, now)
+    return endpoint
+  })
+}
+
+/** The same key again changes nothing: an overlap that still runs goes on. */
+async function rotateKey(
+  deps: Deps,
+  db: Db,
+  to: { request: EndpointRequest; existing: { id: string; sealedKey: Buffer }; now: Date },
+): Promise<void> {
+  const { request, existing, now } = to
+  const key = Buffer.from(request.sharedKey)
+  const old = openKey(deps.sealer, existing)
+  if (old !== null && old.length === key.length && timingSafeEqual(old, key)) return
+  const sealedKey = sealKey(deps.sealer, 'shared_key', existing.id, key)
+  const sealedPreviousKey = old && sealKey(deps.sealer, 'previous_key', existing.id, old)
+  const overlapMs = KEY_OVERLAP_MS / deps.config.timeScale
+  const previousKeyUntil = old && new Date(now.getTime() + overlapMs)
+  const keys = { sealedKey, sealedPreviousKey, previousKeyUntil }
+  await replaceKey(db, request.clientKey, existing.id, keys, now)
+}
+
+/** Null when the stored key is damaged: then the new one simply takes its place. */
+function openKey(sealer: Sealer, existing: { id: string; sealedKey: Buffer }): Buffer | null {
+  try {
+    return sealer.open(existing.sealedKey, { column: 'endpoints.shared_key', row: existing.id })
+  } catch {
+    return null
+  }
+}
+
+function sealKey(
+  sealer: Sealer,
+  column: 'shared_key' | 'previous_key' | 'header_value',
+  endpointId: string,
+  secret: Buffer,
+): Buffer {
+  return sealer.seal(secret, { column: `endpoints.${column}`, row: endpointId })
+}
+
+function sealHeader(
+  sealer: Sealer,
+  { header }: EndpointRequest,
+  endpointId: string,
+): SealedHeader | null {
+  if (header === null) return null
+  const sealedValue = sealKey(sealer, 'header_value', endpointId, Buffer.from(header.value))
+  return { name: header.name, sealedValue }
+}
+
+function tooMany(deps: Deps, kind: EndpointKind): ServiceError {
+  const limit = deps.config.endpointsMax
+  const detail =
+    kind !== 'subscription'
+      ? `The account already has ${limit} webhooks, listeners included. Delete one first.`
+      : `The client already has ${limit} subscriptions. Delete one first.`
+  return new ServiceError('too-many-endpoints', detail)
+}

@@ -1,0 +1,85 @@
+// Begins what was asked for in bulk: finds all that match, notes them and who asked, in one transaction,
+// and works them off. Most jobs are over before the answer; of the others the number is known.
+
+import { inTransaction } from '../../store/db.ts'
+import type { DeliveryQuery } from '../../store/delivery-lists.ts'
+import { countFit, noteItems, type SelectedDelivery } from '../../store/delivery-selections.ts'
+import { countRunningJobs, findJob, insertJob, type JobKind } from '../../store/jobs.ts'
+import type { Audit } from './audit.ts'
+import type { Deps } from './deps.ts'
+import type { JobRunner } from './job-runner.ts'
+import { tooBusy } from './one-at-a-time.ts'
+import { selectDeliveries } from './select-deliveries.ts'
+
+export interface JobDeps extends Deps {
+  jobs: JobRunner
+}
+
+export interface JobRequest {
+  kind: JobKind
+  /** Null: nothing can match. */
+  query: DeliveryQuery | null
+}
+
+export interface StartedJob {
+  jobId: string
+  /** How many deliveries are changed by it. */
+  count: number
+}
+
+const RUNNING_JOBS_MAX = 50
+/** Jobs that are over by then are answered for with what they have done. */
+const ANSWER_AFTER_MS = 2_000
+
+/** How many would be changed now. */
+export function previewJob(deps: JobDeps, { kind, query }: JobRequest): Promise<number> {
+  return deps.jobs.inTurn(async () => countFit(deps.pool, actOf(kind), await select(deps, query)))
+}
+
+export async function startJob(
+  deps: JobDeps,
+  { kind, query }: JobRequest,
+  audit: Audit,
+): Promise<StartedJob> {
+  const jobId = deps.newId()
+  const total = await deps.jobs.inTurn(async () => {
+    if ((await countRunningJobs(deps.pool)) >= RUNNING_JOBS_MAX) throw tooBusy()
+    return insert(deps, { id: jobId, kind }, await select(deps, query), audit)
+  })
+  if (total === 0) return { jobId, count: 0 }
+  await Promise.race([deps.jobs.run(jobId), delay(ANSWER_AFTER_MS)])
+  const job = await findJob(deps.pool, jobId)
+  // Over already: what had moved on by itself before its turn came is then not counted.
+  return { jobId, count: job?.state === 'DONE' ? job.total - job.passedOver : total }
+}
+
+async function select(
+  deps: Deps,
+  query: DeliveryQuery | null,
+): Promise<readonly SelectedDelivery[]> {
+  return query === null ? [] : selectDeliveries(deps, query)
+}
+
+function insert(
+  deps: JobDeps,
+  job: { id: string; kind: JobKind },
+  selected: readonly SelectedDelivery[],
+  audit: Audit,
+): Promise<number> {
+  return inTransaction(deps.pool, async (db) => {
+    const total = await noteItems(db, job.id, actOf(job.kind), selected)
+    await insertJob(db, { ...job, total }, deps.jobs.hold())
+    await audit(db, `job:${job.id}`)
+    return total
+  })
+}
+
+function actOf(kind: JobKind): 'replay' | 'cancel' {
+  return kind === 'cancel' ? 'cancel' : 'replay'
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref()
+  })
+}

@@ -1,0 +1,74 @@
+// /sandbox/clock: how fast the delivery clock runs. Only in the sandbox, where the 7 days of a delivery
+// may be over in a minute.
+
+import Type from 'typebox'
+import { authenticateOperator } from '../http/authenticate.ts'
+import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../http/schemas.ts'
+import type { App, Routes } from '../http/typed.ts'
+import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
+
+/** Whoever runs the deliveries holds the clock, too. */
+export interface TimeScale {
+  current(): number
+  change(timeScale: number): void
+}
+
+const TIME_SCALE_MAX = 100_000
+const URL = '/sandbox/clock'
+const tags = ['Sandbox']
+const security = [{ operatorKey: [] }]
+
+const Clock = Type.Object(
+  {
+    timeScale: Type.Integer({
+      minimum: 1,
+      maximum: TIME_SCALE_MAX,
+      description: 'How many times faster than the wall clock.',
+    }),
+  },
+  { examples: [{ timeScale: 10_000 }] },
+)
+
+export function sandboxClockRoutes(timeScale: TimeScale, keys: OperatorKeys): Routes {
+  return async (app) => {
+    await app.register(async (scope: App) => addRoutes(scope, timeScale, keys))
+  }
+}
+
+function addRoutes(app: App, timeScale: TimeScale, keys: OperatorKeys): void {
+  app.addHook('onRequest', authenticateOperator(keys))
+
+  app.route({
+    method: 'GET',
+    url: URL,
+    config: { role: 'viewer' },
+    schema: {
+      operationId: 'getSandboxClock',
+      tags,
+      summary: 'See how fast the delivery clock runs (sandbox only)',
+      security,
+      response: { 200: Clock, ...problemResponses(...OPERATOR_PROBLEMS) },
+    },
+    handler: async () => ({ timeScale: timeScale.current() }),
+  })
+
+  app.route({
+    method: 'PUT',
+    url: URL,
+    config: { role: 'admin' },
+    schema: {
+      operationId: 'setSandboxClock',
+      tags,
+      summary: 'Let the delivery clock run faster or slower (sandbox only)',
+      description:
+        'For what is decided from now on: each next delay, and the 7 days of deliveries not yet attempted. A restart goes back to PAYBELL_TIME_SCALE.',
+      security,
+      body: Clock,
+      response: { 200: Clock, ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS) },
+    },
+    handler: async (request) => {
+      timeScale.change(request.body.timeScale)
+      return { timeScale: timeScale.current() }
+    },
+  })
+}

@@ -1,0 +1,189 @@
+// /sandbox/receiver/{name}: an address to deliver to, for whoever has none yet. Only in the sandbox. What
+// arrives is open, as a receiver is; writing its script and looking at what came needs an operator key.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import Type from 'typebox'
+import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
+import { PAYMENT_BODY_BYTES_MAX } from '../core/payment.ts'
+import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
+import { authenticateOperator } from '../http/authenticate.ts'
+import { BODY_PROBLEMS, EMPTY_BODY, OPERATOR_PROBLEMS, problemResponses } from '../http/schemas.ts'
+import type { App, Routes } from '../http/typed.ts'
+import { notFound } from '../operations/parts/failures.ts'
+import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
+import type { DemoReceivers } from './demo-receivers.ts'
+
+const URL_PATTERN = '/sandbox/receiver/:name'
+const NAME = /^[\w-]{1,64}$/
+const STEPS_MAX = 100
+const DELAY_MS_MAX = 20_000
+const tags = ['Sandbox']
+
+const params = Type.Object({
+  name: Type.String({ description: '1 to 64 letters, digits, _ and -' }),
+})
+
+const Script = Type.Object(
+  {
+    script: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 200, maximum: 599 }), {
+        minItems: 1,
+        maxItems: STEPS_MAX,
+        description: 'The statuses to answer, in turn; the last one goes on. By default [200].',
+      }),
+    ),
+    delayMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: DELAY_MS_MAX,
+        description: 'How long each answer waits.',
+      }),
+    ),
+    body: Type.Optional(Type.String({ maxLength: 4_096, description: 'The body of each answer.' })),
+    redirectTo: Type.Optional(
+      Type.String({
+        maxLength: CALLBACK_URL_CHARACTERS_MAX,
+        pattern: '^[!-~]+$',
+        description: 'Sent as Location: with a 3xx, to see that redirects are not followed.',
+      }),
+    ),
+    sharedKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: SHARED_KEY_CHARACTERS_MAX,
+        description: 'The key of the webhook: then what comes says whether its signature is valid.',
+      }),
+    ),
+  },
+  { examples: [{ script: [500, 500, 200], sharedKey: 'demo-shared-key' }] },
+)
+
+const View = Type.Object({
+  name: Type.String(),
+  script: Type.Array(Type.Integer()),
+  delayMs: Type.Integer(),
+  body: Type.String(),
+  redirectTo: Type.Union([Type.String(), Type.Null()]),
+  count: Type.Integer({ description: 'How many came in all.' }),
+  received: Type.Array(
+    Type.Object({
+      at: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
+      status: Type.Integer({ description: 'What was answered.' }),
+      headers: Type.Record(Type.String(), Type.String()),
+      body: Type.String({ description: 'The first 8 KiB.' }),
+      bodyBytes: Type.Integer(),
+      signatureValid: Type.Union([Type.Boolean(), Type.Null()]),
+    }),
+    { description: 'The latest 100, newest first.' },
+  ),
+})
+
+export function sandboxReceiverRoutes(receivers: DemoReceivers, keys: OperatorKeys): Routes {
+  return async (app) => {
+    await app.register(async (scope: App) => addReceiving(scope, receivers))
+    await app.register(async (scope: App) => addScripting(scope, receivers, keys))
+  }
+}
+
+/** Takes whatever comes, of any type: a receiver that is picky would hide what was sent. */
+function addReceiving(app: App, receivers: DemoReceivers): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))
+  app.route({
+    method: 'POST',
+    url: URL_PATTERN,
+    bodyLimit: PAYMENT_BODY_BYTES_MAX,
+    schema: {
+      operationId: 'receiveInSandbox',
+      tags,
+      summary: 'A receiver to try things with (sandbox only)',
+      description: 'Answers by its script, 200 by default, and remembers what came.',
+      security: [],
+      params,
+      response: problemResponses('not-found', 'body-too-large'),
+    },
+    handler: async (request, reply) => {
+      const { body: sent, headers } = request
+      const bytes = Buffer.isBuffer(sent) ? sent : Buffer.alloc(0)
+      const answer = receivers.receive(readName(request.params.name), { headers, body: bytes })
+      if (answer.delayMs > 0) await delay(answer.delayMs, undefined, { ref: false })
+      if (answer.redirectTo !== null) reply.header('location', answer.redirectTo)
+      return reply.code(answer.status).type('text/plain; charset=utf-8').send(answer.body)
+    },
+  })
+}
+
+function addScripting(app: App, receivers: DemoReceivers, keys: OperatorKeys): void {
+  app.addHook('onRequest', authenticateOperator(keys))
+  const security = [{ operatorKey: [] }]
+
+  app.route({
+    method: 'PUT',
+    url: URL_PATTERN,
+    config: { role: 'admin' },
+    schema: {
+      operationId: 'scriptSandboxReceiver',
+      tags,
+      summary: 'Write what a receiver answers (sandbox only)',
+      description: 'The script begins anew; what came so far stays.',
+      security,
+      params,
+      body: Script,
+      response: {
+        200: View,
+        ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+      },
+    },
+    handler: async (request) => {
+      const { script, delayMs, body, redirectTo, sharedKey } = request.body
+      return receivers.write(readName(request.params.name), {
+        script: script ?? [200],
+        delayMs: delayMs ?? 0,
+        body: body ?? '',
+        redirectTo: redirectTo ?? null,
+        sharedKey: sharedKey ?? null,
+      }) as never
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: URL_PATTERN,
+    config: { role: 'viewer' },
+    schema: {
+      operationId: 'viewSandboxReceiver',
+      tags,
+      summary: 'See what a receiver got lately (sandbox only)',
+      security,
+      params,
+      response: { 200: View, ...problemResponses(...OPERATOR_PROBLEMS, 'not-found') },
+    },
+    handler: async (request) => receivers.view(readName(request.params.name)) as never,
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: URL_PATTERN,
+    config: { role: 'admin' },
+    schema: {
+      operationId: 'resetSandboxReceiver',
+      tags,
+      summary: 'Forget a receiver: its script and what came (sandbox only)',
+      security,
+      params,
+      response: {
+        204: EMPTY_BODY,
+        ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+      },
+    },
+    handler: async (request, reply) => {
+      receivers.reset(readName(request.params.name))
+      return reply.code(204).send(undefined)
+    },
+  })
+}
+
+function readName(text: string): string {
+  if (!NAME.test(text)) throw notFound()
+  return text
+}

@@ -1,0 +1,67 @@
+// The first look at a sandbox is not empty: a client of its own, "Demo shop", whose payment was created
+// and then changed, and whose receiver failed twice before it accepted. The client that newcomers are
+// given the credentials of is never touched.
+
+import { checkCallbackUrl } from '../core/callback-url.ts'
+import type { PaymentWrite } from '../core/payment.ts'
+import { onboardClient } from '../operations/onboard-client.ts'
+import { openAccount } from '../operations/open-account.ts'
+import { AccountDirectory } from '../operations/parts/account-directory.ts'
+import type { Deps } from '../operations/parts/deps.ts'
+import { saveEndpoint } from '../operations/parts/save-endpoint.ts'
+import { recordPayments } from '../operations/record-payments.ts'
+import { DEFAULT_SCRIPT, type DemoReceivers } from './demo-receivers.ts'
+
+const RECEIVER = 'demo'
+const SHARED_KEY = 'demo-shared-key'
+
+/** False when its own address is none that callbacks may reach: then there is nothing to show. */
+export async function seedSandbox(
+  deps: Deps,
+  receivers: DemoReceivers,
+  baseUrl: string,
+): Promise<boolean> {
+  const url = `${baseUrl}/sandbox/receiver/${RECEIVER}`
+  if (!checkCallbackUrl(url, deps.targets).ok) return false
+  receivers.write(RECEIVER, {
+    ...DEFAULT_SCRIPT,
+    script: [500, 500, 200],
+    sharedKey: SHARED_KEY,
+  })
+  const { client } = await onboardClient(deps, 'Demo shop')
+  const account = await openAccount(deps, client.id, 'Demo account')
+  await saveEndpoint(deps, {
+    clientKey: client.clientKey,
+    kind: 'webhook',
+    accountId: account.id,
+    url,
+    href: new URL(url).href,
+    sharedKey: SHARED_KEY,
+    header: null,
+  })
+  const accounts = new AccountDirectory(deps.pool)
+  const payment = demoPayment(deps.newId)
+  for (const state of ['PENDING_APPROVAL', 'DUE'] as const) {
+    const write = { ...payment, status: { state, reason: null } }
+    await recordPayments(deps, accounts, [{ accountId: account.id, write }])
+  }
+  return true
+}
+
+function demoPayment(newId: () => string): PaymentWrite {
+  return {
+    id: newId(),
+    status: null,
+    createdAt: null,
+    completedAt: null,
+    externalId: 'DEMO-1001',
+    quoteId: newId(),
+    amount: { amount: '1250.00', currency: 'EUR' },
+    reference: 'Invoice 1001',
+    purposeOfPayment: 'COMPUTER_SERVICES',
+    beneficiaryId: newId(),
+    documentReference: null,
+    document: null,
+    version: null,
+  }
+}

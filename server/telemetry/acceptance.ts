@@ -1,0 +1,149 @@
+// What surrounds the acceptance of payment changes: each transaction is counted, traced, and leaves one
+// line in the log for each event. The acceptance itself is operations/record-payments.
+
+import type { Logger } from 'pino'
+import type { HandedOff } from '../core/queued-delivery.ts'
+import type { AccountDirectory } from '../operations/parts/account-directory.ts'
+import type { Deps } from '../operations/parts/deps.ts'
+import {
+  GATHERER_LIMITS,
+  PaymentGatherer,
+  type Submitter,
+} from '../operations/parts/payment-gatherer.ts'
+import { type HoldLimits, holdLimits } from '../operations/parts/payment-holds.ts'
+import {
+  type Locking,
+  type PaymentChange,
+  type RecordResult,
+  recordPayments,
+} from '../operations/record-payments.ts'
+import type { LiveStream } from './live-stream.ts'
+import type { Metrics } from './metrics.ts'
+import type { Tracing } from './tracing.ts'
+import type { WriteWatch } from './write-watch.ts'
+
+export interface AcceptanceParts {
+  accounts: AccountDirectory
+  metrics: Metrics
+  logger: Logger
+  tracing: Tracing | null
+  writes: WriteWatch
+  /** Whoever watches; asked first, because most of the time nobody does. */
+  stream?: Pick<LiveStream, 'isWatched' | 'accepted'>
+}
+
+export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGatherer {
+  const record = (changes: readonly PaymentChange[], locking: Locking) =>
+    noteWrite(parts.writes, recordWatched(deps, parts, changes, locking))
+  const holds = holdLimits(deps.config.databaseConnections)
+  return parts.tracing === null
+    ? new PaymentGatherer(record, GATHERER_LIMITS, holds)
+    : new TracedGatherer(record, holds, parts.tracing)
+}
+
+/** A transaction in which nothing had to be written is no evidence. */
+async function noteWrite(
+  writes: WriteWatch,
+  recording: Promise<readonly RecordResult[]>,
+): Promise<readonly RecordResult[]> {
+  try {
+    const results = await recording
+    if (results.some((result) => 'event' in result && result.event !== null)) {
+      writes.succeeded('payments')
+    }
+    return results
+  } catch (error) {
+    writes.failed('payments', error)
+    throw error
+  }
+}
+
+class TracedGatherer extends PaymentGatherer {
+  readonly #tracing: Tracing
+
+  constructor(
+    record: ConstructorParameters<typeof PaymentGatherer>[0],
+    holds: HoldLimits,
+    tracing: Tracing,
+  ) {
+    super(record, GATHERER_LIMITS, holds)
+    this.#tracing = tracing
+  }
+
+  override enter(change: PaymentChange, submitter: Submitter): void {
+    this.#tracing.noteRequest(change)
+    super.enter(change, submitter)
+  }
+}
+
+async function recordWatched(
+  deps: Deps,
+  { accounts, metrics, logger, tracing, stream }: AcceptanceParts,
+  changes: readonly PaymentChange[],
+  locking: Locking,
+): Promise<readonly RecordResult[]> {
+  let handedOff: readonly HandedOff[] = []
+  const engine: Deps['engine'] = {
+    beginAccept: () => {
+      const handOff = deps.engine.beginAccept()
+      return (deliveries) => {
+        handedOff = deliveries
+        handOff(deliveries)
+      }
+    },
+    endpointChanged: (...change) => deps.engine.endpointChanged(...change),
+  }
+  const record = () => recordPayments({ ...deps, engine }, accounts, changes, locking)
+  metrics.countBatch(changes.length)
+  const results = await (tracing === null
+    ? record()
+    : tracing.accept(changes, record, () => handedOff))
+  metrics.countCreated(handedOff.length)
+  for (const result of results) {
+    if ('event' in result && result.event !== null) metrics.countEvent(result.event.kind)
+  }
+  // Thousands a second: the lines are not even made when nobody wants them.
+  if (logger.isLevelEnabled('info')) {
+    for (const line of acceptedEvents(changes, results, handedOff)) {
+      logger.info(line, 'event.accepted')
+    }
+  }
+  if (stream?.isWatched) {
+    const at = new Date(deps.clock.nowMs()).toISOString()
+    for (const { kind, ...event } of acceptedEvents(changes, results, handedOff)) {
+      stream.accepted({ ...event, event: kind, at })
+    }
+  }
+  return results
+}
+
+interface Accepted {
+  eventId: string
+  paymentId: string
+  accountId: string
+  kind: string
+  sequence: number
+  deliveries: number
+}
+
+function* acceptedEvents(
+  changes: readonly PaymentChange[],
+  results: readonly RecordResult[],
+  handedOff: readonly HandedOff[],
+): Generator<Accepted> {
+  const deliveries = new Map<string, number>()
+  for (const { eventId } of handedOff) deliveries.set(eventId, (deliveries.get(eventId) ?? 0) + 1)
+  for (const [index, result] of results.entries()) {
+    if (!('event' in result) || result.event === null) continue
+    const { accountId, write } = changes[index] as PaymentChange
+    const { id, kind, sequence } = result.event
+    yield {
+      eventId: id,
+      paymentId: write.id,
+      accountId,
+      kind,
+      sequence,
+      deliveries: deliveries.get(id) ?? 0,
+    }
+  }
+}

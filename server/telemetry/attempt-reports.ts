@@ -1,0 +1,48 @@
+// What is told of the engine's attempts outside of it: to the log, to whoever watches, to the metrics.
+
+import { outcomeCode } from '../core/delivery.ts'
+import type { DeliveryStore } from '../delivery/delivery-store.ts'
+import type { AttemptReport } from '../delivery/environment.ts'
+import type { AttemptedEvent } from './live-stream.ts'
+import type { Metrics } from './metrics.ts'
+
+/** What ends without another attempt is not reported as one: the store tells how much it was. */
+export function countingExhausted(store: DeliveryStore, metrics: Metrics): DeliveryStore {
+  return {
+    ...store,
+    async exhaust(deliveries, nowMs) {
+      await store.exhaust(deliveries, nowMs)
+      metrics.countExhausted(deliveries.length)
+    },
+    async exhaustParked(lane, nowMs) {
+      const count = await store.exhaustParked(lane, nowMs)
+      metrics.countExhausted(count)
+      return count
+    },
+  }
+}
+
+export function attemptedEvent(report: AttemptReport): AttemptedEvent {
+  const { deliveryId, eventId, endpointId, attempt, outcome, atMs } = report
+  return {
+    deliveryId,
+    eventId,
+    endpointId,
+    attempt,
+    outcome: outcomeCode(outcome),
+    status: outcome.kind === 'answered' ? outcome.status : null,
+    at: new Date(atMs).toISOString(),
+  }
+}
+
+export function attemptLine(report: AttemptReport): object {
+  const { outcome, nextAttemptAtMs, atMs, ...line } = report
+  return {
+    ...line,
+    durationMs: Math.round(report.durationMs * 10) / 10,
+    at: new Date(atMs).toISOString(),
+    outcome: outcomeCode(outcome),
+    status: outcome.kind === 'answered' ? outcome.status : undefined,
+    nextAttemptAt: nextAttemptAtMs === null ? null : new Date(nextAttemptAtMs).toISOString(),
+  }
+}

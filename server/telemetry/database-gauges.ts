@@ -1,0 +1,43 @@
+// What the database knows of the whole service, as metrics show it: read at most once in a few seconds
+// however many ask, never longer than two, and simply absent while the database is away.
+
+import type { Pool } from 'pg'
+import type { Clock } from '../core/clock.ts'
+import { type DatabaseGauges, readDatabaseGauges } from '../store/gauges.ts'
+
+const BELIEVED_MS = 5_000
+const ANSWER_MS_MAX = 2_000
+
+export class DatabaseGaugeReader {
+  readonly #pool: Pool
+  readonly #clock: Clock
+  #last: Promise<DatabaseGauges | null> = Promise.resolve(null)
+  #askedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(pool: Pool, clock: Clock) {
+    this.#pool = pool
+    this.#clock = clock
+  }
+
+  /** Null when the database did not answer in time. */
+  read(): Promise<DatabaseGauges | null> {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#askedAtMs >= BELIEVED_MS) {
+      this.#askedAtMs = nowMs
+      this.#last = this.#ask()
+    }
+    return this.#last
+  }
+
+  async #ask(): Promise<DatabaseGauges | null> {
+    const now = new Date(this.#clock.nowMs())
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<null>((resolve) => {
+      // A pool without a free connection, or a server that swallows packets, does not answer at all.
+      timer = setTimeout(() => resolve(null), ANSWER_MS_MAX)
+      timer.unref()
+    })
+    const answer = readDatabaseGauges(this.#pool, now, ANSWER_MS_MAX).catch(() => null)
+    return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+  }
+}

@@ -1,0 +1,229 @@
+// Metrics: labels from short lists only, whatever is counted; cheap to count; and still there while the
+// database is away.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, test } from 'node:test'
+import type { Pool } from 'pg'
+import { parseMetrics, seriesOf } from '../../test/deploy/scrape.ts'
+import { cloneDatabase } from '../../test/support/database.ts'
+import {
+  type assertProblem,
+  OPERATOR_KEY,
+  onboard,
+  serveHttp,
+} from '../../test/support/injected-server.ts'
+import { UuidMaker } from '../core/uuid.ts'
+import type { AttemptReport } from '../delivery/environment.ts'
+import { buildServer } from '../http/server.ts'
+import { DatabaseGaugeReader } from './database-gauges.ts'
+import { type MetricSources, Metrics } from './metrics.ts'
+
+const GAUGES = {
+  due: 1,
+  scheduled: 2,
+  paused: 3,
+  oldestDueAtMs: 1_000,
+  ended: { DELIVERED: 7 },
+  endpoints: [
+    { kind: 'webhook', status: 'ACTIVE', count: 4 },
+    { kind: 'notice', status: 'ACTIVE', count: 1 },
+  ],
+  partitionDaysAhead: 7,
+  defaultRows: { events: 3, final_deliveries: 0, earlier_attempts: 0, audit: 0 },
+} as const
+
+function createMetrics(sources: Partial<MetricSources> = {}): Metrics {
+  return new Metrics('1.2.3', {
+    engine: () => ({ inFlight: 1, inMemory: 2, shards: [1, 2, 3] }),
+    pool: { totalCount: 5, idleCount: 3, waitingCount: 1 },
+    nowMs: () => 61_000,
+    database: async () => GAUGES,
+    isReady: async () => true,
+    ...sources,
+  })
+}
+
+const ids = new UuidMaker(Date.now, (count) => crypto.getRandomValues(new Uint8Array(count)))
+
+function reportOf(changes: Partial<AttemptReport> = {}): AttemptReport {
+  return {
+    deliveryId: ids.next(),
+    eventId: ids.next(),
+    endpointId: ids.next(),
+    paymentId: randomUUID(),
+    kind: 'payment.paid',
+    sequence: 1,
+    isReplay: false,
+    shard: 1,
+    epoch: 1,
+    attempt: 1,
+    atMs: Date.now(),
+    durationMs: 12,
+    outcome: { kind: 'answered', status: 200 },
+    state: 'DELIVERED',
+    nextAttemptAtMs: null,
+    ...changes,
+  }
+}
+
+function readValue(text: string, name: string, labels: Record<string, string> = {}): number {
+  const found = parseMetrics(text).find(
+    (one) =>
+      one.name === name &&
+      Object.entries(labels).every(([label, value]) => one.labels[label] === value),
+  )
+  assert.ok(found, `${name} ${JSON.stringify(labels)}`)
+  return found.value
+}
+
+describe('metrics', () => {
+  test('10,000 attempts with ids of their own leave the number of series unchanged', async () => {
+    const metrics = createMetrics()
+    const statuses = [200, 204, 301, 404, 503]
+    for (const status of statuses) {
+      metrics.countAttempt(reportOf({ outcome: { kind: 'answered', status } }))
+    }
+    const before = seriesOf(await metrics.text())
+    for (let n = 0; n < 10_000; n++) {
+      const status = statuses[n % statuses.length] as number
+      metrics.countAttempt(reportOf({ outcome: { kind: 'answered', status } }))
+    }
+    const text = await metrics.text()
+    assert.deepEqual(seriesOf(text), before)
+    assert.equal(readValue(text, 'paybell_delivery_attempt_duration_seconds_count'), 10_005)
+  })
+
+  test('10,000 requests for ids and addresses that nobody knows add no series', async (t) => {
+    const { pool } = await cloneDatabase()
+    const server = await serveHttp(t, pool)
+    const client = await onboard(server)
+    const metrics = createMetrics()
+    const onAnswered = metrics.countRequest.bind(metrics)
+    const app = await buildServer({ ...server.deps, onAnswered })
+    t.after(() => app.close())
+    const ask = [
+      (id: string) => ({ url: `/v1/webhooks/${id}`, headers: client.bearer }),
+      (id: string) => ({ url: '/v1/webhooks/list', headers: { ...client.bearer, accountid: id } }),
+      (id: string) => ({
+        url: `/operator/v1/payments/${id}`,
+        headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+      }),
+      (id: string) => ({ url: `/nowhere/${id}?key=${id}`, headers: {} }),
+    ]
+    const send = async (n: number) =>
+      app.inject({ method: 'GET', ...ask[n % ask.length]?.(randomUUID()) })
+    for (let n = 0; n < ask.length; n++) await send(n)
+    assertProblemStatus(await send(0), 404)
+    const before = seriesOf(await metrics.text())
+    for (let n = 0; n < 10_000; n += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, index) => send(n + index)))
+    }
+    const text = await metrics.text()
+    assert.deepEqual(seriesOf(text), before)
+    assert.doesNotMatch(text, /nowhere|[0-9a-f]{8}-[0-9a-f]{4}-/)
+    assert.equal(
+      readValue(text, 'http_server_request_duration_seconds_count', { http_route: '' }),
+      2_501,
+    )
+  })
+
+  test('a method that a caller makes up is one of the others', async () => {
+    const metrics = createMetrics()
+    for (let n = 0; n < 1_000; n++) {
+      metrics.countRequest({ method: `M${n}`, route: null, status: 404, seconds: 0.001 })
+    }
+    const text = await metrics.text()
+    const labels = { http_request_method: '_OTHER' }
+    assert.equal(readValue(text, 'http_server_request_duration_seconds_count', labels), 1_000)
+    assert.doesNotMatch(text, /M17/)
+  })
+
+  test('outcomes that no answer gave have a word each', async () => {
+    const metrics = createMetrics()
+    metrics.countAttempt(
+      reportOf({ outcome: { kind: 'unreachable', reason: 'tls-error' }, state: 'PENDING' }),
+    )
+    metrics.countAttempt(
+      reportOf({ outcome: { kind: 'blocked', reason: 'blocked-address' }, state: 'EXHAUSTED' }),
+    )
+    metrics.countExhausted(3)
+    const text = await metrics.text()
+    const attempts = 'paybell_delivery_attempts_total'
+    assert.equal(readValue(text, attempts, { outcome: 'tls_error', status_class: 'none' }), 1)
+    assert.equal(readValue(text, attempts, { outcome: 'blocked_address' }), 1)
+    assert.equal(readValue(text, 'paybell_deliveries_exhausted_total'), 4)
+    assert.equal(readValue(text, 'paybell_deliveries_ended_total', { state: 'EXHAUSTED' }), 1)
+  })
+
+  test('end to end counts from the event to its acknowledgement, and leaves replays out', async () => {
+    const metrics = createMetrics()
+    const eventId = new UuidMaker(
+      () => 1_000_000,
+      () => Buffer.alloc(4_096),
+    ).next()
+    metrics.countAttempt(reportOf({ eventId, atMs: 1_002_000, durationMs: 500 }))
+    metrics.countAttempt(reportOf({ eventId, atMs: 9_002_000, isReplay: true }))
+    const text = await metrics.text()
+    assert.equal(readValue(text, 'paybell_delivery_end_to_end_seconds_count'), 1)
+    assert.equal(readValue(text, 'paybell_delivery_end_to_end_seconds_sum'), 2.5)
+    const bucket = 'paybell_delivery_end_to_end_seconds_bucket'
+    assert.equal(readValue(text, bucket, { le: '1' }), 0)
+    assert.equal(readValue(text, bucket, { le: '2.5' }), 1, 'a bound belongs to its bucket')
+    assert.equal(readValue(text, bucket, { le: '+Inf' }), 1)
+  })
+
+  test('what the database tells is shown, and Paybell’s own endpoint is no webhook', async () => {
+    const text = await createMetrics().text()
+    assert.equal(readValue(text, 'paybell_deliveries', { state: 'PENDING' }), 6)
+    assert.equal(readValue(text, 'paybell_deliveries', { state: 'DELIVERED' }), 7)
+    assert.equal(readValue(text, 'paybell_deliveries_pending', { state: 'paused' }), 3)
+    assert.equal(readValue(text, 'paybell_delivery_oldest_due_age_seconds'), 60)
+    assert.equal(readValue(text, 'paybell_webhooks', { status: 'ACTIVE' }), 4)
+    assert.equal(readValue(text, 'paybell_default_partition_rows', { table: 'events' }), 3)
+    assert.equal(readValue(text, 'paybell_db_pool_connections', { state: 'active' }), 2)
+  })
+
+  for (const [name, answer] of [
+    ['refuses', () => Promise.reject(new Error('away'))],
+    ['never answers', () => new Promise(() => {})],
+  ] as const) {
+    test(`a database that ${name} costs its own figures and at most 2 seconds`, async () => {
+      const pool = { connect: answer, query: answer } as unknown as Pool
+      const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() }
+      const reader = new DatabaseGaugeReader(pool, clock)
+      const metrics = createMetrics({ database: () => reader.read(), isReady: async () => false })
+      metrics.countAttempt(reportOf())
+      const startedAt = performance.now()
+      const text = await metrics.text()
+      assert.ok(performance.now() - startedAt < 2_500)
+      assert.match(text, /^paybell_database_up 0$/m)
+      assert.match(text, /^paybell_ready 0$/m)
+      assert.match(text, /^paybell_delivery_attempts_total\{/m)
+      assert.doesNotMatch(text, /^paybell_deliveries_pending\{/m)
+      assert.doesNotMatch(text, /^paybell_delivery_oldest_due_age_seconds /m)
+      const askedAt = performance.now()
+      await metrics.text()
+      assert.ok(performance.now() - askedAt < 500, 'not asked again at once')
+    })
+  }
+
+  test('counting an attempt takes well under a microsecond', () => {
+    const metrics = createMetrics()
+    const reports = Array.from({ length: 1_000 }, () => reportOf())
+    const rounds = 300
+    let best = Number.POSITIVE_INFINITY
+    for (let round = 0; round < rounds; round++) {
+      const startedAt = performance.now()
+      for (const report of reports) metrics.countAttempt(report)
+      best = Math.min(best, performance.now() - startedAt)
+    }
+    const nanoseconds = (best * 1e6) / reports.length
+    assert.ok(nanoseconds < 1_000, `${nanoseconds.toFixed(0)} ns`)
+    if (process.env.PAYBELL_TEST_LOG) console.log(`${nanoseconds.toFixed(0)} ns per attempt`)
+  })
+})
+
+function assertProblemStatus(answer: Parameters<typeof assertProblem>[0], status: number): void {
+  assert.equal(answer.statusCode, status, answer.body)
+}

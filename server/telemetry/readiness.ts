@@ -1,0 +1,89 @@
+// Whether the service can do its work now, and if not, why, in plain words.
+
+import type { Pool } from 'pg'
+import { isDatabaseAway } from '../store/db.ts'
+import { countSecretsByMasterKey } from '../store/master-keys.ts'
+import type { Sealer } from '../store/sealing.ts'
+
+/** What the process knows of itself. */
+export interface ReadinessFacts {
+  /** It has been asked to stop: everything is still answered, but nothing new should come. */
+  isDraining?(): boolean
+  /** What could not be written of late, a sentence each. */
+  refusedWrites?(): Promise<readonly string[]>
+}
+
+interface DatabaseFacts {
+  migrated: boolean
+  isStandby: boolean
+  isReadOnly: boolean
+}
+
+const ANSWER_MS_MAX = 2_000
+/** Which keys the secrets need changes seldom, and asking reads whole tables. */
+const KEYS_CHECKED_EVERY_MS = 60_000
+
+export class Readiness {
+  readonly #pool: Pool
+  readonly #sealer: Sealer
+  readonly #facts: ReadinessFacts
+  #missingKeys: readonly string[] = []
+  #keysCheckedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(pool: Pool, sealer: Sealer, facts: ReadinessFacts = {}) {
+    this.#pool = pool
+    this.#sealer = sealer
+    this.#facts = facts
+  }
+
+  async check(): Promise<{ ready: boolean; reasons: readonly string[] }> {
+    const reasons = await this.#findReasons()
+    return { ready: reasons.length === 0, reasons }
+  }
+
+  async #findReasons(): Promise<readonly string[]> {
+    if (this.#facts.isDraining?.()) return ['The service is stopping.']
+    try {
+      const reasons = await Promise.race([this.#askDatabase(), late()])
+      // Not within the same time: it may have to read whole tables.
+      return reasons ?? (await this.#findMissingKeys())
+    } catch (error) {
+      return [
+        isDatabaseAway(error) ? 'The database cannot be reached.' : 'The database does not answer.',
+      ]
+    }
+  }
+
+  /** Null when nothing speaks against it. */
+  async #askDatabase(): Promise<readonly string[] | null> {
+    const { rows } = await this.#pool.query<DatabaseFacts>(
+      `select to_regclass('leases') is not null as migrated, pg_is_in_recovery() as "isStandby",
+         current_setting('transaction_read_only')::bool as "isReadOnly"`,
+    )
+    const [facts] = rows
+    if (!facts?.migrated) return ['The database has not been migrated.']
+    if (facts.isStandby) return ['The database is a standby: nothing can be written.']
+    if (facts.isReadOnly) return ['The database is read-only: nothing can be written.']
+    const refused = (await this.#facts.refusedWrites?.()) ?? []
+    return refused.length > 0 ? refused : null
+  }
+
+  /** A master key that stored secrets still need must not be missing: their callbacks would fail. */
+  async #findMissingKeys(): Promise<readonly string[]> {
+    const nowMs = performance.now()
+    if (nowMs - this.#keysCheckedAtMs > KEYS_CHECKED_EVERY_MS) {
+      const counts = await countSecretsByMasterKey(this.#pool)
+      this.#keysCheckedAtMs = nowMs
+      this.#missingKeys = [...counts]
+        .filter(([id]) => !this.#sealer.hasKey(id))
+        .map(([id, n]) => `Master key ${id} is not configured, but ${n} stored secrets need it.`)
+    }
+    return this.#missingKeys
+  }
+}
+
+function late(): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error('no answer in time')), ANSWER_MS_MAX).unref()
+  })
+}

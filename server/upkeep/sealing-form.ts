@@ -1,0 +1,38 @@
+// Keeps the sealer at what the database says: whether secrets are written under keys that are derived from
+// the master key. Once they are, they stay so; until then it is asked for again and again, because `paybell
+// reseal` may begin it at any time.
+
+import type { Deps } from '../operations/parts/deps.ts'
+import { readSealingForm } from '../store/sealing-form.ts'
+
+const ASKED_EVERY_MS = 10_000
+
+export class SealingForm {
+  readonly #deps: Pick<Deps, 'pool' | 'sealer'>
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(deps: Pick<Deps, 'pool' | 'sealer'>) {
+    this.#deps = deps
+  }
+
+  async start(): Promise<void> {
+    if (await this.ask()) return
+    this.#timer = setInterval(() => {
+      // A database that is away is asked again; what is written until then can be read by all.
+      this.ask().catch(() => {})
+    }, ASKED_EVERY_MS).unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** True when there is nothing more to ask for. */
+  async ask(): Promise<boolean> {
+    const { isDerived } = await readSealingForm(this.#deps.pool)
+    if (!isDerived) return false
+    this.#deps.sealer.writeDerived()
+    this.stop()
+    return true
+  }
+}

@@ -1,0 +1,81 @@
+// One round of notices: what has changed about endpoints becomes events and deliveries of Paybell's own
+// client, which the engine then signs, sends, retries and records like any other. Whichever process gets
+// the lock decides; what was told commits with the notices.
+
+import { decideNotices, type NoticePolicy } from '../core/notice.ts'
+import type { HandedOff } from '../core/queued-delivery.ts'
+import { NIL_UUID } from '../core/uuid.ts'
+import type { Deps } from '../operations/parts/deps.ts'
+import { saveEventsAndFanOut } from '../store/accept.ts'
+import { type Db, inTransaction } from '../store/db.ts'
+import type { EventToSave } from '../store/events.ts'
+import { findInternalClient, findNoticeEndpoint } from '../store/notice-endpoint.ts'
+import {
+  countExhausted,
+  forgetDeleted,
+  readEndpointsToTell,
+  saveTold,
+  type ToldEndpoint,
+  tryLockNotices,
+} from '../store/notices.ts'
+
+/** What one round tells of; the rest waits for the next. */
+const ENDPOINTS_PER_ROUND = 500
+
+export interface NoticeSpans {
+  policy: NoticePolicy
+  /** No transaction takes longer: what was exhausted so long ago is all there. */
+  settledAfterMs: number
+}
+
+/** Returns how many notices were put on their way. */
+export async function sendNotices(deps: Deps, spans: NoticeSpans): Promise<number> {
+  const handOff = deps.engine.beginAccept()
+  let committed: readonly HandedOff[] = []
+  try {
+    committed = await inTransaction(deps.pool, (db) => decideRound(deps, db, spans))
+    return committed.length
+  } finally {
+    handOff(committed)
+  }
+}
+
+async function decideRound(
+  deps: Deps,
+  db: Db,
+  { policy, settledAfterMs }: NoticeSpans,
+): Promise<readonly HandedOff[]> {
+  if (!(await tryLockNotices(db))) return []
+  const clientKey = await findInternalClient(db)
+  if (clientKey === null || (await findNoticeEndpoint(db, clientKey)) === null) return []
+  const nowMs = deps.clock.nowMs()
+  const now = new Date(nowMs)
+  await countExhausted(db, clientKey, new Date(nowMs - settledAfterMs))
+  await forgetDeleted(db)
+  const endpoints = await readEndpointsToTell(db, clientKey, policy, {
+    now,
+    limit: ENDPOINTS_PER_ROUND,
+  })
+  const events: EventToSave[] = []
+  const told: ToldEndpoint[] = []
+  for (const { clientKey: ownerKey, endpoint, told: before } of endpoints) {
+    const decided = decideNotices(endpoint, before, policy, now.getTime())
+    told.push({ clientKey: ownerKey, endpointId: endpoint.id, told: decided.told })
+    for (const { kind, sequence, text } of decided.notices) {
+      events.push({
+        clientKey,
+        id: deps.newId(),
+        // What a payment is to its updates: notices of one endpoint arrive in their order.
+        paymentId: endpoint.id,
+        accountId: NIL_UUID,
+        sequence,
+        kind,
+        text,
+        documentHash: null,
+        documentBytes: null,
+      })
+    }
+  }
+  await saveTold(db, told)
+  return saveEventsAndFanOut(db, events, now)
+}

@@ -1,0 +1,63 @@
+// What happens to listeners that nobody asks any more: after half a minute they are paused, so that what
+// they are owed waits and no attempt is wasted; after a week they are deleted.
+
+import { LISTENER_FORGOTTEN_MS, LISTENER_IDLE_MS } from '../core/listener.ts'
+import { deleteEndpoint } from '../operations/delete-endpoint.ts'
+import type { Deps } from '../operations/parts/deps.ts'
+import { inTransaction } from '../store/db.ts'
+import { lockEndpoint, saveStatus } from '../store/endpoints.ts'
+import { deleteOldOffers } from '../store/listener-offers.ts'
+import {
+  dropDeletedListeners,
+  type ListenerKey,
+  markSilent,
+  readForgottenListeners,
+  readSilentListeners,
+} from '../store/listeners.ts'
+
+/** The rest waits for the next round. */
+const PER_ROUND_MAX = 200
+const MINUTE_MS = 60_000
+
+/** Returns how many were paused. */
+export async function pauseSilentListeners(deps: Deps): Promise<number> {
+  const since = new Date(deps.clock.nowMs() - LISTENER_IDLE_MS)
+  let paused = 0
+  for (const key of await readSilentListeners(deps.pool, since, PER_ROUND_MAX)) {
+    if (await pauseIfSilent(deps, key, since)) paused++
+  }
+  return paused
+}
+
+async function pauseIfSilent(
+  deps: Deps,
+  { clientKey, listenerId }: ListenerKey,
+  since: Date,
+): Promise<boolean> {
+  const now = new Date(deps.clock.nowMs())
+  const shard = await inTransaction(deps.pool, async (db) => {
+    const scope = { clientKey, kind: 'listener', accountId: null } as const
+    const locked = await lockEndpoint(db, scope, listenerId)
+    // Somebody who asks in this moment waits for this row, and finds the listener paused.
+    const isSilent = await markSilent(db, { clientKey, listenerId }, since)
+    if (!isSilent || locked === null || locked.endpoint.status !== 'ACTIVE') return null
+    await saveStatus(db, clientKey, listenerId, { status: 'PAUSED', inactiveSince: now }, now)
+    return locked.shard
+  })
+  if (shard === null) return false
+  deps.engine.endpointChanged(clientKey, listenerId, shard)
+  return true
+}
+
+/** Returns how many were deleted. */
+export async function deleteForgottenListeners(deps: Deps): Promise<number> {
+  const nowMs = deps.clock.nowMs()
+  const since = new Date(nowMs - LISTENER_FORGOTTEN_MS)
+  const forgotten = await readForgottenListeners(deps.pool, since, PER_ROUND_MAX)
+  for (const { clientKey, listenerId } of forgotten) {
+    await deleteEndpoint(deps, { clientKey, kind: 'listener', accountId: null }, listenerId)
+  }
+  await dropDeletedListeners(deps.pool)
+  await deleteOldOffers(deps.pool, new Date(nowMs - MINUTE_MS))
+  return forgotten.length
+}
