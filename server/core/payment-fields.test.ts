@@ -36,6 +36,25 @@ test('a payment that conforms comes out with every field', () => {
   assert.deepEqual(rest, { ...others, amount, completedAt: null })
 })
 
+test('spaces and the order of members mean nothing, and of members with one name the last wins', () => {
+  const body = { ...SAMPLE, status: { state: 'DUE' } }
+  const text = JSON.stringify(body)
+  const read = (written: string) => {
+    const { value, amountText } = parseJson(Buffer.from(written))
+    return parsePayment(value, amountText)
+  }
+  const others = [
+    `\t${text}\r\n`,
+    JSON.stringify(body, null, 2),
+    JSON.stringify(Object.fromEntries(Object.entries(body).reverse())),
+    text.replace('"reference":', '"reference":"first","reference":'),
+    text.replace('"amount":{', '"amount":{"amount":1,"currency":"USD"},"amount":{'),
+    text.replace('"amount":12345.67', '"amount":1,"amount":12345.67'),
+    text.replace('"status":{', '"status":{"state":"PAID","reason":"x"},"status":{'),
+  ]
+  for (const other of others) assert.deepEqual(read(other), read(text), other)
+})
+
 const REQUIRED = [
   'externalId',
   'quoteId',

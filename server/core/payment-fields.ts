@@ -31,8 +31,8 @@ import {
 } from './payment-checks.ts'
 import { isUuid } from './uuid.ts'
 
-export const state = oneOf(PAYMENT_STATES, 'payment states')
-export const purpose = oneOf(PURPOSES, 'purposes of payment')
+const state = oneOf(PAYMENT_STATES, 'payment states')
+const purpose = oneOf(PURPOSES, 'purposes of payment')
 // A required text says something; an optional one that is there may be empty.
 const requiredText = text(1, TEXT_CHARACTERS_MAX)
 const optionalText = text(0, TEXT_CHARACTERS_MAX)

@@ -11,15 +11,11 @@ const JSON_TYPE = 'application/json'
 
 export function acceptBodies(app: FastifyInstance, work: LargeWork): void {
   app.decorateRequest('amountText', undefined)
-  app.decorateRequest('payment', null)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       // An operation without a body forgives an empty one that calls itself JSON.
       if (bytes.length === 0 && wantedType(request) === null) return done(null, undefined)
-      if (request.routeOptions.config?.readPlain?.(request, bytes as Buffer)) {
-        return done(null, undefined)
-      }
       if (bytes.length >= LARGE_BYTES_MIN) {
         readLarge(request, bytes as Buffer, work).then((value) => done(null, value), done)
         return

@@ -12,7 +12,6 @@ import type {
 import type { Static, TSchema } from 'typebox'
 import type { ErrorCode } from '../core/errors.ts'
 import type { Operator, Role } from '../core/operator.ts'
-import type { PaymentWrite } from '../core/payment.ts'
 import type { Caller } from '../operations/parts/verify-token.ts'
 import type { LargeWork } from './large-work.ts'
 
@@ -41,8 +40,6 @@ declare module 'fastify' {
     role?: Role
     /** What the body must be sent as, where it is not JSON. */
     mediaType?: string
-    /** A quicker way to read most bodies of this route; false where the general one is needed. */
-    readPlain?: (request: FastifyRequest, bytes: Buffer) => boolean
     /** What is better done in steps with a large body, before its handler is called. */
     readAhead?: (body: unknown, work: LargeWork) => Promise<void>
     /** Failures also carry `error` as in RFC 6749. */
@@ -61,8 +58,6 @@ declare module 'fastify' {
     accountId: string | null
     /** The digits of `/amount/amount` as they were sent (core/exact-json). */
     amountText: string | undefined
-    /** The payment of the body, where it was written plainly (core/plain-payment). */
-    payment: PaymentWrite | null
     /** Which problem was answered, for the log. */
     problemCode: ErrorCode | null
     /** Ids that belong into the line of this request besides its own. */

@@ -6,7 +6,6 @@ import { ServiceError } from '../core/errors.ts'
 import { parseJson } from '../core/exact-json.ts'
 import { PAYMENT_BODY_BYTES_MAX, type PaymentWrite } from '../core/payment.ts'
 import { parsePaymentLine, readPaymentId } from '../core/payment-fields.ts'
-import { readPlainLine } from '../core/plain-payment.ts'
 import type { GatheredAudit } from './parts/audit.ts'
 import { toServiceError } from './parts/failures.ts'
 import type { PaymentGatherer, Submitter } from './parts/payment-gatherer.ts'
@@ -89,7 +88,7 @@ function recordLine(
   audit: GatheredAudit | undefined,
 ): void {
   try {
-    const { accountId, write } = readPlainLine(bytes) ?? readLine(bytes, line.entry)
+    const { accountId, write } = readLine(bytes, line.entry)
     line.entry.paymentId = write.id
     gatherer.enter(audit ? { accountId, write, audit } : { accountId, write }, line)
   } catch (error) {
@@ -97,7 +96,7 @@ function recordLine(
   }
 }
 
-/** The general way; of a line that is wrong it leaves the id, where that can be read. */
+/** Of a line that is wrong it leaves the id, where that can be read. */
 function readLine(
   bytes: Uint8Array,
   entry: LineResult,

@@ -7,7 +7,6 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { EVENT_KINDS, PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
 import { parsePayment } from '../../core/payment-fields.ts'
-import { readPlainPayment } from '../../core/plain-payment.ts'
 import { isUuid } from '../../core/uuid.ts'
 import type { AccountDirectory } from '../../operations/parts/account-directory.ts'
 import { finishBatchAudit, toAuditEntry, toBatchAudit } from '../../operations/parts/audit.ts'
@@ -76,15 +75,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
     app.route({
       method: 'PUT',
       url: '/payments/:id',
-      config: {
-        role: 'ingest',
-        readPlain: (request, bytes) => {
-          const { id } = request.params as { id: string }
-          request.payment = readPlainPayment(bytes, id.toLowerCase())
-          return request.payment !== null
-        },
-        readAhead: readFileAhead,
-      },
+      config: { role: 'ingest', readAhead: readFileAhead },
       bodyLimit: PAYMENT_BODY_BYTES_MAX,
       schema: {
         operationId: 'putPayment',
@@ -122,7 +113,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
       },
       handler: (request, reply) => {
         const { id } = request.params as { id: string }
-        const write = request.payment ?? parsePayment(request.body, request.amountText, readId(id))
+        const write = parsePayment(request.body, request.amountText, readId(id))
         const accountId = readAccountId(request)
         const audit = toAuditEntry(deps, trailOf(request), 'payment.put', `payment:${write.id}`)
         deps.gatherer.enter(
