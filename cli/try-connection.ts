@@ -8,7 +8,6 @@ import {
   createGuardedConnector,
 } from '../server/delivery/sending/guarded-connector.ts'
 import { createResolver, type ResolveFn } from '../server/delivery/sending/resolver.ts'
-import { TimerWheel } from '../server/delivery/sending/timer-wheel.ts'
 
 export interface TryOptions {
   policy: TargetPolicy
@@ -20,12 +19,10 @@ export interface TryOptions {
 /** Null when it works, otherwise the reason, as deliveries tell it. */
 export async function connectAsCallback(url: string, options: TryOptions): Promise<string | null> {
   const { protocol, hostname, port, host } = new URL(url)
-  const monotonicMs = () => performance.now()
   const connect = createGuardedConnector({
     policy: options.policy,
     resolve: options.resolve ?? createResolver(),
-    wheel: new TimerWheel(monotonicMs, 50),
-    monotonicMs,
+    monotonicMs: () => performance.now(),
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     extraCa: options.extraCa,
   })

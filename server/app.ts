@@ -77,7 +77,7 @@ export interface Spans {
   circuit: CircuitPolicy
   patienceMs: number
   disableAfterMs: number
-  attempt: { deadlineMs: number; connectTimeoutMs: number; tickMs: number }
+  attempt: { deadlineMs: number; connectTimeoutMs: number }
   pollEveryMs: number
   careEveryMs: number
   dueReader: DueReaderLimits

@@ -150,7 +150,7 @@ export function spansOf(suite: Suite): Spans {
     },
     patienceMs: suite.patienceMs,
     disableAfterMs: disableAfterMs(suite),
-    attempt: { deadlineMs: suite.leases.attemptMsMax, connectTimeoutMs: 300, tickMs: 10 },
+    attempt: { deadlineMs: suite.leases.attemptMsMax, connectTimeoutMs: 300 },
     pollEveryMs: POLL_MS,
     careEveryMs: 1_000,
     dueReader: {
@@ -180,7 +180,6 @@ export function limitsOf(suite: Suite): Limits {
     patienceMs: suite.patienceMs,
     windowMs: suite.windowMs,
     closingMs: LAST_START_MARGIN_MS + 3 * BREAKER_MS_MAX,
-    // An attempt ends with the tick after its deadline.
     attemptMsMax: suite.leases.attemptMsMax,
     leaseMs: suite.leases.leaseMs,
     pollMs: 5 * POLL_MS,

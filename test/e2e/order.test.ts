@@ -37,7 +37,7 @@ function assertNeverBackwards(receiver: Receiver): void {
 const FAST: PaybellOptions['spans'] = {
   retry: { ...retryPolicy(), baseMs: 100, capMs: 400, jitter: 0 },
   patienceMs: 300,
-  attempt: { deadlineMs: 400, connectTimeoutMs: 300, tickMs: 20 },
+  attempt: { deadlineMs: 400, connectTimeoutMs: 300 },
 }
 
 // They mostly wait: side by side they take as long as the longest.

@@ -1,7 +1,7 @@
 // The guarded sender: every callback, test send and replay leaves through `send`, and nothing else
 // opens a socket to a client's address. What the world does comes back as an Outcome; what only we are to
 // blame for rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: undici's own timeouts are
-// per phase, so one wheel counts the whole of it on the monotonic clock.
+// per phase, so a limit of ours (time-limit) counts the whole of it on the monotonic clock.
 
 import { checkCallbackUrl } from '../../core/callback-url.ts'
 import type { Outcome } from '../../core/delivery.ts'
@@ -17,7 +17,6 @@ import {
 } from './exchange.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
 import { createResolver, type ResolveFn } from './resolver.ts'
-import { TimerWheel } from './timer-wheel.ts'
 
 export type { AttemptResult, CallbackRequest } from './exchange.ts'
 
@@ -40,8 +39,6 @@ export interface CallbackClientOptions {
   socketsMax?: number
   idleMsMax?: number
   ageMsMax?: number
-  /** How late a limit may fire. */
-  tickMs?: number
 }
 
 // Parsed once for each URL, not for each attempt. Emptied when full: simpler than an LRU, and a
@@ -59,10 +56,8 @@ export class CallbackClient {
 
   constructor(options: CallbackClientOptions) {
     const monotonicMs = options.monotonicMs ?? (() => performance.now())
-    const wheel = new TimerWheel(monotonicMs, options.tickMs ?? 50)
     this.#policy = options.policy
     const limits: ExchangeLimits = {
-      wheel,
       monotonicMs,
       cautiousMs: options.cautiousMs ?? monotonicMs,
       deadlineMs: options.deadlineMs ?? 15_000,
@@ -74,7 +69,6 @@ export class CallbackClient {
       connect: createGuardedConnector({
         policy: options.policy,
         resolve: options.resolve ?? createResolver(),
-        wheel,
         monotonicMs,
         connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
         extraCa: options.extraCa,
@@ -118,7 +112,6 @@ export class CallbackClient {
       })
     }
     this.#pool.dropIdle()
-    this.#parts.limits.wheel.stop()
   }
 
   #end(): void {

@@ -11,7 +11,7 @@ import { CallbackClient, type CallbackClientOptions } from './callback-client.ts
 
 function startClient(t: TestContext, options: Partial<CallbackClientOptions> = {}): CallbackClient {
   const policy = { loopbackAllowed: true, allowedNetworks: [] }
-  const client = new CallbackClient({ policy, deadlineMs: 5_000, tickMs: 10, ...options })
+  const client = new CallbackClient({ policy, deadlineMs: 5_000, ...options })
   t.after(() => client.close())
   return client
 }

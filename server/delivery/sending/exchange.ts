@@ -7,7 +7,7 @@ import type { Link } from './chain.ts'
 import type { Connection, ConnectionPool, Waiter } from './connection-pool.ts'
 import { OwnFailure } from './own-failure.ts'
 import { toFailedOutcome } from './send-failure.ts'
-import { type TimerWheel, WheelEntry } from './timer-wheel.ts'
+import { TimeLimit } from './time-limit.ts'
 
 export interface AttemptResult {
   outcome: Outcome
@@ -16,7 +16,6 @@ export interface AttemptResult {
 }
 
 export interface ExchangeLimits {
-  wheel: TimerWheel
   monotonicMs: () => number
   /** The most that can have passed: whether a request may still leave is asked of this clock. */
   cautiousMs: () => number
@@ -59,13 +58,14 @@ export interface ExchangeParts {
   onEnded(): void
 }
 
-export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, Waiter {
+export class Exchange implements Dispatcher.DispatchHandler, Waiter {
   place: Link<Waiter> | null = null
   readonly #parts: ExchangeParts
   readonly #target: Target
   readonly #request: CallbackRequest
   readonly #onEnd: (result: AttemptResult) => void
   readonly #onUnsent: (error: OwnFailure) => void
+  readonly #limit: TimeLimit
   #startedAtMs = 0
   #startedAtCautiousMs = 0
   #connection: Connection | null = null
@@ -84,25 +84,25 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
     onEnd: (result: AttemptResult) => void,
     onUnsent: (error: OwnFailure) => void,
   ) {
-    super()
     this.#parts = parts
     this.#target = target
     this.#request = request
     this.#onEnd = onEnd
     this.#onUnsent = onUnsent
+    this.#limit = new TimeLimit(parts.limits.monotonicMs, () => this.#onTimeOver())
   }
 
   start(): void {
     const { pool, limits } = this.#parts
     this.#startedAtMs = limits.monotonicMs()
     this.#startedAtCautiousMs = limits.cautiousMs()
-    limits.wheel.set(this, this.#startedAtMs + limits.deadlineMs)
+    this.#limit.set(this.#startedAtMs + limits.deadlineMs)
     const connection = pool.take(this.#request.tenant, this.#target.origin, this)
     if (connection !== null) this.#dispatch(connection)
   }
 
   onConnection(connection: Connection): void {
-    // It waited for the socket until its time was over: the wheel is about to say so.
+    // It waited for the socket until its time was over: its limit is about to say so.
     if (this.#isTooLate()) {
       this.#connection = connection
       this.#fail(TIMEOUT)
@@ -120,7 +120,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
   }
 
   /** The deadline, or the end of the time for the body. */
-  override onDue(): void {
+  #onTimeOver(): void {
     if (this.#status === 0) this.#fail(TIMEOUT)
     else this.#end(this.#answer(), false)
   }
@@ -147,7 +147,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
     if (status < 200 || this.#isEnded) return
     const { limits } = this.#parts
     const afterMs = this.#elapsedMs()
-    // The wheel is coarse; an answer after the deadline is late all the same.
+    // An answer that is read before the timers run is late all the same.
     if (afterMs > limits.deadlineMs) {
       this.#fail(TIMEOUT)
       return
@@ -159,7 +159,7 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
       this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter
     }
     const bodyMs = Math.min(afterMs + limits.bodyTimeMs, limits.deadlineMs)
-    limits.wheel.set(this, this.#startedAtMs + bodyMs)
+    this.#limit.set(this.#startedAtMs + bodyMs)
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -225,8 +225,8 @@ export class Exchange extends WheelEntry implements Dispatcher.DispatchHandler, 
 
   #letGo(isReusable: boolean): void {
     this.#isEnded = true
-    const { pool, limits, onEnded } = this.#parts
-    limits.wheel.clear(this)
+    this.#limit.clear()
+    const { pool, onEnded } = this.#parts
     if (this.#connection === null) {
       pool.stopWaiting(this.#request.tenant, this.#target.origin, this)
     } else if (isReusable) {

@@ -11,7 +11,7 @@ import type { Outcome } from '../../core/delivery.ts'
 import { isAllowedAddress, type TargetPolicy } from '../../core/network-rules.ts'
 import { isOwnFailure, isOwnLookupFailure, OwnFailure } from './own-failure.ts'
 import type { ResolveFn } from './resolver.ts'
-import { type TimerWheel, WheelEntry } from './timer-wheel.ts'
+import { TimeLimit } from './time-limit.ts'
 
 /** Why there is no connection. Its code is none of undici's own, some of which make it try again. */
 export class ConnectFailure extends Error {
@@ -28,7 +28,6 @@ export class ConnectFailure extends Error {
 export interface ConnectorOptions {
   policy: TargetPolicy
   resolve: ResolveFn
-  wheel: TimerWheel
   monotonicMs: () => number
   connectTimeoutMs: number
   /** PEM, trusted beside the usual authorities. */
@@ -45,7 +44,7 @@ const RESET: Outcome = { kind: 'unreachable', reason: 'connection-reset' }
 const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
-  const { policy, wheel, monotonicMs, connectTimeoutMs } = options
+  const { policy, monotonicMs, connectTimeoutMs } = options
   const connect = buildConnector({
     allowH2: false,
     rejectUnauthorized: true,
@@ -54,7 +53,7 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
     // A dead address among a name's several costs this long, and the rest have their turn.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 500,
-    // Undici's own limit is off: its timers are up to 500 ms late, and the wheel runs anyway.
+    // Undici's own limit is off: its timers are up to 500 ms late.
     timeout: 0,
   } as buildConnector.BuildOptions)
 
@@ -65,12 +64,14 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
       callback(new ConnectFailure(BLOCKED), null)
       return null
     }
-    const limit = new ConnectLimit()
+    // TCP is through: what fails now fails in TLS.
+    let isConnected = false
+    const limit = new TimeLimit(monotonicMs, () => socket.destroy(new ConnectFailure(TIMEOUT)))
     // The final dot is dropped from SNI, as RFC 6066 §3 asks; the look-up is qualified without it.
     const servername = isIP(host) === 0 ? host : undefined
     const onConnected = (error: Error | null, socket: Socket | null) => {
-      wheel.clear(limit)
-      if (error !== null) return callback(toFailure(error, limit), null)
+      limit.clear()
+      if (error !== null) return callback(toFailure(error, isConnected), null)
       return callback(null, socket)
     }
     // buildConnector returns the socket that it opens, which its types leave out.
@@ -82,28 +83,17 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
       },
       onConnected as buildConnector.Callback,
     ) as unknown as Socket
-    limit.socket = socket
-    wheel.set(limit, monotonicMs() + connectTimeoutMs)
+    limit.set(monotonicMs() + connectTimeoutMs)
     // First among the listeners: TLS begins its handshake in one that was added before.
     socket.prependOnceListener('connect', () => {
-      limit.isConnected = true
+      isConnected = true
       const peer = socket.remoteAddress
       // A peer that is gone already has no address any more.
       if (peer === undefined) socket.destroy(new ConnectFailure(RESET))
       else if (!isAllowedAddress(peer, rules)) socket.destroy(new ConnectFailure(BLOCKED))
     })
-    socket.once('close', () => wheel.clear(limit))
+    socket.once('close', () => limit.clear())
     return socket
-  }
-}
-
-class ConnectLimit extends WheelEntry {
-  socket: Socket | null = null
-  /** TCP is through: what fails now fails in TLS. */
-  isConnected = false
-
-  override onDue(): void {
-    this.socket?.destroy(new ConnectFailure(TIMEOUT))
   }
 }
 
@@ -164,7 +154,7 @@ function withoutFinalDot(hostname: string): string {
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
 }
 
-function toFailure(error: Error, limit: ConnectLimit): ConnectFailure | OwnFailure {
+function toFailure(error: Error, isConnected: boolean): ConnectFailure | OwnFailure {
   if (error instanceof ConnectFailure || error instanceof OwnFailure) return error
   if (isOwnFailure(error)) return new OwnFailure(error)
   const code = (error as NodeJS.ErrnoException).code ?? ''
@@ -172,6 +162,6 @@ function toFailure(error: Error, limit: ConnectLimit): ConnectFailure | OwnFailu
     return new ConnectFailure(TIMEOUT, error)
   }
   const isReset = code === 'ECONNRESET' || code === 'EPIPE'
-  const reason = isReset ? 'connection-reset' : limit.isConnected ? 'tls-error' : 'connect-error'
+  const reason = isReset ? 'connection-reset' : isConnected ? 'tls-error' : 'connect-error'
   return new ConnectFailure({ kind: 'unreachable', reason }, error)
 }
