@@ -13,11 +13,13 @@ import {
   onboard,
   serveHttp,
 } from '../../test/support/injected-server.ts'
+import { EVENT_KINDS } from '../core/payment.ts'
 import { UuidMaker } from '../core/uuid.ts'
 import type { AttemptReport } from '../delivery/environment.ts'
 import { buildServer } from '../http/server.ts'
 import { DatabaseGaugeReader } from './database-gauges.ts'
-import { type MetricSources, Metrics } from './metrics.ts'
+import type { GaugeSources } from './gauges.ts'
+import { Metrics } from './metrics.ts'
 
 const GAUGES = {
   due: 1,
@@ -33,7 +35,7 @@ const GAUGES = {
   defaultRows: { events: 3, final_deliveries: 0, earlier_attempts: 0, audit: 0 },
 } as const
 
-function createMetrics(sources: Partial<MetricSources> = {}): Metrics {
+function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   return new Metrics('1.2.3', {
     engine: () => ({ inFlight: 1, inMemory: 2, shards: [1, 2, 3] }),
     pool: { totalCount: 5, idleCount: 3, waitingCount: 1 },
@@ -208,19 +210,70 @@ describe('metrics', () => {
     })
   }
 
-  test('counting an attempt takes well under a microsecond', () => {
+  test('counting an attempt costs less than 2 % of a delivery', () => {
     const metrics = createMetrics()
     const reports = Array.from({ length: 1_000 }, () => reportOf())
-    const rounds = 300
     let best = Number.POSITIVE_INFINITY
-    for (let round = 0; round < rounds; round++) {
-      const startedAt = performance.now()
+    for (let round = 0; round < 300; round++) {
+      const before = process.cpuUsage()
       for (const report of reports) metrics.countAttempt(report)
-      best = Math.min(best, performance.now() - startedAt)
+      const { user, system } = process.cpuUsage(before)
+      best = Math.min(best, (user + system) / reports.length)
     }
-    const nanoseconds = (best * 1e6) / reports.length
-    assert.ok(nanoseconds < 1_000, `${nanoseconds.toFixed(0)} ns`)
-    if (process.env.PAYBELL_TEST_LOG) console.log(`${nanoseconds.toFixed(0)} ns per attempt`)
+    // Some 200 µs of CPU are a delivery's whole cost; counting it takes 0.6 of them.
+    assert.ok(best < 4, `${best} µs`)
+  })
+
+  test('the text is what dashboards and alerts are written for, series at zero included', async () => {
+    const metrics = createMetrics()
+    const linesOf = async (name: string) =>
+      (await metrics.text()).split('\n').filter((line) => line.includes(name))
+    assert.deepEqual(await linesOf('paybell_deliveries_ended_total'), [
+      '# HELP paybell_deliveries_ended_total Deliveries that an attempt has ended.',
+      '# TYPE paybell_deliveries_ended_total counter',
+      'paybell_deliveries_ended_total{state="DELIVERED"} 0',
+      'paybell_deliveries_ended_total{state="EXHAUSTED"} 0',
+    ])
+    assert.deepEqual(
+      (await linesOf('paybell_tokens_issued_total{')).map((line) => line.split('"')[1]),
+      ['issued', 'refused', 'limited', 'invalid', 'failed'],
+    )
+    assert.equal((await linesOf('paybell_events_accepted_total{')).length, EVENT_KINDS.length)
+    assert.deepEqual(await linesOf('paybell_deliveries_exhausted_total '), [
+      '# HELP paybell_deliveries_exhausted_total Deliveries that were given up at the end of their 7 days.',
+      '# TYPE paybell_deliveries_exhausted_total counter',
+      'paybell_deliveries_exhausted_total 0',
+    ])
+    metrics.countBatch(2)
+    metrics.countBatch(1_000)
+    assert.deepEqual((await linesOf('paybell_accept_batch_size')).slice(1), [
+      '# TYPE paybell_accept_batch_size histogram',
+      ...[1, 2, 5, 10, 25, 50, 100, 250, 500].map(
+        (le) => `paybell_accept_batch_size_bucket{le="${le}"} ${le < 2 ? 0 : 1}`,
+      ),
+      'paybell_accept_batch_size_bucket{le="+Inf"} 2',
+      'paybell_accept_batch_size_sum 1002',
+      'paybell_accept_batch_size_count 2',
+    ])
+    metrics.countAttempt(reportOf({ outcome: { kind: 'answered', status: 503 }, state: 'PENDING' }))
+    assert.deepEqual((await linesOf('paybell_delivery_attempts_total')).slice(1), [
+      '# TYPE paybell_delivery_attempts_total counter',
+      'paybell_delivery_attempts_total{outcome="http_error",status_class="5xx"} 1',
+    ])
+    metrics.countRequest({ method: 'GET', route: '/v1/webhooks/:id', status: 200, seconds: 0.03 })
+    const labels = 'http_request_method="GET",http_route="/v1/webhooks/:id"'
+    const series = `${labels},http_response_status_code="200"`
+    const requests = await linesOf('http_server_request_duration_seconds')
+    assert.deepEqual(
+      [requests[1], requests[4], requests[5], ...requests.slice(-2)],
+      [
+        '# TYPE http_server_request_duration_seconds histogram',
+        `http_server_request_duration_seconds_bucket{le="0.025",${series}} 0`,
+        `http_server_request_duration_seconds_bucket{le="0.05",${series}} 1`,
+        `http_server_request_duration_seconds_sum{${series}} 0.03`,
+        `http_server_request_duration_seconds_count{${series}} 1`,
+      ],
+    )
   })
 })
 

@@ -1,0 +1,168 @@
+// What Prometheus reads as it is at the moment: asked for when it asks, and counted by nothing in between.
+// Figures of this process, and figures of the database, which are the same from every process.
+
+import { Gauge, type Registry } from '@prometheus-io/client'
+import { DELIVERY_STATES } from '../core/delivery.ts'
+import { ENDPOINT_STATUSES } from '../core/endpoint.ts'
+import type { DatabaseGauges } from '../store/gauges.ts'
+
+/** Where the figures come from. */
+export interface GaugeSources {
+  engine(): {
+    readonly inFlight: number
+    readonly inMemory: number
+    readonly shards: readonly number[]
+  }
+  pool: {
+    readonly totalCount: number
+    readonly idleCount: number
+    readonly waitingCount: number
+  }
+  nowMs(): number
+  database(): Promise<DatabaseGauges | null>
+  isReady(): Promise<boolean>
+}
+
+type Collect = (gauge: Gauge<string>) => void | Promise<void>
+type AddGauge = (
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  collect: Collect,
+) => void
+
+export function addGauges(
+  registry: Registry,
+  version: string,
+  sources: GaugeSources,
+  heartbeatAtMs: () => number,
+): void {
+  const gauge: AddGauge = (name, help, labelNames, collect) => {
+    const made: Gauge<string> = new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+      collect: () => collect(made),
+    })
+  }
+  gauge('paybell_build_info', 'Always 1; says what is running.', ['version', 'node'], (one) =>
+    one.set({ version, node: process.version }, 1),
+  )
+  addProcessGauges(sources, heartbeatAtMs, gauge)
+  addDatabaseGauges(sources, gauge)
+}
+
+function addProcessGauges(
+  { engine, pool, isReady }: GaugeSources,
+  heartbeatAtMs: () => number,
+  gauge: AddGauge,
+): void {
+  let utilization = performance.eventLoopUtilization()
+  gauge('paybell_deliveries_in_flight', 'Attempts under way.', [], (one) =>
+    one.set(engine().inFlight),
+  )
+  gauge('paybell_deliveries_in_memory', 'Deliveries held in memory.', [], (one) =>
+    one.set(engine().inMemory),
+  )
+  gauge('paybell_shards_held', 'Shards that this process sends for.', [], (one) =>
+    one.set(engine().shards.length),
+  )
+  gauge(
+    'paybell_worker_last_heartbeat_timestamp_seconds',
+    'When this process last renewed its leases, by the clock of the database.',
+    [],
+    (one) => one.set(heartbeatAtMs() / 1_000),
+  )
+  gauge('paybell_db_pool_connections', 'Connections to the database.', ['state'], (one) => {
+    one.set({ state: 'active' }, pool.totalCount - pool.idleCount)
+    one.set({ state: 'idle' }, pool.idleCount)
+    one.set({ state: 'waiting' }, pool.waitingCount)
+  })
+  gauge(
+    'paybell_event_loop_utilization_ratio',
+    'The share of time since the last look in which the event loop was busy.',
+    [],
+    (one) => {
+      const now = performance.eventLoopUtilization()
+      one.set(performance.eventLoopUtilization(now, utilization).utilization)
+      utilization = now
+    },
+  )
+  gauge('paybell_ready', 'Whether /readyz would say yes: 1 or 0.', [], async (one) =>
+    one.set((await isReady()) ? 1 : 0),
+  )
+}
+
+/** The same from every process, since it is the database that tells: to be read with max(), not sum(). */
+function addDatabaseGauges({ database, nowMs }: GaugeSources, gauge: AddGauge): void {
+  /** Sets nothing while the database is away: an old figure would look like a true one. */
+  const fromDatabase = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    set: (one: Gauge<string>, gauges: DatabaseGauges) => void,
+  ) =>
+    gauge(name, help, labelNames, async (one) => {
+      const gauges = await database()
+      one.reset()
+      if (gauges !== null) set(one, gauges)
+      else if (labelNames.length === 0) one.remove()
+    })
+  gauge('paybell_database_up', 'Whether the database answered in time: 1 or 0.', [], async (one) =>
+    one.set((await database()) === null ? 0 : 1),
+  )
+  fromDatabase(
+    'paybell_deliveries',
+    'Deliveries by state. PENDING is counted, up to about a million each of due, scheduled and paused; final ones are estimated by the planner.',
+    ['state'],
+    (one, { due, scheduled, paused, ended }) => {
+      for (const state of DELIVERY_STATES) {
+        one.set({ state }, state === 'PENDING' ? due + scheduled + paused : (ended[state] ?? 0))
+      }
+    },
+  )
+  fromDatabase(
+    'paybell_deliveries_pending',
+    'Deliveries that are owed: due now, scheduled for later, or waiting for their endpoint.',
+    ['state'],
+    (one, { due, scheduled, paused }) => {
+      one.set({ state: 'due' }, due)
+      one.set({ state: 'scheduled' }, scheduled)
+      one.set({ state: 'paused' }, paused)
+    },
+  )
+  fromDatabase(
+    'paybell_delivery_oldest_due_age_seconds',
+    'For how long the oldest due delivery has been due; 0 when none is.',
+    [],
+    (one, { oldestDueAtMs }) =>
+      one.set(oldestDueAtMs === null ? 0 : Math.max(0, nowMs() - oldestDueAtMs) / 1_000),
+  )
+  for (const [name, kind] of [
+    ['paybell_webhooks', 'webhook'],
+    ['paybell_subscriptions', 'subscription'],
+    ['paybell_listeners', 'listener'],
+  ] as const) {
+    fromDatabase(name, `Endpoints made as a ${kind}.`, ['status'], (one, { endpoints }) => {
+      for (const status of ENDPOINT_STATUSES) {
+        const found = endpoints.find((of) => of.kind === kind && of.status === status)
+        one.set({ status }, found?.count ?? 0)
+      }
+    })
+  }
+  fromDatabase(
+    'paybell_partitions_ahead_days',
+    'Days after today whose partitions have been made already.',
+    [],
+    (one, { partitionDaysAhead }) => one.set(partitionDaysAhead),
+  )
+  fromDatabase(
+    'paybell_default_partition_rows',
+    'Rows that no partition was there for, by table, counted up to 100,000; upkeep moves them out.',
+    ['table'],
+    (one, { defaultRows }) => {
+      for (const [table, rows] of Object.entries(defaultRows)) one.set({ table }, rows)
+    },
+  )
+}
