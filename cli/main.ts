@@ -2,11 +2,7 @@
 // The command line. One file a command; program.ts names them.
 
 import { CommanderError } from 'commander'
-import { limitHeap } from './heap-limits.ts'
-
-limitHeap()
-// Only now: reading all of its modules is what makes the heap grow.
-const { createProgram } = await import('./program.ts')
+import { createProgram } from './program.ts'
 
 try {
   await createProgram().parseAsync()

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { NODE_FLAGS } from './node-flags.ts'
 import type { SandboxFile } from './sandbox-credentials.ts'
 import { readSandboxFile } from './target.ts'
 
@@ -20,7 +21,7 @@ export interface OwnSandbox extends SandboxFile {
 
 export async function startOwnSandbox(timeScale: number, signal: AbortSignal): Promise<OwnSandbox> {
   const dataDir = await mkdtemp(join(tmpdir(), 'paybell-demo-'))
-  const child = spawn(process.execPath, [MAIN, 'sandbox'], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'sandbox'], {
     env: {
       ...withoutSettings(process.env),
       PORT: '0',

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { NODE_FLAGS } from '../../cli/node-flags.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
@@ -44,7 +45,8 @@ export class PaybellService {
   static async start(options: ServiceOptions): Promise<PaybellService> {
     const startedAt = performance.now()
     const dataDir = await mkdtemp(join(tmpdir(), 'paybell-bench-service-'))
-    const child = spawn(process.execPath, [...(options.nodeArguments ?? []), MAIN, 'sandbox'], {
+    const flags = [...NODE_FLAGS, ...(options.nodeArguments ?? [])]
+    const child = spawn(process.execPath, [...flags, MAIN, 'sandbox'], {
       env: {
         ...inherited(),
         PORT: '0',

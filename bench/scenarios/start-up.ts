@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { NODE_FLAGS } from '../../cli/node-flags.ts'
 import { number } from '../report/text.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -18,7 +19,7 @@ export const startUp: Scenario = {
   async run() {
     const dir = await mkdtemp(join(tmpdir(), 'paybell-bench-start-'))
     const startedAt = performance.now()
-    const child = spawn(process.execPath, [MAIN, 'sandbox'], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'sandbox'], {
       env: { PATH: process.env.PATH, PORT: '0', PAYBELL_DATA_DIR: dir },
       stdio: 'ignore',
     })

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { NODE_FLAGS } from '../../cli/node-flags.ts'
 import type { Owner } from './owner.ts'
 
 /** What one command has compiled the next need not: a quarter of the work of a start is left. */
@@ -42,7 +43,7 @@ export function startCommand(
   args: readonly string[],
   options: CommandOptions = {},
 ): Started {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
     env: { ...inherited(), NODE_COMPILE_CACHE: CACHE, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd ? { cwd: options.cwd } : {}),

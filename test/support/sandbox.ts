@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { NODE_FLAGS } from '../../cli/node-flags.ts'
 import type { Owner } from './owner.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -51,7 +52,7 @@ export interface SandboxOptions {
 
 /** Starts the process and waits for nothing; ends it, if it still runs, after the test. */
 export function spawnSandbox(t: Owner, options: SandboxOptions & { dataDir: string }): Spawned {
-  const [file, ...args] = options.command ?? [process.execPath, MAIN, 'sandbox']
+  const [file, ...args] = options.command ?? [process.execPath, ...NODE_FLAGS, MAIN, 'sandbox']
   let output = ''
   const child = spawn(file, args, {
     cwd: ROOT,
