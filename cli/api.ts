@@ -162,7 +162,7 @@ function queryText(query: CallOptions['query'] = {}): string {
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
 }
 
-export function readProblem(text: string): Problem {
+function readProblem(text: string): Problem {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Problem) : {}

@@ -93,7 +93,7 @@ async function drive(call: Call<CheckOptions>, url: string): Promise<CheckReport
 
 const MARKS: Readonly<Record<StepResult, string>> = { pass: '✔', fail: '✖', warning: '!' }
 
-export function reportText(report: CheckReport, paint: Paint): string {
+function reportText(report: CheckReport, paint: Paint): string {
   const dress = { pass: paint.green, fail: paint.red, warning: paint.yellow }
   const lines = [paint.bold(safe(report.url)), '']
   for (const { title, result, reason, mend } of report.steps) {

@@ -143,7 +143,7 @@ function show(): Command {
     )
 }
 
-export function showDelivery(call: Call, delivery: DeliveryDetail): void {
+function showDelivery(call: Call, delivery: DeliveryDetail): void {
   call.fields([
     ['Delivery', delivery.id],
     ['State', delivery.state],

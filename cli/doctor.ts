@@ -60,7 +60,7 @@ function summary(failed: number, warned: number): string {
   return warned > 0 ? `It will run; ${warned} to look at.` : 'All is well.'
 }
 
-export function checkText(check: Check, paint: Paint): string {
+function checkText(check: Check, paint: Paint): string {
   const marks = {
     ok: paint.green('ok     '),
     warning: paint.yellow('warning'),

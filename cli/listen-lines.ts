@@ -97,6 +97,6 @@ function mark({ deliveryId }: ShownCallback): string {
 }
 
 /** UTC, as all times of Paybell. */
-export function clock(at: Date): string {
+function clock(at: Date): string {
   return at.toISOString().slice(11, 19)
 }

@@ -74,7 +74,7 @@ function show(call: Call<ReceiveOptions>, callback: ReceivedCallback): void {
   if (call.options.body) call.print(callback.body.toString('utf8'))
 }
 
-export function callbackText(callback: ReceivedCallback, paint: Paint): string {
+function callbackText(callback: ReceivedCallback, paint: Paint): string {
   const { signature, isReplay, isTest, finding } = callback
   const parts = [
     formatTime(callback.at),

@@ -142,7 +142,7 @@ export async function readSandboxFile(dataDir: string): Promise<SandboxFile | nu
   }
 }
 
-export async function readSecretFile(path: string): Promise<string> {
+async function readSecretFile(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw new UsageError(`${path} cannot be read: ${error.message}`)
   })

@@ -14,7 +14,7 @@ export function printWelcome(welcome: Welcome): void {
   console.log(welcomeText(welcome))
 }
 
-export function welcomeText(of: Welcome): string {
+function welcomeText(of: Welcome): string {
   return `Paybell sandbox is ready after ${(of.readyInMs / 1_000).toFixed(1)} s (${of.database}).
 
   API           ${of.baseUrl}

@@ -29,7 +29,7 @@ export interface Round {
   firstRefusal: string
 }
 
-export const WINDOW_MAX = 4_000
+const WINDOW_MAX = 4_000
 const SETTLE_LIMIT_MS = 60_000
 
 export function limitsOf(feed: Feed, seconds: number, windowMax = WINDOW_MAX): Limits {

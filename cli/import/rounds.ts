@@ -28,7 +28,7 @@ export interface WindowLimits {
 }
 
 /** Small enough to be answered in a moment and to hold two in memory, large enough for one fsync. */
-export const WINDOW_LIMITS: WindowLimits = { linesMax: 2_000, bytesMax: 4 * 1024 * 1024 }
+const WINDOW_LIMITS: WindowLimits = { linesMax: 2_000, bytesMax: 4 * 1024 * 1024 }
 
 /**
  * `firstEnd` is where the first window must end: the one that was under way when an earlier import

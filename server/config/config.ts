@@ -28,7 +28,7 @@ import {
 import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 export { type CallerConfig, isColourRefused, loadCallerConfig } from './caller-config.ts'
-export { findMisspelt, type MisspeltSetting } from './misspelt.ts'
+export { findMisspelt } from './misspelt.ts'
 export type { NatsSettings } from './nats-settings.ts'
 export { ConfigError, type Environment, type Mode } from './read-setting.ts'
 export { CALLER_SETTINGS, SETTINGS } from './settings.ts'

@@ -5,7 +5,7 @@ import type { KeyObject } from 'node:crypto'
 import { hmacHex, standardSignature } from './signature.ts'
 
 export const HMAC_HEADER = 'X-Paybell-Hmac'
-export const USER_AGENT = 'Paybell/1'
+const USER_AGENT = 'Paybell/1'
 
 /** The keys that sign for an endpoint; the previous one only for 24 h after a rotation. */
 export interface SigningKeys {

@@ -55,7 +55,7 @@ export function checkCallbackUrl(text: string, policy: TargetPolicy): CallbackUr
 }
 
 /** The host as DNS and certificates know it: no brackets, no final dot. */
-export function toHost(url: URL): string {
+function toHost(url: URL): string {
   const { hostname } = url
   if (hostname.startsWith('[')) return hostname.slice(1, -1)
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname

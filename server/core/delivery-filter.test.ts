@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_DELIVERY_FILTER, parseDeliveryFilter } from './delivery-filter.ts'
+import { type DeliveryFilter, parseDeliveryFilter } from './delivery-filter.ts'
 import { ServiceError } from './errors.ts'
+
+const NO_FILTER: DeliveryFilter = {
+  clientId: null,
+  accountId: null,
+  endpointId: null,
+  paymentId: null,
+  eventId: null,
+  states: null,
+  kind: null,
+  fromMs: null,
+  toMs: null,
+  search: null,
+}
 
 const ID = '7C0D0A5E-54C8-4B56-9F0E-2A4F5D1C9B11'
 
 test('what is left out, or null, does not filter', () => {
-  assert.deepEqual(parseDeliveryFilter({}), NO_DELIVERY_FILTER)
+  assert.deepEqual(parseDeliveryFilter({}), NO_FILTER)
   const nulls = { clientId: null, state: null, event: null, from: null, q: null }
-  assert.deepEqual(parseDeliveryFilter(nulls), NO_DELIVERY_FILTER)
+  assert.deepEqual(parseDeliveryFilter(nulls), NO_FILTER)
 })
 
 test('ids are lower case, instants are milliseconds, states have one order and no double', () => {

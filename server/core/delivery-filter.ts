@@ -23,19 +23,6 @@ export interface DeliveryFilter {
   search: string | null
 }
 
-export const NO_DELIVERY_FILTER: DeliveryFilter = {
-  clientId: null,
-  accountId: null,
-  endpointId: null,
-  paymentId: null,
-  eventId: null,
-  states: null,
-  kind: null,
-  fromMs: null,
-  toMs: null,
-  search: null,
-}
-
 /** A filter as it is written on the wire. `state` is one state, several with commas, or a list. */
 export interface WrittenDeliveryFilter {
   clientId?: unknown

@@ -2,7 +2,7 @@
 // replace a header of ours, change how a request is framed, or open a cloud's metadata service.
 // Names not listed here are allowed, `Authorization` above all: it is what people need this for.
 
-export const HEADER_VALUE_CHARACTERS_MAX = 1024
+const HEADER_VALUE_CHARACTERS_MAX = 1024
 
 export const HEADER_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
 // Printable ASCII. Node itself lets TAB and é pass, and a careless latin-1 turns U+010A into a line feed.

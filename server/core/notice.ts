@@ -5,7 +5,7 @@
 import { DAY_MS } from './backoff.ts'
 import type { EndpointStatus } from './endpoint.ts'
 
-export const NOTICE_KINDS = [
+const NOTICE_KINDS = [
   'notice.endpoint_failing',
   'notice.endpoint_recovered',
   'notice.endpoint_disabled',

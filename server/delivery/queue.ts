@@ -24,9 +24,4 @@ export class Queue<T> {
     }
     return item
   }
-
-  clear(): void {
-    this.#items = []
-    this.#head = 0
-  }
 }

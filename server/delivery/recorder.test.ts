@@ -147,7 +147,6 @@ test('nothing is written for a shard that is no longer ours', async () => {
   lost.add(1)
   assert.equal(await recording(recorder, record(1)), false)
   assert.equal(writes.length, 0)
-  await recorder.idle()
 })
 
 test('it has room until too much is unrecorded', async () => {
@@ -158,22 +157,6 @@ test('it has room until too much is unrecorded', async () => {
   writes[0]?.succeed()
   await both[0]
   assert.ok(recorder.hasRoom)
-})
-
-test('it is idle when nothing is left to write, also for those who asked meanwhile', async () => {
-  const { recorder, writes } = recorderOverWrites()
-  await recorder.idle()
-  void recording(recorder, record(1))
-  void recording(recorder, record(2))
-  let isIdle = false
-  const idle = recorder.idle().then(() => {
-    isIdle = true
-  })
-  writes[0]?.succeed()
-  await turnOver()
-  assert.equal(isIdle, false)
-  writes[1]?.succeed()
-  await idle
 })
 
 test('regression: a record that is refused for its epoch tells so before anything is settled', async () => {

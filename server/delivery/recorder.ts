@@ -40,7 +40,6 @@ export class Recorder {
   readonly #environment: EngineEnvironment
   readonly #limits: RecorderLimits
   readonly #leases: RecorderLeases
-  readonly #idleWaiters: (() => void)[] = []
   #queue: Recording[] = []
   #flushes = 0
   #count = 0
@@ -59,12 +58,6 @@ export class Recorder {
     this.#queue.push(recording)
     this.#count++
     this.#flush()
-  }
-
-  /** Resolves when nothing is left to write. */
-  idle(): Promise<void> {
-    if (this.#count === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idleWaiters.push(resolve))
   }
 
   #flush(): void {
@@ -120,7 +113,6 @@ export class Recorder {
   #finish(recording: Recording, isRecorded: boolean): void {
     this.#count--
     recording.onRecorded(isRecorded)
-    if (this.#count === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
   }
 
   #pause(ms: number): Promise<void> {

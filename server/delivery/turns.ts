@@ -23,10 +23,6 @@ export class Turns {
     return this.#fastInFlight + this.#slowInFlight
   }
 
-  get slowInFlight(): number {
-    return this.#slowInFlight
-  }
-
   /** When a lane that has to wait may move again. */
   get nextDueAtMs(): number {
     return this.#waiting.nextDueAtMs

@@ -43,7 +43,7 @@ export async function removeStalePidFile(folder: string, log: Log): Promise<void
 }
 
 /** The first line of postmaster.pid. */
-export function readPostmasterPid(folder: string): number | undefined {
+function readPostmasterPid(folder: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0])
     return Number.isInteger(pid) && pid > 1 ? pid : undefined

@@ -15,7 +15,7 @@ export interface ServerSettings {
   unsafeFsyncOffForTests?: boolean | undefined
 }
 
-export const SUPERUSER = 'paybell'
+const SUPERUSER = 'paybell'
 const SOCKET_PORT = 5432
 const MEGABYTE = 1024 * 1024
 

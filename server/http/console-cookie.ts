@@ -17,7 +17,7 @@ declare module 'fastify' {
 }
 
 const COOKIE = 'paybell_session'
-export const CONSOLE_HEADER = 'x-paybell-console'
+const CONSOLE_HEADER = 'x-paybell-console'
 
 /** 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/

@@ -60,7 +60,7 @@ const attemptProperties = {
   ),
 }
 
-export const ATTEMPT_EXAMPLE = {
+const ATTEMPT_EXAMPLE = {
   attempt: 6,
   at: '2026-11-14T14:00:36.410Z',
   durationMs: 84,

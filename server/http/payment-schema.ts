@@ -60,7 +60,7 @@ const DocumentWithFile = Type.Object({
   }),
 })
 
-export const PAYMENT_EXAMPLE = {
+const PAYMENT_EXAMPLE = {
   id: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
   status: { state: 'DUE' },
   complete: false,

@@ -14,7 +14,7 @@ export interface ListenerDeps extends Deps {
   exchange: ListenerRelay
 }
 
-export type { Offer, OfferAnswer }
+export type { OfferAnswer }
 
 export interface OfferedCallback {
   offer: Offer

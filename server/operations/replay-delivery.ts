@@ -10,8 +10,6 @@ import { type Audit, NO_AUDIT } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 
-export type { DeliveryOwner }
-
 /** A delivery as an act has left it. */
 export interface ChangedDelivery {
   id: string

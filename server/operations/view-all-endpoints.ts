@@ -17,7 +17,7 @@ import type { Audit } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 
-export type { EndpointFilter, EndpointHour, OwnedEndpoint }
+export type { OwnedEndpoint }
 
 export interface EndpointWithHealth {
   endpoint: OwnedEndpoint

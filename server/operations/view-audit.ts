@@ -5,7 +5,7 @@ import { type AuditFilter, type AuditRow, listAudit } from '../store/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import type { CursorRequest } from './view-payments.ts'
 
-export type { AuditFilter, AuditRow }
+export type { AuditRow }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

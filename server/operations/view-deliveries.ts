@@ -22,7 +22,7 @@ import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import type { CursorRequest } from './view-payments.ts'
 
-export type { AttemptItem, DeliveryDetail, DeliveryItem }
+export type { AttemptItem, DeliveryItem }
 
 /** Whose deliveries: a client's own, of one account if it says so; the operator sees everybody's. */
 export type DeliveryReader =

@@ -19,8 +19,6 @@ import { notFound } from './parts/failures.ts'
 import type { Caller } from './parts/verify-token.ts'
 import type { CursorRequest } from './view-payments.ts'
 
-export type { FeedEvent }
-
 /** `next` is a cursor also at the end, to come back with. */
 export interface FeedPage {
   items: readonly FeedEvent[]

@@ -17,7 +17,7 @@ import { type PaymentView, readPayment } from '../store/payments.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 
-export type { DeliveryOfEvent, EventView, PaymentItem, PaymentView }
+export type { EventView, PaymentItem, PaymentView }
 
 /** `search` is a payment's id or its externalId. */
 export interface PaymentFilter extends Omit<PaymentQuery, 'paymentId'> {

@@ -6,7 +6,7 @@ import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-n
 import type { NatsSettings } from '../config/config.ts'
 import type { ServiceError } from '../core/errors.ts'
 
-export const DEAD_SUBJECT = 'paybell.dead'
+const DEAD_SUBJECT = 'paybell.dead'
 /** Made when no stream of the operator's takes the subject. */
 const DEAD_STREAM = 'PAYBELL_DEAD'
 const DEAD_BYTES_MAX = 1_024 * 1_024 * 1_024

@@ -23,7 +23,7 @@ export async function connectToNats(settings: NatsSettings): Promise<NatsConnect
   return connect(toOptions(settings))
 }
 
-export function toOptions({ urls, credentials }: NatsSettings): NodeConnectionOptions {
+function toOptions({ urls, credentials }: NatsSettings): NodeConnectionOptions {
   const [first] = urls.map((url) => new URL(url))
   const user = decodeURIComponent(first?.username ?? '')
   const pass = decodeURIComponent(first?.password ?? '')

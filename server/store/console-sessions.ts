@@ -19,7 +19,7 @@ export type LiveSession = { id: string; expiresAt: Date } & (
 )
 
 /** So many can be signed in with one credential; whoever comes later signs the earliest one out. */
-export const SESSIONS_PER_HOLDER_MAX = 50
+const SESSIONS_PER_HOLDER_MAX = 50
 
 export async function insertSession(
   db: Db,

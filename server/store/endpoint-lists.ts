@@ -83,7 +83,7 @@ export async function listAllEndpoints(
 }
 
 /** Enough to see that something is wrong; who wants the exact number looks at the endpoint itself. */
-export const PENDING_COUNTED_MAX = 10_000
+const PENDING_COUNTED_MAX = 10_000
 
 /** As store/health reads it, for a page of endpoints; `pending` counts up to a limit. */
 export async function readHealthOf(

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import { DURATION_BUCKETS, durationBucket } from '../core/health.ts'
 import { type AttemptStep, saveAttemptSteps, sumUpFinalCounts } from '../store/stats.ts'
 
-export const STEP_SECONDS = [60, 900, 3_600] as const
+const STEP_SECONDS = [60, 900, 3_600] as const
 
 type CountingStep = { -readonly [K in keyof AttemptStep]: AttemptStep[K] } & { durations: number[] }
 

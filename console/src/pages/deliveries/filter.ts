@@ -38,7 +38,7 @@ export interface Filter {
   q: string
 }
 
-export const MEMBERS = [
+const MEMBERS = [
   'state',
   'event',
   'endpointId',
