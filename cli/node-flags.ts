@@ -1,6 +1,6 @@
 // How Node is started for the service. V8's defaults are made for programs that have the machine to
-// themselves; with 50,000 deliveries in memory, of which 120 MB are in use, the service takes 245 MB with
-// these flags and 355 without. `npm start` and docs/operations.md name the same ones: a test compares them.
+// themselves: with 50,000 deliveries in memory the service takes some 255 MB with these flags, and 355 to 415
+// without. `npm start` and docs/operations.md name the same ones: a test compares them.
 
 export const NODE_FLAGS: readonly string[] = [
   // Each half of the young generation: what a batch of payments needs dies young within it. V8's is 64.
