@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { heapGrowthOf } from '../../test/support/heap.ts'
 import type { Payload } from '../store/events.ts'
 import { Payloads } from './payloads.ts'
 
@@ -99,6 +100,18 @@ test('a full cache takes one more text as quickly after a million as at the star
   const fullMs = take(100_000, 100_000)
   // It was a thousand times as long when each eviction looked for the oldest from the start.
   assert.ok(fullMs < 20 * fillingMs + 100, `${fillingMs} ms, then ${fullMs} ms`)
+})
+
+test('regression: events that have come and gone leave nothing in memory', () => {
+  const { payloads } = payloadsOver({})
+  let at = 0
+  const grown = heapGrowthOf(() => {
+    for (const end = at + 100_000; at < end; at++) {
+      payloads.remember(String(at), payload('{}'))
+      payloads.forget(String(at))
+    }
+  })
+  assert.ok(grown < 2_000_000, `${grown} bytes`)
 })
 
 test('remembering an event twice counts it once', async () => {

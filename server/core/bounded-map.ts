@@ -1,0 +1,57 @@
+// A map that never outgrows its limit. One rule for all: what was set longest ago goes first. Reading moves
+// nothing, so a look costs what it costs in any map; a user that wants the least recently used to go first
+// sets the value again with each use.
+
+/**
+ * Of the limit, forgotten at once: to find its oldest key, a Map passes by the slots of all that it has
+ * deleted (50 to 300 µs in a large one). An iterator that is kept for the next time would pass by them only
+ * once, but it holds every table that the Map has outgrown: memory grows without end.
+ */
+const FORGOTTEN_SHARE = 1 / 64
+
+export class BoundedMap<Key, Value> {
+  readonly #limit: number
+  readonly #weigh: (value: Value) => number
+  readonly #values = new Map<Key, Value>()
+  #weight = 0
+
+  /** The limit is a number of entries, or what they may weigh together. A value's weight never changes. */
+  constructor(limit: number, weigh: (value: Value) => number = () => 1) {
+    this.#limit = limit
+    this.#weigh = weigh
+  }
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#values.get(key)
+  }
+
+  has(key: Key): boolean {
+    return this.#values.has(key)
+  }
+
+  set(key: Key, value: Value): void {
+    this.delete(key)
+    this.#values.set(key, value)
+    this.#weight += this.#weigh(value)
+    if (this.#weight > this.#limit) this.#forgetOldest()
+  }
+
+  delete(key: Key): boolean {
+    const value = this.#values.get(key)
+    if (!this.#values.delete(key)) return false
+    this.#weight -= this.#weigh(value as Value)
+    return true
+  }
+
+  #forgetOldest(): void {
+    const left = this.#limit - Math.floor(this.#limit * FORGOTTEN_SHARE)
+    for (const key of this.#values.keys()) {
+      if (this.#weight <= left) return
+      this.delete(key)
+    }
+  }
+}
