@@ -1,26 +1,27 @@
 // Who is asking: a client with a token, or the operator with a key, or either through its session at the
-// console. Neither's word counts on the other's side. These hooks run before a body is read, so nobody
-// unknown gets one parsed. Nearly every client is one that was asked about a moment ago: its requests pass
-// without a promise, which would cost more than the look into memory itself.
+// console. Neither's word counts on the other's side. These hooks run before a body is read, so no body of
+// an unknown caller is parsed.
 
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { isAllowed, type Operator } from '../core/operator.ts'
+import type { ConsoleSession } from '../operations/console-session.ts'
 import type { AccountDirectory } from '../operations/parts/account-directory.ts'
 import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
 import type { RateBuckets } from '../operations/parts/rate-buckets.ts'
 import type { Caller, TokenVerifier } from '../operations/parts/verify-token.ts'
 import { ownsAccount } from '../operations/view-accounts.ts'
 import { readConsoleSession } from './console-cookie.ts'
-import { headerValues, onlyHeaderValue } from './header-values.ts'
+import { headerValues } from './header-values.ts'
 
 const ASKED_AGAIN_MS = 2_000
 
 export function authenticateClient(
   verifier: TokenVerifier,
   requests: RateBuckets,
-): onRequestHookHandler {
-  const admit = (request: FastifyRequest, caller: Caller | null) => {
+): onRequestAsyncHookHandler {
+  return async (request) => {
+    const caller = await findCaller(verifier, request)
     if (caller === null) throw invalidToken()
     request.caller = caller
     const waitSeconds = requests.takeOrWait(caller.clientId)
@@ -30,55 +31,30 @@ export function authenticateClient(
       })
     }
   }
-  return (request, _reply, done) => {
-    const caller = recallCaller(verifier, request)
-    if (caller === undefined) {
-      return findCaller(verifier, request).then((found) => admit(request, found))
-    }
-    admit(request, caller)
-    done()
-  }
 }
 
 /** Whose key it is, then whether its role suffices for the route. */
-export function authenticateOperator(keys: OperatorKeys): onRequestHookHandler {
-  // Payments come in by the thousands, under a key that is known: no promise is made for those.
-  return (request, reply, done) => {
-    const token = onlyBearer(request)
-    const known = token === undefined ? undefined : keys.recognise(token)
-    if (known === undefined) {
-      return findOperator(keys, request).then((operator) =>
-        admitOperator(keys, request, reply, operator),
+export function authenticateOperator(keys: OperatorKeys): onRequestAsyncHookHandler {
+  return async (request, reply) => {
+    const operator = await findOperator(keys, request)
+    if (operator === null) throw invalidToken()
+    const { config } = request.routeOptions
+    // Routes without a role do not even get built (operator-roles.ts).
+    if (config.role === undefined || !isAllowed(operator.role, config.role)) {
+      throw new ServiceError(
+        'role-not-allowed',
+        `This key has the role ${operator.role}, which does not allow this call.`,
       )
     }
-    admitOperator(keys, request, reply, known?.operator ?? null)
-    done()
+    request.operator = operator
+    if (config.isEndless) cutOffWhenRefused(reply, () => findOperator(keys, request))
   }
-}
-
-function admitOperator(
-  keys: OperatorKeys,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  operator: Operator | null,
-): void {
-  if (operator === null) throw invalidToken()
-  const { config } = request.routeOptions
-  // Routes without a role do not even get built (operator-roles.ts).
-  if (config.role === undefined || !isAllowed(operator.role, config.role)) {
-    throw new ServiceError(
-      'role-not-allowed',
-      `This key has the role ${operator.role}, which does not allow this call.`,
-    )
-  }
-  request.operator = operator
-  if (config.isEndless) cutOffWhenRefused(reply, () => findOperator(keys, request))
 }
 
 /** An answer without end would outlive its credential: that is asked for again, all the while. */
 function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | null>): void {
   const askAgain = async () => {
-    // A database that cannot be asked refuses nobody.
+    // A database that cannot be asked is no refusal.
     const answer = await ask().catch((error) =>
       error instanceof ServiceError && error.code === 'invalid-token' ? null : undefined,
     )
@@ -89,30 +65,25 @@ function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | nu
   reply.raw.once('close', () => clearInterval(timer))
 }
 
-/** Undefined for whoever has to be asked about, or brings something else than one token. */
-function recallCaller(verifier: TokenVerifier, request: FastifyRequest): Caller | null | undefined {
-  const token = onlyBearer(request)
-  return token === undefined ? undefined : verifier.recall(token)
-}
-
 async function findCaller(
   verifier: TokenVerifier,
   request: FastifyRequest,
 ): Promise<Caller | null> {
-  const session = await findSession(request)
-  if (session === undefined) return verifier.verify(readBearer(request))
+  const given = headerValues(request, 'authorization')
+  const session = given.length > 0 ? undefined : await findSession(request)
+  if (session === undefined) return verifier.verify(readBearer(given))
   return session.kind === 'client' ? session.caller : null
 }
 
 async function findOperator(keys: OperatorKeys, request: FastifyRequest): Promise<Operator | null> {
-  const session = await findSession(request)
-  if (session === undefined) return keys.verify(readBearer(request))
+  const given = headerValues(request, 'authorization')
+  const session = given.length > 0 ? undefined : await findSession(request)
+  if (session === undefined) return keys.verify(readBearer(given))
   return session.kind === 'operator' ? session.operator : null
 }
 
-/** A request that brings a credential of its own is judged by that one. */
-async function findSession(request: FastifyRequest) {
-  if (headerValues(request, 'authorization').length > 0) return undefined
+/** Only for a request that brings no credential of its own: that one would be what it is judged by. */
+async function findSession(request: FastifyRequest): Promise<ConsoleSession | undefined> {
   const session = await readConsoleSession(request)
   if (session === null) {
     throw new ServiceError('invalid-token', 'The session has ended. Sign in again at /console.')
@@ -120,20 +91,13 @@ async function findSession(request: FastifyRequest) {
   return session
 }
 
-/** `AccountId` where the route asks for it; one and the same refusal, so that nobody learns more. */
-export function resolveAccount(accounts: AccountDirectory): onRequestHookHandler {
-  const admit = (request: FastifyRequest, accountId: string, isOwn: boolean) => {
-    if (!isOwn) throw invalidAccount()
-    request.accountId = accountId.toLowerCase()
-  }
-  return (request, _reply, done) => {
+/** `AccountId` where the route asks for it; one and the same refusal, so that nothing more is learnt. */
+export function resolveAccount(accounts: AccountDirectory): onRequestAsyncHookHandler {
+  return async (request) => {
     const accountId = readAccountId(request)
-    if (accountId !== null) {
-      const isOwn = ownsAccount(accounts, callerOf(request), accountId)
-      if (isOwn instanceof Promise) return isOwn.then((answer) => admit(request, accountId, answer))
-      admit(request, accountId, isOwn)
-    }
-    done()
+    if (accountId === null) return
+    if (!(await ownsAccount(accounts, callerOf(request), accountId))) throw invalidAccount()
+    request.accountId = accountId.toLowerCase()
   }
 }
 
@@ -148,27 +112,21 @@ function readAccountId(request: FastifyRequest): string | null {
   return accountId
 }
 
-/** Who asks, behind authenticateClient. */
+/** Who asks, after authenticateClient. */
 export function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === null) throw new Error('this route is not behind authenticateClient')
+  if (request.caller === null) throw new Error('this route has no authenticateClient before it')
   return request.caller
 }
 
 // RFC 6750 §2.1: the scheme in any case, then one token.
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i
 
-/** Node silently keeps the first of two headers: whoever sends two does not get to choose. */
-function onlyBearer(request: FastifyRequest): string | undefined {
-  const header = onlyHeaderValue(request, 'authorization')
-  return header === undefined ? undefined : BEARER.exec(header)?.[1]
-}
-
-function readBearer(request: FastifyRequest): string {
-  const given = headerValues(request, 'authorization')
-  if (given.length === 0 || given[0] === '') {
+function readBearer([header, ...others]: readonly string[]): string {
+  if (header === undefined || header === '') {
     throw new ServiceError('missing-token', 'Send the header Authorization: Bearer <token>.')
   }
-  const token = onlyBearer(request)
+  // Node silently keeps the first of two headers: a caller that sends two does not get to choose.
+  const token = others.length > 0 ? undefined : BEARER.exec(header)?.[1]
   if (token === undefined) throw invalidToken()
   return token
 }

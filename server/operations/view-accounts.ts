@@ -19,16 +19,12 @@ export async function viewAccounts(
   return listAccounts(deps.pool, client.clientKey, page)
 }
 
-/** False for another's, an unknown and a malformed id alike: who asks learns nothing more. Not a
- *  promise where nobody has to be asked. */
-export function ownsAccount(
+/** False for another's, an unknown and a malformed id alike: who asks learns nothing more. */
+export async function ownsAccount(
   accounts: AccountDirectory,
   caller: Caller,
   accountId: string,
-): boolean | Promise<boolean> {
+): Promise<boolean> {
   if (!isUuid(accountId)) return false
-  const id = accountId.toLowerCase()
-  const known = accounts.recall(id)
-  if (known !== undefined) return known === caller.clientKey
-  return accounts.find([id]).then((found) => found.get(id) === caller.clientKey)
+  return (await accounts.findOne(accountId.toLowerCase())) === caller.clientKey
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { QueryResult } from 'pg'
-import { idOf } from '../../../test/support/engine-parts.ts'
+import { idOf, turnOver } from '../../../test/support/engine-parts.ts'
 import type { Db } from '../../store/db.ts'
 import { AccountDirectory } from './account-directory.ts'
 
@@ -17,6 +17,8 @@ function accountsUpTo(count: number) {
         const clientKey = known.get(id)
         return clientKey === undefined ? [] : [{ id, client_key: clientKey }]
       })
+      // What is read is what holds when the question arrives; the answer takes its time.
+      await turnOver()
       return { rows } as unknown as QueryResult
     },
   } as unknown as Db
@@ -25,9 +27,8 @@ function accountsUpTo(count: number) {
 
 test('what was found once is not asked for again', async () => {
   const { directory, asked } = accountsUpTo(3)
-  assert.equal(directory.recall(idOf(1)), undefined)
-  assert.equal((await directory.find([idOf(1)])).get(idOf(1)), 1)
-  assert.equal(directory.recall(idOf(1)), 1)
+  assert.equal(await directory.findOne(idOf(1)), 1)
+  assert.equal(await directory.findOne(idOf(1)), 1)
   const found = await directory.find([idOf(1), idOf(2)])
   assert.equal(found.get(idOf(1)), 1)
   assert.equal(found.get(idOf(2)), 2)
@@ -39,6 +40,21 @@ test('an account that does not exist is asked for again: it may have been opened
   assert.equal((await directory.find([idOf(5)])).has(idOf(5)), false)
   known.set(idOf(5), 5)
   assert.equal((await directory.find([idOf(5)])).get(idOf(5)), 5)
+})
+
+test('an account that was opened while another caller asks is found', async () => {
+  const { directory, known, asked } = accountsUpTo(1)
+  const early = directory.findOne(idOf(5))
+  await Promise.resolve()
+  assert.equal(asked.length, 1, 'under way')
+  known.set(idOf(5), 5)
+  assert.deepEqual([await directory.findOne(idOf(5)), await early], [5, null])
+})
+
+test('callers that ask for one account together share a statement', async () => {
+  const { directory, asked } = accountsUpTo(3)
+  assert.deepEqual(await Promise.all([1, 1, 1].map((n) => directory.findOne(idOf(n)))), [1, 1, 1])
+  assert.deepEqual(asked, [[idOf(1)]])
 })
 
 const MANY = 100_000

@@ -1,6 +1,7 @@
 // Which client an account belongs to. An account never changes hands and is never deleted, so what was
 // found once is remembered; what was not found is asked again.
 
+import { Remembered } from '../../core/remembered.ts'
 import { findClientsOfAccounts } from '../../store/accounts.ts'
 import type { Db } from '../../store/db.ts'
 
@@ -8,31 +9,35 @@ const ACCOUNTS_MAX = 100_000
 
 export class AccountDirectory {
   readonly #db: Db
-  readonly #clientKeys = new Map<string, number>()
+  readonly #clientKeys = new Remembered<string, number | null>({
+    keysMax: ACCOUNTS_MAX,
+    isKept: (clientKey) => clientKey !== null,
+  })
 
   constructor(db: Db) {
     this.#db = db
   }
 
-  /** The key of the account's client, if it was found before. */
-  recall(accountId: string): number | undefined {
-    return this.#clientKeys.get(accountId)
+  /** The key of the account's client; null when there is no such account. */
+  findOne(accountId: string): Promise<number | null> {
+    return this.#clientKeys.get(accountId, async () => {
+      const found = await findClientsOfAccounts(this.#db, [accountId])
+      return found.get(accountId) ?? null
+    })
   }
 
-  /** Those of the accounts that exist, with their clients' keys. */
+  /** Those of the accounts that exist, with their clients' keys: one statement for all that are new. */
   async find(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const found = new Map<string, number>()
     const unknown: string[] = []
     for (const id of accountIds) {
-      const clientKey = this.#clientKeys.get(id)
-      if (clientKey === undefined) unknown.push(id)
+      const clientKey = this.#clientKeys.look(id) ?? null
+      if (clientKey === null) unknown.push(id)
       else found.set(id, clientKey)
     }
     if (unknown.length === 0) return found
-    const read = await findClientsOfAccounts(this.#db, unknown)
-    if (this.#clientKeys.size + read.size > ACCOUNTS_MAX) this.#clientKeys.clear()
-    for (const [id, clientKey] of read) {
-      this.#clientKeys.set(id, clientKey)
+    for (const [id, clientKey] of await findClientsOfAccounts(this.#db, unknown)) {
+      this.#clientKeys.put(id, clientKey)
       found.set(id, clientKey)
     }
     return found

@@ -1,9 +1,10 @@
 // Who a Bearer token speaks for. A verified token is remembered by its digest until it expires
-// (verifying costs 100 to 350 µs, remembering 1 µs); a refused one leaves nothing behind. The memory
-// vouches for the token alone, never for its client: the client's status is asked each time.
+// (verifying costs 100 to 350 µs, remembering 1 µs); a refused one leaves no trace. The memory vouches for
+// the token alone, never for its client: the client's status is asked each time.
 
 import { hash } from 'node:crypto'
 import { jwtVerify } from 'jose'
+import { Remembered } from '../../core/remembered.ts'
 import {
   readClaims,
   readKeyId,
@@ -13,7 +14,6 @@ import {
   TOKEN_TYPE,
   type TokenClaims,
 } from '../../core/token.ts'
-import type { Client } from '../../store/clients.ts'
 import { tokenParty } from '../issue-token.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import type { Deps } from './deps.ts'
@@ -21,7 +21,7 @@ import type { Keyring } from './keyring.ts'
 
 const TOKENS_MAX = 20_000
 
-/** Whoever makes a request of the client interface. */
+/** Who makes a request of the client interface. */
 export interface Caller {
   clientKey: number
   clientId: string
@@ -31,7 +31,11 @@ export class TokenVerifier {
   readonly #deps: Pick<Deps, 'clock' | 'config'>
   readonly #keyring: Keyring
   readonly #directory: ClientDirectory
-  readonly #verified = new Map<string, TokenClaims>()
+  /** By the token's digest. Their end is compared with the clock of the service, which may be set. */
+  readonly #verified = new Remembered<string, TokenClaims | null>({
+    keysMax: TOKENS_MAX,
+    isKept: (claims) => claims !== null,
+  })
 
   constructor(
     deps: Pick<Deps, 'clock' | 'config'>,
@@ -42,47 +46,24 @@ export class TokenVerifier {
     this.#directory = parts.directory
   }
 
-  get remembered(): number {
-    return this.#verified.size
-  }
-
-  /**
-   * As `verify` answers, if that takes no asking: the token is remembered, and so is its client.
-   * Undefined if it does. Nearly every request ends here, without a promise.
-   */
-  recall(token: string): Caller | undefined {
-    // Too long to have been remembered: not even its digest is worth the time.
-    if (token.length > TOKEN_BYTES_MAX) return undefined
-    const known = this.#verified.get(digestOf(token))
-    if (known === undefined || !this.#isAlive(known)) return undefined
-    const client = this.#directory.recallActive(known.clientId)
-    return client && toCaller(client)
-  }
-
   /** Null for a token that is malformed, forged or expired, and for one of a disabled client. */
   async verify(token: string): Promise<Caller | null> {
-    const claims = await this.#claimsOf(token)
-    if (claims === null) return null
-    const client = await this.#directory.findActive(claims.clientId)
-    return client && toCaller(client)
-  }
-
-  async #claimsOf(token: string): Promise<TokenClaims | null> {
-    const kid = readKeyId(token)
-    if (kid === null) return null
+    // Not even the digest of one that is too long is worth the time.
+    if (token.length > TOKEN_BYTES_MAX) return null
     const digest = digestOf(token)
-    const known = this.#verified.get(digest)
-    if (known !== undefined) {
-      if (this.#isAlive(known)) return known
-      this.#verified.delete(digest)
+    const claims = await this.#verified.get(digest, () => this.#check(token))
+    if (claims === null) return null
+    if (this.#deps.clock.nowMs() >= claims.expiresAtMs) {
+      this.#verified.forget(digest)
       return null
     }
-    const claims = await this.#check(token, kid)
-    if (claims !== null) this.#remember(digest, claims)
-    return claims
+    const client = await this.#directory.findActive(claims.clientId)
+    return client && { clientKey: client.clientKey, clientId: client.id }
   }
 
-  async #check(token: string, kid: string): Promise<TokenClaims | null> {
+  async #check(token: string): Promise<TokenClaims | null> {
+    const kid = readKeyId(token)
+    if (kid === null) return null
     const nowMs = this.#deps.clock.nowMs()
     const key = await this.#keyring.verifier(kid)
     if (key === null) return null
@@ -102,25 +83,9 @@ export class TokenVerifier {
       return null
     }
   }
-
-  #isAlive(claims: TokenClaims): boolean {
-    return this.#deps.clock.nowMs() < claims.expiresAtMs
-  }
-
-  #remember(digest: string, claims: TokenClaims): void {
-    this.#verified.set(digest, claims)
-    if (this.#verified.size > TOKENS_MAX) {
-      const [oldest] = this.#verified.keys()
-      this.#verified.delete(oldest as string)
-    }
-  }
 }
 
 // Canonical spelling was checked before anything was remembered: another spelling has another digest.
 function digestOf(token: string): string {
   return hash('sha256', token, 'base64')
-}
-
-function toCaller(client: Client): Caller {
-  return { clientKey: client.clientKey, clientId: client.id }
 }
