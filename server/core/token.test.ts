@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readClaims, readKeyId, toSigningInput } from './token.ts'
+import { readClaims, readKeyId } from './token.ts'
 
 const PARTY = { issuer: 'paybell', audience: 'paybell-api' }
 const NOW_MS = 1_800_000_000_000
@@ -19,12 +19,8 @@ const CLAIMS = {
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const toToken = (header: unknown) => `${encode(header)}.${encode(CLAIMS)}.c2ln`
 
-test('what is signed is read back: the key id, and the claims to the letter', () => {
-  const input = toSigningInput('k1', CLAIMS)
-  assert.equal(readKeyId(`${input}.c2ln`), 'k1')
-  const payload = JSON.parse(Buffer.from(input.split('.')[1] ?? '', 'base64url').toString())
-  assert.deepEqual(payload, CLAIMS)
-  assert.deepEqual(readClaims(payload, PARTY, NOW_MS), {
+test('of the claims, the client and the end are read', () => {
+  assert.deepEqual(readClaims(CLAIMS, PARTY, NOW_MS), {
     clientId: CLAIMS.sub,
     expiresAtMs: (NOW + 3_600) * 1_000,
   })

@@ -1,6 +1,7 @@
 // What an access token says, and what it must look like before and after its signature is checked
-// (RFC 8725, RFC 9068). Pure: signing and verifying are the business of operations/. One token has one spelling: base64url
-// decoders let 16 spellings of an Ed25519 signature pass, so every part must re-encode to itself.
+// (RFC 8725, RFC 9068). Pure: signing and verifying are the business of operations/. One token has one
+// spelling: base64url decoders let 16 spellings of an Ed25519 signature pass, so every part must re-encode
+// to itself.
 
 import { isUuid } from './uuid.ts'
 
@@ -20,29 +21,13 @@ export interface TokenClaims {
   expiresAtMs: number
 }
 
-/** The claims of a token that is issued, by their names on the wire. */
-export interface IssuedClaims {
-  iss: string
-  aud: string
-  sub: string
-  iat: number
-  nbf: number
-  exp: number
-  jti: string
-}
-
-/** A token but for its signature: that is what is signed (RFC 7515 §5.1). */
-export function toSigningInput(kid: string, claims: IssuedClaims): string {
-  return `${encode({ alg: TOKEN_ALGORITHM, typ: TOKEN_TYPE, kid })}.${encode(claims)}`
-}
-
 /** The key id of a token that is worth verifying; null for one that is refused unread. */
 export function readKeyId(token: string): string | null {
   if (token.length > TOKEN_BYTES_MAX) return null
   const parts = token.split('.')
   if (parts.length !== 3 || !parts.every(isCanonicalBase64Url)) return null
   const header = readObject(parts[0] as string)
-  // `jku`, `jwk`, `x5u` and `x5c` may be there: nobody looks at them. `crit` asks to be understood.
+  // `jku`, `jwk`, `x5u` and `x5c` may be there and are not read. `crit` asks to be understood.
   if (header === null || header.alg !== TOKEN_ALGORITHM || header.typ !== TOKEN_TYPE) return null
   if ('crit' in header || typeof header.kid !== 'string') return null
   return header.kid
@@ -63,10 +48,6 @@ export function readClaims(
   if (iat * 1_000 > latestBeginMs || nbf * 1_000 > latestBeginMs) return null
   if (exp * 1_000 <= nowMs) return null
   return { clientId: sub, expiresAtMs: exp * 1_000 }
-}
-
-function encode(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
 function isSeconds(value: unknown): value is number {

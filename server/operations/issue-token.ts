@@ -1,8 +1,8 @@
 // Credentials in, a short-lived access token out.
 
-import { type KeyObject, sign } from 'node:crypto'
+import { SignJWT } from 'jose'
 import type { Config } from '../config/config.ts'
-import { type TokenParty, toSigningInput } from '../core/token.ts'
+import { TOKEN_ALGORITHM, TOKEN_TYPE, type TokenParty } from '../core/token.ts'
 import type { Deps } from './parts/deps.ts'
 import type { Keyring } from './parts/keyring.ts'
 import type { Login, Logins } from './parts/logins.ts'
@@ -18,8 +18,8 @@ export function tokenParty(config: Pick<Config, 'baseUrl'>): TokenParty {
 }
 
 export async function issueToken(
-  deps: Deps,
-  parts: { keyring: Keyring; logins: Logins },
+  deps: Pick<Deps, 'clock' | 'config' | 'newId'>,
+  parts: { keyring: Pick<Keyring, 'signer'>; logins: Pick<Logins, 'check'> },
   login: Login,
 ): Promise<IssuedToken> {
   const { clientId } = await parts.logins.check(login)
@@ -27,7 +27,7 @@ export async function issueToken(
   const party = tokenParty(deps.config)
   const issuedAt = Math.floor(deps.clock.nowMs() / 1_000)
   const lifetimeSeconds = deps.config.tokenTtlSeconds
-  const input = toSigningInput(kid, {
+  const token = await new SignJWT({
     iss: party.issuer,
     aud: party.audience,
     sub: clientId,
@@ -36,15 +36,7 @@ export async function issueToken(
     exp: issuedAt + lifetimeSeconds,
     jti: deps.newId(),
   })
-  return { token: `${input}.${await signText(key, input)}`, lifetimeSeconds }
-}
-
-/** In a thread of its own: a signature takes 40 µs, as much as all the rest of a login. */
-function signText(key: KeyObject, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    sign(null, Buffer.from(text), key, (error, signature) => {
-      if (error) reject(error)
-      else resolve(signature.toString('base64url'))
-    })
-  })
+    .setProtectedHeader({ alg: TOKEN_ALGORITHM, typ: TOKEN_TYPE, kid })
+    .sign(key)
+  return { token, lifetimeSeconds }
 }

@@ -2,8 +2,8 @@
 // so that all processes agree: the first one to start makes the first key, under a lock. A key is
 // only ever found by its id in this memory; nothing in a token can point elsewhere.
 
-import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import { Remembered } from '../../core/remembered.ts'
 import { TOKEN_ALGORITHM } from '../../core/token.ts'
 import { inTransaction } from '../../store/db.ts'
 import type { SealedPlace } from '../../store/sealing.ts'
@@ -26,23 +26,29 @@ const RETIRED_KEY_MARGIN_MS = 10 * 60_000
 
 export type KeyringDeps = Pick<Deps, 'pool' | 'clock' | 'sealer' | 'newId' | 'config'>
 
+/** The key that signs, imported once for all the tokens that it signs. */
+export interface Signer {
+  kid: string
+  key: CryptoKey
+}
+
 interface Keys {
-  signer: { kid: string; key: KeyObject }
+  signer: Signer
   verifiers: ReadonlyMap<string, { key: CryptoKey; jwk: JWK }>
-  readAtMs: number
 }
 
 export class Keyring {
   readonly #deps: KeyringDeps
-  #keys: Keys | null = null
-  #reading: Promise<Keys> | null = null
+  readonly #keys: Remembered<void, Keys>
 
   constructor(deps: KeyringDeps) {
     this.#deps = deps
+    const monotonicMs = () => deps.clock.monotonicMs()
+    this.#keys = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: RELOAD_MS } })
   }
 
-  async signer(): Promise<{ kid: string; key: KeyObject }> {
-    return (await this.#fresh(RELOAD_MS)).signer
+  async signer(): Promise<Signer> {
+    return (await this.#read()).signer
   }
 
   /** The key of this id, or null when no process has ever made it or its time is over. */
@@ -50,45 +56,29 @@ export class Keyring {
     const known = (await this.#lasting()).verifiers.get(kid)
     if (known !== undefined) return known.key
     // Another process may have rotated a moment ago.
-    return (await this.#fresh(UNKNOWN_KEY_RELOAD_MS)).verifiers.get(kid)?.key ?? null
+    return (await this.#read(UNKNOWN_KEY_RELOAD_MS)).verifiers.get(kid)?.key ?? null
   }
 
   /** The public keys as RFC 7517 shows them. */
   async publicKeys(): Promise<readonly JWK[]> {
-    return [...(await this.#fresh(RELOAD_MS)).verifiers.values()].map(({ jwk }) => jwk)
+    return [...(await this.#read()).verifiers.values()].map(({ jwk }) => jwk)
   }
 
   /** A new key signs from now on; the old ones verify until no token of theirs can be alive. */
   async rotate(): Promise<string> {
     const kid = await rotateSigningKey(this.#deps)
-    this.#keys = await this.#read()
+    await this.#read(0)
     return kid
   }
 
-  /** Keys at most `ageMsMax` old. */
-  async #fresh(ageMsMax: number): Promise<Keys> {
-    const keys = this.#keys
-    if (keys !== null && this.#deps.clock.monotonicMs() - keys.readAtMs < ageMsMax) return keys
-    return this.#read()
+  #read(ageMsMax = RELOAD_MS): Promise<Keys> {
+    return this.#keys.get(undefined, () => readKeys(this.#deps), ageMsMax)
   }
 
   /** Old keys do while the database is away: a signature does not depend on it. */
-  async #lasting(): Promise<Keys> {
-    const keys = this.#keys
-    return keys === null ? this.#read() : this.#fresh(RELOAD_MS).catch(() => keys)
-  }
-
-  /** One query for all who ask meanwhile. */
-  #read(): Promise<Keys> {
-    this.#reading ??= readKeys(this.#deps)
-      .then((keys) => {
-        this.#keys = keys
-        return keys
-      })
-      .finally(() => {
-        this.#reading = null
-      })
-    return this.#reading
+  #lasting(): Promise<Keys> {
+    const old = this.#keys.last()
+    return old === undefined ? this.#read() : this.#read().catch(() => old)
   }
 }
 
@@ -114,7 +104,6 @@ export async function rotateSigningKey(deps: KeyringDeps): Promise<string> {
 }
 
 async function readKeys(deps: KeyringDeps): Promise<Keys> {
-  const readAtMs = deps.clock.monotonicMs()
   const now = new Date(deps.clock.nowMs())
   let stored = await readSigningKeys(deps.pool, now)
   if (!stored.some(isSigning)) {
@@ -128,25 +117,20 @@ async function readKeys(deps: KeyringDeps): Promise<Keys> {
       return readSigningKeys(db, now)
     })
   }
-  return toKeys(deps, stored, readAtMs)
+  return toKeys(deps, stored)
 }
 
-async function toKeys(
-  deps: KeyringDeps,
-  stored: readonly StoredSigningKey[],
-  readAtMs: number,
-): Promise<Keys> {
+async function toKeys(deps: KeyringDeps, stored: readonly StoredSigningKey[]): Promise<Keys> {
   const newest = stored.find(isSigning)
   if (newest === undefined) throw new Error('there is no key that signs')
   const sealed = deps.sealer.open(newest.sealedPrivateKey, placeOf(newest.kid))
-  const key = createPrivateKey({ key: JSON.parse(sealed.toString()), format: 'jwk' })
-  const signer = { kid: newest.kid, key }
+  const signer = { kid: newest.kid, key: await importKey(JSON.parse(sealed.toString())) }
   const verifiers = new Map<string, { key: CryptoKey; jwk: JWK }>()
   for (const { kid, publicJwk } of stored) {
     const jwk = publicJwk as JWK
     verifiers.set(kid, { key: await importKey(jwk), jwk })
   }
-  return { signer, verifiers, readAtMs }
+  return { signer, verifiers }
 }
 
 async function generateSigningKey(deps: KeyringDeps) {
