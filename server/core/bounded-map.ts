@@ -3,11 +3,11 @@
 // sets the value again with each use.
 
 /**
- * Of the limit, forgotten at once: to find its oldest key, a Map passes by the slots of all that it has
+ * Of a large limit, forgotten at once: to find its oldest key, a Map passes by the slots of all that it has
  * deleted (50 to 300 µs in a large one). An iterator that is kept for the next time would pass by them only
  * once, but it holds every table that the Map has outgrown: memory grows without end.
  */
-const FORGOTTEN_SHARE = 1 / 64
+const FORGOTTEN_SHARE = 1 / 1_024
 
 export class BoundedMap<Key, Value> {
   readonly #limit: number

@@ -6,12 +6,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { BoundedMap } from '../core/bounded-map.ts'
 
 const DIST = new URL('../../console/dist/', import.meta.url)
 const INDEX = 'index.html'
 
 /** One name, or one name under assets/. Never a dot at its beginning. */
 const NAME = /^(assets\/)?[A-Za-z0-9_-][A-Za-z0-9._-]{0,120}$/
+/** More than a build has: those of earlier builds go. */
 const FILES_MAX = 200
 const FILE_BYTES_MAX = 4 * 1024 * 1024
 
@@ -40,7 +42,7 @@ const compress = promisify(gzip)
 
 export class ConsoleFiles {
   readonly #dist: URL
-  readonly #known = new Map<string, KnownFile>()
+  readonly #known = new BoundedMap<string, KnownFile>(FILES_MAX)
 
   constructor(dist: URL = DIST) {
     this.#dist = dist
@@ -60,10 +62,7 @@ export class ConsoleFiles {
     const known = this.#known.get(name)
     if (known?.modifiedAtMs === found.mtimeMs) return known
     const file = await load(name, path, found.mtimeMs).catch(() => null)
-    if (file === null) return null
-    // More than a build has: those of earlier builds need no place.
-    if (this.#known.size >= FILES_MAX) this.#known.clear()
-    this.#known.set(name, file)
+    if (file !== null) this.#known.set(name, file)
     return file
   }
 }

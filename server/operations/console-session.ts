@@ -1,10 +1,11 @@
 // Who is signed in at the console. A session stands for the credential that opened it and is asked for
-// anew every 2 seconds, so it ends with its key, secret or client well within the promised 5, in every
+// again every 2 seconds, so it ends with its key, secret or client well within the promised 5, in every
 // process. Failed sign-ins are counted like failed logins: guessing is slow.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { ServiceError } from '../core/errors.ts'
 import { FIRST_OPERATOR, type Operator } from '../core/operator.ts'
+import { Remembered } from '../core/remembered.ts'
 import {
   deleteOldLinks,
   deleteSession,
@@ -26,7 +27,7 @@ import type { Caller } from './parts/verify-token.ts'
 
 export const SESSION_SECONDS = 12 * 3_600
 const LINK_MS = 10 * 60_000
-const BELIEVED_MS = 2_000
+const KEPT_MS = 2_000
 const SESSIONS_MAX = 5_000
 
 export type SignIn =
@@ -39,11 +40,6 @@ export type ConsoleSession = { id: string; expiresAt: Date } & (
   | { kind: 'client'; caller: Caller; clientName: string }
 )
 
-interface Question {
-  askedAtMs: number
-  answer: Promise<ConsoleSession | null>
-}
-
 type SessionDeps = Pick<Deps, 'pool' | 'clock' | 'config' | 'sealer' | 'newId'>
 
 export class ConsoleSessions {
@@ -51,7 +47,8 @@ export class ConsoleSessions {
   readonly #keys: OperatorKeys
   readonly #attempts: LoginAttempts
   readonly #logins: Logins
-  readonly #questions = new Map<string, Question>()
+  /** By the token's digest, in base64. */
+  readonly #sessions: Remembered<string, ConsoleSession | null>
 
   constructor(
     deps: SessionDeps,
@@ -61,6 +58,11 @@ export class ConsoleSessions {
     this.#keys = parts.keys
     this.#attempts = parts.attempts
     this.#logins = parts.logins
+    const monotonicMs = () => deps.clock.monotonicMs()
+    this.#sessions = new Remembered({
+      keysMax: SESSIONS_MAX,
+      expiry: { monotonicMs, ageMsMax: KEPT_MS },
+    })
   }
 
   /** Returns the token of a new session: the only moment at which it is known. */
@@ -81,20 +83,16 @@ export class ConsoleSessions {
   }
 
   /** Whose session this is; null when there is none, or no longer. */
-  async verify(token: string): Promise<ConsoleSession | null> {
-    const nowMs = this.#deps.clock.monotonicMs()
+  verify(token: string): Promise<ConsoleSession | null> {
     const digest = digestOf(token)
-    const name = digest.toString('base64')
-    const last = this.#questions.get(name)
-    if (last !== undefined && nowMs - last.askedAtMs < BELIEVED_MS) return last.answer
-    return this.#ask(name, digest, nowMs)
+    return this.#sessions.get(digest.toString('base64'), () => this.#find(digest))
   }
 
   /** Signs out. In this process at once, in the others within the 2 seconds. */
   async end(token: string, requestId: string): Promise<void> {
     const session = await this.verify(token)
     const digest = digestOf(token)
-    this.#questions.delete(digest.toString('base64'))
+    this.#sessions.forget(digest.toString('base64'))
     await inTransaction(this.#deps.pool, async (db) => {
       await deleteSession(db, digest)
       if (session?.kind !== 'operator') return
@@ -103,23 +101,10 @@ export class ConsoleSessions {
     })
   }
 
-  #ask(name: string, digest: Buffer, askedAtMs: number): Promise<ConsoleSession | null> {
+  async #find(digest: Buffer): Promise<ConsoleSession | null> {
     const { pool, clock } = this.#deps
-    const answer = findSession(pool, digest, new Date(clock.nowMs())).then((session) =>
-      session === null ? null : this.#toSession(session),
-    )
-    const question = { askedAtMs, answer }
-    this.#questions.delete(name)
-    this.#questions.set(name, question)
-    if (this.#questions.size > SESSIONS_MAX) {
-      const [oldest] = this.#questions.keys()
-      this.#questions.delete(oldest as string)
-    }
-    // A failed question is nobody's answer: the next caller asks again.
-    answer.catch(() => {
-      if (this.#questions.get(name) === question) this.#questions.delete(name)
-    })
-    return answer
+    const session = await findSession(pool, digest, new Date(clock.nowMs()))
+    return session && this.#toSession(session)
   }
 
   #toSession(session: LiveSession): ConsoleSession | null {

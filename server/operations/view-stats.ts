@@ -2,6 +2,7 @@
 // and less often the longer they take, however many look on.
 
 import { percentileMs } from '../core/health.ts'
+import { Remembered } from '../core/remembered.ts'
 import { readTroubled, type TroubledEndpoint } from '../store/endpoint-lists.ts'
 import {
   type AttemptStep,
@@ -57,9 +58,9 @@ const BOUNDS_MS = [
   7 * 24 * HOUR_MS,
 ]
 
-const BELIEVED_MS = 1_000
-/** A picture that took long is believed for longer: looking on costs at most a tenth of the time. */
-const BELIEVED_TIMES_TAKEN = 10
+const KEPT_MS = 1_000
+/** A picture that took long is kept for longer: looking on costs at most a tenth of the time. */
+const KEPT_TIMES_TAKEN = 10
 
 interface Picture {
   owed: OwedPicture
@@ -68,11 +69,17 @@ interface Picture {
 
 export class StatsViewer {
   readonly #deps: Deps
-  #picture: Promise<Picture> | null = null
-  #believedUntilMs = 0
+  readonly #picture: Remembered<void, Picture>
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#picture = new Remembered({
+      keysMax: 1,
+      expiry: {
+        monotonicMs: () => deps.clock.monotonicMs(),
+        ageMsMax: (tookMs) => tookMs + Math.max(KEPT_MS, KEPT_TIMES_TAKEN * tookMs),
+      },
+    })
   }
 
   async view(window: StatsWindow): Promise<Stats> {
@@ -85,7 +92,7 @@ export class StatsViewer {
     const [processes, ended, picture, counted, troubled] = await Promise.all([
       readProcesses(pool),
       readFinalCounts(pool),
-      this.#owed(),
+      this.#picture.get(undefined, () => this.#look()),
       readAttemptSteps(pool, stepSeconds, new Date(firstMs)),
       readTroubled(pool, TROUBLED_MAX),
     ])
@@ -98,22 +105,6 @@ export class StatsViewer {
       series: { stepSeconds, points },
       troubled,
     }
-  }
-
-  /** Callers that come together share one look. */
-  #owed(): Promise<Picture> {
-    const askedAtMs = this.#deps.clock.monotonicMs()
-    if (this.#picture !== null && askedAtMs < this.#believedUntilMs) return this.#picture
-    this.#believedUntilMs = Number.POSITIVE_INFINITY
-    this.#picture = this.#look().finally(() => {
-      const endedAtMs = this.#deps.clock.monotonicMs()
-      const takenMs = endedAtMs - askedAtMs
-      this.#believedUntilMs = endedAtMs + Math.max(BELIEVED_MS, BELIEVED_TIMES_TAKEN * takenMs)
-    })
-    this.#picture.catch(() => {
-      this.#believedUntilMs = 0
-    })
-    return this.#picture
   }
 
   async #look(): Promise<Picture> {

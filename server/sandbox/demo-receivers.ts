@@ -2,6 +2,7 @@
 // what came. In memory and bounded on every side: names, requests per name, bytes per request.
 
 import { timingSafeEqual } from 'node:crypto'
+import { BoundedMap } from '../core/bounded-map.ts'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { hmacHex, toSigningKey } from '../core/signature.ts'
 
@@ -67,7 +68,7 @@ interface DemoReceiver {
 export class DemoReceivers {
   readonly #nowMs: () => number
   /** The one used last is at the end. */
-  readonly #byName = new Map<string, DemoReceiver>()
+  readonly #byName = new BoundedMap<string, DemoReceiver>(RECEIVERS_MAX)
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
@@ -101,15 +102,10 @@ export class DemoReceivers {
     this.#byName.delete(name)
   }
 
-  /** Nobody is refused for want of room: the one that was not used for longest goes. */
+  /** None is refused for want of room: the one that was not used for longest goes. */
   #use(name: string): DemoReceiver {
     const receiver = this.#byName.get(name) ?? newReceiver()
-    this.#byName.delete(name)
     this.#byName.set(name, receiver)
-    if (this.#byName.size > RECEIVERS_MAX) {
-      const [oldest] = this.#byName.keys()
-      this.#byName.delete(oldest as string)
-    }
     return receiver
   }
 }

@@ -3,30 +3,27 @@
 
 import type { Pool } from 'pg'
 import type { Clock } from '../core/clock.ts'
+import { Remembered } from '../core/remembered.ts'
 import { type DatabaseGauges, readDatabaseGauges } from '../store/gauges.ts'
 
-const BELIEVED_MS = 5_000
+const KEPT_MS = 5_000
 const ANSWER_MS_MAX = 2_000
 
 export class DatabaseGaugeReader {
   readonly #pool: Pool
   readonly #clock: Clock
-  #last: Promise<DatabaseGauges | null> = Promise.resolve(null)
-  #askedAtMs = Number.NEGATIVE_INFINITY
+  readonly #gauges: Remembered<void, DatabaseGauges | null>
 
   constructor(pool: Pool, clock: Clock) {
     this.#pool = pool
     this.#clock = clock
+    const monotonicMs = () => clock.monotonicMs()
+    this.#gauges = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: KEPT_MS } })
   }
 
   /** Null when the database did not answer in time. */
   read(): Promise<DatabaseGauges | null> {
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs - this.#askedAtMs >= BELIEVED_MS) {
-      this.#askedAtMs = nowMs
-      this.#last = this.#ask()
-    }
-    return this.#last
+    return this.#gauges.get(undefined, () => this.#ask())
   }
 
   async #ask(): Promise<DatabaseGauges | null> {

@@ -1,6 +1,7 @@
 // Whether the service can do its work now, and if not, why, in plain words.
 
 import type { Pool } from 'pg'
+import { Remembered } from '../core/remembered.ts'
 import { isDatabaseAway } from '../store/db.ts'
 import { countSecretsByMasterKey } from '../store/master-keys.ts'
 import type { Sealer } from '../store/sealing.ts'
@@ -27,8 +28,10 @@ export class Readiness {
   readonly #pool: Pool
   readonly #sealer: Sealer
   readonly #facts: ReadinessFacts
-  #missingKeys: readonly string[] = []
-  #keysCheckedAtMs = Number.NEGATIVE_INFINITY
+  readonly #missingKeys = new Remembered<void, readonly string[]>({
+    keysMax: 1,
+    expiry: { monotonicMs: () => performance.now(), ageMsMax: KEYS_CHECKED_EVERY_MS },
+  })
 
   constructor(pool: Pool, sealer: Sealer, facts: ReadinessFacts = {}) {
     this.#pool = pool
@@ -46,7 +49,7 @@ export class Readiness {
     try {
       const reasons = await Promise.race([this.#askDatabase(), late()])
       // Not within the same time: it may have to read whole tables.
-      return reasons ?? (await this.#findMissingKeys())
+      return reasons ?? (await this.#missingKeys.get(undefined, () => this.#findMissingKeys()))
     } catch (error) {
       return [
         isDatabaseAway(error) ? 'The database cannot be reached.' : 'The database does not answer.',
@@ -70,15 +73,10 @@ export class Readiness {
 
   /** A master key that stored secrets still need must not be missing: their callbacks would fail. */
   async #findMissingKeys(): Promise<readonly string[]> {
-    const nowMs = performance.now()
-    if (nowMs - this.#keysCheckedAtMs > KEYS_CHECKED_EVERY_MS) {
-      const counts = await countSecretsByMasterKey(this.#pool)
-      this.#keysCheckedAtMs = nowMs
-      this.#missingKeys = [...counts]
-        .filter(([id]) => !this.#sealer.hasKey(id))
-        .map(([id, n]) => `Master key ${id} is not configured, but ${n} stored secrets need it.`)
-    }
-    return this.#missingKeys
+    const counts = await countSecretsByMasterKey(this.#pool)
+    return [...counts]
+      .filter(([id]) => !this.#sealer.hasKey(id))
+      .map(([id, n]) => `Master key ${id} is not configured, but ${n} stored secrets need it.`)
   }
 }
 

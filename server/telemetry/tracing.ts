@@ -20,6 +20,7 @@ import type { Pool } from 'pg'
 import type { Clock } from '../core/clock.ts'
 import { isSuccess, outcomeCode } from '../core/delivery.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
+import { Remembered } from '../core/remembered.ts'
 import type { AttemptResult, CallbackRequest } from '../delivery/sending/callback-client.ts'
 import { readEventTrace, saveEventTraces } from '../store/event-traces.ts'
 
@@ -50,7 +51,7 @@ export class Tracing {
   /** Which request a change came with, until its transaction begins. */
   readonly #requests = new WeakMap<object, SpanContext>()
   /** Null: it was looked for and is not known. */
-  readonly #accepted = new Map<string, SpanContext | null>()
+  readonly #accepted = new Remembered<string, SpanContext | null>({ keysMax: REMEMBERED_MAX })
 
   constructor(tracer: Tracer, deps: TracingDeps) {
     this.tracer = tracer
@@ -135,14 +136,12 @@ export class Tracing {
   }
 
   async #link(span: Span, clientKey: number, eventId: string): Promise<void> {
-    let accepted = this.#accepted.get(eventId)
-    if (accepted === undefined) {
-      accepted = await readEventTrace(this.#deps.pool, clientKey, eventId).then(
+    const accepted = await this.#accepted.get(eventId, () =>
+      readEventTrace(this.#deps.pool, clientKey, eventId).then(
         (text) => parseTraceparent(text),
         () => null,
-      )
-      this.#remember(eventId, accepted)
-    }
+      ),
+    )
     if (accepted !== null) span.addLink({ context: accepted } satisfies Link)
   }
 
@@ -150,19 +149,12 @@ export class Tracing {
     const accepted = span.spanContext()
     if (!isSpanContextValid(accepted) || deliveries.length === 0) return
     const events = new Map(deliveries.map(({ eventId, clientKey }) => [eventId, clientKey]))
-    for (const eventId of events.keys()) this.#remember(eventId, accepted)
+    for (const eventId of events.keys()) this.#accepted.put(eventId, accepted)
     span.setAttribute('paybell.deliveries', deliveries.length)
     if (!span.isRecording()) return
     const rows = [...events].map(([eventId, clientKey]) => ({ eventId, clientKey }))
     const now = new Date(this.#deps.clock.nowMs())
     saveEventTraces(this.#deps.pool, rows, toTraceparent(accepted), now).catch(this.#deps.onError)
-  }
-
-  #remember(eventId: string, accepted: SpanContext | null): void {
-    this.#accepted.set(eventId, accepted)
-    if (this.#accepted.size <= REMEMBERED_MAX) return
-    const [oldest] = this.#accepted.keys()
-    this.#accepted.delete(oldest as string)
   }
 }
 

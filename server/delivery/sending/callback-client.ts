@@ -3,6 +3,7 @@
 // blame for rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: undici's own timeouts are
 // per phase, so a limit of ours (time-limit) counts the whole of it on the monotonic clock.
 
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { checkCallbackUrl } from '../../core/callback-url.ts'
 import type { Outcome } from '../../core/delivery.ts'
 import type { TargetPolicy } from '../../core/network-rules.ts'
@@ -41,15 +42,14 @@ export interface CallbackClientOptions {
   ageMsMax?: number
 }
 
-// Parsed once for each URL, not for each attempt. Emptied when full: simpler than an LRU, and a
-// parse costs microseconds.
+/** Parsed once for each URL, not for each attempt: a parse costs microseconds. */
 const TARGETS_MAX = 10_000
 
 export class CallbackClient {
   readonly #policy: TargetPolicy
   readonly #pool: ConnectionPool
   readonly #parts: ExchangeParts
-  readonly #targets = new Map<string, Target | null>()
+  readonly #targets = new BoundedMap<string, Target | null>(TARGETS_MAX)
   #runningCount = 0
   #isClosed = false
   #onIdle: (() => void) | null = null
@@ -127,7 +127,6 @@ export class CallbackClient {
     const check = checkCallbackUrl(text, this.#policy)
     const url = check.ok ? new URL(check.href) : null
     const target = url === null ? null : { origin: url.origin, path: url.pathname + url.search }
-    if (this.#targets.size >= TARGETS_MAX) this.#targets.clear()
     this.#targets.set(text, target)
     return target
   }

@@ -2,6 +2,7 @@
 // address, so that guessing is slow and the rightful owner, who is elsewhere, is never locked out; and
 // fifty at once and then five a second for an address as a whole, whatever names it tries.
 
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { toAddressGroup } from '../../core/network-rules.ts'
 import type { Deps } from './deps.ts'
@@ -24,7 +25,7 @@ export class LoginAttempts {
   readonly #perName: FailureGate
   readonly #perAddress: FailureGate
   /** Who has been right at which address; the least recent goes first. */
-  readonly #welcome = new Set<string>()
+  readonly #welcome = new BoundedMap<string, true>(WELCOME_MAX)
 
   constructor(deps: Pick<Deps, 'clock'>) {
     const monotonicMs = () => deps.clock.monotonicMs()
@@ -49,16 +50,8 @@ export class LoginAttempts {
     })
     // Refused like a stranger's: or the answer would tell who has been right here before.
     if (found === null && waitSeconds > 0) throw tooManyFailures(waitSeconds)
-    if (found !== null) this.#remember(pair)
+    if (found !== null) this.#welcome.set(pair, true)
     return found
-  }
-
-  #remember(pair: string): void {
-    this.#welcome.delete(pair)
-    this.#welcome.add(pair)
-    if (this.#welcome.size <= WELCOME_MAX) return
-    const [oldest] = this.#welcome
-    this.#welcome.delete(oldest as string)
   }
 }
 

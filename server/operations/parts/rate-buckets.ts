@@ -1,5 +1,7 @@
 // Token buckets in memory, one per key: each refills steadily and allows a burst. The number of keys
-// is bounded; the one that was touched longest ago is forgotten first, and a forgotten bucket is full.
+// is bounded; the one that was taken from longest ago is forgotten first, and a forgotten bucket is full.
+
+import { BoundedMap } from '../../core/bounded-map.ts'
 
 export interface RateBucketsOptions {
   burst: number
@@ -15,11 +17,12 @@ interface Bucket {
 
 export class RateBuckets {
   readonly #options: RateBucketsOptions
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets: BoundedMap<string, Bucket>
   #lastTaken: string | null = null
 
   constructor(options: RateBucketsOptions) {
     this.#options = options
+    this.#buckets = new BoundedMap(options.keysMax)
   }
 
   get size(): number {
@@ -63,13 +66,8 @@ export class RateBuckets {
     bucket.tokens = Math.max(0, bucket.tokens - 1)
     if (key === this.#lastTaken) return
     this.#lastTaken = key
-    // Deleted and set again, so that the map's order is the order of last use.
-    this.#buckets.delete(key)
+    // Set again, so that the map's order is the order of last use.
     this.#buckets.set(key, bucket)
-    if (this.#buckets.size > this.#options.keysMax) {
-      const [oldest] = this.#buckets.keys()
-      this.#buckets.delete(oldest as string)
-    }
   }
 
   #filled(key: string): Bucket {
