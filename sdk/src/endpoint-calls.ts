@@ -13,6 +13,7 @@ import type {
   EndpointHealth,
   Listener,
   ListenerOffer,
+  ListenerOutcome,
   Page,
   TestResult,
   Webhook,
@@ -30,24 +31,6 @@ export interface Recovery {
   until?: string | Date | undefined
   /** `['EXHAUSTED']` by default. */
   states?: readonly DeliveryState[] | undefined
-}
-
-/** What your receiver answered, or why nobody did. */
-export interface ListenerOutcome {
-  offerId: string
-  status?: number | undefined
-  error?:
-    | 'connect-error'
-    | 'connection-reset'
-    | 'dns-error'
-    | 'protocol-error'
-    | 'timeout'
-    | 'tls-error'
-    | undefined
-  durationMs?: number | undefined
-  /** How the answer begins. */
-  body?: string | undefined
-  retryAfter?: string | undefined
 }
 
 /** For what the service does while one waits. */

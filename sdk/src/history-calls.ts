@@ -4,10 +4,11 @@ import { type Caller, segment } from './caller.ts'
 import type { Bytes } from './hmac.ts'
 import { type CallOptions, sleep } from './transport.ts'
 import type {
+  CursorPage,
   Delivery,
   DeliveryDetail,
   DeliveryState,
-  PaymentEvent,
+  EventPage,
   ReplayedDelivery,
 } from './types.ts'
 
@@ -33,17 +34,6 @@ export interface FollowOptions {
   follow?: boolean | undefined
   /** How often to ask when there is nothing new: every 5,000 ms by default. */
   pollMs?: number | undefined
-}
-
-export interface CursorPage<Item> {
-  items: Item[]
-  /** Null at the end. */
-  next: string | null
-}
-
-export interface EventPage extends CursorPage<PaymentEvent> {
-  /** Always there, also at the end: keep it and come back with it. */
-  next: string
 }
 
 export type DeliveryCalls = ReturnType<typeof deliveryCalls>

@@ -3,7 +3,7 @@
 
 export type { CallDetails, ClientOptions } from './caller.ts'
 export { type Client, createClient } from './client.ts'
-export type { ListenerOutcome, PageQuery, Recovery } from './endpoint-calls.ts'
+export type { PageQuery, Recovery } from './endpoint-calls.ts'
 export {
   type LocalErrorCode,
   PaybellError,
@@ -11,14 +11,9 @@ export {
   type SignatureErrorCode,
 } from './errors.ts'
 export type { HeadersLike } from './headers.ts'
-export type {
-  CursorPage,
-  DeliveryQuery,
-  EventPage,
-  EventQuery,
-  FollowOptions,
-} from './history-calls.ts'
+export type { DeliveryQuery, EventQuery, FollowOptions } from './history-calls.ts'
 export { parseExact, toExactJson, toMinorUnits } from './money.ts'
+export type { Money, PaymentDocument } from './payment-parts.ts'
 export { createReceiver, type Receiver, type ReceiverOptions } from './receiver.ts'
 export { type Claim, createMemorySeen, type SeenEvent, type SeenStore } from './seen.ts'
 export { type SignedCallback, signForTest, type TestCallback } from './sign-for-test.ts'

@@ -22,7 +22,8 @@ export function circuitPolicy(timeScale = 1): CircuitPolicy {
   }
 }
 
-export type CircuitState = 'CLOSED' | 'OPEN' | 'HALF_OPEN'
+export const CIRCUIT_STATES = ['CLOSED', 'OPEN', 'HALF_OPEN'] as const
+export type CircuitState = (typeof CIRCUIT_STATES)[number]
 
 export interface Circuit {
   readonly state: CircuitState

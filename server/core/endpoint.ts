@@ -29,7 +29,7 @@ export interface Endpoint {
 }
 
 /** The name that lists give to the algorithm of the signature. */
-export const HMAC_ALGORITHM = 'SHA_256'
+export const HMAC_ALGORITHM = 'SHA_256' as const
 
 /** For so long after a rotation the old key signs beside the new one (decisions, Callbacks §4). */
 export const KEY_OVERLAP_MS = 24 * 3_600_000

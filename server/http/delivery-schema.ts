@@ -15,6 +15,8 @@ const OptionalText = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 const OptionalInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] })
 
+export const StateSchema = Type.Enum([...DELIVERY_STATES])
+
 const itemProperties = {
   id: Uuid,
   eventId: Type.String({ format: 'uuid', description: 'The `webhook-id` of its callbacks.' }),
@@ -23,7 +25,7 @@ const itemProperties = {
   sequence: Type.Integer({ description: 'The number of the event within its payment.' }),
   endpointId: Uuid,
   endpointUrl: Type.String(),
-  state: Type.Enum([...DELIVERY_STATES]),
+  state: StateSchema,
   attempts: Type.Integer({ description: 'So far, over all runs.' }),
   createdAt: Instant,
   nextAttemptAt: OptionalInstant('Null when it has ended, or waits for its endpoint.'),
@@ -71,9 +73,11 @@ const ATTEMPT_EXAMPLE = {
 
 export const DeliverySchema = Type.Object(itemProperties, { examples: [ITEM_EXAMPLE] })
 
+export const AttemptSchema = Type.Object(attemptProperties, { examples: [ATTEMPT_EXAMPLE] })
+
 export const DeliveryDetailSchema = Type.Object({
   ...itemProperties,
-  attemptLog: Type.Array(Type.Object(attemptProperties, { examples: [ATTEMPT_EXAMPLE] })),
+  attemptLog: Type.Array(AttemptSchema),
   explanation: Type.String({ description: 'Why it is where it is, what comes next and when.' }),
 })
 
@@ -81,38 +85,44 @@ const owner = { clientId: Uuid, accountId: Uuid }
 
 export const OperatorDeliverySchema = Type.Object({ ...itemProperties, ...owner })
 
+/** The request of the last attempt. */
+export const SentRequestSchema = Type.Object({
+  method: Type.String(),
+  url: Type.String(),
+  attempt: OptionalInteger,
+  headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
+    description:
+      'Of the last attempt, as they were sent. The value of a header of the endpoint’s own is masked. Empty before the first attempt.',
+  }),
+  body: OptionalText('Without the file of a document. Null when it is no longer stored.'),
+  bodyBytes: OptionalInteger,
+  bodyUrl: Type.String({ description: 'Where the exact bytes are.' }),
+})
+
+export const SignatureInputsSchema = Type.Object({
+  algorithm: Type.String(),
+  headers: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      signed: Type.String({ description: 'What the signature is made over.' }),
+      encoding: Type.String(),
+    }),
+  ),
+  webhookId: Uuid,
+  timestamp: OptionalInteger,
+  keys: Type.Integer({ description: '2 for 24 hours after a rotation, otherwise 1.' }),
+})
+
 export const OperatorDeliveryDetailSchema = Type.Object({
   ...OperatorDeliverySchema.properties,
   attemptLog: DeliveryDetailSchema.properties.attemptLog,
   explanation: DeliveryDetailSchema.properties.explanation,
-  request: Type.Object({
-    method: Type.String(),
-    url: Type.String(),
-    attempt: OptionalInteger,
-    headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
-      description:
-        'Of the last attempt, as they were sent. The value of a header of the endpoint’s own is masked. Empty before the first attempt.',
-    }),
-    body: OptionalText('Without the file of a document. Null when it is no longer stored.'),
-    bodyBytes: OptionalInteger,
-    bodyUrl: Type.String({ description: 'Where the exact bytes are.' }),
-  }),
-  signatureInputs: Type.Object({
-    algorithm: Type.String(),
-    headers: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        signed: Type.String({ description: 'What the signature is made over.' }),
-        encoding: Type.String(),
-      }),
-    ),
-    webhookId: Uuid,
-    timestamp: OptionalInteger,
-    keys: Type.Integer({ description: '2 for 24 hours after a rotation, otherwise 1.' }),
-  }),
+  request: SentRequestSchema,
+  signatureInputs: SignatureInputsSchema,
   response: Type.Unsafe<{ status: number | null; excerpt: string | null } | null>({
     type: ['object', 'null'],
     properties: { status: OptionalInteger, excerpt: OptionalText('As in attemptLog.') },
+    required: ['status', 'excerpt'],
     description: 'Of the last attempt; null before the first one.',
   }),
 })

@@ -7,14 +7,19 @@ import type { EventView } from '../operations/view-payments.ts'
 import { PaymentSchema } from './payment-schema.ts'
 import { Instant, Uuid } from './scalars.ts'
 
-export const EventItem = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'The `webhook-id` of its callbacks.' }),
-  event: Type.Enum([...EVENT_KINDS]),
-  sequence: Type.Integer({ description: 'Its number within its payment: 1, 2, 3 …' }),
-  paymentId: Uuid,
-  createdAt: Instant,
-  payment: PaymentSchema,
-})
+export const EventKindSchema = Type.Enum([...EVENT_KINDS])
+
+export const EventItem = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'The `webhook-id` of its callbacks.' }),
+    event: EventKindSchema,
+    sequence: Type.Integer({ description: 'Its number within its payment: 1, 2, 3 …' }),
+    paymentId: Uuid,
+    createdAt: Instant,
+    payment: PaymentSchema,
+  },
+  { description: 'One accepted change of one payment, as the feed tells it.' },
+)
 
 export function eventText(event: EventView): string {
   const { id, kind, sequence, paymentId, createdAt } = event

@@ -35,11 +35,12 @@ export const ListenerSchema = Type.Object(
     id: Uuid,
     name: Type.String(),
     accountId: Uuid,
-    status: Type.Enum([...ENDPOINT_STATUSES]),
+    status: Type.Enum([...ENDPOINT_STATUSES], { description: '`PAUSED` while nobody asks.' }),
     hmacHeaderName: Type.String(),
-    algorithm: Type.String(),
+    algorithm: Type.Enum([HMAC_ALGORITHM]),
   },
   {
+    description: 'An endpoint whose callbacks are fetched, one by one.',
     examples: [
       {
         id: '019cade2-1350-7af3-913d-2f16aae956b4',

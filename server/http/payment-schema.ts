@@ -19,9 +19,19 @@ import { BASE64_PATTERN, Instant, Uuid } from './scalars.ts'
 const pattern = '^[^\\u0000]*$'
 const RequiredText = Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, pattern })
 const OptionalText = Type.String({ maxLength: TEXT_CHARACTERS_MAX, pattern })
+export const PaymentStateSchema = Type.Enum([...PAYMENT_STATES])
+export const PurposeSchema = Type.Enum([...PURPOSES])
 const Status = Type.Object({
-  state: Type.Enum([...PAYMENT_STATES]),
+  state: PaymentStateSchema,
   reason: Type.Optional(OptionalText),
+})
+
+export const MoneySchema = Type.Object({
+  amount: Type.Number({
+    minimum: 0,
+    description: `An exact decimal: the digits are kept as written. At most ${AMOUNT_CHARACTERS_MAX} characters, with an exponent from -${AMOUNT_EXPONENT_MAX} to ${AMOUNT_EXPONENT_MAX} or none.`,
+  }),
+  currency: Type.String({ pattern: '^[A-Z]{3}$' }),
 })
 
 const properties = {
@@ -32,15 +42,9 @@ const properties = {
   completedAt: Type.Optional(Instant),
   externalId: RequiredText,
   quoteId: Uuid,
-  amount: Type.Object({
-    amount: Type.Number({
-      minimum: 0,
-      description: `An exact decimal: the digits are kept as written. At most ${AMOUNT_CHARACTERS_MAX} characters, with an exponent from -${AMOUNT_EXPONENT_MAX} to ${AMOUNT_EXPONENT_MAX} or none.`,
-    }),
-    currency: Type.String({ pattern: '^[A-Z]{3}$' }),
-  }),
+  amount: MoneySchema,
   reference: RequiredText,
-  purposeOfPayment: Type.Enum([...PURPOSES]),
+  purposeOfPayment: PurposeSchema,
   beneficiaryId: Uuid,
   documentReference: Type.Optional(OptionalText),
 }
@@ -49,7 +53,8 @@ const documentProperties = {
   mediaType: Type.String({ maxLength: MEDIA_TYPE_CHARACTERS_MAX, pattern: MEDIA_TYPE_PATTERN }),
   name: RequiredText,
 }
-const DocumentWithFile = Type.Object({
+export const DocumentSchema = Type.Object(documentProperties)
+export const DocumentWithFile = Type.Object({
   ...documentProperties,
   base64EncodedFile: Type.String({
     minLength: 4,
@@ -75,7 +80,7 @@ const PAYMENT_EXAMPLE = {
 
 /** Without the file: as answers show it. */
 export const PaymentSchema = Type.Object(
-  { ...properties, document: Type.Optional(Type.Object(documentProperties)) },
+  { ...properties, document: Type.Optional(DocumentSchema) },
   { examples: [PAYMENT_EXAMPLE] },
 )
 

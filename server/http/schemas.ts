@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
+import { CIRCUIT_STATES } from '../core/circuit.ts'
 import { toClientCode } from '../core/delivery.ts'
 import { ENDPOINT_STATUSES, type Endpoint, HMAC_ALGORITHM } from '../core/endpoint.ts'
 import type { ErrorCode } from '../core/errors.ts'
@@ -19,8 +20,8 @@ export const ProblemSchema = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    instance: Type.String({ description: 'urn:request: and the request id' }),
-    code: Type.String({ description: 'stable, kebab-case' }),
+    instance: Type.String({ description: '`urn:request:` and the request id' }),
+    code: Type.String({ description: 'stable, kebab-case; each has a page at `type`' }),
     error: Type.Optional(Type.String({ description: 'RFC 6749 code, token operation only' })),
     errors: Type.Optional(
       Type.Array(
@@ -29,6 +30,7 @@ export const ProblemSchema = Type.Object(
           code: Type.String(),
           detail: Type.String(),
         }),
+        { description: 'All wrong fields at once.' },
       ),
     ),
   },
@@ -115,18 +117,23 @@ export const EndpointItem = Type.Object(
     id: Uuid,
     endpointUrl: Type.String(),
     hmacHeaderName: Type.String(),
-    algorithm: Type.String(),
+    algorithm: Type.Enum([HMAC_ALGORITHM]),
     status: Type.Enum([...ENDPOINT_STATUSES]),
   },
-  { examples: [ITEM_EXAMPLE] },
+  {
+    description: 'An address that callbacks are sent to: a webhook or a subscription.',
+    examples: [ITEM_EXAMPLE],
+  },
 )
+
+export const CircuitSchema = Type.Enum([...CIRCUIT_STATES])
 
 export const HealthSchema = Type.Object({
   failingSince: OptionalInstant,
   lastSuccessAt: OptionalInstant,
   lastError: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   pending: Type.Integer(),
-  circuit: Type.Enum(['CLOSED', 'OPEN', 'HALF_OPEN']),
+  circuit: CircuitSchema,
   successRate24h: OptionalNumber,
   p95Ms: OptionalNumber,
 })

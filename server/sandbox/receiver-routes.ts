@@ -58,7 +58,7 @@ const Script = Type.Object(
   { examples: [{ script: [500, 500, 200], sharedKey: 'demo-shared-key' }] },
 )
 
-const View = Type.Object({
+export const View = Type.Object({
   name: Type.String(),
   script: Type.Array(Type.Integer()),
   delayMs: Type.Integer(),

@@ -2,6 +2,7 @@
 // line in the log for each event. The acceptance itself is operations/record-payments.
 
 import type { Logger } from 'pino'
+import type { EventKind } from '../core/payment.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import type { AccountDirectory } from '../operations/parts/account-directory.ts'
 import type { Deps } from '../operations/parts/deps.ts'
@@ -121,7 +122,7 @@ interface Accepted {
   eventId: string
   paymentId: string
   accountId: string
-  kind: string
+  kind: EventKind
   sequence: number
   deliveries: number
 }

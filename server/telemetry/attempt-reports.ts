@@ -3,7 +3,7 @@
 import { outcomeCode } from '../core/delivery.ts'
 import type { DeliveryStore } from '../delivery/delivery-store.ts'
 import type { AttemptReport } from '../delivery/environment.ts'
-import type { AttemptedEvent } from './live-stream.ts'
+import type { AttemptedEvent } from './live-events.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What ends without another attempt is not reported as one: the store tells how much it was. */

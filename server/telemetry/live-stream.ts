@@ -2,26 +2,7 @@
 // in every direction: so many readers, so many events a second, so many bytes that one may be behind.
 
 import type { ServerResponse } from 'node:http'
-
-export interface AcceptedEvent {
-  eventId: string
-  event: string
-  paymentId: string
-  accountId: string
-  sequence: number
-  deliveries: number
-  at: string
-}
-
-export interface AttemptedEvent {
-  deliveryId: string
-  eventId: string
-  endpointId: string
-  attempt: number
-  outcome: string
-  status: number | null
-  at: string
-}
+import type { AcceptedEvent, AttemptedEvent } from './live-events.ts'
 
 export interface LiveStreamLimits {
   readersMax: number

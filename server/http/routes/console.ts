@@ -68,7 +68,7 @@ const SignInRequest = Type.Object(
   },
 )
 
-const Session = Type.Object({
+export const Session = Type.Object({
   kind: Type.Unsafe<'operator' | 'client' | null>({
     type: ['string', 'null'],
     enum: ['operator', 'client', null],

@@ -29,7 +29,6 @@ import {
 import type { App, Routes } from '../typed.ts'
 import { invalidFields } from '../validation.ts'
 
-/** What is left of a delivery after an act on it. */
 export const ChangedDeliverySchema = Type.Object(
   {
     id: Uuid,
@@ -42,6 +41,7 @@ export const ChangedDeliverySchema = Type.Object(
     }),
   },
   {
+    description: 'What is left of a delivery after an act on it.',
     examples: [
       {
         id: '019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e',
@@ -84,7 +84,7 @@ const WouldReplay = Type.Object(
 )
 const Replayed = Type.Object({ replayed: Type.Integer() }, { examples: [{ replayed: 17 }] })
 
-const TestResultSchema = Type.Object(
+export const TestResultSchema = Type.Object(
   {
     delivered: Type.Boolean({ description: 'True exactly when it answered 200.' }),
     status: Type.Unsafe<number | null>({

@@ -16,7 +16,7 @@ import {
 } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
-const FeedPage = Type.Object({
+export const FeedPage = Type.Object({
   items: Type.Array(EventItem),
   next: Type.String({ description: 'Where to go on; also at the end, to come back with.' }),
 })

@@ -39,6 +39,10 @@ const StatusChange = Type.Object(
   { examples: [{ status: 'PAUSED' }] },
 )
 
+export function withHealth(item: TObject): TObject {
+  return Type.Object({ ...item.properties, health: HealthSchema })
+}
+
 export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): void {
   const { tags, toItem, scopeOf } = door
   const url = `${door.path}/:id`
@@ -54,7 +58,7 @@ export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): 
       summary: `See one ${noun} and its health`,
       ...shared,
       response: {
-        200: Type.Object({ ...door.item.properties, health: HealthSchema }),
+        200: withHealth(door.item),
         ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
       },
     },

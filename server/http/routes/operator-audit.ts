@@ -8,7 +8,7 @@ import { Instant, Uuid } from '../scalars.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
-const AuditItem = Type.Object(
+export const AuditItem = Type.Object(
   {
     id: Uuid,
     at: Instant,

@@ -36,30 +36,30 @@ const StatusChange = Type.Object(
   { examples: [{ status: 'DISABLED' }] },
 )
 
-const NewClient = Type.Object({
+export const NewClient = Type.Object({
   clientId: Uuid,
   clientSecret: Type.String({ description: 'Shown now and never again.' }),
   name: Type.String(),
 })
 
-const ClientItem = Type.Object({
+export const ClientItem = Type.Object({
   clientId: Uuid,
   name: Type.String(),
   status: Type.Enum([...CLIENT_STATUSES]),
   createdAt: Instant,
 })
 
-const ClientWithSecrets = Type.Object({
+export const ClientWithSecrets = Type.Object({
   ...ClientItem.properties,
   secrets: Type.Array(Type.Object({ secretId: Uuid, createdAt: Instant })),
 })
 
-const NewSecret = Type.Object({
+export const NewSecret = Type.Object({
   secretId: Uuid,
   clientSecret: Type.String({ description: 'Shown now and never again.' }),
 })
 
-const AccountItem = Type.Object({ id: Uuid, name: Type.String() })
+export const AccountItem = Type.Object({ id: Uuid, name: Type.String() })
 
 const SecretParams = Type.Object({ id: Type.String(), secretId: Type.String() })
 

@@ -76,7 +76,7 @@ const Replayed = Type.Object(
 const WouldCancel = Type.Object({ wouldCancel: Type.Integer() })
 const Cancelled = Type.Object({ cancelled: Type.Integer() })
 
-const JobSchema = Type.Object(
+export const JobSchema = Type.Object(
   {
     id: Uuid,
     kind: Type.Enum(['replay', 'recover', 'cancel']),

@@ -28,23 +28,24 @@ import {
 import type { Routes } from '../typed.ts'
 
 const KINDS = ['subscription', 'webhook', 'listener'] as const
+export const KindSchema = Type.Enum([...KINDS])
 const OptionalText = (format: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format })
 
-const Item = Type.Object({
+export const Item = Type.Object({
   ...EndpointItem.properties,
-  kind: Type.String({ description: KINDS.join(', ') }),
+  kind: KindSchema,
   clientId: Uuid,
   accountId: OptionalText('uuid'),
   createdAt: Instant,
   deletedAt: OptionalText('date-time'),
 })
-const Hour = Type.Object({
+export const Hour = Type.Object({
   at: Type.String({ format: 'date-time', description: 'The hour begins.' }),
   attempts: Type.Integer(),
   delivered: Type.Integer({ description: 'Of those, answered with 200.' }),
 })
-const ItemWithHealth = Type.Object({
+export const ItemWithHealth = Type.Object({
   ...Item.properties,
   health: HealthSchema,
   hours: Type.Array(Hour, {

@@ -21,7 +21,7 @@ import {
 } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
-const RoleSchema = Type.Enum([...ROLES], {
+export const RoleSchema = Type.Enum([...ROLES], {
   description:
     '`admin` may do everything, `ingest` only write payments, `viewer` only read, and reads everything.',
 })
@@ -31,14 +31,14 @@ const KeyRequest = Type.Object(
   { examples: [{ name: 'payments-core', role: 'ingest' }] },
 )
 
-const NewKey = Type.Object({
+export const NewKey = Type.Object({
   id: Uuid,
   name: Type.String(),
   role: RoleSchema,
   key: Type.String({ description: 'Shown now and never again.' }),
 })
 
-const KeyItem = Type.Object({
+export const KeyItem = Type.Object({
   id: Uuid,
   name: Type.String(),
   role: RoleSchema,

@@ -54,7 +54,7 @@ const ListQuery = Type.Object({
 })
 
 /** The payment, and what only the operator sees of it. */
-const OperatorPayment = Type.Object({
+export const OperatorPayment = Type.Object({
   accountId: Uuid,
   clientId: Uuid,
   version: Type.Unsafe<number | null>({
@@ -65,7 +65,7 @@ const OperatorPayment = Type.Object({
   ...PaymentSchema.properties,
 })
 
-const EventWithDeliveriesItem = Type.Object({
+export const EventWithDeliveriesItem = Type.Object({
   deliveries: Type.Array(
     Type.Object({ id: Uuid, endpointId: Uuid, state: Type.Enum([...DELIVERY_STATES]) }),
   ),

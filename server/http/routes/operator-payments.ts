@@ -53,10 +53,10 @@ const written = {
     Type.Boolean({ description: 'true, only when the version is not above the stored one.' }),
   ),
 }
-const WrittenSchema = Type.Object({ payment: PaymentSchema, ...written })
+export const WrittenSchema = Type.Object({ payment: PaymentSchema, ...written })
 
 /** One line of the answer; either with event or with problem. */
-const LineSchema = Type.Object({
+export const LineSchema = Type.Object({
   line: Type.Integer({ description: 'From 1.' }),
   id: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' }),
   event: Type.Optional(written.event),

@@ -5,7 +5,7 @@ import type { Deps } from '../../operations/parts/deps.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
-const Setting = Type.Object(
+export const Setting = Type.Object(
   {
     name: Type.String(),
     isSecret: Type.Boolean(),

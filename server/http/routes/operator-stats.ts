@@ -13,7 +13,7 @@ import {
 } from '../../operations/view-stats.ts'
 import type { LiveStream } from '../../telemetry/live-stream.ts'
 import { Instant, OptionalInstant, OptionalNumber, Uuid } from '../scalars.ts'
-import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import { CircuitSchema, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
 export interface StatsRoutesDeps extends Deps {
@@ -25,7 +25,28 @@ export interface StatsRoutesDeps extends Deps {
 
 const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
-const StatsSchema = Type.Object({
+export const SeriesPointSchema = Type.Object({
+  at: Instant,
+  attempts: Type.Integer(),
+  delivered: Type.Integer(),
+  failed: Type.Integer(),
+  p50Ms: OptionalNumber,
+  p95Ms: OptionalNumber,
+  p99Ms: OptionalNumber,
+})
+
+export const TroubledSchema = Type.Object({
+  endpointId: Uuid,
+  clientId: Uuid,
+  endpointUrl: Type.String(),
+  status: Type.Enum([...ENDPOINT_STATUSES]),
+  circuit: CircuitSchema,
+  failingSince: OptionalInstant,
+  pending: Type.Integer({ description: 'Counted up to 10,000.' }),
+  lastError: OptionalText,
+})
+
+export const StatsSchema = Type.Object({
   version: Type.String(),
   at: Instant,
   processes: Type.Array(
@@ -54,33 +75,20 @@ const StatsSchema = Type.Object({
   oldestDueAgeSeconds: Type.Number(),
   pendingByDue: Type.Array(
     Type.Object({ from: OptionalInstant, to: OptionalInstant, count: Type.Integer() }),
+    {
+      description: 'What is overdue has no `from`, what is due after the 7 days no `to`.',
+    },
   ),
   series: Type.Object({
     stepSeconds: Type.Integer(),
-    points: Type.Array(
-      Type.Object({
-        at: Instant,
-        attempts: Type.Integer(),
-        delivered: Type.Integer(),
-        failed: Type.Integer(),
-        p50Ms: OptionalNumber,
-        p95Ms: OptionalNumber,
-        p99Ms: OptionalNumber,
-      }),
-    ),
+    points: Type.Array(SeriesPointSchema),
   }),
-  troubled: Type.Array(
-    Type.Object({
-      endpointId: Uuid,
-      clientId: Uuid,
-      endpointUrl: Type.String(),
-      status: Type.Enum([...ENDPOINT_STATUSES]),
-      circuit: Type.String(),
-      failingSince: OptionalInstant,
-      pending: Type.Integer({ description: 'Counted up to 10,000.' }),
-      lastError: OptionalText,
-    }),
-  ),
+  troubled: Type.Array(TroubledSchema),
+})
+
+export const WindowSchema = Type.Enum(Object.keys(STATS_WINDOWS) as StatsWindow[], {
+  default: 'hour',
+  description: 'What the series covers: steps of a minute, a quarter, an hour.',
 })
 
 const tags = ['Operator']
@@ -100,12 +108,7 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
         tags,
         summary: 'See the service at a glance',
         querystring: Type.Object({
-          window: Type.Optional(
-            Type.Enum(Object.keys(STATS_WINDOWS) as StatsWindow[], {
-              default: 'hour',
-              description: 'What the series covers: steps of a minute, a quarter, an hour.',
-            }),
-          ),
+          window: Type.Optional(WindowSchema),
         }),
         response: {
           200: StatsSchema,

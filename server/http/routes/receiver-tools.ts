@@ -73,14 +73,20 @@ const ReceivedCallback = Type.Object(
   },
 )
 
-const DiagnosisSchema = Type.Object(
+export const FindingCodeSchema = Type.Enum([...FINDING_CODES])
+
+const FindingSchema = Type.Object({
+  code: FindingCodeSchema,
+  detail: Type.String(),
+})
+
+export const DiagnosisSchema = Type.Object(
   {
     valid: Type.Boolean({ description: 'True only when the signature truly verifies, in time.' }),
-    findings: Type.Array(
-      Type.Object({ code: Type.Enum([...FINDING_CODES]), detail: Type.String() }),
-    ),
+    findings: Type.Array(FindingSchema),
   },
   {
+    description: 'What the signature doctor says.',
     examples: [
       {
         valid: false,
@@ -95,26 +101,32 @@ const DiagnosisSchema = Type.Object(
   },
 )
 
-const ReportSchema = Type.Object({
-  url: Type.String(),
-  at: Instant,
-  durationMs: Type.Integer(),
-  passed: Type.Boolean({ description: 'True when no step has failed.' }),
-  counts: Type.Object({
-    pass: Type.Integer(),
-    fail: Type.Integer(),
-    warning: Type.Integer(),
+export const CheckedStepSchema = Type.Object({
+  code: Type.String(),
+  title: Type.String(),
+  result: Type.Enum([...STEP_RESULTS]),
+  reason: Type.String(),
+  mend: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'What to do about it; null where there is nothing to do.',
   }),
-  steps: Type.Array(
-    Type.Object({
-      code: Type.String(),
-      title: Type.String(),
-      result: Type.Enum([...STEP_RESULTS]),
-      reason: Type.String(),
-      mend: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    }),
-  ),
 })
+
+export const ReportSchema = Type.Object(
+  {
+    url: Type.String(),
+    at: Instant,
+    durationMs: Type.Integer(),
+    passed: Type.Boolean({ description: 'True when no step has failed.' }),
+    counts: Type.Object({
+      pass: Type.Integer(),
+      fail: Type.Integer(),
+      warning: Type.Integer(),
+    }),
+    steps: Type.Array(CheckedStepSchema),
+  },
+  { description: 'How a receiver did.' },
+)
 
 export function receiverToolRoutes(deps: Deps, work: LargeWork): Routes {
   const checker = new ReceiverChecker(deps)

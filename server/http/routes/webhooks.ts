@@ -38,9 +38,11 @@ const Registration = Type.Object(
   },
 )
 
-const ItemWithAccount = Type.Object({
+export const ItemWithAccount = Type.Object({
   ...EndpointItem.properties,
-  accountId: Type.Optional(Type.String({ format: 'uuid' })),
+  accountId: Type.Optional(
+    Type.String({ format: 'uuid', description: 'In the list over all accounts.' }),
+  ),
 })
 
 const tags = ['Webhooks']

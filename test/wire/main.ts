@@ -1,0 +1,64 @@
+// The SDK's types, written from the schemas of the interface. Run by itself (`npm run wire`), it rewrites
+// the files; test/house/wire.test.ts compares them.
+
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { declareWords, Renderer } from './render.ts'
+import { CLIENT_SHAPES, OPERATOR_SHAPES, type Shape, WORDS } from './shapes.ts'
+
+const WRITTEN = 'Written by `npm run wire` from the schemas of server/http; a test compares them.'
+
+const CLIENT_HEAD = `// The shapes that go over the wire, as callers import them. ${WRITTEN}
+`
+const OPERATOR_HEAD = `// What the operator's interface and the console's session send, for the console and the command line. The
+// package does not export it. ${WRITTEN}
+`
+const WORDS_HEAD = `// The words that callers choose from, as values, in the interface's own order. ${WRITTEN}
+`
+
+/** Path within the repository and text of every file that is written. */
+export function wireFiles(): Readonly<Record<string, string>> {
+  const renderer = new Renderer([...CLIENT_SHAPES, ...OPERATOR_SHAPES])
+  const declare = (shapes: readonly Shape[]) =>
+    shapes.filter(({ isByHand }) => !isByHand).map((shape) => renderer.declare(shape))
+  const byHand = CLIENT_SHAPES.filter(({ isByHand }) => isByHand).map(({ name }) => name)
+  const operator = declare(OPERATOR_SHAPES).join('\n')
+  const ofClient = CLIENT_SHAPES.map(({ name }) => name).filter(
+    (name) => !byHand.includes(name) && new RegExp(`\\b${name}\\b`).test(operator),
+  )
+  const words = Object.entries(WORDS).map(([name, type]) => {
+    const shape = CLIENT_SHAPES.find((one) => one.name === type) as Shape
+    return declareWords(name, type, shape.schema)
+  })
+  return {
+    'sdk/src/types.ts': [
+      CLIENT_HEAD,
+      `import type { ${byHand.join(', ')} } from './payment-parts.ts'\n`,
+      ...declare(CLIENT_SHAPES),
+    ].join('\n'),
+    'sdk/src/operator-types.ts': [
+      OPERATOR_HEAD,
+      `import type {\n${ofClient
+        .toSorted()
+        .map((name) => `  ${name},\n`)
+        .join('')}} from './types.ts'\n`,
+      operator,
+    ].join('\n'),
+    'sdk/src/words.ts': [
+      WORDS_HEAD,
+      `import type { ${Object.values(WORDS).toSorted().join(', ')} } from './types.ts'\n`,
+      ...words,
+    ].join('\n'),
+  }
+}
+
+export function pathOf(file: string): string {
+  return fileURLToPath(new URL(`../../${file}`, import.meta.url))
+}
+
+if (import.meta.main) {
+  for (const [file, text] of Object.entries(wireFiles())) {
+    writeFileSync(pathOf(file), text)
+    console.log(`${file} is written.`)
+  }
+}

@@ -1,0 +1,172 @@
+// Which schema of the interface has which name among the SDK's types. The shapes themselves are written
+// nowhere but in the schemas; this is their table of contents, in the order of the generated files.
+
+import { type TSchema, Type } from 'typebox'
+import {
+  AttemptSchema,
+  CursorPageOf,
+  DeliveryDetailSchema,
+  DeliverySchema,
+  OperatorDeliveryDetailSchema,
+  OperatorDeliverySchema,
+  SentRequestSchema,
+  SignatureInputsSchema,
+  StateSchema,
+} from '../../server/http/delivery-schema.ts'
+import { EventItem, EventKindSchema } from '../../server/http/event-text.ts'
+import { ListenerSchema, OfferSchema, OutcomeBody } from '../../server/http/listener-schema.ts'
+import { PageOf } from '../../server/http/page.ts'
+import {
+  DocumentSchema,
+  DocumentWithFile,
+  MoneySchema,
+  PaymentSchema,
+  PaymentStateSchema,
+  PurposeSchema,
+} from '../../server/http/payment-schema.ts'
+import { Session } from '../../server/http/routes/console.ts'
+import {
+  ChangedDeliverySchema,
+  TestResultSchema,
+} from '../../server/http/routes/delivery-actions.ts'
+import { FeedPage } from '../../server/http/routes/events.ts'
+import { withHealth } from '../../server/http/routes/one-endpoint.ts'
+import { AuditItem } from '../../server/http/routes/operator-audit.ts'
+import {
+  AccountItem,
+  ClientItem,
+  ClientWithSecrets,
+  NewClient,
+  NewSecret,
+} from '../../server/http/routes/operator-clients.ts'
+import { JobSchema } from '../../server/http/routes/operator-delivery-actions.ts'
+import {
+  Hour,
+  Item,
+  ItemWithHealth,
+  KindSchema,
+} from '../../server/http/routes/operator-endpoints.ts'
+import { KeyItem, NewKey, RoleSchema } from '../../server/http/routes/operator-keys.ts'
+import {
+  EventWithDeliveriesItem,
+  OperatorPayment,
+} from '../../server/http/routes/operator-payment-views.ts'
+import { LineSchema, WrittenSchema } from '../../server/http/routes/operator-payments.ts'
+import { Setting } from '../../server/http/routes/operator-settings.ts'
+import {
+  SeriesPointSchema,
+  StatsSchema,
+  TroubledSchema,
+  WindowSchema,
+} from '../../server/http/routes/operator-stats.ts'
+import {
+  CheckedStepSchema,
+  DiagnosisSchema,
+  FindingCodeSchema,
+  ReportSchema,
+} from '../../server/http/routes/receiver-tools.ts'
+import { ItemWithAccount } from '../../server/http/routes/webhooks.ts'
+import {
+  CircuitSchema,
+  EndpointItem,
+  HealthSchema,
+  ProblemSchema,
+} from '../../server/http/schemas.ts'
+import { View } from '../../server/sandbox/receiver-routes.ts'
+import { AcceptedEventSchema, AttemptedEventSchema } from '../../server/telemetry/live-events.ts'
+
+/** A schema that has a name. */
+export interface Shape {
+  name: string
+  schema: TSchema
+  /** Another shape, all of whose members it has: only what it adds is written. */
+  base?: string
+  /** Callers write it: what is optional may also be undefined. */
+  isRequest?: true
+  /** Written in sdk/src/payment-parts.ts, because the SDK makes something better of it. */
+  isByHand?: true
+}
+
+/** Stands where a list says what it is a list of. */
+export const ITEM = Type.Unsafe<unknown>({ title: 'Item' })
+
+/** What clients send and get: the SDK exports these. */
+export const CLIENT_SHAPES: readonly Shape[] = [
+  { name: 'PaymentState', schema: PaymentStateSchema },
+  { name: 'PurposeOfPayment', schema: PurposeSchema },
+  { name: 'EventKind', schema: EventKindSchema },
+  { name: 'Money', schema: MoneySchema, isByHand: true },
+  { name: 'PaymentDocument', schema: DocumentSchema, isByHand: true },
+  { name: 'Payment', schema: PaymentSchema },
+  { name: 'EndpointStatus', schema: EndpointItem.properties.status },
+  { name: 'Endpoint', schema: EndpointItem },
+  { name: 'Circuit', schema: CircuitSchema },
+  { name: 'EndpointHealth', schema: HealthSchema },
+  { name: 'EndpointDetail', schema: withHealth(EndpointItem), base: 'Endpoint' },
+  { name: 'Webhook', schema: ItemWithAccount, base: 'Endpoint' },
+  { name: 'Listener', schema: ListenerSchema },
+  { name: 'ListenerOffer', schema: OfferSchema },
+  { name: 'ListenerOutcome', schema: OutcomeBody, isRequest: true },
+  { name: 'Page<Item>', schema: PageOf(ITEM) },
+  { name: 'CursorPage<Item>', schema: CursorPageOf(ITEM) },
+  { name: 'DeliveryState', schema: StateSchema },
+  { name: 'Delivery', schema: DeliverySchema },
+  { name: 'DeliveryAttempt', schema: AttemptSchema },
+  { name: 'DeliveryDetail', schema: DeliveryDetailSchema, base: 'Delivery' },
+  { name: 'ReplayedDelivery', schema: ChangedDeliverySchema },
+  { name: 'PaymentEvent', schema: EventItem },
+  { name: 'EventPage', schema: FeedPage },
+  { name: 'TestResult', schema: TestResultSchema },
+  { name: 'FindingCode', schema: FindingCodeSchema },
+  { name: 'Diagnosis', schema: DiagnosisSchema },
+  { name: 'CheckedStep', schema: CheckedStepSchema },
+  { name: 'CheckReport', schema: ReportSchema },
+  { name: 'Problem', schema: ProblemSchema },
+]
+
+/** What the operator and the console send and get. */
+export const OPERATOR_SHAPES: readonly Shape[] = [
+  { name: 'Role', schema: RoleSchema },
+  { name: 'Account', schema: AccountItem },
+  { name: 'ClientItem', schema: ClientItem },
+  { name: 'ClientWithSecrets', schema: ClientWithSecrets, base: 'ClientItem' },
+  { name: 'NewClient', schema: NewClient },
+  { name: 'NewSecret', schema: NewSecret },
+  { name: 'OperatorKey', schema: KeyItem },
+  { name: 'NewOperatorKey', schema: NewKey },
+  { name: 'AuditItem', schema: AuditItem },
+  { name: 'Setting', schema: Setting },
+  { name: 'DocumentWithFile', schema: DocumentWithFile },
+  { name: 'WrittenPayment', schema: WrittenSchema },
+  { name: 'WrittenLine', schema: LineSchema },
+  { name: 'OperatorPayment', schema: OperatorPayment, base: 'Payment' },
+  { name: 'OperatorPaymentEvent', schema: EventWithDeliveriesItem, base: 'PaymentEvent' },
+  { name: 'OperatorDelivery', schema: OperatorDeliverySchema, base: 'Delivery' },
+  { name: 'SentRequest', schema: SentRequestSchema },
+  { name: 'SignatureInputs', schema: SignatureInputsSchema },
+  {
+    name: 'OperatorDeliveryDetail',
+    schema: OperatorDeliveryDetailSchema,
+    base: 'OperatorDelivery',
+  },
+  { name: 'Job', schema: JobSchema },
+  { name: 'EndpointKind', schema: KindSchema },
+  { name: 'EndpointHour', schema: Hour },
+  { name: 'OperatorEndpoint', schema: Item, base: 'Endpoint' },
+  { name: 'OperatorEndpointDetail', schema: ItemWithHealth, base: 'OperatorEndpoint' },
+  { name: 'StatsPeriod', schema: WindowSchema },
+  { name: 'SeriesPoint', schema: SeriesPointSchema },
+  { name: 'TroubledEndpoint', schema: TroubledSchema },
+  { name: 'Stats', schema: StatsSchema },
+  { name: 'AcceptedEvent', schema: AcceptedEventSchema },
+  { name: 'AttemptedEvent', schema: AttemptedEventSchema },
+  { name: 'Session', schema: Session },
+  { name: 'DemoReceiver', schema: View },
+]
+
+/** Lists that a form or an option offers, as values. */
+export const WORDS: Readonly<Record<string, string>> = {
+  PAYMENT_STATES: 'PaymentState',
+  PURPOSES: 'PurposeOfPayment',
+  DELIVERY_STATES: 'DeliveryState',
+}
