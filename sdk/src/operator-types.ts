@@ -348,7 +348,7 @@ export interface Session {
   expiresAt?: string
 }
 
-export interface DemoReceiver {
+export interface SandboxReceiver {
   name: string
   script: number[]
   delayMs: number

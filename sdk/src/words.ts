@@ -1,6 +1,6 @@
 // The words that callers choose from, as values, in the interface's own order. Written by `npm run wire` from the schemas of server/http; a test compares them.
 
-import type { DeliveryState, PaymentState, PurposeOfPayment } from './types.ts'
+import type { DeliveryState, EventKind, PaymentState, PurposeOfPayment } from './types.ts'
 
 export const PAYMENT_STATES: readonly PaymentState[] = [
   'DRAFT',
@@ -43,6 +43,15 @@ export const PURPOSES: readonly PurposeOfPayment[] = [
   'DIVIDEND_PAYMENT',
   'OTHER_FEES',
   'OTHER',
+]
+
+export const EVENT_KINDS: readonly EventKind[] = [
+  'payment.created',
+  'payment.pending_approval',
+  'payment.due',
+  'payment.paid',
+  'payment.cancelled',
+  'payment.updated',
 ]
 
 export const DELIVERY_STATES: readonly DeliveryState[] = [

@@ -161,12 +161,13 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'AcceptedEvent', schema: AcceptedEventSchema },
   { name: 'AttemptedEvent', schema: AttemptedEventSchema },
   { name: 'Session', schema: Session },
-  { name: 'DemoReceiver', schema: View },
+  { name: 'SandboxReceiver', schema: View },
 ]
 
 /** Lists that a form or an option offers, as values. */
 export const WORDS: Readonly<Record<string, string>> = {
   PAYMENT_STATES: 'PaymentState',
   PURPOSES: 'PurposeOfPayment',
+  EVENT_KINDS: 'EventKind',
   DELIVERY_STATES: 'DeliveryState',
 }

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react'
 import { useRefresh } from './hooks.ts'
 import { useLive } from './live.ts'
 import { useSession } from './session.ts'
-import type { AcceptedEvent, AttemptEvent } from './types.ts'
+import type { AcceptedEvent, AttemptedEvent } from './types.ts'
 
 /** However fast attempts follow each other, the page is read anew only so often. */
 const REFRESH_APART_MS = 300
@@ -14,7 +14,7 @@ const REFRESH_APART_MS = 300
 export function useFollow(
   concerns: {
     accepted?(event: AcceptedEvent): boolean
-    attempt?(event: AttemptEvent): boolean
+    attempt?(event: AttemptedEvent): boolean
   },
   ...prefixes: readonly string[]
 ): boolean {

@@ -3,11 +3,11 @@
 
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { ApiProblem, send } from './client.ts'
-import type { AcceptedEvent, AttemptEvent } from './types.ts'
+import type { AcceptedEvent, AttemptedEvent } from './types.ts'
 
 export interface LiveHandlers {
   onAccepted?(event: AcceptedEvent): void
-  onAttempt?(event: AttemptEvent): void
+  onAttempt?(event: AttemptedEvent): void
 }
 
 const AGAIN_MS = 3_000
@@ -60,7 +60,7 @@ async function watch(
 
 function tell(handlers: { readonly current: LiveHandlers }, name: string, data: string): void {
   if (name === 'accepted') handlers.current.onAccepted?.(JSON.parse(data) as AcceptedEvent)
-  if (name === 'attempt') handlers.current.onAttempt?.(JSON.parse(data) as AttemptEvent)
+  if (name === 'attempt') handlers.current.onAttempt?.(JSON.parse(data) as AttemptedEvent)
 }
 
 async function readEvents(

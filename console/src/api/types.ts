@@ -1,158 +1,60 @@
-// The shapes of the HTTP API that the console reads, as /openapi.json describes them.
+// What the console reads, in the types of the SDK, which are written from the service's schemas. Most pages
+// serve a client and an operator: what only the operator is told is optional in them.
 
-export type Role = 'admin' | 'ingest' | 'viewer'
+import type * as operator from '../../../sdk/src/operator-types.ts'
+import type * as client from '../../../sdk/src/types.ts'
 
-export interface Session {
-  kind: 'operator' | 'client'
-  /** An operator's key, by its name. */
-  actor?: string
-  role?: Role
-  clientId?: string
-  clientName?: string
-  accounts?: readonly { id: string; name: string }[]
-  mode: 'sandbox' | 'production'
-  version: string
-  timeScale: number
-  expiresAt: string
-}
+export type {
+  AcceptedEvent,
+  Account,
+  AttemptedEvent,
+  AuditItem,
+  ClientItem,
+  ClientWithSecrets,
+  DocumentWithFile,
+  EndpointHour,
+  EndpointKind,
+  Job,
+  NewClient,
+  NewSecret,
+  Role,
+  SandboxReceiver,
+  SentRequest,
+  Setting,
+  SignatureInputs,
+  Stats,
+  StatsPeriod,
+  TroubledEndpoint,
+  WrittenPayment,
+} from '../../../sdk/src/operator-types.ts'
+export type {
+  CheckReport,
+  CursorPage,
+  DeliveryAttempt,
+  DeliveryState,
+  Diagnosis,
+  EndpointHealth,
+  EventKind,
+  Page,
+  PaymentEvent,
+  PaymentState,
+  Problem,
+  TestResult,
+  Webhook,
+} from '../../../sdk/src/types.ts'
 
-/** Lists that end: webhooks, clients, keys. */
-export interface Page<T> {
-  content: readonly T[]
-  totalPages: number
-  totalElements: number
-  size: number
-  number: number
-}
+/** What both are told, and of what the operator is told besides nothing for certain. */
+type EitherSees<OfClient, OfOperator extends OfClient> = OfClient &
+  Partial<Omit<OfOperator, keyof OfClient>>
 
-/** Lists that grow without end: deliveries, payments, events, audit. */
-export interface CursorPage<T> {
-  items: readonly T[]
-  next: string | null
-}
+export type Delivery = EitherSees<client.Delivery, operator.OperatorDelivery>
+export type DeliveryDetail = EitherSees<client.DeliveryDetail, operator.OperatorDeliveryDetail>
+export type Payment = EitherSees<client.Payment, operator.OperatorPayment>
+/** A client's own says its kind by its door, and its health only when it is asked for alone. */
+export type Endpoint = EitherSees<
+  client.Endpoint & { kind: operator.EndpointKind },
+  operator.OperatorEndpointDetail
+>
 
-export type DeliveryState = 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'SUPERSEDED' | 'CANCELLED'
-
-export type EventKind =
-  | 'payment.created'
-  | 'payment.pending_approval'
-  | 'payment.due'
-  | 'payment.paid'
-  | 'payment.cancelled'
-  | 'payment.updated'
-
-export interface Delivery {
-  id: string
-  eventId: string
-  event: EventKind
-  paymentId: string
-  sequence: number
-  endpointId: string
-  endpointUrl: string
-  state: DeliveryState
-  attempts: number
-  createdAt: string
-  nextAttemptAt: string | null
-  deadlineAt: string | null
-  lastOutcome: string | null
-  /** To the operator only. */
-  clientId?: string
-  accountId?: string
-}
-
-export type EndpointStatus = 'ACTIVE' | 'PAUSED' | 'DISABLED' | 'DELETED'
-export type Circuit = 'CLOSED' | 'OPEN' | 'HALF_OPEN'
-
-export interface Health {
-  failingSince: string | null
-  lastSuccessAt: string | null
-  lastError: string | null
-  pending: number
-  circuit: Circuit
-  successRate24h: number | null
-  p95Ms: number | null
-}
-
-export interface Webhook {
-  id: string
-  endpointUrl: string
-  hmacHeaderName: string
-  algorithm: string
-  status: EndpointStatus
-  accountId?: string
-  health?: Health
-}
-
-export interface SeriesPoint {
-  at: string
-  attempts: number
-  delivered: number
-  failed: number
-  p50Ms: number | null
-  p95Ms: number | null
-  p99Ms: number | null
-}
-
-export interface TroubledEndpoint {
-  endpointId: string
-  clientId: string
-  endpointUrl: string
-  status: EndpointStatus
-  circuit: Circuit
-  failingSince: string | null
-  pending: number
-  lastError: string | null
-}
-
-export type StatsWindow = 'hour' | 'day' | 'week'
-
-export interface Stats {
-  version: string
-  at: string
-  processes: readonly {
-    id: string
-    host: string
-    version: string
-    startedAt: string
-    seenAt: string
-    shards: readonly number[]
-  }[]
-  deliveries: Readonly<Record<DeliveryState, number>>
-  pending: { due: number; scheduled: number; paused: number }
-  inFlight: number
-  oldestDueAgeSeconds: number
-  /** What is overdue has no `from`, what is due after the 7 days no `to`. */
-  pendingByDue: readonly { from: string | null; to: string | null; count: number }[]
-  series: { stepSeconds: number; points: readonly SeriesPoint[] }
-  troubled: readonly TroubledEndpoint[]
-}
-
-export interface Setting {
-  name: string
-  isSecret: boolean
-  isSet: boolean
-  /** Null for secrets and for what is not set. */
-  value: string | null
-  source: 'environment' | 'file' | 'default' | null
-  about: string
-}
-
-export interface AcceptedEvent {
-  eventId: string
-  event: EventKind
-  paymentId: string
-  accountId: string
-  sequence: number
-  deliveries: number
-  at: string
-}
-
-export interface AttemptEvent {
-  deliveryId: string
-  eventId: string
-  endpointId: string
-  attempt: number
-  outcome: string
-  status: number | null
-  at: string
-}
+/** Of somebody who is signed in. */
+export type Session = operator.Session & { kind: 'operator' | 'client' }

@@ -1,6 +1,6 @@
 // Who did what, and when. Nothing here can be changed, by anybody.
 
-import type { AuditRow } from '../../api/records.ts'
+import type { AuditItem } from '../../api/types.ts'
 import { useFilters } from '../../router.ts'
 import { Id, shortId } from '../../ui/copy.tsx'
 import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/filtered-list.tsx'
@@ -42,7 +42,7 @@ const PAGES_OF: Readonly<Record<string, string>> = {
   job: '/deliveries?job=',
 }
 
-const COLUMNS: readonly Column<AuditRow>[] = [
+const COLUMNS: readonly Column<AuditItem>[] = [
   { head: 'At', cell: ({ at }) => <Time at={at} /> },
   { head: 'Actor', cell: ({ actor }) => <span className="break">{actor}</span> },
   { head: 'Action', cell: ({ action }) => <code>{action}</code> },

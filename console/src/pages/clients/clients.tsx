@@ -2,9 +2,8 @@
 
 import { useState } from 'react'
 import { useRead } from '../../api/hooks.ts'
-import type { Client } from '../../api/records.ts'
 import { useCan } from '../../api/session.ts'
-import type { Page } from '../../api/types.ts'
+import type { ClientItem, Page } from '../../api/types.ts'
 import { toQuery, usePlace } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -17,7 +16,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Onboard } from './onboard.tsx'
 
-const COLUMNS: readonly Column<Client>[] = [
+const COLUMNS: readonly Column<ClientItem>[] = [
   {
     head: 'Client',
     cell: ({ clientId, name }) => (
@@ -34,7 +33,7 @@ const COLUMNS: readonly Column<Client>[] = [
 export default function Clients() {
   const { query } = usePlace()
   const [isOnboarding, setOnboarding] = useState(false)
-  const { data, error, isPending } = useRead<Page<Client>>(
+  const { data, error, isPending } = useRead<Page<ClientItem>>(
     `/operator/v1/clients${toQuery({ page: query.get('page'), size: '50' })}`,
     { keepsLast: true },
   )

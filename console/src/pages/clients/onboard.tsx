@@ -4,19 +4,13 @@
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
-import type { Account } from '../../api/records.ts'
+import type { Account, NewClient } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Problem } from '../../ui/messages.tsx'
 import { SecretOnce } from './secret-once.tsx'
-
-interface NewClient {
-  clientId: string
-  clientSecret: string
-  name: string
-}
 
 export function Onboard({ onClose }: { onClose(): void }) {
   const refresh = useRefresh()

@@ -1,16 +1,7 @@
 // Which deliveries the list shows: a filter that lives in the URL, so that a look can be sent to a
 // colleague. The same members go to the API, to the list and to bulk replay and cancel.
 
-export const STATES = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'SUPERSEDED', 'CANCELLED'] as const
-
-export const KINDS = [
-  'payment.created',
-  'payment.pending_approval',
-  'payment.due',
-  'payment.paid',
-  'payment.cancelled',
-  'payment.updated',
-] as const
+import { DELIVERY_STATES } from '../../../../sdk/src/words.ts'
 
 /** Spans that end now. They stay relative in the URL: a bookmark means the last hour of its reader. */
 export const SPANS = {
@@ -143,8 +134,8 @@ export function statesOf(filter: Filter): readonly string[] {
 export function toggleState(filter: Filter, state: string): Filter {
   const on = new Set(statesOf(filter))
   if (!on.delete(state)) on.add(state)
-  const states = STATES.filter((known) => on.has(known))
-  return { ...filter, state: states.length === STATES.length ? '' : states.join(',') }
+  const states = DELIVERY_STATES.filter((known) => on.has(known))
+  return { ...filter, state: states.length === DELIVERY_STATES.length ? '' : states.join(',') }
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

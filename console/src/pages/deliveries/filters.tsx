@@ -1,6 +1,7 @@
 // The filter of the list as controls. What is chosen counts at once, what is typed when it is sent.
 
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react'
+import { DELIVERY_STATES, EVENT_KINDS } from '../../../../sdk/src/words.ts'
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Page, Webhook } from '../../api/types.ts'
@@ -13,10 +14,8 @@ import {
   isEmpty,
   isSpan,
   isUuid,
-  KINDS,
   LABELS,
   SPANS,
-  STATES,
   statesOf,
   toFilterText,
   toggleState,
@@ -84,7 +83,7 @@ export function Filters({ filter }: { filter: Filter }) {
       <div className="filter-row">
         <fieldset className="states">
           <legend className="field-label">State</legend>
-          {STATES.map((state) => (
+          {DELIVERY_STATES.map((state) => (
             <button
               key={state}
               type="button"
@@ -101,7 +100,7 @@ export function Filters({ filter }: { filter: Filter }) {
             label="Kind"
             value={filter.event}
             onChange={(event) => go({ event: event.target.value })}
-            options={[['', 'Every kind'], ...KINDS]}
+            options={[['', 'Every kind'], ...EVENT_KINDS]}
           />
         ) : (
           <EndpointSelect value={filter.endpointId} onChange={(endpointId) => go({ endpointId })} />

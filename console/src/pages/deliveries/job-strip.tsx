@@ -3,23 +3,13 @@
 
 import { useEffect, useState } from 'react'
 import { useRead, useRefresh } from '../../api/hooks.ts'
+import type { Job } from '../../api/types.ts'
 import { useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
 import { Time } from '../../ui/time.tsx'
-
-interface Job {
-  id: string
-  kind: 'replay' | 'recover' | 'cancel'
-  state: 'RUNNING' | 'DONE' | 'FAILED'
-  total: number
-  done: number
-  passedOver: number
-  startedAt: string
-  finishedAt: string | null
-}
 
 const NAMES: Readonly<Record<Job['kind'], string>> = {
   replay: 'Bulk replay',

@@ -1,12 +1,13 @@
 // Every attempt, the newest first, with what came back: as text, whatever it was meant to be.
 
 import { useState } from 'react'
+import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { toMsText } from '../../ui/numbers.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { type Attempt, type DeliveryDetail, describeAnswer } from './detail.ts'
+import { describeAnswer } from './detail.ts'
 
 const SHOWN_AT_FIRST = 20
 
@@ -15,7 +16,7 @@ export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
   const newest = delivery.attemptLog.toReversed()
   const shown = isWhole ? newest : newest.slice(0, SHOWN_AT_FIRST)
   if (newest.length === 0) return null
-  const columns: Column<Attempt>[] = [
+  const columns: Column<DeliveryAttempt>[] = [
     { head: 'Attempt', cell: (row) => row.attempt },
     {
       head: 'Answer',
@@ -49,7 +50,7 @@ export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
   )
 }
 
-function Excerpt({ of }: { of: Attempt }) {
+function Excerpt({ of }: { of: DeliveryAttempt }) {
   if (of.status === null) return <span className="muted">no answer</span>
   if (of.excerpt === null) {
     return <span className="muted">none</span>

@@ -2,12 +2,12 @@
 
 import { useState } from 'react'
 import { useSession } from '../../api/session.ts'
+import type { DeliveryDetail } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Code, copyText } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { toCurl } from './curl.ts'
-import type { DeliveryDetail } from './detail.ts'
 
 export function CopyCurl({ delivery }: { delivery: DeliveryDetail }) {
   const { kind } = useSession()

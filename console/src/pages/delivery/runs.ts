@@ -2,14 +2,9 @@
 // replay, and lasts 7 days; within it each wait doubles up to 6 hours. Pure, so that a test can hold it.
 
 import { DAY_MS, delayAfterMs, type RetryPolicy } from '../../../../server/core/backoff.ts'
+import type { DeliveryAttempt } from '../../api/types.ts'
 
-export interface RunAttempt {
-  attempt: number
-  at: string
-  durationMs: number
-  status: number | null
-  error: string | null
-}
+export type RunAttempt = Omit<DeliveryAttempt, 'excerpt'>
 
 export interface Run<A extends RunAttempt = RunAttempt> {
   attempts: readonly A[]

@@ -1,6 +1,7 @@
 // What was sent, to the operator: the headers of the last attempt, the body as a tree, the file of a
 // document as a file.
 
+import type { SentRequest } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Copy } from '../../ui/copy.tsx'
 import { JsonTree } from '../../ui/json-tree.tsx'
@@ -9,7 +10,6 @@ import { toBytesText } from '../../ui/numbers.ts'
 import { Panel } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { documentOf } from './body.ts'
-import type { SentRequest } from './detail.ts'
 import { DocumentFile } from './document-file.tsx'
 import { useDownload } from './use-download.ts'
 

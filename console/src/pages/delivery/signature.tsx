@@ -5,14 +5,20 @@
 import { type FormEvent, useState } from 'react'
 import { api, send } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/hooks.ts'
-import type { Page, Webhook } from '../../api/types.ts'
+import type {
+  DeliveryDetail,
+  Diagnosis,
+  Page,
+  SentRequest,
+  SignatureInputs,
+  Webhook,
+} from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Area } from '../../ui/field.tsx'
 import { Notice, Problem } from '../../ui/messages.tsx'
 import { Facts, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import { compareBody, compareSignature, type Verdict } from './compare.ts'
-import type { DeliveryDetail, SentRequest, SignatureInputs } from './detail.ts'
 import { readHeaders } from './headers.ts'
 
 export function Signature({ delivery }: { delivery: DeliveryDetail }) {
@@ -137,11 +143,6 @@ function CompareBox({ request }: { request: SentRequest }) {
       ))}
     </form>
   )
-}
-
-interface Diagnosis {
-  valid: boolean
-  findings: readonly { code: string; detail: string }[]
 }
 
 function DoctorBox({ endpointId }: { endpointId: string }) {

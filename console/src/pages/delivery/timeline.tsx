@@ -6,9 +6,9 @@
 import { useEffect, useId, useRef, useState } from 'react'
 import { DAY_MS, retryPolicy } from '../../../../server/core/backoff.ts'
 import { useSession } from '../../api/session.ts'
+import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
 import { Choice } from '../../ui/field.tsx'
 import { toLocalText, toSpanText, useNow } from '../../ui/time.tsx'
-import type { Attempt, DeliveryDetail } from './detail.ts'
 import { axisTicks, paceOf, planRun, type Run, timeScale, toRuns, waitScale } from './runs.ts'
 
 const HEIGHT = 244
@@ -24,7 +24,7 @@ export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
   const runs = runsOf(delivery, policy)
   const [chosen, setChosen] = useState<string | null>(null)
   const index = chosen === null ? runs.length - 1 : Math.min(Number(chosen), runs.length - 1)
-  const run = runs[index] as Run<Attempt>
+  const run = runs[index] as Run<DeliveryAttempt>
   const isCurrent = index === runs.length - 1
   const faster = paceOf(run, session.timeScale)
   const next = isCurrent && delivery.state === 'PENDING' ? delivery.nextAttemptAt : null
@@ -58,7 +58,7 @@ export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
 }
 
 /** A run that has not begun is drawn as if it began when it is due. */
-function runsOf(delivery: DeliveryDetail, policy: Policy): Run<Attempt>[] {
+function runsOf(delivery: DeliveryDetail, policy: Policy): Run<DeliveryAttempt>[] {
   const runs = toRuns(delivery.attemptLog, delivery.deadlineAt, policy)
   const hasBegun = delivery.state !== 'PENDING' || delivery.deadlineAt !== null
   if (runs.length > 0 && hasBegun) return runs
@@ -72,7 +72,7 @@ function Curve({
   nextAtMs,
   isOpen,
 }: {
-  run: Run<Attempt>
+  run: Run<DeliveryAttempt>
   faster: number
   nextAtMs: number | null
   isOpen: boolean
@@ -200,7 +200,7 @@ function Curve({
 }
 
 /** Accepted is a disc, refused a cross: told apart without their colours. */
-function Mark({ attempt, x, y }: { attempt: Attempt; x: number; y: number }) {
+function Mark({ attempt, x, y }: { attempt: DeliveryAttempt; x: number; y: number }) {
   const said = `Attempt ${attempt.attempt}: ${attempt.status ?? attempt.error}, ${toLocalText(new Date(attempt.at))}`
   if (attempt.status === 200) {
     return (
@@ -220,7 +220,7 @@ function Mark({ attempt, x, y }: { attempt: Attempt; x: number; y: number }) {
  * Above its mark, or below where there is no room above. Of many that got the same, only the first and
  * the last are labelled: a row of forty says no more than two.
  */
-function spreadLabels<M extends { x: number; attempt: Attempt }>(marks: readonly M[]) {
+function spreadLabels<M extends { x: number; attempt: DeliveryAttempt }>(marks: readonly M[]) {
   const last = marks.at(-1)
   const worth = marks.filter(({ attempt }, index) => {
     const before = marks[index - 1]?.attempt
@@ -245,7 +245,7 @@ function toCountdown(atMs: number, nowMs: number): string {
   return atMs - nowMs < 1_000 ? 'due now' : `next in ${toSpanText(atMs - nowMs)}`
 }
 
-function describe(run: Run<Attempt>, nextAtMs: number | null, nowMs: number): string {
+function describe(run: Run<DeliveryAttempt>, nextAtMs: number | null, nowMs: number): string {
   const said = run.attempts
     .slice(-12)
     .map(

@@ -3,26 +3,11 @@
 
 import { api } from '../../api/client.ts'
 import { useAction, useRead, useRefresh } from '../../api/hooks.ts'
+import type { SandboxReceiver } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
 import { Panel } from '../../ui/page.tsx'
-
-export interface ReceiverView {
-  name: string
-  script: readonly number[]
-  delayMs: number
-  redirectTo: string | null
-  count: number
-  received: readonly {
-    at: string
-    status: number
-    headers: Readonly<Record<string, string>>
-    body: string
-    bodyBytes: number
-    signatureValid: boolean | null
-  }[]
-}
 
 /** Null when the address is not of a receiver of this very sandbox. */
 export function demoReceiverName(url: string): string | null {
@@ -39,7 +24,7 @@ export function receiverPath(name: string): string {
 export function DemoReceiver({ name, canAct }: { name: string; canAct: boolean }) {
   const refresh = useRefresh()
   const path = receiverPath(name)
-  const { data, error } = useRead<ReceiverView>(path, { everyMs: 3_000 })
+  const { data, error } = useRead<SandboxReceiver>(path, { everyMs: 3_000 })
   const write = useAction((script: readonly number[]) => api.put(path, { script }), {
     onDone: () => refresh(path),
   })

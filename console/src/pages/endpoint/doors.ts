@@ -1,6 +1,6 @@
 // A client reaches an endpoint through the door that it was made by.
 
-import type { EndpointKind } from '../../api/records.ts'
+import type { EndpointKind } from '../../api/types.ts'
 
 export const DOORS: Readonly<Record<EndpointKind, string>> = {
   webhook: '/v1/webhooks',

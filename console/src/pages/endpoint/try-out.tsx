@@ -2,31 +2,12 @@
 
 import { api } from '../../api/client.ts'
 import { useAction } from '../../api/hooks.ts'
+import type { CheckReport, TestResult } from '../../api/types.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Notice, Problem } from '../../ui/messages.tsx'
 import { toMsText } from '../../ui/numbers.ts'
 import { Panel } from '../../ui/page.tsx'
-
-interface TestResult {
-  delivered: boolean
-  status: number | null
-  durationMs: number
-  error: string | null
-}
-
-interface CheckReport {
-  passed: boolean
-  durationMs: number
-  counts: { pass: number; fail: number; warning: number }
-  steps: readonly {
-    code: string
-    title: string
-    result: 'pass' | 'fail' | 'warning'
-    reason: string
-    mend: string | null
-  }[]
-}
 
 const TONES: Readonly<Record<CheckReport['steps'][number]['result'], Tone>> = {
   pass: 'good',

@@ -2,9 +2,8 @@
 // the id tries the doors one after the other: an endpoint of another client is behind none of them.
 
 import { useRead } from '../../api/hooks.ts'
-import type { Endpoint, EndpointKind } from '../../api/records.ts'
 import { useSession } from '../../api/session.ts'
-import type { Page } from '../../api/types.ts'
+import type { Endpoint, EndpointKind, Page } from '../../api/types.ts'
 import { usePlace } from '../../router.ts'
 import { DOORS, ownEndpointPath } from './doors.ts'
 

@@ -1,6 +1,6 @@
 // The last 24 hours of an endpoint as small bars: what was delivered, and above it what failed.
 
-import type { EndpointHour } from '../../api/records.ts'
+import type { EndpointHour } from '../../api/types.ts'
 import { toCountText, toShareText } from '../../ui/numbers.ts'
 import './day.css'
 

@@ -1,9 +1,8 @@
 // Where Paybell delivers to, and how each place fares. The operator sees everybody's endpoints.
 
 import { useRead } from '../../api/hooks.ts'
-import type { Endpoint } from '../../api/records.ts'
 import { useSession } from '../../api/session.ts'
-import type { Page } from '../../api/types.ts'
+import type { Endpoint, Page } from '../../api/types.ts'
 import { toQuery, useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Select } from '../../ui/field.tsx'

@@ -1,10 +1,10 @@
 // How an endpoint fares, in the words of a table.
 
-import type { Health } from '../../api/types.ts'
+import type { EndpointHealth } from '../../api/types.ts'
 import { Badge, State } from '../../ui/badge.tsx'
 import { Time } from '../../ui/time.tsx'
 
-export function HealthText({ of: health }: { of: Health | undefined }) {
+export function HealthText({ of: health }: { of: EndpointHealth | undefined }) {
   if (health === undefined) return <span className="muted">–</span>
   const { failingSince, lastError, lastSuccessAt, circuit } = health
   if (failingSince !== null) {
@@ -28,7 +28,7 @@ export function HealthText({ of: health }: { of: Health | undefined }) {
   )
 }
 
-export function Circuit({ of }: { of: Health['circuit'] }) {
+export function Circuit({ of }: { of: EndpointHealth['circuit'] }) {
   return (
     <>
       <span className="visually-hidden">circuit </span>

@@ -2,9 +2,8 @@
 
 import { useState } from 'react'
 import { useRead } from '../../api/hooks.ts'
-import type { Endpoint, EndpointKind } from '../../api/records.ts'
 import { useSession } from '../../api/session.ts'
-import type { Page } from '../../api/types.ts'
+import type { Endpoint, EndpointKind, Page } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Link } from '../../ui/link.tsx'

@@ -2,7 +2,7 @@
 
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
-import type { AttemptEvent } from '../../api/types.ts'
+import type { AttemptedEvent } from '../../api/types.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { shortId } from '../../ui/copy.tsx'
@@ -14,7 +14,7 @@ import { Time } from '../../ui/time.tsx'
 
 const SHOWN_MAX = 8
 
-const COLUMNS: readonly Column<AttemptEvent>[] = [
+const COLUMNS: readonly Column<AttemptedEvent>[] = [
   { head: 'At', cell: ({ at }) => <Time at={at} as="short" /> },
   {
     head: 'Delivery',
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<AttemptEvent>[] = [
 
 export function LatestAttempts() {
   const [isPaused, setPaused] = useState(false)
-  const [events, setEvents] = useState<readonly AttemptEvent[]>([])
+  const [events, setEvents] = useState<readonly AttemptedEvent[]>([])
   useLive(!isPaused, {
     onAttempt: (event) => setEvents((before) => [event, ...before].slice(0, SHOWN_MAX)),
   })
@@ -60,7 +60,7 @@ export function LatestAttempts() {
   )
 }
 
-function Outcome({ of: { outcome, status } }: { of: AttemptEvent }) {
+function Outcome({ of: { outcome, status } }: { of: AttemptedEvent }) {
   const text = status === null ? outcome : `answered ${status}`
   return <Badge tone={status === 200 ? 'good' : 'bad'}>{text}</Badge>
 }

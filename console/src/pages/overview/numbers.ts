@@ -1,8 +1,8 @@
 // What the page derives from the statistics of the service.
 
-import type { Stats, StatsWindow } from '../../api/types.ts'
+import type { Stats, StatsPeriod } from '../../api/types.ts'
 
-export const WINDOW_WORDS: Readonly<Record<StatsWindow, string>> = {
+export const WINDOW_WORDS: Readonly<Record<StatsPeriod, string>> = {
   hour: 'the last hour',
   day: 'the last day',
   week: 'the last week',

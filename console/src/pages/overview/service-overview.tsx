@@ -1,7 +1,7 @@
 // The whole service at a glance, read anew every few seconds.
 
 import { useRead } from '../../api/hooks.ts'
-import type { Stats, StatsWindow } from '../../api/types.ts'
+import type { Stats, StatsPeriod } from '../../api/types.ts'
 import { useFilters } from '../../router.ts'
 import { Choice } from '../../ui/field.tsx'
 import { Loading, Problem } from '../../ui/messages.tsx'
@@ -14,7 +14,7 @@ import { Tiles } from './tiles.tsx'
 import { Troubled } from './troubled.tsx'
 import { Verdict } from './verdict.tsx'
 
-const WINDOWS: readonly (readonly [StatsWindow, string])[] = [
+const WINDOWS: readonly (readonly [StatsPeriod, string])[] = [
   ['hour', 'Last hour'],
   ['day', 'Day'],
   ['week', 'Week'],
@@ -44,7 +44,7 @@ export function ServiceOverview() {
   )
 }
 
-function Parts({ stats, window }: { stats: Stats; window: StatsWindow }) {
+function Parts({ stats, window }: { stats: Stats; window: StatsPeriod }) {
   return (
     <>
       <Verdict stats={stats} window={window} />

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
-import type { Stats, StatsWindow } from '../../api/types.ts'
+import type { Stats, StatsPeriod } from '../../api/types.ts'
 import { Link } from '../../ui/link.tsx'
 import { toCountText, toShareText } from '../../ui/numbers.ts'
 import { toSpanText } from '../../ui/time.tsx'
 import { sumUp, WINDOW_WORDS } from './numbers.ts'
 
-export function Tiles({ stats, window }: { stats: Stats; window: StatsWindow }) {
+export function Tiles({ stats, window }: { stats: Stats; window: StatsPeriod }) {
   const { deliveries, pending, inFlight, oldestDueAgeSeconds } = stats
   const { attempts, successRate } = sumUp(stats)
   return (

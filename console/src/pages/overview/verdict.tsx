@@ -1,6 +1,6 @@
 // The one sentence that whoever opens the page at night wants to read.
 
-import type { Stats, StatsWindow } from '../../api/types.ts'
+import type { Stats, StatsPeriod } from '../../api/types.ts'
 import { Notice } from '../../ui/messages.tsx'
 import { toCountText, toShareText } from '../../ui/numbers.ts'
 import { toSpanText } from '../../ui/time.tsx'
@@ -9,7 +9,7 @@ import { sumUp, WINDOW_WORDS } from './numbers.ts'
 /** Older than this, what is due is late: attempts themselves take 15 seconds at most. */
 const LATE_SECONDS = 60
 
-export function Verdict({ stats, window }: { stats: Stats; window: StatsWindow }) {
+export function Verdict({ stats, window }: { stats: Stats; window: StatsPeriod }) {
   const { title, tone, text } = judge(stats, window)
   return (
     <Notice tone={tone} title={title}>
@@ -18,7 +18,7 @@ export function Verdict({ stats, window }: { stats: Stats; window: StatsWindow }
   )
 }
 
-function judge(stats: Stats, window: StatsWindow) {
+function judge(stats: Stats, window: StatsPeriod) {
   const { troubled, oldestDueAgeSeconds, pending } = stats
   if (stats.processes.length === 0) {
     return {

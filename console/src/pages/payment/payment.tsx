@@ -3,9 +3,8 @@
 
 import { useFollow } from '../../api/follow.ts'
 import { useCursorList, useRead } from '../../api/hooks.ts'
-import type { Payment, PaymentEvent } from '../../api/records.ts'
 import { useSession } from '../../api/session.ts'
-import type { CursorPage, Delivery } from '../../api/types.ts'
+import type { CursorPage, Delivery, Payment, PaymentEvent } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'

@@ -1,7 +1,7 @@
 // The way of a payment, DRAFT … PAID: which states it has been in and since when, where it stands, and
 // what may come.
 
-import type { PaymentState } from '../../api/records.ts'
+import type { PaymentState } from '../../api/types.ts'
 import { Time } from '../../ui/time.tsx'
 
 /** Entered with one of the payment's events; the state is not known to everybody who sees the event. */

@@ -1,7 +1,7 @@
 // Payments, newest first. The operator sees everybody's; a client those that its endpoints heard of.
 
-import { PAYMENT_STATES, type Payment } from '../../api/records.ts'
 import { useSession } from '../../api/session.ts'
+import type { Payment, PaymentState } from '../../api/types.ts'
 import { useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Id } from '../../ui/copy.tsx'
@@ -13,6 +13,9 @@ import { PageHead } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { OwnPayments } from './own-payments.tsx'
+
+/** As a payment's life goes, not as the interface lists them. */
+const STATES: readonly PaymentState[] = ['DRAFT', 'PENDING_APPROVAL', 'DUE', 'PAID', 'CANCELLED']
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
@@ -63,7 +66,7 @@ function AllPayments() {
       controls={
         <>
           <TypedFilter name="q" type="search" label="Payment id or external id" />
-          <ChosenFilter name="state" label="State" options={[['', 'Any'], ...PAYMENT_STATES]} />
+          <ChosenFilter name="state" label="State" options={[['', 'Any'], ...STATES]} />
           <ClientFilter
             value={query.get('clientId') ?? ''}
             onChange={(clientId) => setFilters({ clientId })}

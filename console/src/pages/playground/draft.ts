@@ -2,14 +2,14 @@
 // as it was typed, digit for digit.
 
 import { api } from '../../api/client.ts'
-import type { Payment, PaymentEvent, PaymentState } from '../../api/records.ts'
-import type { CursorPage } from '../../api/types.ts'
-
-export interface PaymentDocument {
-  mediaType: string
-  name: string
-  base64EncodedFile: string
-}
+import type {
+  CursorPage,
+  DocumentWithFile,
+  Payment,
+  PaymentEvent,
+  PaymentState,
+  WrittenPayment,
+} from '../../api/types.ts'
 
 export interface Draft {
   externalId: string
@@ -20,7 +20,7 @@ export interface Draft {
   documentReference: string
   quoteId: string
   beneficiaryId: string
-  document: PaymentDocument | null
+  document: DocumentWithFile | null
 }
 
 export const MOVES: Readonly<Record<PaymentState, readonly PaymentState[]>> = {
@@ -88,7 +88,7 @@ export async function writePayment(
     ...(file ? { document: file } : {}),
   })
   const exact = `{"amount":{"amount":${amount},"currency":${JSON.stringify(currency)}},`
-  const answer = await api.put<{ payment: Payment }>(
+  const answer = await api.put<WrittenPayment>(
     `/operator/v1/payments/${id}`,
     exact + text.slice(1),
     { accountId },
@@ -97,18 +97,18 @@ export async function writePayment(
 }
 
 /** A write is the whole payment: its document is sent again with each. */
-async function readDocument(paymentId: string): Promise<PaymentDocument | null> {
+async function readDocument(paymentId: string): Promise<DocumentWithFile | null> {
   const { items } = await api.get<CursorPage<PaymentEvent>>(
     `/operator/v1/payments/${paymentId}/events?limit=1`,
   )
   if (items[0] === undefined) return null
-  const body = await api.get<{ document?: PaymentDocument }>(
+  const body = await api.get<{ document?: DocumentWithFile }>(
     `/operator/v1/events/${items[0].id}/body`,
   )
   return body.document ?? null
 }
 
-export async function toDocument(file: File): Promise<PaymentDocument> {
+export async function toDocument(file: File): Promise<DocumentWithFile> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader()
     reader.onload = () => resolve(String(reader.result))

@@ -1,8 +1,9 @@
 // Make a payment, change it, attach a file, and walk it through its states.
 
 import { type FormEvent, useState } from 'react'
+import { PURPOSES } from '../../../../sdk/src/words.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
-import type { PaymentState } from '../../api/records.ts'
+import type { PaymentState } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { Problem } from '../../ui/messages.tsx'
@@ -17,7 +18,6 @@ import {
   wayToPaid,
   writePayment,
 } from './draft.ts'
-import { PURPOSES } from './purposes.ts'
 
 const FILE_BYTES_MAX = 10 * 1_024 * 1_024
 

@@ -4,9 +4,14 @@
 import { useState } from 'react'
 import { useFollow } from '../../api/follow.ts'
 import { useAction, useCursorList, useRead, useRefresh } from '../../api/hooks.ts'
-import type { Payment, PaymentEvent } from '../../api/records.ts'
 import { useCan } from '../../api/session.ts'
-import type { CursorPage, Delivery } from '../../api/types.ts'
+import type {
+  CursorPage,
+  Delivery,
+  Payment,
+  PaymentEvent,
+  SandboxReceiver,
+} from '../../api/types.ts'
 import { useFilters } from '../../router.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -15,7 +20,7 @@ import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Notice, Problem } from '../../ui/messages.tsx'
 import { ClientLink } from '../../ui/owner.tsx'
 import { PageHead, Panel } from '../../ui/page.tsx'
-import { type ReceiverView, receiverPath } from '../endpoint/demo-receiver.tsx'
+import { receiverPath } from '../endpoint/demo-receiver.tsx'
 import { entriesOf } from '../payment/payment.tsx'
 import { StateLine } from '../payment/state-line.tsx'
 import { Clock } from './clock.tsx'
@@ -91,7 +96,7 @@ function OnStage({ stage }: { stage: Stage }) {
     `/operator/v1/deliveries?paymentId=${paymentId}&endpointId=${stage.endpointId}&limit=50`,
     { isEnabled: paymentId !== null, everyMs: 2_000 },
   )
-  const receiver = useRead<ReceiverView>(receiverPath(stage.receiver), { everyMs: 2_000 })
+  const receiver = useRead<SandboxReceiver>(receiverPath(stage.receiver), { everyMs: 2_000 })
   const isLive = useFollow(
     {
       accepted: ({ accountId }) => accountId === stage.accountId,

@@ -1,12 +1,12 @@
 // What arrived at the demo receiver, in its own words. Untrusted text is shown as text.
 
+import type { SandboxReceiver } from '../../api/types.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Empty } from '../../ui/messages.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { ReceiverView } from '../endpoint/demo-receiver.tsx'
 
-type Received = ReceiverView['received'][number]
+type Received = SandboxReceiver['received'][number]
 
 const SHOWN_MAX = 20
 

@@ -3,11 +3,12 @@
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
+import type { SandboxReceiver } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Problem } from '../../ui/messages.tsx'
 import { Panel } from '../../ui/page.tsx'
-import { type ReceiverView, receiverPath } from '../endpoint/demo-receiver.tsx'
+import { receiverPath } from '../endpoint/demo-receiver.tsx'
 
 interface Script {
   script: readonly number[]
@@ -24,7 +25,13 @@ const PRESETS: readonly (readonly [name: string, about: string, script: Script])
   ['500', 'fails for ever', { script: [500] }],
 ]
 
-export function ReceiverScript({ name, view }: { name: string; view: ReceiverView | undefined }) {
+export function ReceiverScript({
+  name,
+  view,
+}: {
+  name: string
+  view: SandboxReceiver | undefined
+}) {
   const refresh = useRefresh()
   const [own, setOwn] = useState('')
   const [ownError, setOwnError] = useState<string | undefined>()
@@ -81,7 +88,7 @@ export function ReceiverScript({ name, view }: { name: string; view: ReceiverVie
   )
 }
 
-function isSame(view: ReceiverView, { script, delayMs = 0, redirectTo }: Script): boolean {
+function isSame(view: SandboxReceiver, { script, delayMs = 0, redirectTo }: Script): boolean {
   return (
     view.script.join() === script.join() &&
     view.delayMs === delayMs &&

@@ -3,8 +3,7 @@
 
 import { api } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
-import type { Account, Endpoint } from '../../api/records.ts'
-import type { Page } from '../../api/types.ts'
+import type { Account, Endpoint, Page } from '../../api/types.ts'
 import { demoReceiverName, receiverPath } from '../endpoint/demo-receiver.tsx'
 import { newSharedKey } from '../endpoint/doors.ts'
 

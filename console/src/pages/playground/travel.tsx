@@ -2,25 +2,12 @@
 // answered, and when the next one goes.
 
 import { useRead } from '../../api/hooks.ts'
-import type { Delivery } from '../../api/types.ts'
+import type { Delivery, DeliveryDetail } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty } from '../../ui/messages.tsx'
 import { toMsText } from '../../ui/numbers.ts'
 import { Time, toUtcText } from '../../ui/time.tsx'
-
-interface Attempt {
-  attempt: number
-  at: string
-  durationMs: number
-  status: number | null
-  error: string | null
-}
-
-interface DeliveryDetail extends Delivery {
-  attemptLog: readonly Attempt[]
-  explanation: string
-}
 
 /** More would only be a wall; the delivery's own page has all of them. */
 const SHOWN_MAX = 60
