@@ -6,7 +6,7 @@ import { type Api, ApiError, UnreachableError } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
 import { id, integer, oneOf } from './parse.ts'
 import { untilSignal } from './run.ts'
-import { readServerSentEvents, type ServerSentEvent } from './server-sent-events.ts'
+import { readServerSentEvents, type ServerSentEvent } from '../sdk/src/internal/server-sent-events.ts'
 import { cellText, formatTime, paintState, plural } from './terminal.ts'
 
 interface TailOptions {

@@ -1,30 +1,34 @@
-// Who calls: credentials, token, headers and account of every call. Secrets live in closures: a client
-// that is logged shows none.
+// Calls over one transport: whose they are, the headers and the account of each, and what comes back as JSON.
+// Secrets live in closures: a caller that is logged shows none.
 
-import { PaybellError } from './errors.ts'
-import { TokenKeeper } from './token.ts'
-import { type Answer, type CallOptions, send, toJson } from './transport.ts'
+import {
+  type Answer,
+  type Call,
+  type CallOptions,
+  open,
+  send,
+  type TransportOptions,
+  toJson,
+} from './transport.ts'
 import type { Page } from './types.ts'
-import { VERSION } from './version.ts'
 
-export interface ClientOptions {
-  /** Such as `https://paybell.example.com`. */
+/** Proves who calls. */
+export interface Bearer {
+  get(): Promise<string>
+  /** The service has refused it; false when there is no better one. */
+  refuse(value: string): boolean
+}
+
+export interface CallerOptions {
+  /** Without a slash at its end. */
   baseUrl: string
-  clientId: string
-  clientSecret: string
+  transport: TransportOptions
+  /** None where a cookie does it. */
+  bearer: Bearer | null
+  /** Of every call. */
+  headers: Readonly<Record<string, string>>
   /** The account that calls are about, unless they name another. */
   accountId?: string | undefined
-  /** Instead of the runtime's. */
-  fetch?: typeof fetch | undefined
-  /** Tries after the first one: 3 by default. */
-  retries?: number | undefined
-  /** For each try: 30,000 by default. */
-  timeoutMs?: number | undefined
-  /** Send credentials over `http://` to another machine. */
-  allowInsecureHttp?: boolean | undefined
-  /** For tests: milliseconds since 1970, and a number from 0 to 1. */
-  now?: (() => number) | undefined
-  random?: (() => number) | undefined
 }
 
 /** A list goes with commas between its items. */
@@ -41,71 +45,54 @@ export interface CallDetails extends CallOptions {
   isClientWide?: boolean
 }
 
+/** What calls other than those of an integrator need besides. */
+export interface RawDetails extends CallDetails {
+  headers?: Readonly<Record<string, string>> | undefined
+  /** Sent as it is, instead of `body`. */
+  content?: Call['content']
+}
+
 export type Caller = ReturnType<typeof createCaller>
 
-export function createCaller(options: ClientOptions) {
-  const { clientId, clientSecret } = options
-  const baseUrl = readBaseUrl(options)
-  for (const [name, value] of Object.entries({ clientId, clientSecret })) {
-    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} is missing.`)
-  }
-  const transport = {
-    // Called as a function: some runtimes refuse their own fetch as a method of another object.
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-    retries: options.retries ?? 3,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    random: options.random ?? Math.random,
-  } satisfies Parameters<typeof send>[0]
-  const base = { accept: 'application/json', 'user-agent': `paybell-sdk/${VERSION}` }
-  const withBody = { ...base, 'content-type': 'application/json' }
-
-  const tokens = new TokenKeeper(async () => {
-    // Without the signal of a caller: the others still wait for it.
-    const answer = await send(transport, {
-      method: 'POST',
-      url: `${baseUrl}/auth/token`,
-      headers: async () => withBody,
-      body: { clientId, clientSecret },
-      isSafe: true,
-    })
-    const { access_token, expires_in } = toJson(answer) as Record<string, unknown>
-    if (typeof access_token !== 'string' || typeof expires_in !== 'number') {
-      throw new PaybellError('The answer holds no token. Check baseUrl.', {
-        code: 'unexpected-answer',
-        status: 200,
-      })
-    }
-    return { value: access_token, lifetimeSeconds: expires_in }
-  }, options.now)
-
-  function request(method: string, path: string, call: CallDetails = {}): Promise<Answer> {
+export function createCaller({ baseUrl, transport, bearer, ...options }: CallerOptions) {
+  function toCall(method: string, path: string, details: RawDetails): Call {
     const accountId =
-      call.isClientWide || call.accountId === null
+      details.isClientWide || details.accountId === null
         ? undefined
-        : (call.accountId ?? options.accountId)
+        : (details.accountId ?? options.accountId)
+    const fixed = {
+      accept: 'application/json',
+      ...options.headers,
+      ...(details.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(accountId === undefined ? {} : { accountid: accountId }),
+      ...details.headers,
+    }
     let token = ''
     let isRenewed = false
-    return send(transport, {
-      ...call,
+    return {
+      ...details,
       method,
-      url: `${baseUrl}${path}${toSearch(call.query)}`,
-      isSafe: call.isSafe ?? method === 'GET',
+      url: `${baseUrl}${path}${toSearch(details.query)}`,
+      isSafe: details.isSafe ?? method === 'GET',
       async headers() {
-        token = await orAborted(tokens.get(), call.signal)
-        return {
-          ...(call.body === undefined ? base : withBody),
-          authorization: `Bearer ${token}`,
-          ...(accountId === undefined ? {} : { accountid: accountId }),
-        }
+        if (bearer === null) return fixed
+        token = await orAborted(bearer.get(), details.signal)
+        return { ...fixed, authorization: `Bearer ${token}` }
       },
       onUnauthorized() {
-        tokens.refuse(token)
         const isFirst = !isRenewed
         isRenewed = true
-        return isFirst
+        return (bearer?.refuse(token) ?? false) && isFirst
       },
-    })
+    }
   }
+
+  const request = (method: string, path: string, details: RawDetails = {}): Promise<Answer> =>
+    send(transport, toCall(method, path, details))
+
+  /** An answer that goes on until either side ends it. */
+  const stream = (path: string, details: RawDetails = {}): Promise<Response> =>
+    open(transport, toCall('GET', path, details))
 
   /** Any call of the interface, for what the SDK has no name for yet. */
   async function call<Result>(
@@ -128,7 +115,7 @@ export function createCaller(options: ClientOptions) {
     }
   }
 
-  return { request, call, get, allPages }
+  return { request, stream, call, get, allPages }
 }
 
 /** An id as a part of a path. */
@@ -144,20 +131,6 @@ function toSearch(query: Query = {}): string {
     search.set(name, value instanceof Date ? value.toISOString() : String(value))
   }
   return search.size === 0 ? '' : `?${search}`
-}
-
-function readBaseUrl({ baseUrl, allowInsecureHttp }: ClientOptions): string {
-  if (!URL.canParse(baseUrl)) {
-    throw new TypeError('baseUrl is missing or no URL: such as https://paybell.example.com')
-  }
-  const url = new URL(baseUrl)
-  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLocal || allowInsecureHttp))) {
-    throw new TypeError(
-      'baseUrl must be https://, because the client secret goes there. In a network that you trust, set allowInsecureHttp.',
-    )
-  }
-  return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
 /** The token is fetched for all who wait; one who gives up leaves the others to it. */

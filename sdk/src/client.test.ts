@@ -6,8 +6,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
-import type { ClientOptions } from './caller.ts'
 import { createClient } from './client.ts'
+import type { ClientOptions } from './client-caller.ts'
 import { PaybellError } from './errors.ts'
 
 interface Seen {

@@ -1,6 +1,7 @@
 // The client interface: the calls of each kind of thing, over one caller.
 
-import { type CallDetails, type ClientOptions, createCaller, segment } from './caller.ts'
+import { type CallDetails, segment } from './caller.ts'
+import { type ClientOptions, createClientCaller } from './client-caller.ts'
 import {
   CLIENT_WIDE,
   type ListenerCalls,
@@ -41,7 +42,7 @@ export interface Subscription {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const caller = createCaller(options)
+  const caller = createClientCaller(options)
   return {
     call: caller.call,
     webhooks: webhookCalls(caller),

@@ -1,8 +1,9 @@
 // @paybell/sdk: talk to Paybell, and receive what it sends. Only what every modern runtime has: fetch
 // and Web Crypto. What needs Node's shapes is in @paybell/sdk/adapters.
 
-export type { CallDetails, ClientOptions } from './caller.ts'
+export type { CallDetails } from './caller.ts'
 export { type Client, createClient } from './client.ts'
+export type { ClientOptions } from './client-caller.ts'
 export type { PageQuery, Recovery } from './endpoint-calls.ts'
 export {
   type LocalErrorCode,

@@ -20,7 +20,10 @@ export interface Call extends CallOptions {
   method: string
   url: string
   headers: () => Promise<Record<string, string>>
+  /** Sent as JSON. */
   body?: unknown
+  /** Sent as it is, instead. */
+  content?: string | Bytes | undefined
   /** May be made twice without harm. */
   isSafe: boolean
   /** Told of a 401; true when it makes sense to try again at once. */
@@ -28,6 +31,7 @@ export interface Call extends CallOptions {
 }
 
 export interface Answer {
+  status: number
   headers: Headers
   bytes: Bytes
 }
@@ -61,7 +65,21 @@ export function toJson(answer: Answer): unknown {
   try {
     return parseExact(new TextDecoder('utf-8', { fatal: true }).decode(answer.bytes))
   } catch {
-    throw unexpected(200, answer.headers)
+    throw unexpected(answer.status, answer.headers)
+  }
+}
+
+/** An answer that goes on until either side ends it: asked for once, and without a limit of time. */
+export async function open(options: TransportOptions, call: Call): Promise<Response> {
+  const headers = await call.headers()
+  let response: Response
+  try {
+    response = await options.fetch(call.url, toInit(call, headers, call.signal))
+    if (response.ok) return response
+    throw toError(response, await readBytes(response, ANSWER_BYTES_MAX))
+  } catch (error) {
+    call.signal?.throwIfAborted()
+    throw error instanceof PaybellError ? error : unreachable(call, error)
   }
 }
 
@@ -77,29 +95,40 @@ async function tryOnce(options: TransportOptions, call: Call): Promise<Answer | 
     limit.abort()
   }, timeoutMs)
   try {
-    const response = await options.fetch(call.url, {
-      method: call.method,
-      headers,
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-      // Credentials go to the address that was given, and nowhere else.
-      redirect: 'manual',
-      signal: limit.signal,
-    })
+    const response = await options.fetch(call.url, toInit(call, headers, limit.signal))
     const bytes = await readBytes(response, ANSWER_BYTES_MAX)
-    return response.ok ? { headers: response.headers, bytes } : toError(response, bytes)
+    const { status } = response
+    return response.ok ? { status, headers: response.headers, bytes } : toError(response, bytes)
   } catch (error) {
     call.signal?.throwIfAborted()
     if (error instanceof BodyTooLarge) throw new PaybellError(error.message, BAD_ANSWER)
     if (isLate) return new PaybellError(`No answer within ${timeoutMs} ms.`, { code: 'timeout' })
-    const { origin } = new URL(call.url)
-    return new PaybellError(`${origin} could not be reached.`, {
-      code: 'network-error',
-      cause: error,
-    })
+    return unreachable(call, error)
   } finally {
     clearTimeout(timer)
     call.signal?.removeEventListener('abort', stop)
   }
+}
+
+function toInit(
+  { method, body, content }: Call,
+  headers: Record<string, string>,
+  signal: AbortSignal | undefined,
+): RequestInit {
+  const sent = content ?? (body === undefined ? undefined : JSON.stringify(body))
+  return {
+    method,
+    headers,
+    ...(sent === undefined ? {} : { body: sent }),
+    // Credentials go to the address that was given, and nowhere else.
+    redirect: 'manual',
+    ...(signal ? { signal } : {}),
+  }
+}
+
+function unreachable({ url }: Call, cause: unknown): PaybellError {
+  const { origin } = new URL(url)
+  return new PaybellError(`${origin} could not be reached.`, { code: 'network-error', cause })
 }
 
 const BAD_ANSWER = { code: 'unexpected-answer' }
@@ -117,7 +146,7 @@ function toError(response: Response, bytes: Bytes): PaybellError {
   return new PaybellError(`${problem.detail}${fields.join('')} (${status} ${problem.code})`, {
     code: problem.code,
     problem,
-    ...factsOf(status, headers),
+    ...factsOf(status, headers, problem),
   })
 }
 
@@ -128,14 +157,14 @@ function unexpected(status: number, headers: Headers): PaybellError {
   )
 }
 
-function factsOf(status: number, headers: Headers) {
+function factsOf(status: number, headers: Headers, problem?: Problem) {
   const retryAfter = headers.get('retry-after')
   const seconds = /^\d+$/.test(retryAfter ?? '')
     ? Number(retryAfter)
     : (Date.parse(retryAfter ?? '') - Date.now()) / 1_000
   return {
     status,
-    requestId: headers.get('x-request-id') ?? undefined,
+    requestId: headers.get('x-request-id') ?? problem?.instance?.replace(/^urn:request:/, ''),
     retryAfterSeconds: Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds)),
   }
 }

@@ -36,17 +36,17 @@ export function wireFiles(): Readonly<Record<string, string>> {
       `import type { ${byHand.join(', ')} } from './payment-parts.ts'\n`,
       ...declare(CLIENT_SHAPES),
     ].join('\n'),
-    'sdk/src/operator-types.ts': [
+    'sdk/src/internal/operator-types.ts': [
       OPERATOR_HEAD,
       `import type {\n${ofClient
         .toSorted()
         .map((name) => `  ${name},\n`)
-        .join('')}} from './types.ts'\n`,
+        .join('')}} from '../types.ts'\n`,
       operator,
     ].join('\n'),
-    'sdk/src/words.ts': [
+    'sdk/src/internal/words.ts': [
       WORDS_HEAD,
-      `import type { ${Object.values(WORDS).toSorted().join(', ')} } from './types.ts'\n`,
+      `import type { ${Object.values(WORDS).toSorted().join(', ')} } from '../types.ts'\n`,
       ...words,
     ].join('\n'),
   }

@@ -1,7 +1,7 @@
 // What the console reads, in the types of the SDK, which are written from the service's schemas. Most pages
 // serve a client and an operator: what only the operator is told is optional in them.
 
-import type * as operator from '../../../sdk/src/operator-types.ts'
+import type * as operator from '../../../sdk/src/internal/operator-types.ts'
 import type * as client from '../../../sdk/src/types.ts'
 
 export type {
@@ -26,7 +26,7 @@ export type {
   StatsPeriod,
   TroubledEndpoint,
   WrittenPayment,
-} from '../../../sdk/src/operator-types.ts'
+} from '../../../sdk/src/internal/operator-types.ts'
 export type {
   CheckReport,
   CursorPage,

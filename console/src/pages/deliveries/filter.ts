@@ -1,7 +1,7 @@
 // Which deliveries the list shows: a filter that lives in the URL, so that a look can be sent to a
 // colleague. The same members go to the API, to the list and to bulk replay and cancel.
 
-import { DELIVERY_STATES } from '../../../../sdk/src/words.ts'
+import { DELIVERY_STATES } from '../../../../sdk/src/internal/words.ts'
 
 /** Spans that end now. They stay relative in the URL: a bookmark means the last hour of its reader. */
 export const SPANS = {

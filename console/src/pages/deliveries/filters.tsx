@@ -1,7 +1,7 @@
 // The filter of the list as controls. What is chosen counts at once, what is typed when it is sent.
 
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react'
-import { DELIVERY_STATES, EVENT_KINDS } from '../../../../sdk/src/words.ts'
+import { DELIVERY_STATES, EVENT_KINDS } from '../../../../sdk/src/internal/words.ts'
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Page, Webhook } from '../../api/types.ts'

@@ -1,7 +1,7 @@
 // Make a payment, change it, attach a file, and walk it through its states.
 
 import { type FormEvent, useState } from 'react'
-import { PURPOSES } from '../../../../sdk/src/words.ts'
+import { PURPOSES } from '../../../../sdk/src/internal/words.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { PaymentState } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'

@@ -13,7 +13,7 @@ import type {
   Payment,
   PaymentEvent,
   Problem,
-} from './types.ts'
+} from '../types.ts'
 
 /**
  * `admin` may do everything, `ingest` only write payments, `viewer` only read, and reads
