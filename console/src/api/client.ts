@@ -1,11 +1,11 @@
-// The only way from the console to the service: the public HTTP API, same origin. The header tells the
-// service that the session's cookie may count; no form and no image of another site can send it.
+// The only way from the console to the service: the public HTTP API, same origin, over the SDK's transport.
+// The header tells the service that the session's cookie may count; no form and no image of another site
+// can send it.
 
-export interface FieldProblem {
-  pointer: string
-  code: string
-  detail: string
-}
+import { createCaller, type RawDetails } from '../../../sdk/src/caller.ts'
+import { PaybellError } from '../../../sdk/src/errors.ts'
+import { type Answer, toJson } from '../../../sdk/src/transport.ts'
+import type { Problem } from './types.ts'
 
 /** An answer that was a refusal, in the service's own words (RFC 9457). */
 export class ApiProblem extends Error {
@@ -14,17 +14,16 @@ export class ApiProblem extends Error {
   readonly code: string
   readonly title: string
   readonly detail: string
-  readonly fields: readonly FieldProblem[]
+  readonly fields: NonNullable<Problem['errors']>
 
-  constructor(status: number, body: Record<string, unknown>) {
-    const title = typeof body.title === 'string' ? body.title : 'The service refused'
-    const detail = typeof body.detail === 'string' ? body.detail : `It answered ${status}.`
+  constructor(status: number, problem: Partial<Problem> = {}) {
+    const { title = 'The service refused', detail = `It answered ${status}.` } = problem
     super(`${title}. ${detail}`)
     this.status = status
-    this.code = typeof body.code === 'string' ? body.code : `http-${status}`
+    this.code = problem.code ?? `http-${status}`
     this.title = title
     this.detail = detail
-    this.fields = Array.isArray(body.errors) ? (body.errors as FieldProblem[]) : []
+    this.fields = problem.errors ?? []
   }
 }
 
@@ -36,67 +35,54 @@ export interface RequestOptions {
   signal?: AbortSignal
 }
 
-const HEADERS = { 'x-paybell-console': '1' }
+/** Longer than what a receiver's check may take. Reading again is the pages' business (main.tsx). */
+const TRANSPORT = { retries: 0, timeoutMs: 120_000, random: Math.random }
 
-export async function send(
-  method: string,
-  path: string,
-  { body, headers, accountId, signal }: RequestOptions = {},
-): Promise<Response> {
-  const answer = await fetch(path, {
-    method,
-    credentials: 'same-origin',
-    cache: 'no-store',
-    signal: signal ?? null,
-    headers: {
-      ...HEADERS,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(accountId === undefined ? {} : { accountid: accountId }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  }).catch((error: unknown) => {
-    if (signal?.aborted) throw error
+const caller = createCaller({
+  baseUrl: window.location.origin,
+  transport: {
+    ...TRANSPORT,
+    fetch: (input, init) =>
+      fetch(input, { ...init, credentials: 'same-origin', cache: 'no-store' }),
+  },
+  bearer: null,
+  headers: { 'x-paybell-console': '1' },
+})
+
+export function send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  return caller.request(method, path, toDetails(options)).catch(refuse)
+}
+
+/** Server-sent events: the answer goes on until either side ends it. */
+export function openStream(path: string, signal: AbortSignal): Promise<Response> {
+  return caller.stream(path, { signal }).catch(refuse)
+}
+
+function toDetails({ body, headers, ...details }: RequestOptions): RawDetails {
+  if (typeof body !== 'string') return { ...details, body, headers }
+  return { ...details, content: body, headers: { 'content-type': 'application/json', ...headers } }
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof PaybellError)) throw error
+  if (error.status === 0) {
     throw new ApiProblem(0, {
       code: 'service-away',
       title: 'The service cannot be reached',
       detail: 'Is it running? The console tries again by itself.',
     })
-  })
-  if (!answer.ok) throw await toProblem(answer)
-  return answer
-}
-
-async function toProblem(answer: Response): Promise<ApiProblem> {
-  const problem = new ApiProblem(answer.status, await readObject(answer))
+  }
   // The session ended elsewhere (sign-out, a revoked key, 12 hours): the shell asks again who we are.
-  if (answer.status === 401) window.dispatchEvent(new Event(SESSION_ENDED))
-  return problem
+  if (error.status === 401) window.dispatchEvent(new Event(SESSION_ENDED))
+  throw new ApiProblem(error.status, error.problem)
 }
 
 export const SESSION_ENDED = 'paybell:session-ended'
 
-async function readObject(answer: Response): Promise<Record<string, unknown>> {
-  try {
-    const value: unknown = await answer.json()
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
-}
-
 /** JSON in, JSON out. An empty answer is undefined. */
 async function call<T>(method: string, path: string, options?: RequestOptions): Promise<T> {
   const answer = await send(method, path, options)
-  const text = await answer.text()
-  return (text === '' ? undefined : JSON.parse(text, keepDigits)) as T
-}
-
-/** Money is exact: an amount is read as the text that it was written as, digit for digit. */
-function keepDigits(name: string, value: unknown, context?: { source?: string }): unknown {
-  if (name !== 'amount' || typeof value !== 'number') return value
-  // The third argument is newer than some browsers.
-  return context?.source ?? String(value)
+  return (answer.bytes.length === 0 ? undefined : toJson(answer)) as T
 }
 
 export const api = {
@@ -109,5 +95,6 @@ export const api = {
     call<T>('PATCH', path, { ...options, body }),
   delete: <T = void>(path: string, options?: RequestOptions) => call<T>('DELETE', path, options),
   /** The answer's text as it came: bodies whose digits and spaces matter. */
-  text: async (path: string, options?: RequestOptions) => (await send('GET', path, options)).text(),
+  text: async (path: string, options?: RequestOptions) =>
+    new TextDecoder().decode((await send('GET', path, options)).bytes),
 }

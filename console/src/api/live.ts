@@ -2,7 +2,8 @@
 // cookie needs. Broken off, it comes back by itself.
 
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { ApiProblem, send } from './client.ts'
+import { readServerSentEvents } from '../../../sdk/src/internal/server-sent-events.ts'
+import { ApiProblem, openStream } from './client.ts'
 import type { AcceptedEvent, AttemptedEvent } from './types.ts'
 
 export interface LiveHandlers {
@@ -45,9 +46,9 @@ async function watch(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const answer = await send('GET', '/operator/v1/stream', { signal })
+      const { body } = await openStream('/operator/v1/stream', signal)
       setOpen(true)
-      if (answer.body) await readEvents(answer.body, (name, data) => tell(handlers, name, data))
+      for await (const { event, data } of readServerSentEvents(body)) tell(handlers, event, data)
     } catch (error) {
       if (signal.aborted) return
       // Signed out, or not for this role: asking again would change nothing.
@@ -61,26 +62,4 @@ async function watch(
 function tell(handlers: { readonly current: LiveHandlers }, name: string, data: string): void {
   if (name === 'accepted') handlers.current.onAccepted?.(JSON.parse(data) as AcceptedEvent)
   if (name === 'attempt') handlers.current.onAttempt?.(JSON.parse(data) as AttemptedEvent)
-}
-
-async function readEvents(
-  body: ReadableStream<Uint8Array>,
-  onEvent: (name: string, data: string) => void,
-): Promise<void> {
-  const decoder = new TextDecoder()
-  const reader = body.getReader()
-  let rest = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    rest += decoder.decode(value, { stream: true })
-    const blocks = rest.split('\n\n')
-    rest = blocks.pop() ?? ''
-    for (const block of blocks) {
-      const fields = block.split('\n').map((line) => /^(\w+): ?(.*)$/.exec(line))
-      const fieldOf = (name: string) => fields.find((field) => field?.[1] === name)?.[2]
-      const data = fieldOf('data')
-      if (data !== undefined) onEvent(fieldOf('event') ?? 'message', data)
-    }
-  }
 }

@@ -3,10 +3,8 @@ import { test } from 'node:test'
 import { readServerSentEvents } from './server-sent-events.ts'
 
 async function read(chunks: readonly string[]) {
-  async function* bytes() {
-    for (const chunk of chunks) yield Buffer.from(chunk)
-  }
-  return Array.fromAsync(readServerSentEvents(bytes()))
+  const stream = ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk)))
+  return Array.fromAsync(readServerSentEvents(stream as ReadableStream<Uint8Array>))
 }
 
 test('events are read whatever way the bytes are cut', async () => {

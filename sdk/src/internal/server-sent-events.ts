@@ -9,13 +9,13 @@ export interface ServerSentEvent {
 const LINE_CHARACTERS_MAX = 1_000_000
 
 export async function* readServerSentEvents(
-  chunks: AsyncIterable<Uint8Array>,
+  stream: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<ServerSentEvent> {
   const decoder = new TextDecoder()
   let rest = ''
   let event = 'message'
   let data: string[] = []
-  for await (const chunk of chunks) {
+  for await (const chunk of chunksOf(stream)) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() as string
     if (rest.length > LINE_CHARACTERS_MAX) throw new Error('the stream sends a line without end')
@@ -31,5 +31,21 @@ export async function* readServerSentEvents(
       if (name === 'event') event = value ?? ''
       else if (name === 'data') data.push(value ?? '')
     }
+  }
+}
+
+/** Not every browser can iterate over a stream itself. */
+async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  if (stream === null) return
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    // Left early, it gives its connection back.
+    await reader.cancel().catch(() => {})
   }
 }

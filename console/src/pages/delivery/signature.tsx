@@ -86,7 +86,7 @@ function CompareBox({ request }: { request: SentRequest }) {
       if (signature.trim() !== '') found.push(compareSignature(signature, request.headers))
       if (body !== '') {
         const answer = await send('GET', request.bodyUrl)
-        found.push(compareBody(body, new Uint8Array(await answer.arrayBuffer())))
+        found.push(compareBody(body, answer.bytes))
       }
       return found
     },

@@ -1,6 +1,6 @@
 // Files out of the API: a link could not carry the header that the session's cookie needs.
 
-import { send } from '../../api/client.ts'
+import { api, send } from '../../api/client.ts'
 import { useAction } from '../../api/hooks.ts'
 import { useToast } from '../../ui/toast.tsx'
 import { type DocumentFacts, fileOf } from './body.ts'
@@ -16,11 +16,12 @@ export function useDownload() {
     body: (url: string) =>
       fetching.mutate(async () => {
         const name = `${url.replace(/\/body$/, '').replace(/.*\//, '')}.json`
-        save(await (await send('GET', url)).blob(), name)
+        const { bytes } = await send('GET', url)
+        save(new Blob([bytes], { type: 'application/json' }), name)
       }),
     file: (url: string, { name }: DocumentFacts) =>
       fetching.mutate(async () => {
-        const whole = await (await send('GET', url)).text()
+        const whole = await api.text(url)
         // Never opened as what it says it is: a page within the console could act in its name.
         save(new Blob([fileOf(whole)], { type: 'application/octet-stream' }), name)
       }),

@@ -18,9 +18,7 @@ const TONES: Readonly<Record<CheckReport['steps'][number]['result'], Tone>> = {
 /** What listens on somebody's own machine is checked there. */
 export function TryOut({ path, canCheck }: { path: string; canCheck: boolean }) {
   const test = useAction(() => api.post<TestResult>(`${path}/test`))
-  const check = useAction(() =>
-    api.post<CheckReport>(`${path}/check`, undefined, { headers: { accept: 'application/json' } }),
-  )
+  const check = useAction(() => api.post<CheckReport>(`${path}/check`))
   return (
     <Panel title="Try it out">
       <div className="row">

@@ -28,7 +28,7 @@ export function SignIn({ onSignedIn }: { onSignedIn(): Promise<void> }) {
       await signIn(credentials)
       await onSignedIn()
     } catch (error) {
-      setProblem(error instanceof ApiProblem ? error : new ApiProblem(0, {}))
+      setProblem(error instanceof ApiProblem ? error : new ApiProblem(0))
     } finally {
       setBusy(false)
     }
