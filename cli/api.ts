@@ -1,7 +1,7 @@
 // The one way in which the command line speaks to a service: HTTP, with connections kept. An answer
 // keeps its text, because amounts are exact there and nowhere else; a problem (RFC 9457) is an error.
 
-import { VERSION } from '../server/version.ts'
+import { VERSION } from './version.ts'
 
 export interface Problem {
   type?: string

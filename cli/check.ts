@@ -2,16 +2,21 @@
 // through a service for a webhook that is registered there. Ends with 1 when a step has failed.
 
 import { randomBytes } from 'node:crypto'
+import { lookup } from 'node:dns'
 import { writeFile } from 'node:fs/promises'
+import type { LookupFunction } from 'node:net'
 import type { Command } from 'commander'
 import { checkCallbackUrl } from '../server/core/callback-url.ts'
-import type { TargetPolicy } from '../server/core/network-rules.ts'
-import type { CheckReport, StepResult } from '../server/core/receiver-check.ts'
+import type { Outcome } from '../server/core/delivery.ts'
+import { isAllowedAddress, type TargetPolicy } from '../server/core/network-rules.ts'
+import type { Answered, CheckReport, StepResult } from '../server/core/receiver-check.ts'
+import type { CheckPost } from '../server/core/receiver-check-posts.ts'
+import { runReceiverCheck } from '../server/core/receiver-check-run.ts'
+import { renderReport } from '../server/core/receiver-report.ts'
 import { toSigningKey } from '../server/core/signature.ts'
 import { UuidMaker } from '../server/core/uuid.ts'
-import { renderReport } from '../server/http/receiver-report.ts'
-import { runReceiverCheck } from '../server/operations/run-receiver-check.ts'
 import { type Call, callCommand, calling } from './command.ts'
+import { forward } from './forward.ts'
 import { id } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import { requireSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
@@ -24,6 +29,8 @@ interface CheckOptions extends SharedKeyOptions {
 
 /** A check through the service takes a minute at most. */
 const SERVICE_TIMEOUT_MS = 90_000
+/** As an attempt of the service. */
+const ATTEMPT_MS_MAX = 15_000
 
 /** It is the caller's own machine and network: what a service must not reach, they may. */
 const OWN_NETWORKS: TargetPolicy = {
@@ -69,26 +76,47 @@ async function ask(call: Call, webhookId: string): Promise<CheckReport> {
   return answer.json<CheckReport>()
 }
 
-async function drive(call: Call<CheckOptions>, url: string): Promise<CheckReport> {
-  const allowed = checkCallbackUrl(url, OWN_NETWORKS)
+async function drive(call: Call<CheckOptions>, text: string): Promise<CheckReport> {
+  const allowed = checkCallbackUrl(text, OWN_NETWORKS)
   if (!allowed.ok) throw new UsageError(`this address cannot be called. ${allowed.detail}`)
+  const url = new URL(text)
   const current = toSigningKey(await requireSharedKey(call))
-  // Loaded when it is needed, because it takes long.
-  const { CallbackClient } = await import('../server/delivery/sending/callback-client.ts')
-  const client = new CallbackClient({ policy: OWN_NETWORKS })
   const ids = new UuidMaker(Date.now, randomBytes)
-  try {
-    return await runReceiverCheck(
-      {
-        clock: { nowMs: Date.now, monotonicMs: () => performance.now() },
-        newId: () => ids.next(),
-        send: (post) => client.send(post),
-      },
-      { url, tenant: 'check', keys: { current, previous: null }, extraHeader: null },
-    )
-  } finally {
-    await client.close()
-  }
+  return runReceiverCheck(
+    {
+      clock: { nowMs: Date.now, monotonicMs: () => performance.now() },
+      newId: () => ids.next(),
+      strangeKey: toSigningKey(randomBytes(32)),
+      send: (post) => send(url, post),
+    },
+    { url: text, keys: { current, previous: null }, extraHeader: null },
+  )
+}
+
+async function send(url: URL, { headers, body, pauseMs }: CheckPost): Promise<Answered> {
+  const pairs = headers.flatMap((name, at) =>
+    at % 2 === 0 ? [[name, headers[at + 1] as string] as const] : [],
+  )
+  const options = { timeoutMs: ATTEMPT_MS_MAX, skipVerify: false, pauseMs, lookup: lookUpAllowed }
+  const { status, error, durationMs } = await forward(url, pairs, body, options)
+  const outcome: Outcome =
+    status === null ? { kind: 'unreachable', reason: error } : { kind: 'answered', status }
+  return { outcome, durationMs }
+}
+
+/** A name that leads to where nobody's receiver is has no address. */
+const lookUpAllowed: LookupFunction = (name, options, done) => {
+  lookup(name, { ...options, all: true }, (error, found) => {
+    const addresses = (found ?? []).filter(({ address }) => isAllowedAddress(address, OWN_NETWORKS))
+    const [first] = addresses
+    if (error || first === undefined) {
+      done(
+        error ?? Object.assign(new Error('no address that may be called'), { code: 'ENOTFOUND' }),
+        '',
+      )
+    } else if (options.all) done(null, addresses)
+    else done(null, first.address, first.family)
+  })
 }
 
 const MARKS: Readonly<Record<StepResult, string>> = { pass: '✔', fail: '✖', warning: '!' }

@@ -3,10 +3,10 @@
 
 import { createInterface } from 'node:readline/promises'
 import { Command } from 'commander'
-import { isColourRefused, loadCallerConfig } from '../server/config/config.ts'
 import type { Answer, Api } from './api.ts'
 import { webUrl } from './parse.ts'
 import { runCommand, UsageError } from './run.ts'
+import { isColourRefused, loadCallerConfig } from './settings.ts'
 import { Target, type TargetOptions } from './target.ts'
 import {
   type Cell,

@@ -2,11 +2,14 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
+import {
+  readServerSentEvents,
+  type ServerSentEvent,
+} from '../sdk/src/internal/server-sent-events.ts'
 import { type Api, ApiError, UnreachableError } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
 import { id, integer, oneOf } from './parse.ts'
 import { untilSignal } from './run.ts'
-import { readServerSentEvents, type ServerSentEvent } from '../sdk/src/internal/server-sent-events.ts'
 import { cellText, formatTime, paintState, plural } from './terminal.ts'
 
 interface TailOptions {

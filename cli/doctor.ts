@@ -37,7 +37,7 @@ export function doctorCommand(): Command {
 
 async function doctor(call: Call<DoctorOptions>): Promise<void> {
   // Loads the store, which only this command needs.
-  const { runChecks } = await import('./doctor-checks.ts')
+  const { runChecks } = await import('./service/doctor-checks.ts')
   const checks: Check[] = []
   for await (const check of runChecks({
     env: process.env,

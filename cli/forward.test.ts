@@ -19,7 +19,7 @@ test('bytes and headers arrive as they are, and the answer comes back', async (t
     response.writeHead(503, { 'retry-after': '7' }).end('x'.repeat(10_000))
     return undefined
   }
-  const answer = await forward(new URL(receiver.url('/a?b=c')), HEADERS, BODY, OPTIONS)
+  const answer = await forward(new URL(receiver.url('/a?b=c')), HEADERS, [BODY], OPTIONS)
   assert.ok(answer.status === 503)
   assert.deepEqual([answer.retryAfter, answer.body.length], ['7', 4_096])
   const [received] = receiver.received
@@ -35,7 +35,7 @@ test('a redirect is an answer, and is not followed', async (t) => {
     response.writeHead(302, { location: '/elsewhere' }).end()
     return undefined
   }
-  const answer = await forward(new URL(receiver.url()), HEADERS, BODY, OPTIONS)
+  const answer = await forward(new URL(receiver.url()), HEADERS, [BODY], OPTIONS)
   assert.equal(answer.status, 302)
   assert.equal(receiver.received.length, 1)
 })
@@ -43,7 +43,7 @@ test('a redirect is an answer, and is not followed', async (t) => {
 test('what goes wrong is a value', async (t) => {
   const receiver = await startReceiver(t)
   const errorOf = async (url: URL, timeoutMs = 2_000) =>
-    (await forward(url, HEADERS, BODY, { timeoutMs, skipVerify: false })).error
+    (await forward(url, HEADERS, [BODY], { timeoutMs, skipVerify: false })).error
   receiver.answer = 'reset'
   assert.equal(await errorOf(new URL(receiver.url())), 'connection-reset')
   receiver.answer = 'hang'
@@ -60,7 +60,7 @@ test('a certificate of one’s own is taken only when asked for', async (t) => {
   const tls = { key: readCertificate('server.key'), cert: readCertificate('self-signed.pem') }
   const { port } = await startRawReceiver(t, answering(OK), { tls })
   const url = new URL(`https://127.0.0.1:${port}/`)
-  assert.equal((await forward(url, HEADERS, BODY, OPTIONS)).error, 'tls-error')
-  const answer = await forward(url, HEADERS, BODY, { ...OPTIONS, skipVerify: true })
+  assert.equal((await forward(url, HEADERS, [BODY], OPTIONS)).error, 'tls-error')
+  const answer = await forward(url, HEADERS, [BODY], { ...OPTIONS, skipVerify: true })
   assert.equal(answer.status, 200)
 })

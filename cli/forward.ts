@@ -1,8 +1,10 @@
 // One callback to a receiver on the caller's own machine or network: the exact bytes, all headers, a
 // fresh connection, no redirect. What goes wrong is a value, in the words of the service.
 
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { UnreachableReason } from '../server/core/delivery.ts'
 
 export type Forwarded =
@@ -20,6 +22,10 @@ export interface ForwardOptions {
   timeoutMs: number
   /** Takes any certificate: developers make their own. */
   skipVerify: boolean
+  /** Between the parts of a body. */
+  pauseMs?: number
+  /** Instead of the system's. */
+  lookup?: LookupFunction
 }
 
 /** As the service reads of any answer: so much, for so long, and so much of it is kept. */
@@ -30,8 +36,8 @@ const KEPT_BYTES_MAX = 4 * 1024
 export function forward(
   url: URL,
   headers: readonly (readonly [string, string])[],
-  body: Buffer,
-  { timeoutMs, skipVerify }: ForwardOptions,
+  parts: readonly Uint8Array[],
+  { timeoutMs, skipVerify, pauseMs = 0, lookup }: ForwardOptions,
 ): Promise<Forwarded> {
   const startedAtMs = performance.now()
   const elapsedMs = () => Math.round(performance.now() - startedAtMs)
@@ -44,13 +50,15 @@ export function forward(
       // A kept connection may be one that the receiver has closed when it was started anew.
       agent: false,
       ...(skipVerify ? { rejectUnauthorized: false } : {}),
+      ...(lookup ? { lookup } : {}),
     })
     const timer = setTimeout(() => {
       fail('timeout')
       request.destroy()
     }, timeoutMs)
     for (const [name, value] of headers) request.setHeader(name, value)
-    request.setHeader('content-length', body.length)
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+    request.setHeader('content-length', bytes)
     request.on('error', (error) => {
       clearTimeout(timer)
       fail(reasonOf(error))
@@ -67,8 +75,22 @@ export function forward(
         },
       )
     })
-    request.end(body)
+    void write(request, parts, pauseMs)
   })
+}
+
+/** Stops when an answer, or a failure, has come before the end. */
+async function write(
+  request: ClientRequest,
+  parts: readonly Uint8Array[],
+  pauseMs: number,
+): Promise<void> {
+  for (const [at, part] of parts.entries()) {
+    if (at > 0 && pauseMs > 0) await delay(pauseMs)
+    if (request.destroyed) return
+    request.write(part)
+  }
+  request.end()
 }
 
 /** Never rejects: the status has decided, whatever becomes of the body. */

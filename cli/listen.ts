@@ -179,7 +179,7 @@ class Listening {
       return Promise.resolve({ ...shown, retryAfter: null })
     }
     const timeoutMs = Math.max(0, offer.timeoutMs - TELLING_MS)
-    return forward(new URL(forwardTo), offer.headers, body, { timeoutMs, skipVerify })
+    return forward(new URL(forwardTo), offer.headers, [body], { timeoutMs, skipVerify })
   }
 
   #explain(answer: Forwarded): void {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { CallerConfig } from '../server/config/config.ts'
 import { ApiError } from './api.ts'
 import { ListenerSession, type Offer } from './listener-session.ts'
+import type { CallerConfig } from './settings.ts'
 import { Target } from './target.ts'
 
 type Answer = readonly [status: number, body?: object, headers?: Record<string, string>]

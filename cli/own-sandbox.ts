@@ -9,8 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from './node-flags.ts'
-import type { SandboxFile } from './sandbox-credentials.ts'
-import { readSandboxFile } from './target.ts'
+import { readSandboxFile, type SandboxFile } from './sandbox-file.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 const READY_MS_MAX = 60_000

@@ -1,7 +1,6 @@
 // Every command under its name. Building it loads no service: that happens when one is asked for.
 
 import { Command } from 'commander'
-import { VERSION } from '../server/version.ts'
 import { accountsCommand } from './accounts.ts'
 import { checkCommand } from './check.ts'
 import { clientsCommand } from './clients.ts'
@@ -24,6 +23,7 @@ import {
 } from './service-commands.ts'
 import { signatureCommand } from './signature.ts'
 import { triggerCommand } from './trigger.ts'
+import { VERSION } from './version.ts'
 import { webhooksCommand } from './webhooks.ts'
 
 export function createProgram(): Command {

@@ -2,7 +2,7 @@
 // 0 done, 1 failed, 2 wrong usage.
 
 import { CommanderError } from 'commander'
-import { ConfigError } from '../server/config/config.ts'
+import { ConfigError } from '../server/core/setting.ts'
 import { ApiError, UnreachableError } from './api.ts'
 import { problemText } from './problem-text.ts'
 import { StopSignals } from './stop-signals.ts'

@@ -3,7 +3,6 @@
 
 import { Command } from 'commander'
 import { helpText } from './command.ts'
-import type { MigrateOptions } from './migrate.ts'
 import { runCommand } from './run.ts'
 
 export function sandboxCommand(): Command {
@@ -13,14 +12,14 @@ export function sandboxCommand(): Command {
       'after',
       helpText(['paybell sandbox', 'PAYBELL_TIME_SCALE=1000 PORT=0 paybell sandbox']),
     )
-    .action(() => runCommand(async () => (await import('./sandbox.ts')).sandbox()))
+    .action(() => runCommand(async () => (await import('./service/sandbox.ts')).sandbox()))
 }
 
 export function serveCommand(): Command {
   return new Command('serve')
     .description('Run the service on the PostgreSQL of DATABASE_URL.')
     .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell serve', 'paybell doctor']))
-    .action(() => runCommand(async () => (await import('./serve.ts')).serve()))
+    .action(() => runCommand(async () => (await import('./service/serve.ts')).serve()))
 }
 
 export function migrateCommand(): Command {
@@ -38,8 +37,8 @@ export function migrateCommand(): Command {
         'DATABASE_URL=postgres://owner@… paybell migrate --app-role paybell_app',
       ]),
     )
-    .action((options: MigrateOptions) =>
-      runCommand(async () => (await import('./migrate.ts')).migrateDatabase(options)),
+    .action((options: { appRole?: string; json?: boolean }) =>
+      runCommand(async () => (await import('./service/migrate.ts')).migrateDatabase(options)),
     )
 }
 
@@ -49,7 +48,7 @@ export function resealCommand(): Command {
     .option('--json', 'print JSON on stdout, for scripts')
     .addHelpText('after', helpText(['PAYBELL_MASTER_KEY=new,old paybell reseal']))
     .action((options: { json?: boolean }) =>
-      runCommand(async () => (await import('./reseal.ts')).reseal(options)),
+      runCommand(async () => (await import('./service/reseal.ts')).reseal(options)),
     )
 }
 
@@ -59,7 +58,9 @@ export function signingKeysCommand(): Command {
     .option('--json', 'print JSON on stdout, for scripts')
     .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell signing-keys rotate']))
     .action((options: { json?: boolean }) =>
-      runCommand(async () => (await import('./signing-keys.ts')).rotateSigningKeys(options)),
+      runCommand(async () =>
+        (await import('./service/signing-keys.ts')).rotateSigningKeys(options),
+      ),
     )
   return new Command('signing-keys')
     .description('The keys that sign access tokens.')

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { ConfigError, isColourRefused, loadCallerConfig } from '../server/config/config.ts'
+import { ConfigError } from '../server/core/setting.ts'
+import { isColourRefused, loadCallerConfig } from './settings.ts'
 import { Target, type TargetOptions } from './target.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'paybell-target-'))

@@ -2,12 +2,12 @@
 // sandbox whose credentials lie in the data directory.
 
 import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import type { CallerConfig } from '../server/config/config.ts'
+import { resolve } from 'node:path'
 import { isUuid } from '../server/core/uuid.ts'
 import { Api } from './api.ts'
 import { UsageError } from './run.ts'
-import type { SandboxFile } from './sandbox-credentials.ts'
+import { readSandboxFile, type SandboxFile } from './sandbox-file.ts'
+import type { CallerConfig } from './settings.ts'
 
 export interface TargetOptions {
   url?: string | undefined
@@ -126,23 +126,7 @@ async function fetchToken(
   return answer.json<{ access_token: string }>().access_token
 }
 
-export async function readSandboxFile(dataDir: string): Promise<SandboxFile | null> {
-  const path = join(dataDir, 'sandbox.json')
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new Error(`${path} cannot be read: ${(error as Error).message}`)
-  }
-  try {
-    return JSON.parse(text) as SandboxFile
-  } catch {
-    throw new Error(`${path} is not JSON. Start the sandbox again: it writes the file anew.`)
-  }
-}
-
-async function readSecretFile(path: string): Promise<string> {
+export async function readSecretFile(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw new UsageError(`${path} cannot be read: ${error.message}`)
   })

@@ -3,19 +3,10 @@
 // other rooms import from here.
 
 import { readFileSync } from 'node:fs'
+import { parseBaseUrl } from '../core/base-url.ts'
 import { checkCallbackUrl } from '../core/callback-url.ts'
 import { parseDatabaseUrl } from '../core/database-url.ts'
 import type { TargetPolicy } from '../core/network-rules.ts'
-import { checkSharedKey } from '../core/shared-key.ts'
-import { type NatsSettings, readNats } from './nats-settings.ts'
-import {
-  parseBaseUrl,
-  parseCidrs,
-  parseInteger,
-  parseMasterKeys,
-  parseOperatorKey,
-  parseSpanMs,
-} from './parsers.ts'
 import {
   ConfigError,
   type Environment,
@@ -23,15 +14,23 @@ import {
   type Mode,
   type ReadFile,
   readSetting,
+  type Setting,
   tryRead,
-} from './read-setting.ts'
-import { SETTINGS, type Setting, type SettingName } from './settings.ts'
+} from '../core/setting.ts'
+import { checkSharedKey } from '../core/shared-key.ts'
+import { type NatsSettings, readNats } from './nats-settings.ts'
+import {
+  parseCidrs,
+  parseInteger,
+  parseMasterKeys,
+  parseOperatorKey,
+  parseSpanMs,
+} from './parsers.ts'
+import { SETTINGS, type SettingName } from './settings.ts'
 
-export { type CallerConfig, isColourRefused, loadCallerConfig } from './caller-config.ts'
-export { findMisspelt } from './misspelt.ts'
+export { ConfigError, type Environment, type Mode } from '../core/setting.ts'
 export type { NatsSettings } from './nats-settings.ts'
-export { ConfigError, type Environment, type Mode } from './read-setting.ts'
-export { CALLER_SETTINGS, SETTINGS } from './settings.ts'
+export { SETTINGS } from './settings.ts'
 
 /** One setting as it was resolved. Of a secret there is no part in it. */
 export interface ResolvedSetting {

@@ -8,15 +8,6 @@ export function parseInteger(text: string, min: number, max: number): number | u
   return value >= min && value <= max ? value : undefined
 }
 
-export function parseBaseUrl(text: string): string | undefined {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    return undefined
-  }
-  return url.href.replace(/\/+$/, '')
-}
-
 /** What people copy from guides, or type when they are asked for something random. */
 const KNOWN_DEFAULTS = /change-?me|password|secret|example|default|paybell|0123456789|abcdefgh/i
 

@@ -1,20 +1,7 @@
-// The tables of settings: a row for each, with its default and a sentence. `.env.example` and
-// docs/configuration.md show the first, docs/cli.md the second; tests hold them to it.
+// The table of settings: a row for each, with its default and a sentence. `.env.example` and
+// docs/configuration.md show it; tests hold them to it.
 
-export interface Setting {
-  name: string
-  /** Shown in `.env.example`; the text a setting takes when it is left out. */
-  fallback?: string
-  /** Where the sandbox differs. */
-  sandboxFallback?: string
-  /** Secrets may come from a file named by `<NAME>_FILE`, and are never printed. */
-  secret?: true
-  /** Production refuses to start without it. */
-  required?: true
-  /** Has a meaning only in the sandbox; refused in production. */
-  sandboxOnly?: true
-  about: string
-}
+import type { Setting } from '../core/setting.ts'
 
 export const SETTINGS = [
   { name: 'HOST', fallback: '127.0.0.1', about: 'Address to listen on.' },
@@ -189,31 +176,3 @@ export const SETTINGS = [
 ] as const satisfies readonly Setting[]
 
 export type SettingName = (typeof SETTINGS)[number]['name']
-
-/** What the commands read that call a service instead of being one. None is required by itself. */
-export const CALLER_SETTINGS = [
-  { name: 'PAYBELL_URL', about: 'Address of the service, where --url is not given.' },
-  {
-    name: 'PAYBELL_OPERATOR_KEY',
-    secret: true,
-    about: "The operator's key, or one made with `paybell keys create`.",
-  },
-  { name: 'PAYBELL_CLIENT_ID', about: "A client's id, for what an integrator does." },
-  { name: 'PAYBELL_CLIENT_SECRET', secret: true, about: 'The secret of that client.' },
-  { name: 'PAYBELL_ACCOUNT_ID', about: 'The account, where --account is not given.' },
-  {
-    name: 'PAYBELL_SHARED_KEY',
-    secret: true,
-    about: 'The shared key of a webhook, where --shared-key is not given.',
-  },
-  {
-    name: 'PAYBELL_DATA_DIR',
-    fallback: '.paybell',
-    about: 'Where the credentials of a sandbox are found.',
-  },
-  {
-    name: 'XDG_CONFIG_HOME',
-    about: 'Where `paybell listen` keeps its shared keys, in paybell/; ~/.config by default.',
-  },
-  { name: 'NO_COLOR', about: 'Any text turns colours off.' },
-] as const satisfies readonly Setting[]

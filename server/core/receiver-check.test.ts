@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { renderReport } from '../http/receiver-report.ts'
 import type { Outcome } from './delivery.ts'
 import { type Answered, judge, notRun, toReport } from './receiver-check.ts'
 import { CHECK_ITEMS, type CheckItem } from './receiver-check-items.ts'
 import type { CheckMaterial, CheckPost } from './receiver-check-posts.ts'
+import { renderReport } from './receiver-report.ts'
 import { toSigningKey } from './signature.ts'
 
 const KEY = 'only-we-two-know-this'

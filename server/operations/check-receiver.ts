@@ -1,13 +1,17 @@
 // Checks the receiver behind an endpoint, in its owner's name: with its keys, through the guard that every
 // callback passes, marked as a test. How often, and how many at once, is bounded for each endpoint and each client.
 
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
-import type { CheckReport } from '../core/receiver-check.ts'
+import type { Answered, CheckReport } from '../core/receiver-check.ts'
+import type { CheckPost } from '../core/receiver-check-posts.ts'
+import { runReceiverCheck } from '../core/receiver-check-run.ts'
+import { toSigningKey } from '../core/signature.ts'
 import type { EndpointScope } from '../store/endpoints.ts'
 import { beginCheck, type CheckPlace, endCheck } from '../store/receiver-checks.ts'
 import type { Deps } from './parts/deps.ts'
 import { RateBuckets } from './parts/rate-buckets.ts'
-import { runReceiverCheck } from './run-receiver-check.ts'
 import { openEndpoint } from './verify-signature.ts'
 
 /** What all checks of this process together may hold, and those of one client. */
@@ -40,15 +44,24 @@ export class ReceiverChecker {
     const leave = this.#enter(clientKey, endpoint.id)
     try {
       return await this.#runAlone({ clientKey, endpointId: endpoint.id }, () =>
-        runReceiverCheck(this.#deps, {
-          url: endpoint.url,
-          tenant: String(clientKey),
-          ...endpoint.secrets,
-        }),
+        runReceiverCheck(
+          {
+            clock: this.#deps.clock,
+            newId: () => this.#deps.newId(),
+            strangeKey: toSigningKey(randomBytes(32)),
+            send: (post) => this.#send(endpoint.url, String(clientKey), post),
+          },
+          { url: endpoint.url, ...endpoint.secrets },
+        ),
       )
     } finally {
       leave()
     }
+  }
+
+  #send(url: string, tenant: string, { headers, body, pauseMs }: CheckPost): Promise<Answered> {
+    const parts = pauseMs === 0 ? body : slowly(body, pauseMs)
+    return this.#deps.send({ url, tenant, headers, body: parts })
   }
 
   /** Takes a place, or throws; returns what gives the place back. */
@@ -110,4 +123,19 @@ export class ReceiverChecker {
 
 function tooOften(detail: string, retryAfterSeconds: number): ServiceError {
   return new ServiceError('too-many-requests', detail, { retryAfterSeconds })
+}
+
+/**
+ * The parts with a pause between them. The sender writes what is large part by part, and asks for each
+ * part when the one before is out: an iterator that takes its time makes a body that does.
+ */
+function slowly(parts: readonly Uint8Array[], pauseMs: number): readonly Uint8Array[] {
+  return Object.assign([...parts], {
+    async *[Symbol.asyncIterator]() {
+      for (const [at, part] of parts.entries()) {
+        if (at > 0) await delay(pauseMs)
+        yield part
+      }
+    },
+  })
 }

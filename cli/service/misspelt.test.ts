@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SETTINGS } from '../../server/config/config.ts'
+import { CALLER_SETTINGS } from '../settings.ts'
 import { findMisspelt } from './misspelt.ts'
-import { CALLER_SETTINGS, SETTINGS } from './settings.ts'
 
 function nearestTo(name: string): string | null | undefined {
   return findMisspelt({ [name]: 'a-canary' })[0]?.nearest

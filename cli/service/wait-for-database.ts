@@ -4,10 +4,10 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { checkDatabase } from '../server/store/check-database.ts'
-import { isDatabaseAway } from '../server/store/db.ts'
+import { checkDatabase } from '../../server/store/check-database.ts'
+import { isDatabaseAway } from '../../server/store/db.ts'
+import { plural } from '../terminal.ts'
 import { reasonOf } from './reason.ts'
-import { plural } from './terminal.ts'
 
 const TRY_EVERY_MS = 1_000
 /** So often the log says that we still wait, besides when the reason changes. */

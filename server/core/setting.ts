@@ -1,7 +1,20 @@
 // How the text of one setting is found: in its variable, in the file that `<NAME>_FILE` names, or in the
 // table. Faults are gathered, by name and never by value.
 
-import type { Setting } from './settings.ts'
+export interface Setting {
+  name: string
+  /** Shown in `.env.example`; the text a setting takes when it is left out. */
+  fallback?: string
+  /** Where the sandbox differs. */
+  sandboxFallback?: string
+  /** Secrets may come from a file named by `<NAME>_FILE`, and are never printed. */
+  secret?: true
+  /** Production refuses to start without it. */
+  required?: true
+  /** Has a meaning only in the sandbox; refused in production. */
+  sandboxOnly?: true
+  about: string
+}
 
 export type Mode = 'sandbox' | 'production'
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -8,21 +8,21 @@ import {
   loadConfig,
   type Mode,
   targetsOf,
-} from '../server/config/config.ts'
-import { DAY_MS } from '../server/core/backoff.ts'
+} from '../../server/config/config.ts'
+import { DAY_MS } from '../../server/core/backoff.ts'
 import {
   type DatabaseFacts,
   inspectDatabase,
   type SchemaFacts,
-} from '../server/store/inspect-database.ts'
-import { changedMigrationText } from '../server/store/migration-hashes.ts'
-import { Sealer } from '../server/store/sealing.ts'
-import { VERSION } from '../server/version.ts'
-import type { Check } from './doctor.ts'
+} from '../../server/store/inspect-database.ts'
+import { changedMigrationText } from '../../server/store/migration-hashes.ts'
+import { Sealer } from '../../server/store/sealing.ts'
+import { VERSION } from '../../server/version.ts'
+import type { Check } from '../doctor.ts'
+import { readSandboxFile } from '../sandbox-file.ts'
+import { formatCount, formatSpan, plural } from '../terminal.ts'
 import { reasonOf } from './reason.ts'
 import { checkServer } from './server-checks.ts'
-import { readSandboxFile } from './target.ts'
-import { formatCount, formatSpan, plural } from './terminal.ts'
 import { connectAsCallback } from './try-connection.ts'
 
 export interface DoctorInput {

@@ -1,11 +1,11 @@
 // `paybell serve`: production. Many processes on many machines may share one database.
 
 import { type Logger, pino } from 'pino'
-import { createApp } from '../server/app.ts'
-import { type Config, describeConfig, loadConfig } from '../server/config/config.ts'
-import { migrate } from '../server/store/migrate.ts'
+import { createApp } from '../../server/app.ts'
+import { type Config, describeConfig, loadConfig } from '../../server/config/config.ts'
+import { migrate } from '../../server/store/migrate.ts'
+import { StopSignals } from '../stop-signals.ts'
 import { drain } from './drain.ts'
-import { StopSignals } from './stop-signals.ts'
 import { waitForDatabase } from './wait-for-database.ts'
 import { warnOfMisspelt } from './warn-misspelt.ts'
 

@@ -1,10 +1,10 @@
 // `paybell migrate`: brings the database of DATABASE_URL to the newest schema, and gives the role that
 // the service works under what it needs of it.
 
-import { loadConfig } from '../server/config/config.ts'
-import { grantToAppRole } from '../server/store/app-role.ts'
-import { migrate } from '../server/store/migrate.ts'
-import type { PartitionsMade } from '../server/store/partitions.ts'
+import { loadConfig } from '../../server/config/config.ts'
+import { grantToAppRole } from '../../server/store/app-role.ts'
+import { migrate } from '../../server/store/migrate.ts'
+import type { PartitionsMade } from '../../server/store/partitions.ts'
 
 export interface MigrateOptions {
   json?: boolean

@@ -2,8 +2,8 @@
 // that a balancer turns away before the port closes. A second signal ends the wait.
 
 import type { Logger } from 'pino'
-import type { PaybellApp } from '../server/app.ts'
-import type { StopSignals } from './stop-signals.ts'
+import type { PaybellApp } from '../../server/app.ts'
+import type { StopSignals } from '../stop-signals.ts'
 
 export async function drain(
   app: Pick<PaybellApp, 'drain'>,

@@ -1,7 +1,7 @@
 // The report of a check as a page that stands alone: no script, nothing loaded. Everything that is not
 // ours is escaped.
 
-import type { CheckedStep, CheckReport, StepResult } from '../core/receiver-check.ts'
+import type { CheckedStep, CheckReport, StepResult } from './receiver-check.ts'
 
 const WORDS: Readonly<Record<StepResult, string>> = {
   pass: 'Passed',

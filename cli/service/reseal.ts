@@ -2,10 +2,10 @@
 // also moves what the first release kept under the master key itself to keys that are derived from it, once no
 // process of another version is alive.
 
-import { LEASE_POLICY } from '../server/core/lease.ts'
-import { type Resealing, resealSecrets } from '../server/operations/reseal-secrets.ts'
-import { beginDerivedKeys, readSealingForm } from '../server/store/sealing-form.ts'
-import { VERSION } from '../server/version.ts'
+import { LEASE_POLICY } from '../../server/core/lease.ts'
+import { type Resealing, resealSecrets } from '../../server/operations/reseal-secrets.ts'
+import { beginDerivedKeys, readSealingForm } from '../../server/store/sealing-form.ts'
+import { VERSION } from '../../server/version.ts'
 import { onServiceDatabase } from './service-database.ts'
 
 export async function reseal(options: { json?: boolean }): Promise<void> {

@@ -1,9 +1,9 @@
 // The checks of `paybell doctor` that concern PostgreSQL itself: whether it can be written to, whether our
 // sessions are ours, and whether it is large enough for what a process asks of it.
 
-import type { ServerFacts, ServerSetting } from '../server/store/inspect-server.ts'
-import type { Check } from './doctor.ts'
-import { formatCount, plural } from './terminal.ts'
+import type { ServerFacts, ServerSetting } from '../../server/store/inspect-server.ts'
+import type { Check } from '../doctor.ts'
+import { formatCount, plural } from '../terminal.ts'
 
 /** What the settings say of the service, or their defaults where they do not conform. */
 export interface ServiceSize {

@@ -1,9 +1,43 @@
-// The settings of the commands that call a service instead of being one.
+// The settings of the commands that call a service instead of being one; docs/cli.md shows them.
 
 import { readFileSync } from 'node:fs'
-import { parseBaseUrl } from './parsers.ts'
-import { ConfigError, type Environment, given, type ReadFile, readSetting } from './read-setting.ts'
-import { CALLER_SETTINGS, type Setting } from './settings.ts'
+import { parseBaseUrl } from '../server/core/base-url.ts'
+import {
+  ConfigError,
+  type Environment,
+  given,
+  type ReadFile,
+  readSetting,
+  type Setting,
+} from '../server/core/setting.ts'
+
+/** What the commands read that call a service instead of being one. None is required by itself. */
+export const CALLER_SETTINGS = [
+  { name: 'PAYBELL_URL', about: 'Address of the service, where --url is not given.' },
+  {
+    name: 'PAYBELL_OPERATOR_KEY',
+    secret: true,
+    about: "The operator's key, or one made with `paybell keys create`.",
+  },
+  { name: 'PAYBELL_CLIENT_ID', about: "A client's id, for what an integrator does." },
+  { name: 'PAYBELL_CLIENT_SECRET', secret: true, about: 'The secret of that client.' },
+  { name: 'PAYBELL_ACCOUNT_ID', about: 'The account, where --account is not given.' },
+  {
+    name: 'PAYBELL_SHARED_KEY',
+    secret: true,
+    about: 'The shared key of a webhook, where --shared-key is not given.',
+  },
+  {
+    name: 'PAYBELL_DATA_DIR',
+    fallback: '.paybell',
+    about: 'Where the credentials of a sandbox are found.',
+  },
+  {
+    name: 'XDG_CONFIG_HOME',
+    about: 'Where `paybell listen` keeps its shared keys, in paybell/; ~/.config by default.',
+  },
+  { name: 'NO_COLOR', about: 'Any text turns colours off.' },
+] as const satisfies readonly Setting[]
 
 export interface CallerConfig {
   url: string | null

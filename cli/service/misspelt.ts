@@ -1,8 +1,9 @@
 // Variables that look like settings of ours and are none: passed over in silence, a misspelt one would
 // leave its setting at the default, perhaps for years. Told by name and never by value.
 
-import type { Environment } from './read-setting.ts'
-import { CALLER_SETTINGS, SETTINGS, type Setting } from './settings.ts'
+import { SETTINGS } from '../../server/config/config.ts'
+import type { Environment, Setting } from '../../server/core/setting.ts'
+import { CALLER_SETTINGS } from '../settings.ts'
 
 export interface MisspeltSetting {
   name: string

@@ -2,10 +2,10 @@
 // every 30 days; by hand, when a key may have leaked or after the master key was changed.
 
 import { randomBytes } from 'node:crypto'
-import { UuidMaker } from '../server/core/uuid.ts'
-import { rotateSigningKey } from '../server/operations/parts/keyring.ts'
-import { DatabaseClock } from '../server/store/database-clock.ts'
-import { readDatabaseTimeMs } from '../server/store/leases.ts'
+import { UuidMaker } from '../../server/core/uuid.ts'
+import { rotateSigningKey } from '../../server/operations/parts/keyring.ts'
+import { DatabaseClock } from '../../server/store/database-clock.ts'
+import { readDatabaseTimeMs } from '../../server/store/leases.ts'
 import { onServiceDatabase } from './service-database.ts'
 
 export async function rotateSigningKeys(options: { json?: boolean }): Promise<void> {

@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { cloneDatabase } from '../test/support/database.ts'
-import type { Check } from './doctor.ts'
+import { cloneDatabase } from '../../test/support/database.ts'
+import type { Check } from '../doctor.ts'
 import { runChecks } from './doctor-checks.ts'
 
 async function checksOf(databaseUrl: string, name: string): Promise<readonly Check[]> {

@@ -1,13 +1,13 @@
 // Opens one connection the way a callback would, through the same guarded connector, and closes it
 // without a byte of HTTP: whether an address can be reached from here, and if not, why.
 
-import type { Outcome } from '../server/core/delivery.ts'
-import type { TargetPolicy } from '../server/core/network-rules.ts'
+import type { Outcome } from '../../server/core/delivery.ts'
+import type { TargetPolicy } from '../../server/core/network-rules.ts'
 import {
   ConnectFailure,
   createGuardedConnector,
-} from '../server/delivery/sending/guarded-connector.ts'
-import { createResolver, type ResolveFn } from '../server/delivery/sending/resolver.ts'
+} from '../../server/delivery/sending/guarded-connector.ts'
+import { createResolver, type ResolveFn } from '../../server/delivery/sending/resolver.ts'
 
 export interface TryOptions {
   policy: TargetPolicy

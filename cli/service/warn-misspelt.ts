@@ -1,7 +1,8 @@
 // Said once at start, by the commands that run the service. No fault: others may set variables like ours.
 
 import type { Logger } from 'pino'
-import { type Environment, findMisspelt } from '../server/config/config.ts'
+import type { Environment } from '../../server/core/setting.ts'
+import { findMisspelt } from './misspelt.ts'
 
 export function warnOfMisspelt(env: Environment, logger: Logger): void {
   for (const { name, nearest } of findMisspelt(env)) {

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SANDBOX_FILE, type SandboxFile } from '../sandbox-file.ts'
 
 export interface SandboxKeys {
   masterKey: Buffer
@@ -16,15 +17,8 @@ export interface SandboxClient {
   accountId: string
 }
 
-/** The content of `sandbox.json`, which is written last: when it is there, everything works. */
-export interface SandboxFile extends SandboxClient {
-  baseUrl: string
-  operatorKey: string
-}
-
 const KEYS_FILE = 'keys.json'
 const CLIENT_FILE = 'client.json'
-const SANDBOX_FILE = 'sandbox.json'
 
 /** The keys of this data directory, made at the first start. */
 export async function loadKeys(dataDir: string): Promise<SandboxKeys> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
-import type { Outcome } from '../core/delivery.ts'
-import { CHECK_ITEMS } from '../core/receiver-check-items.ts'
-import { toSigningKey } from '../core/signature.ts'
-import { runReceiverCheck } from './run-receiver-check.ts'
+import type { Outcome } from './delivery.ts'
+import { CHECK_ITEMS } from './receiver-check-items.ts'
+import { runReceiverCheck } from './receiver-check-run.ts'
+import { toSigningKey } from './signature.ts'
 
 const ALL_POSTS = 13
 
@@ -15,11 +15,11 @@ async function check(answer: (post: number) => Outcome) {
     {
       clock: { nowMs: () => 0, monotonicMs: () => 0 },
       newId: randomUUID,
+      strangeKey: toSigningKey('a-key-of-somebody-else'),
       send: async () => ({ outcome: answer(++posts), durationMs: 1 }),
     },
     {
       url: 'https://example.com/hook',
-      tenant: '1',
       keys: { current: toSigningKey('only-we-two-know-this'), previous: null },
       extraHeader: null,
     },

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inspectServer, SERVER_SETTINGS, type ServerFacts } from '../server/store/inspect-server.ts'
-import { createClient } from '../server/store/session.ts'
-import { cloneDatabase } from '../test/support/database.ts'
-import type { Check } from './doctor.ts'
+import {
+  inspectServer,
+  SERVER_SETTINGS,
+  type ServerFacts,
+} from '../../server/store/inspect-server.ts'
+import { createClient } from '../../server/store/session.ts'
+import { cloneDatabase } from '../../test/support/database.ts'
+import type { Check } from '../doctor.ts'
 import { checkServer, type ServiceSize } from './server-checks.ts'
 
 /** PostgreSQL as it comes, with a month of history. */
