@@ -1,14 +1,10 @@
 // `paybell accounts …`: a client has any number of accounts, and payments belong to one of them.
 
 import type { Command } from 'commander'
+import type { Account } from '../sdk/src/internal/operator-types.ts'
 import { type Call, calling, family, operatorCommand } from './command.ts'
-import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { type PageOptions, showPage, withPage } from './lists.ts'
 import { id } from './parse.ts'
-
-interface AccountItem {
-  id: string
-  name: string
-}
 
 const pathOf = (clientId: string) => `/operator/v1/clients/${clientId}/accounts`
 const CLIENT = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
@@ -24,7 +20,7 @@ function create(): Command {
     .action(
       calling(async (call: Call, clientId: string, name: string) => {
         const answer = await (await call.operator()).post(pathOf(clientId), { name })
-        call.answer<AccountItem>(answer, (account) =>
+        call.answer<Account>(answer, (account) =>
           call.fields([
             ['Account id', account.id],
             ['Name', account.name],
@@ -44,17 +40,15 @@ function list(): Command {
     calling(async (call: Call<PageOptions>, clientId: string) => {
       const { page, size } = call.options
       const answer = await (await call.operator()).get(pathOf(clientId), { page, size })
-      call.answer<PageBody<AccountItem>>(answer, (body) => {
-        call.table(
-          [
-            { title: 'ACCOUNT', of: (account) => account.id },
-            { title: 'NAME', of: ({ name }) => name },
-          ],
-          body.content,
-          `The client has no accounts. Open one with: paybell accounts create ${clientId} NAME`,
-        )
-        notePage(call, body)
-      })
+      showPage<Account>(
+        call,
+        answer,
+        [
+          { title: 'ACCOUNT', of: (account) => account.id },
+          { title: 'NAME', of: ({ name }) => name },
+        ],
+        `The client has no accounts. Open one with: paybell accounts create ${clientId} NAME`,
+      )
     }),
   )
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { Api, ApiError, readRetryAfter, UnreachableError } from './api.ts'
+import { PaybellError } from '../sdk/src/errors.ts'
+import { Api, keyBearer, RefusedError, UnreachableError } from './api.ts'
 import { problemText } from './problem-text.ts'
 import { paintFor } from './terminal.ts'
 
@@ -25,8 +26,10 @@ const server = createServer(async (request, response) => {
     authorization: request.headers.authorization,
     body: Buffer.concat(chunks).toString(),
   })
-  if (request.url?.startsWith('/problem')) {
-    response.writeHead(400, { 'content-type': 'application/problem+json' })
+  if (request.url === '/problem' || request.url === '/refused') {
+    response.writeHead(request.url === '/refused' ? 401 : 400, {
+      'content-type': 'application/problem+json',
+    })
     response.end(JSON.stringify(PROBLEM))
   } else if (request.url === '/proxy') {
     response.writeHead(502, { 'x-request-id': 'from-header' }).end('<html>Bad gateway</html>')
@@ -37,13 +40,13 @@ const server = createServer(async (request, response) => {
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 after(() => server.close())
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-const api = new Api({ url: `${url}/`, bearer: async () => 'key', refusedHint: 'Check the key.' })
+const api = new Api({ url: `${url}/`, bearer: keyBearer('key'), refusedHint: 'Check the key.' })
 
 test('an answer keeps its text, digit for digit', async () => {
   const answer = await api.get('/x', { a: 1, none: undefined, list: ['p', 'q'] })
   assert.equal(answer.text, '{"amount":{"amount":100.00}}')
   assert.deepEqual(seen.at(-1), {
-    url: '/x?a=1&list=p&list=q',
+    url: '/x?a=1&list=p%2Cq',
     authorization: 'Bearer key',
     body: '',
   })
@@ -51,7 +54,7 @@ test('an answer keeps its text, digit for digit', async () => {
 
 test('a problem is one block: title, detail, fields, request id, and no control characters', async () => {
   const error = await api.post('/problem', { name: 1 }).catch((caught) => caught)
-  assert.ok(error instanceof ApiError)
+  assert.ok(error instanceof PaybellError)
   assert.equal(
     problemText(error, paintFor(false)),
     [
@@ -65,7 +68,7 @@ test('a problem is one block: title, detail, fields, request id, and no control 
 
 test('an answer that is no problem of ours is told all the same', async () => {
   const error = await api.get('/proxy').catch((caught) => caught)
-  assert.ok(error instanceof ApiError)
+  assert.ok(error instanceof PaybellError)
   assert.equal(
     problemText(error, paintFor(false)),
     'paybell: The service refused (502)\n  request from-header',
@@ -78,11 +81,15 @@ test('no answer, a cut connection and a redirect are told apart from answers', a
   }
 })
 
-test('Retry-After is seconds or a date', () => {
-  const now = Date.parse('2026-11-15T06:00:00Z')
-  assert.equal(readRetryAfter('7'), 7)
-  assert.equal(readRetryAfter('Sun, 15 Nov 2026 06:00:30 GMT', now), 30)
-  assert.equal(readRetryAfter('Sun, 15 Nov 2026 05:00:00 GMT', now), 0)
-  assert.equal(readRetryAfter('soon'), null)
-  assert.equal(readRetryAfter(null), null)
+test('a key that is refused is told with what to check', async () => {
+  const error = await api.get('/refused').catch((caught) => caught)
+  assert.ok(error instanceof RefusedError)
+  assert.equal(
+    problemText(error, paintFor(false)),
+    'paybell: The request body does not conform (401 invalid-fields)\n  One field does not conform.\n  /name: Is required.\\u001b[2J\n  Check the key.\n  request abc-1',
+  )
+})
+
+test('a value keeps the digits of its amounts', async () => {
+  assert.deepEqual((await api.get('/x')).json(), { amount: { amount: '100.00' } })
 })

@@ -1,184 +1,115 @@
-// The one way in which the command line speaks to a service: HTTP, with connections kept. An answer
-// keeps its text, because amounts are exact there and nowhere else; a problem (RFC 9457) is an error.
+// A service as commands call it: over the SDK's transport, each call once. An answer keeps its text, which
+// is what --json prints; what goes wrong is told in the words of the command line.
 
+import { type Bearer, type Caller, createCaller, type RawDetails } from '../sdk/src/caller.ts'
+import { type Credentials, createTokenBearer } from '../sdk/src/client-caller.ts'
+import { PaybellError } from '../sdk/src/errors.ts'
+import { type TransportOptions, toJson } from '../sdk/src/transport.ts'
 import { VERSION } from './version.ts'
 
-export interface Problem {
-  type?: string
-  title?: string
-  status?: number
-  detail?: string
-  instance?: string
-  code?: string
-  errors?: readonly { pointer?: string; code?: string; detail?: string }[]
-}
+/** The key or the credentials were refused. */
+export class RefusedError extends PaybellError {
+  /** What to look at: the command line knows more than the service. */
+  readonly hint: string
 
-/** The service answered, and the answer is no. */
-export class ApiError extends Error {
-  readonly status: number
-  readonly problem: Problem
-  readonly requestId: string | null
-  readonly retryAfterSeconds: number | null
-  /** What to do about it, where the command line knows more than the service. */
-  hint: string | null = null
-
-  constructor(answer: Answer, problem: Problem) {
-    super(problem.detail ?? problem.title ?? `The service answered ${answer.status}.`)
-    this.name = 'ApiError'
-    this.status = answer.status
-    this.problem = problem
-    this.requestId =
-      problem.instance?.replace(/^urn:request:/, '') ?? answer.headers.get('x-request-id')
-    this.retryAfterSeconds = readRetryAfter(answer.headers.get('retry-after'))
+  constructor(error: PaybellError, hint: string) {
+    super(error.message, error)
+    this.hint = hint
   }
 }
 
 /** There was no answer at all. */
-export class UnreachableError extends Error {
+export class UnreachableError extends PaybellError {
   constructor(url: string, cause: unknown) {
-    super(`${url} cannot be reached: ${describeCause(cause)}.`, { cause })
-    this.name = 'UnreachableError'
+    super(`${url} cannot be reached: ${describeCause(cause)}.`, { code: 'network-error', cause })
   }
 }
 
 export interface Answer {
   status: number
   headers: Headers
-  /** As it came; only here is an amount exact. */
+  /** As it came. */
   text: string
+  /** Amounts are their exact text. */
   json<T>(): T
-}
-
-export interface CallOptions {
-  query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
-  headers?: Readonly<Record<string, string>>
-  /** Sent as it is. */
-  body?: string | Uint8Array<ArrayBuffer>
-  /** Sent as JSON. */
-  json?: unknown
-  timeoutMs?: number
-  /** Calls it off. */
-  signal?: AbortSignal
 }
 
 export interface ApiOptions {
   url: string
-  /** The key or the token, asked for once; empty where none is wanted. */
-  bearer: () => Promise<string>
-  headers?: Readonly<Record<string, string>>
-  refusedHint?: string
+  bearer: Bearer
+  /** For a 401. */
+  refusedHint: string
 }
 
-const TIMEOUT_MS = 60_000
+const TRANSPORT: TransportOptions = {
+  fetch: (input, init) => fetch(input, init),
+  // Commands that can wait say so themselves, with what they wait for.
+  retries: 0,
+  timeoutMs: 60_000,
+  random: Math.random,
+}
+const HEADERS = { 'user-agent': `paybell/${VERSION}` }
 
 export class Api {
   readonly url: string
-  readonly #options: ApiOptions
-  #bearer: Promise<string> | null = null
+  readonly #caller: Caller
+  readonly #refusedHint: string
 
-  constructor(options: ApiOptions) {
-    this.url = options.url.replace(/\/+$/, '')
-    this.#options = options
+  constructor({ url, bearer, refusedHint }: ApiOptions) {
+    this.url = url.replace(/\/+$/, '')
+    this.#refusedHint = refusedHint
+    const service = { baseUrl: this.url, transport: TRANSPORT, headers: HEADERS }
+    this.#caller = createCaller({ ...service, bearer })
   }
 
-  get(path: string, query?: CallOptions['query']): Promise<Answer> {
+  get(path: string, query?: RawDetails['query']): Promise<Answer> {
     return this.call('GET', path, query === undefined ? {} : { query })
   }
 
-  post(path: string, json?: unknown, options: CallOptions = {}): Promise<Answer> {
-    return this.call('POST', path, json === undefined ? options : { ...options, json })
+  post(path: string, body?: unknown, details: RawDetails = {}): Promise<Answer> {
+    return this.call('POST', path, { ...details, body })
   }
 
-  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
-    const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout
-    const response = await this.#fetch(method, path, options, signal)
-    let text: string
-    try {
-      text = await response.text()
-    } catch (error) {
-      throw new UnreachableError(this.url, error)
-    }
-    return this.#accept(response, text)
+  async call(method: string, path: string, details: RawDetails = {}): Promise<Answer> {
+    const answer = await this.#telling(this.#caller.request(method, path, details))
+    const { status, headers, bytes } = answer
+    const text = new TextDecoder().decode(bytes)
+    return { status, headers, text, json: <T>() => toJson(answer) as T }
   }
 
-  /** An answer that goes on until either side ends it: server-sent events. */
-  async stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  /** Server-sent events: an answer that goes on until either side ends it. */
+  async stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
     const headers = { accept: 'text/event-stream' }
-    const response = await this.#fetch('GET', path, { headers }, signal)
-    if (!response.ok || response.body === null) this.#accept(response, await response.text())
-    return response.body as ReadableStream<Uint8Array>
+    return (await this.#telling(this.#caller.stream(path, { headers, signal }))).body
   }
 
-  async #fetch(
-    method: string,
-    path: string,
-    options: CallOptions,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    this.#bearer ??= this.#options.bearer()
-    const bearer = await this.#bearer
-    const body = options.json === undefined ? options.body : JSON.stringify(options.json)
-    const headers: Record<string, string> = {
-      accept: 'application/json',
-      'user-agent': `paybell/${VERSION}`,
-      ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
-      ...(options.json === undefined ? {} : { 'content-type': 'application/json' }),
-      ...this.#options.headers,
-      ...options.headers,
-    }
+  async #telling<Result>(result: Promise<Result>): Promise<Result> {
     try {
-      return await fetch(this.url + path + queryText(options.query), {
-        method,
-        headers,
-        signal,
-        redirect: 'error',
-        ...(body === undefined ? {} : { body }),
-      })
+      return await result
     } catch (error) {
-      if (signal.aborted && signal.reason?.name === 'AbortError') throw error
-      throw new UnreachableError(this.url, error)
+      if (!(error instanceof PaybellError)) throw error
+      if (error.code === 'timeout') throw new UnreachableError(this.url, NO_ANSWER)
+      if (error.code === 'network-error') throw new UnreachableError(this.url, error.cause)
+      // It is another address that was meant, and it was not asked: keys are not sent on.
+      if (error.status >= 300 && error.status < 400) throw new UnreachableError(this.url, REDIRECT)
+      throw error.status === 401 ? new RefusedError(error, this.#refusedHint) : error
     }
   }
-
-  #accept(response: Response, text: string): Answer {
-    const answer: Answer = {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: <T>() => JSON.parse(text) as T,
-    }
-    if (response.ok) return answer
-    const error = new ApiError(answer, readProblem(text))
-    if (error.status === 401) error.hint = this.#options.refusedHint ?? null
-    throw error
-  }
 }
 
-function queryText(query: CallOptions['query'] = {}): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [value].flat().map((one) => [name, String(one)] as [string, string]),
-  )
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+/** The operator's key. */
+export function keyBearer(key: string): Bearer {
+  return { get: async () => key, refuse: () => false }
 }
 
-function readProblem(text: string): Problem {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Problem) : {}
-  } catch {
-    // A proxy in between answers in its own way.
-    return {}
-  }
+/** A token that is got for the credentials, and again when it has run out. */
+export function tokenBearer(url: string, credentials: Credentials): Bearer {
+  const service = { baseUrl: url.replace(/\/+$/, ''), transport: TRANSPORT, headers: HEADERS }
+  return createTokenBearer(service, credentials)
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3). */
-export function readRetryAfter(text: string | null, nowMs: number = Date.now()): number | null {
-  if (text === null) return null
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  const ms = Date.parse(text)
-  return Number.isNaN(ms) ? null : Math.max(0, Math.ceil((ms - nowMs) / 1_000))
-}
+const NO_ANSWER = new Error('it does not answer')
+const REDIRECT = new Error('unexpected redirect')
 
 const CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -193,14 +124,16 @@ const CAUSES: Readonly<Record<string, string>> = {
 }
 
 function describeCause(error: unknown): string {
-  const reasons = [error, (error as Error)?.cause].flatMap((one) =>
-    one instanceof AggregateError ? [one, ...one.errors] : [one],
-  )
-  for (const reason of reasons) {
-    const { code, name } = (reason ?? {}) as { code?: string; name?: string }
-    if (name === 'TimeoutError') return 'it does not answer'
+  const reasons = withCauses(error)
+  for (const { code } of reasons as { code?: unknown }[]) {
     if (typeof code === 'string' && CAUSES[code] !== undefined) return CAUSES[code]
   }
-  const last = reasons.findLast((reason) => reason instanceof Error) as Error | undefined
-  return last?.message ?? String(error)
+  return reasons.at(-1)?.message ?? String(error)
+}
+
+/** The error and what led to it, the first cause last. */
+function withCauses(error: unknown): Error[] {
+  if (!(error instanceof Error)) return []
+  const parts = error instanceof AggregateError ? error.errors.flatMap(withCauses) : []
+  return [error, ...parts, ...withCauses(error.cause)]
 }

@@ -1,22 +1,18 @@
 // `paybell clients …`: onboarding. A secret is shown once, by the call that makes it.
 
 import type { Command } from 'commander'
+import type {
+  Account,
+  ClientItem,
+  ClientWithSecrets,
+  NewClient,
+  NewSecret,
+} from '../sdk/src/internal/operator-types.ts'
 import type { Api } from './api.ts'
 import { type Call, calling, family, operatorCommand, required } from './command.ts'
-import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { type PageOptions, showPage, withPage } from './lists.ts'
 import { id } from './parse.ts'
 import { formatTime, paintState } from './terminal.ts'
-
-interface ClientItem {
-  clientId: string
-  name: string
-  status: string
-  createdAt: string
-}
-
-interface ClientWithSecrets extends ClientItem {
-  secrets: readonly { secretId: string; createdAt: string }[]
-}
 
 const PATH = '/operator/v1/clients'
 
@@ -44,12 +40,11 @@ function create(): Command {
 async function createClient(call: Call<{ account?: string }>, name: string): Promise<void> {
   const api = await call.operator()
   const answer = await api.post(PATH, { name })
-  const client = answer.json<{ clientId: string; clientSecret: string; name: string }>()
+  const client = answer.json<NewClient>()
   const account = call.options.account
-    ? (await api.post(`${PATH}/${client.clientId}/accounts`, { name: call.options.account })).json<{
-        id: string
-        name: string
-      }>()
+    ? (
+        await api.post(`${PATH}/${client.clientId}/accounts`, { name: call.options.account })
+      ).json<Account>()
     : null
   if (call.isJson) {
     call.print(account ? JSON.stringify({ ...client, account }) : answer.text)
@@ -75,23 +70,21 @@ function list(): Command {
     calling(async (call: Call<PageOptions>) => {
       const { page, size } = call.options
       const answer = await (await call.operator()).get(PATH, { page, size })
-      call.answer<PageBody<ClientItem>>(answer, (body) => {
-        call.table(
-          [
-            { title: 'CLIENT', of: ({ clientId }) => clientId },
-            {
-              title: 'STATUS',
-              of: ({ status }) => status,
-              paint: (text) => paintState(text, call.paint),
-            },
-            { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
-            { title: 'NAME', of: ({ name }) => name },
-          ],
-          body.content,
-          'There are no clients. Take one on with: paybell clients create NAME',
-        )
-        notePage(call, body)
-      })
+      showPage<ClientItem>(
+        call,
+        answer,
+        [
+          { title: 'CLIENT', of: ({ clientId }) => clientId },
+          {
+            title: 'STATUS',
+            of: ({ status }) => status,
+            paint: (text) => paintState(text, call.paint),
+          },
+          { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
+          { title: 'NAME', of: ({ name }) => name },
+        ],
+        'There are no clients. Take one on with: paybell clients create NAME',
+      )
     }),
   )
 }
@@ -129,7 +122,7 @@ function change(verb: string, status: string, about: string): Command {
     .action(
       calling(async (call: Call, clientId: string) => {
         const api = await call.operator()
-        const answer = await api.call('PATCH', `${PATH}/${clientId}`, { json: { status } })
+        const answer = await api.call('PATCH', `${PATH}/${clientId}`, { body: { status } })
         call.answer<ClientItem>(answer, (client) => {
           call.print(`${client.name} is ${paintState(client.status, call.paint)}.`)
         })
@@ -167,7 +160,7 @@ async function rotateSecret(
   }
   const before = await readSecrets(api, clientId)
   const answer = await api.post(`${PATH}/${clientId}/secrets`)
-  const issued = answer.json<{ secretId: string; clientSecret: string }>()
+  const issued = answer.json<NewSecret>()
   const revoked: string[] = []
   if (revokeOld) {
     for (const secretId of before) {

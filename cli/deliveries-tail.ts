@@ -2,11 +2,13 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
+import { PaybellError } from '../sdk/src/errors.ts'
+import type { AcceptedEvent, AttemptedEvent } from '../sdk/src/internal/operator-types.ts'
 import {
   readServerSentEvents,
   type ServerSentEvent,
 } from '../sdk/src/internal/server-sent-events.ts'
-import { type Api, ApiError, UnreachableError } from './api.ts'
+import { type Api, UnreachableError } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
 import { id, integer, oneOf } from './parse.ts'
 import { untilSignal } from './run.ts'
@@ -16,25 +18,6 @@ interface TailOptions {
   endpoint?: string
   only?: 'accepted' | 'attempt'
   count?: number
-}
-
-interface Accepted {
-  eventId: string
-  event: string
-  paymentId: string
-  sequence: number
-  deliveries: number
-  at: string
-}
-
-interface Attempt {
-  deliveryId: string
-  eventId: string
-  endpointId: string
-  attempt: number
-  outcome: string
-  status: number | null
-  at: string
 }
 
 const RECONNECT_MS_MAX = 10_000
@@ -75,7 +58,7 @@ async function* follow(call: Call, api: Api, signal: AbortSignal): AsyncGenerato
     } catch (error) {
       if (signal.aborted) return
       const isPassing =
-        error instanceof UnreachableError || (error instanceof ApiError && error.status === 503)
+        error instanceof UnreachableError || (error instanceof PaybellError && error.status === 503)
       // Cut in the middle of the stream, fetch reports a plain TypeError.
       if (isFirst && !(error instanceof TypeError)) throw error
       if (!isFirst && !isPassing && !(error instanceof TypeError)) throw error
@@ -93,7 +76,7 @@ function lineOf(call: Call<TailOptions>, { event: kind, data }: ServerSentEvent)
   if (only !== undefined && only !== kind) return null
   if (kind === 'accepted') {
     if (endpoint !== undefined) return null
-    const accepted = JSON.parse(data) as Accepted
+    const accepted = JSON.parse(data) as AcceptedEvent
     if (call.isJson) return JSON.stringify({ kind, ...accepted })
     return [
       formatTime(accepted.at),
@@ -104,7 +87,7 @@ function lineOf(call: Call<TailOptions>, { event: kind, data }: ServerSentEvent)
       `for ${plural(accepted.deliveries, 'endpoint')}`,
     ].join('  ')
   }
-  const attempt = JSON.parse(data) as Attempt
+  const attempt = JSON.parse(data) as AttemptedEvent
   if (endpoint !== undefined && attempt.endpointId !== endpoint) return null
   if (call.isJson) return JSON.stringify({ kind, ...attempt })
   return [

@@ -1,41 +1,14 @@
 // `paybell deliveries …`: what is owed to whom, what became of it and why; and putting it right.
 
 import type { Command } from 'commander'
-import { DELIVERY_STATES } from '../server/core/delivery.ts'
+import type { OperatorDelivery } from '../sdk/src/internal/operator-types.ts'
+import { DELIVERY_STATES } from '../sdk/src/internal/words.ts'
+import type { DeliveryDetail, DeliveryState } from '../sdk/src/types.ts'
 import { type Call, calling, family, operatorCommand } from './command.ts'
 import { tailCommand } from './deliveries-tail.ts'
-import { type CursorBody, type CursorOptions, noteCursor, withCursor } from './lists.ts'
+import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'
 import { id, instant, listOf } from './parse.ts'
 import { cellText, formatSpan, formatTime, paintState } from './terminal.ts'
-
-export interface DeliveryItem {
-  id: string
-  eventId: string
-  event: string
-  paymentId: string
-  sequence: number
-  endpointId: string
-  endpointUrl: string
-  state: string
-  attempts: number
-  createdAt: string
-  nextAttemptAt: string | null
-  deadlineAt: string | null
-  lastOutcome: string | null
-}
-
-export interface DeliveryDetail extends DeliveryItem {
-  clientId?: string
-  accountId?: string
-  attemptLog: readonly {
-    attempt: number
-    at: string
-    durationMs: number | null
-    status: number | null
-    error: string | null
-  }[]
-  explanation: string
-}
 
 const PATH = '/operator/v1/deliveries'
 const DELIVERY = '01a1dd3c-58b4-7000-83de-2166a587a47e'
@@ -51,7 +24,7 @@ export function deliveriesCommand(): Command {
 }
 
 export interface FilterOptions {
-  state?: string[]
+  state?: DeliveryState[]
   endpoint?: string
   payment?: string
   event?: string
@@ -105,27 +78,25 @@ function list(): Command {
       const { limit, after } = call.options
       const api = await call.operator()
       const answer = await api.get(PATH, { ...toFilter(call.options), limit, after })
-      call.answer<CursorBody<DeliveryItem>>(answer, (body) => {
-        call.table(
-          [
-            { title: 'DELIVERY', of: (delivery) => delivery.id },
-            {
-              title: 'STATE',
-              of: ({ state }) => state,
-              paint: (text) => paintState(text, call.paint),
-            },
-            { title: 'ATTEMPTS', of: ({ attempts }) => attempts, right: true },
-            { title: 'EVENT', of: ({ event }) => event },
-            { title: 'SEQ', of: ({ sequence }) => sequence, right: true },
-            { title: 'LAST', of: ({ lastOutcome }) => lastOutcome },
-            { title: 'NEXT ATTEMPT', of: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
-            { title: 'TO', of: ({ endpointUrl }) => endpointUrl },
-          ],
-          body.items,
-          'No delivery matches.',
-        )
-        noteCursor(call, body)
-      })
+      showCursorPage<OperatorDelivery>(
+        call,
+        answer,
+        [
+          { title: 'DELIVERY', of: (delivery) => delivery.id },
+          {
+            title: 'STATE',
+            of: ({ state }) => state,
+            paint: (text) => paintState(text, call.paint),
+          },
+          { title: 'ATTEMPTS', of: ({ attempts }) => attempts, right: true },
+          { title: 'EVENT', of: ({ event }) => event },
+          { title: 'SEQ', of: ({ sequence }) => sequence, right: true },
+          { title: 'LAST', of: ({ lastOutcome }) => lastOutcome },
+          { title: 'NEXT ATTEMPT', of: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
+          { title: 'TO', of: ({ endpointUrl }) => endpointUrl },
+        ],
+        'No delivery matches.',
+      )
     }),
   )
 }
@@ -162,7 +133,7 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
         { title: 'AT', of: ({ at }) => formatTime(at) },
         {
           title: 'TOOK',
-          of: ({ durationMs }) => (durationMs === null ? null : formatSpan(durationMs)),
+          of: ({ durationMs }) => formatSpan(durationMs),
           right: true,
         },
         {

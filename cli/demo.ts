@@ -3,20 +3,18 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
-import { Api } from './api.ts'
+import type { OperatorDelivery, WrittenPayment } from '../sdk/src/internal/operator-types.ts'
+import type { CursorPage, Endpoint, Page } from '../sdk/src/types.ts'
+import type { Api } from './api.ts'
 import { type Call, calling, helpText } from './command.ts'
-import type { DeliveryItem } from './deliveries.ts'
-import { parseWithAmountText } from './exact.ts'
-import type { CursorBody } from './lists.ts'
 import { isReady, type OwnSandbox, startOwnSandbox } from './own-sandbox.ts'
 import { integer } from './parse.ts'
-import type { PaymentWritten } from './payments.ts'
 import { CallbackReceiver, type ReceivedCallback } from './receiver.ts'
 import { untilSignal } from './run.ts'
 import { samplePayment } from './sample-payment.ts'
 import { readSandboxFile, type SandboxFile } from './sandbox-file.ts'
 import { generateSharedKey } from './shared-key.ts'
-import { Target } from './target.ts'
+import { operatorApi, Target } from './target.ts'
 import { formatSpan } from './terminal.ts'
 import { writePayment } from './trigger.ts'
 
@@ -74,7 +72,7 @@ async function perform(
   const say = (text: string) => {
     if (!call.isJson) call.print(text)
   }
-  const operator = new Api({ url: sandbox.baseUrl, bearer: async () => sandbox.operatorKey })
+  const operator = operatorApi(sandbox.baseUrl, sandbox.operatorKey)
   const client = await clientOf(call, sandbox)
   const arrivals = new Arrivals(signal)
   const sharedKey = generateSharedKey()
@@ -87,22 +85,22 @@ async function perform(
     onCallback: (callback) => arrivals.add(callback),
   })
   await receiver.start()
-  const headers = { accountid: sandbox.accountId }
+  const { accountId } = sandbox
   let webhookId: string | undefined
   try {
     await client.post(
       '/v1/webhooks/register',
       { callbackUrl: receiver.url, sharedKey },
-      { headers },
+      { accountId },
     )
-    webhookId = await findWebhookId(client, headers, receiver.url)
+    webhookId = await findWebhookId(client, accountId, receiver.url)
     say(
       `${paint.bold('1.')} A receiver at ${receiver.url} that will fail ${call.options.failFirst} times, registered as a webhook.`,
     )
 
     const payment = samplePayment()
-    const text = await writePayment(operator, sandbox.accountId, payment, 'DUE')
-    const { payment: written, event } = parseWithAmountText<PaymentWritten>(text)
+    const answer = await writePayment(operator, accountId, payment, 'DUE')
+    const { payment: written, event } = answer.json<WrittenPayment>()
     say(
       `${paint.bold('2.')} A payment of ${written.amount.amount} ${written.amount.currency} is written: ${event?.type}.\n   The change and the callback that it owes are on disk before the answer is given.`,
     )
@@ -122,7 +120,7 @@ async function perform(
         say(paint.dim(`              again in ${formatSpan(waitMs)}${scaled}`))
       }
     }
-    await writePayment(operator, sandbox.accountId, payment, 'PAID')
+    await writePayment(operator, accountId, payment, 'PAID')
     const paid = await arrivals.next()
     say(`${paint.bold('4.')} The payment becomes PAID, and the receiver is well:`)
     say(`   ${attemptText(paid, call)}`)
@@ -145,12 +143,12 @@ function clientOf(call: Call, sandbox: SandboxFile): Promise<Api> {
 
 async function findWebhookId(
   client: Api,
-  headers: Readonly<Record<string, string>>,
+  accountId: string,
   url: string,
 ): Promise<string | undefined> {
   const query = { size: 100 }
-  const answer = await client.call('GET', '/v1/webhooks/list', { headers, query })
-  const { content } = answer.json<{ content: { id: string; endpointUrl: string }[] }>()
+  const answer = await client.call('GET', '/v1/webhooks/list', { accountId, query })
+  const { content } = answer.json<Page<Endpoint>>()
   return content.find(({ endpointUrl }) => endpointUrl === url)?.id
 }
 
@@ -178,7 +176,7 @@ async function readNextAttempt(
   for (let tries = 0; tries < 40; tries++) {
     const answer = await operator.get('/operator/v1/deliveries', { paymentId })
     const found = answer
-      .json<CursorBody<DeliveryItem>>()
+      .json<CursorPage<OperatorDelivery>>()
       .items.find(({ attempts, state }) => attempts >= attempt && state === 'PENDING')
     if (found) return found.nextAttemptAt === null ? null : Date.parse(found.nextAttemptAt)
     await delay(25)

@@ -1,33 +1,14 @@
 // `paybell endpoints …`: the addresses that Paybell delivers to, and how they fare.
 
 import type { Command } from 'commander'
+import type {
+  OperatorEndpoint,
+  OperatorEndpointDetail,
+} from '../sdk/src/internal/operator-types.ts'
 import { type Call, calling, family, operatorCommand } from './command.ts'
-import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { type PageOptions, showPage, withPage } from './lists.ts'
 import { id, oneOf } from './parse.ts'
 import { formatSpan, formatTime, paintState } from './terminal.ts'
-
-export interface EndpointItem {
-  id: string
-  kind: string
-  clientId: string
-  accountId: string | null
-  endpointUrl: string
-  hmacHeaderName: string
-  algorithm: string
-  status: string
-  createdAt: string
-  health?: EndpointHealth
-}
-
-interface EndpointHealth {
-  failingSince: string | null
-  lastSuccessAt: string | null
-  lastError: string | null
-  pending: number
-  circuit: string
-  successRate24h: number | null
-  p95Ms: number | null
-}
 
 const PATH = '/operator/v1/endpoints'
 const ENDPOINT = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
@@ -61,25 +42,23 @@ function list(): Command {
       const { page, size, status, client: clientId, account: accountId } = call.options
       const api = await call.operator()
       const answer = await api.get(PATH, { page, size, status, clientId, accountId })
-      call.answer<PageBody<EndpointItem>>(answer, (body) => {
-        call.table(
-          [
-            { title: 'ENDPOINT', of: (endpoint) => endpoint.id },
-            {
-              title: 'STATUS',
-              of: ({ status }) => status,
-              paint: (text) => paintState(text, call.paint),
-            },
-            { title: 'PENDING', of: ({ health }) => health?.pending, right: true },
-            { title: 'OK 24H', of: ({ health }) => percent(health?.successRate24h), right: true },
-            { title: 'FAILING SINCE', of: ({ health }) => formatTime(health?.failingSince) },
-            { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
-          ],
-          body.content,
-          'There are no endpoints. Clients make them: paybell webhooks register URL --generate-key',
-        )
-        notePage(call, body)
-      })
+      showPage<OperatorEndpointDetail>(
+        call,
+        answer,
+        [
+          { title: 'ENDPOINT', of: (endpoint) => endpoint.id },
+          {
+            title: 'STATUS',
+            of: ({ status }) => status,
+            paint: (text) => paintState(text, call.paint),
+          },
+          { title: 'PENDING', of: ({ health }) => health.pending, right: true },
+          { title: 'OK 24H', of: ({ health }) => percent(health.successRate24h), right: true },
+          { title: 'FAILING SINCE', of: ({ health }) => formatTime(health.failingSince) },
+          { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
+        ],
+        'There are no endpoints. Clients make them: paybell webhooks register URL --generate-key',
+      )
     }),
   )
 }
@@ -92,7 +71,7 @@ function show(): Command {
     .action(
       calling(async (call: Call, endpointId: string) => {
         const answer = await (await call.operator()).get(`${PATH}/${endpointId}`)
-        call.answer<EndpointItem>(answer, (endpoint) => {
+        call.answer<OperatorEndpointDetail>(answer, (endpoint) => {
           showEndpoint(call, endpoint)
           call.note(`What is owed to it: paybell deliveries list --endpoint ${endpointId}`)
         })
@@ -100,7 +79,7 @@ function show(): Command {
     )
 }
 
-function showEndpoint(call: Call, endpoint: EndpointItem): void {
+function showEndpoint(call: Call, endpoint: OperatorEndpointDetail): void {
   const { health } = endpoint
   call.fields([
     ['Endpoint', endpoint.id],
@@ -111,17 +90,13 @@ function showEndpoint(call: Call, endpoint: EndpointItem): void {
     ['Account', endpoint.accountId ?? 'all of the client'],
     ['Signature', `${endpoint.hmacHeaderName}, ${endpoint.algorithm}`],
     ['Created', formatTime(endpoint.createdAt)],
-    ...(health
-      ? ([
-          ['Pending', health.pending],
-          ['Circuit', health.circuit],
-          ['Failing since', formatTime(health.failingSince)],
-          ['Last success', formatTime(health.lastSuccessAt)],
-          ['Last error', health.lastError],
-          ['Success 24 h', percent(health.successRate24h)],
-          ['95 % within', health.p95Ms === null ? null : formatSpan(health.p95Ms)],
-        ] as const)
-      : []),
+    ['Pending', health.pending],
+    ['Circuit', health.circuit],
+    ['Failing since', formatTime(health.failingSince)],
+    ['Last success', formatTime(health.lastSuccessAt)],
+    ['Last error', health.lastError],
+    ['Success 24 h', percent(health.successRate24h)],
+    ['95 % within', health.p95Ms === null ? null : formatSpan(health.p95Ms)],
   ])
 }
 
@@ -131,15 +106,15 @@ function change(verb: string, status: string, about: string): Command {
     .action(
       calling(async (call: Call, endpointId: string) => {
         const api = await call.operator()
-        const answer = await api.call('PATCH', `${PATH}/${endpointId}`, { json: { status } })
-        call.answer<EndpointItem>(answer, (endpoint) => {
+        const answer = await api.call('PATCH', `${PATH}/${endpointId}`, { body: { status } })
+        call.answer<OperatorEndpoint>(answer, (endpoint) => {
           call.print(`${endpoint.endpointUrl} is ${paintState(endpoint.status, call.paint)}.`)
         })
       }),
     )
 }
 
-function percent(rate: number | null | undefined): string | null {
-  if (rate === null || rate === undefined) return null
+function percent(rate: number | null): string | null {
+  if (rate === null) return null
   return `${(rate * 100).toFixed(rate === 1 || rate === 0 ? 0 : 1)} %`
 }

@@ -2,22 +2,14 @@
 // it without the others noticing.
 
 import type { Command } from 'commander'
+import type { NewOperatorKey, OperatorKey, Role } from '../sdk/src/internal/operator-types.ts'
 import { type Call, calling, family, operatorCommand } from './command.ts'
-import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { type PageOptions, showPage, withPage } from './lists.ts'
 import { id, oneOf } from './parse.ts'
 import { formatTime } from './terminal.ts'
 
-interface KeyItem {
-  id: string
-  name: string
-  role: string
-  createdAt: string
-  revokedAt: string | null
-  lastUsedAt: string | null
-}
-
 const PATH = '/operator/v1/keys'
-const ROLES = ['admin', 'ingest', 'viewer'] as const
+const ROLES: readonly Role[] = ['admin', 'ingest', 'viewer']
 
 export function keysCommand(): Command {
   return family('keys', 'Make, list and revoke operator keys.', [create(), list(), revoke()])
@@ -37,7 +29,7 @@ function create(): Command {
     .action(
       calling(async (call: Call<{ role: string }>, name: string) => {
         const answer = await (await call.operator()).post(PATH, { name, role: call.options.role })
-        call.answer<KeyItem & { key: string }>(answer, (key) => {
+        call.answer<NewOperatorKey>(answer, (key) => {
           call.fields([
             ['Key id', key.id],
             ['Key', key.key],
@@ -57,21 +49,19 @@ function list(): Command {
     calling(async (call: Call<PageOptions>) => {
       const { page, size } = call.options
       const answer = await (await call.operator()).get(PATH, { page, size })
-      call.answer<PageBody<KeyItem>>(answer, (body) => {
-        call.table(
-          [
-            { title: 'KEY', of: (key) => key.id },
-            { title: 'ROLE', of: ({ role }) => role },
-            { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
-            { title: 'LAST USED', of: ({ lastUsedAt }) => formatTime(lastUsedAt) },
-            { title: 'REVOKED', of: ({ revokedAt }) => formatTime(revokedAt) },
-            { title: 'NAME', of: ({ name }) => name },
-          ],
-          body.content,
-          'There are no keys besides PAYBELL_OPERATOR_KEY. Make one with: paybell keys create NAME --role viewer',
-        )
-        notePage(call, body)
-      })
+      showPage<OperatorKey>(
+        call,
+        answer,
+        [
+          { title: 'KEY', of: (key) => key.id },
+          { title: 'ROLE', of: ({ role }) => role },
+          { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
+          { title: 'LAST USED', of: ({ lastUsedAt }) => formatTime(lastUsedAt) },
+          { title: 'REVOKED', of: ({ revokedAt }) => formatTime(revokedAt) },
+          { title: 'NAME', of: ({ name }) => name },
+        ],
+        'There are no keys besides PAYBELL_OPERATOR_KEY. Make one with: paybell keys create NAME --role viewer',
+      )
     }),
   )
 }

@@ -4,8 +4,9 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
+import { PaybellError } from '../sdk/src/errors.ts'
+import type { ListenerOffer } from '../sdk/src/types.ts'
 import { LISTENER_NAME } from '../server/core/listener.ts'
-import { ApiError } from './api.ts'
 import { type Call, callCommand, calling } from './command.ts'
 import { type Forwarded, forward } from './forward.ts'
 import {
@@ -16,7 +17,7 @@ import {
   type ShownCallback,
 } from './listen-lines.ts'
 import { ListenerKeys } from './listener-keys.ts'
-import { ListenerSession, type Offer } from './listener-session.ts'
+import { ListenerSession } from './listener-session.ts'
 import { id, integer } from './parse.ts'
 import { untilSignal } from './run.ts'
 import { findSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
@@ -87,13 +88,14 @@ interface OpenSession {
 async function openSession(call: Call<ListenOptions>): Promise<OpenSession> {
   const { options, target } = call
   const name = options.name ?? machineName()
-  const { url } = await target.client()
+  const note = (text: string) => call.note(text)
+  const api = await target.client(() => note('The token has run out; fetching another.'))
+  const { url } = api
   const accountId = await target.accountId()
   const keys = new ListenerKeys(target.config.configDir)
   const given = await findSharedKey(call)
   const sharedKey = given ?? (await keys.keyOf({ url, accountId, name }))
-  const note = (text: string) => call.note(text)
-  const session = new ListenerSession({ target, accountId, name, sharedKey, note })
+  const session = new ListenerSession({ api, accountId, name, sharedKey, note })
   const { isNew, pending } = await session.register()
   if (options.fresh && !isNew) {
     await session.delete()
@@ -115,7 +117,7 @@ class Listening {
   readonly #underWay = new Set<Promise<void>>()
   #handled = 0
   #failure: Error | null = null
-  #last: { callback: ShownCallback; offer: Offer; answer: Forwarded } | null = null
+  #last: { callback: ShownCallback; offer: ListenerOffer; answer: Forwarded } | null = null
 
   constructor(call: Call<ListenOptions>, { session, sharedKey }: OpenSession) {
     this.#call = call
@@ -150,7 +152,7 @@ class Listening {
     this.#stop.abort()
   }
 
-  async #handle(offer: Offer): Promise<void> {
+  async #handle(offer: ListenerOffer): Promise<void> {
     const { options, isJson, paint } = this.#call
     const arrivedAtMs = performance.now()
     const body = Buffer.from(offer.bodyBase64, 'base64')
@@ -172,7 +174,7 @@ class Listening {
     this.#handled++
   }
 
-  #forward(offer: Offer, body: Buffer): Promise<Forwarded> {
+  #forward(offer: ListenerOffer, body: Buffer): Promise<Forwarded> {
     const { forwardTo, skipVerify = false } = this.#call.options
     if (forwardTo === undefined) {
       const shown = { status: 200, error: null, durationMs: 0, body: Buffer.alloc(0) } as const
@@ -193,7 +195,7 @@ class Listening {
     if (hint !== null) this.#call.note(`    ${hint}`)
   }
 
-  #toShown(offer: Offer, body: Buffer): ShownCallback {
+  #toShown(offer: ListenerOffer, body: Buffer): ShownCallback {
     const headers = Object.fromEntries(
       offer.headers.map(([name, value]) => [name.toLowerCase(), value]),
     )
@@ -235,7 +237,7 @@ class Listening {
       else if (key === 'r') await this.#replay()
       else if (key === 'd') await this.#showDetails()
     } catch (error) {
-      const { problem } = error instanceof ApiError ? error : { problem: null }
+      const { problem } = error instanceof PaybellError ? error : { problem: undefined }
       this.#call.note(problem?.detail ?? (error as Error).message)
     }
   }

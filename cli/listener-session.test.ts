@@ -4,14 +4,15 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { ApiError } from './api.ts'
-import { ListenerSession, type Offer } from './listener-session.ts'
+import type { ListenerOffer } from '../sdk/src/types.ts'
+import { RefusedError } from './api.ts'
+import { ListenerSession } from './listener-session.ts'
 import type { CallerConfig } from './settings.ts'
 import { Target } from './target.ts'
 
 type Answer = readonly [status: number, body?: object, headers?: Record<string, string>]
 
-const OFFER: Offer = {
+const OFFER: ListenerOffer = {
   offerId: 'o1',
   deliveryId: 'd1',
   eventId: 'e1',
@@ -19,6 +20,7 @@ const OFFER: Offer = {
   headers: [],
   bodyBase64: 'e30=',
   timeoutMs: 15_000,
+  deadlineAt: '2026-03-02T09:30:15.400Z',
 }
 const REGISTERED: Answer = [201, { id: 'l1', status: 'PAUSED' }]
 const ANSWERED = {
@@ -40,7 +42,7 @@ async function start(t: TestContext, script: Record<string, Answer[]>) {
     for await (const chunk of request) body += chunk
     const call = `${request.method} ${path}`
     if (path === '/auth/token') {
-      response.end(JSON.stringify({ access_token: `t${++tokens}` }))
+      response.end(JSON.stringify({ access_token: `t${++tokens}`, expires_in: 3_600 }))
       return
     }
     calls.push(`${call} ${request.headers.authorization}`)
@@ -67,8 +69,9 @@ async function start(t: TestContext, script: Record<string, Answer[]>) {
     configDir: null,
   }
   const notes: string[] = []
+  const target = new Target(config, {}, () => {})
   const session = new ListenerSession({
-    target: new Target(config, {}, () => {}),
+    api: await target.client(() => notes.push('a new token')),
     accountId: 'a',
     name: 'n',
     sharedKey: 'k',
@@ -77,7 +80,7 @@ async function start(t: TestContext, script: Record<string, Answer[]>) {
   return { session, calls, bodies, notes }
 }
 
-async function first(session: ListenerSession): Promise<Offer> {
+async function first(session: ListenerSession): Promise<ListenerOffer> {
   for await (const offer of session.callbacks(new AbortController().signal)) return offer
   return assert.fail('no callback came')
 }
@@ -93,7 +96,7 @@ test('a token that has run out is renewed', async (t) => {
     'GET /v1/listeners/l1/next Bearer t1',
     'GET /v1/listeners/l1/next Bearer t2',
   ])
-  assert.deepEqual(notes, ['The token has run out; fetching another.'])
+  assert.deepEqual(notes, ['a new token'])
 })
 
 test('credentials that are refused end it', async (t) => {
@@ -101,7 +104,7 @@ test('credentials that are refused end it', async (t) => {
     'POST /v1/listeners': [REGISTERED],
     'GET /v1/listeners/l1/next': [[401]],
   })
-  await assert.rejects(first(session), ApiError)
+  await assert.rejects(first(session), RefusedError)
 })
 
 test('a listener that was deleted is made anew', async (t) => {

@@ -1,36 +1,25 @@
 // A listener at a service, kept over its restarts: registers, asks for one callback after the other,
-// tells what came of each. A service that is away is waited for; a token that has run out is renewed.
+// tells what came of each. A service that is away is waited for.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Answer, type Api, ApiError, type CallOptions, UnreachableError } from './api.ts'
+import { PaybellError } from '../sdk/src/errors.ts'
+import type {
+  DeliveryDetail,
+  EndpointHealth,
+  Listener,
+  ListenerOffer,
+  ListenerOutcome,
+} from '../sdk/src/types.ts'
+import { type Api, UnreachableError } from './api.ts'
 import type { Forwarded } from './forward.ts'
-import type { Target } from './target.ts'
-
-export interface Offer {
-  offerId: string
-  /** Null for a test. */
-  deliveryId: string | null
-  eventId: string
-  attempt: number
-  headers: readonly (readonly [string, string])[]
-  bodyBase64: string
-  /** What is left of the attempt's time. */
-  timeoutMs: number
-}
 
 export interface SessionOptions {
-  target: Target
+  api: Api
   accountId: string
   name: string
   sharedKey: string
   /** Told in a line what happens to the connection. */
   note(text: string): void
-}
-
-interface ListenerItem {
-  id: string
-  status: string
-  health?: { pending: number }
 }
 
 const WAIT_SECONDS = 25
@@ -43,7 +32,6 @@ const PARTING_TIMEOUT_MS = 3_000
 
 export class ListenerSession {
   readonly #options: SessionOptions
-  #api: Promise<Api> | null = null
   #id: string | null = null
 
   constructor(options: SessionOptions) {
@@ -52,32 +40,32 @@ export class ListenerSession {
 
   /** Makes the listener or finds it; tells how many callbacks have waited for it. */
   async register(): Promise<{ isNew: boolean; pending: number }> {
-    const { accountId, name, sharedKey } = this.#options
-    const headers = { accountid: accountId }
-    const answer = await this.#call('POST', '/v1/listeners', { headers, json: { name, sharedKey } })
-    const { id } = answer.json<ListenerItem>()
+    const { api, accountId, name, sharedKey } = this.#options
+    const answer = await api.post('/v1/listeners', { name, sharedKey }, { accountId })
+    const { id } = answer.json<Listener>()
     this.#id = id
     if (answer.status === 201) return { isNew: true, pending: 0 }
-    const { health } = (await this.#call('GET', `/v1/listeners/${id}`)).json<ListenerItem>()
-    return { isNew: false, pending: health?.pending ?? 0 }
+    const found = await api.get(`/v1/listeners/${id}`)
+    const { health } = found.json<Listener & { health: EndpointHealth }>()
+    return { isNew: false, pending: health.pending }
   }
 
   /** Each as soon as it is there, until called off. Ask for the next one at once: others wait. */
-  async *callbacks(signal: AbortSignal): AsyncGenerator<Offer> {
+  async *callbacks(signal: AbortSignal): AsyncGenerator<ListenerOffer> {
     for (let failures = 0; !signal.aborted; ) {
       try {
         if (this.#id === null) await this.register()
-        const answer = await this.#call('GET', `/v1/listeners/${this.#id}/next`, {
+        const answer = await this.#options.api.call('GET', `/v1/listeners/${this.#id}/next`, {
           query: { wait: WAIT_SECONDS },
           timeoutMs: POLL_TIMEOUT_MS,
           signal,
         })
         if (failures > 0) this.#options.note('Connected again.')
         failures = 0
-        if (answer.status === 200) yield answer.json<Offer>()
+        if (answer.status === 200) yield answer.json<ListenerOffer>()
       } catch (error) {
         if (signal.aborted) return
-        if (error instanceof ApiError && error.status === 404 && this.#id !== null) {
+        if (error instanceof PaybellError && error.status === 404 && this.#id !== null) {
           this.#options.note('The listener was deleted; it is made anew.')
           this.#id = null
           continue
@@ -90,17 +78,17 @@ export class ListenerSession {
   }
 
   /** False when it could not be told in time: the service tries the callback again. */
-  async answer(offer: Offer, answer: Forwarded, timeoutMs: number): Promise<boolean> {
+  async answer(offer: ListenerOffer, answer: Forwarded, timeoutMs: number): Promise<boolean> {
     const endsAtMs = performance.now() + timeoutMs
     for (let failures = 0; ; failures++) {
       try {
-        await this.#call('POST', `/v1/listeners/${this.#id}/outcomes`, {
-          json: toOutcome(offer, answer),
+        await this.#options.api.call('POST', `/v1/listeners/${this.#id}/outcomes`, {
+          body: toOutcome(offer, answer),
           timeoutMs: Math.max(1_000, Math.round(endsAtMs - performance.now())),
         })
         return true
       } catch (error) {
-        if (!(error instanceof ApiError || error instanceof UnreachableError)) throw error
+        if (!(error instanceof PaybellError)) throw error
         if (!isPassing(error) || performance.now() >= endsAtMs) return false
         await delay(pauseMs(error, failures))
       }
@@ -108,19 +96,19 @@ export class ListenerSession {
   }
 
   async replay(deliveryId: string): Promise<void> {
-    await this.#call('POST', `/v1/deliveries/${deliveryId}/replay`)
+    await this.#options.api.call('POST', `/v1/deliveries/${deliveryId}/replay`)
   }
 
   async explain(deliveryId: string): Promise<string> {
-    const answer = await this.#call('GET', `/v1/deliveries/${deliveryId}`)
-    return answer.json<{ explanation: string }>().explanation
+    const answer = await this.#options.api.call('GET', `/v1/deliveries/${deliveryId}`)
+    return answer.json<DeliveryDetail>().explanation
   }
 
   /** Nobody listens any more: what comes from now on waits. */
   async pause(): Promise<void> {
     if (this.#id === null) return
-    await this.#call('PATCH', `/v1/listeners/${this.#id}`, {
-      json: { status: 'PAUSED' },
+    await this.#options.api.call('PATCH', `/v1/listeners/${this.#id}`, {
+      body: { status: 'PAUSED' },
       timeoutMs: PARTING_TIMEOUT_MS,
     })
   }
@@ -128,30 +116,14 @@ export class ListenerSession {
   /** What it is still owed is cancelled. */
   async delete(): Promise<void> {
     if (this.#id === null) return
-    await this.#call('DELETE', `/v1/listeners/${this.#id}`, { timeoutMs: PARTING_TIMEOUT_MS })
+    await this.#options.api.call('DELETE', `/v1/listeners/${this.#id}`, {
+      timeoutMs: PARTING_TIMEOUT_MS,
+    })
     this.#id = null
-  }
-
-  async #call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    try {
-      return await (await this.#connect()).call(method, path, options)
-    } catch (error) {
-      // A connection that is new fetches a token of its own.
-      if (error instanceof UnreachableError) this.#api = null
-      if (!(error instanceof ApiError) || error.status !== 401) throw error
-      this.#api = null
-      this.#options.note('The token has run out; fetching another.')
-      return (await this.#connect()).call(method, path, options)
-    }
-  }
-
-  #connect(): Promise<Api> {
-    this.#api ??= this.#options.target.client()
-    return this.#api
   }
 }
 
-function toOutcome({ offerId }: Offer, answer: Forwarded): object {
+function toOutcome({ offerId }: ListenerOffer, answer: Forwarded): ListenerOutcome {
   const { durationMs } = answer
   if (answer.status === null) return { offerId, error: answer.error, durationMs }
   const { status, body, retryAfter } = answer
@@ -168,17 +140,17 @@ function toOutcome({ offerId }: Offer, answer: Forwarded): object {
 /** The service will be there again, or have time again. */
 function isPassing(error: unknown): boolean {
   if (error instanceof UnreachableError) return true
-  return error instanceof ApiError && (error.status === 429 || error.status >= 500)
+  return error instanceof PaybellError && (error.status === 429 || error.status >= 500)
 }
 
 function away(error: unknown): string {
-  return error instanceof ApiError
-    ? `The service answers ${error.status}.`
-    : (error as UnreachableError).message
+  return error instanceof UnreachableError
+    ? error.message
+    : `The service answers ${(error as PaybellError).status}.`
 }
 
 function pauseMs(error: unknown, failures: number): number {
-  const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0
+  const asked = error instanceof PaybellError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0
   const backoff = Math.min(RECONNECT_MS_MIN * 2 ** Math.min(failures, 10), RECONNECT_MS_MAX)
   return Math.min(Math.max(asked, backoff), RECONNECT_MS_MAX)
 }

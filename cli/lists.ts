@@ -1,22 +1,16 @@
-// The two kinds of list that the interface has, as options and as hints: pages, and cursors for what
+// The two kinds of list that the interface has, as options and as tables: pages, and cursors for what
 // can grow without end.
 
 import type { Command } from 'commander'
+import type { CursorPage, Page } from '../sdk/src/types.ts'
+import type { Answer } from './api.ts'
 import type { Call } from './command.ts'
 import { integer } from './parse.ts'
-import { plural } from './terminal.ts'
+import { type Column, plural } from './terminal.ts'
 
 export interface PageOptions {
   page?: number
   size?: number
-}
-
-export interface PageBody<T> {
-  content: readonly T[]
-  totalPages: number
-  totalElements: number
-  size: number
-  number: number
 }
 
 export function withPage(command: Command): Command {
@@ -25,21 +19,25 @@ export function withPage(command: Command): Command {
     .option('--size <n>', 'items on a page, at most 100', integer(1, 100), 50)
 }
 
-export function notePage<T>(call: Call, body: PageBody<T>): void {
-  if (body.totalPages <= 1) return
-  const shown = `Page ${body.number} of ${body.totalPages}, ${plural(body.totalElements, 'item')} in all.`
-  const isLast = body.number + 1 >= body.totalPages
-  call.note(isLast ? shown : `${shown} The next one: --page ${body.number + 1}`)
+/** A page as a table, and where the next one is. */
+export function showPage<T>(
+  call: Call,
+  answer: Answer,
+  columns: readonly Column<T>[],
+  empty: string,
+): void {
+  call.answer<Page<T>>(answer, (page) => {
+    call.table(columns, page.content, empty)
+    if (page.totalPages <= 1) return
+    const shown = `Page ${page.number} of ${page.totalPages}, ${plural(page.totalElements, 'item')} in all.`
+    const isLast = page.number + 1 >= page.totalPages
+    call.note(isLast ? shown : `${shown} The next one: --page ${page.number + 1}`)
+  })
 }
 
 export interface CursorOptions {
   limit?: number
   after?: string
-}
-
-export interface CursorBody<T> {
-  items: readonly T[]
-  next: string | null
 }
 
 export function withCursor(command: Command): Command {
@@ -48,6 +46,15 @@ export function withCursor(command: Command): Command {
     .option('--after <cursor>', 'go on where an earlier list ended')
 }
 
-export function noteCursor<T>(call: Call, body: CursorBody<T>): void {
-  if (body.next !== null) call.note(`There are more: --after ${body.next}`)
+/** What a cursor has come to, as a table, and where it goes on. */
+export function showCursorPage<T>(
+  call: Call,
+  answer: Answer,
+  columns: readonly Column<T>[],
+  empty: string,
+): void {
+  call.answer<CursorPage<T>>(answer, ({ items, next }) => {
+    call.table(columns, items, empty)
+    if (next !== null) call.note(`There are more: --after ${next}`)
+  })
 }

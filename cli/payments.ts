@@ -3,41 +3,19 @@
 import { readFile } from 'node:fs/promises'
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import type {
+  OperatorPayment,
+  OperatorPaymentEvent,
+  WrittenPayment,
+} from '../sdk/src/internal/operator-types.ts'
+import type { CursorPage } from '../sdk/src/types.ts'
 import { isUuid } from '../server/core/uuid.ts'
 import { type Call, calling, family, operatorCommand } from './command.ts'
-import { parseWithAmountText } from './exact.ts'
-import { type CursorBody, type CursorOptions, noteCursor, withCursor } from './lists.ts'
+import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'
 import { id } from './parse.ts'
 import { paymentsImportCommand } from './payments-import.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import { formatTime, paintState, plural } from './terminal.ts'
-
-export interface PaymentItem {
-  id: string
-  accountId: string
-  clientId: string
-  version: number | null
-  sequence: number
-  status?: { state: string; reason?: string }
-  complete?: boolean
-  createdAt: string
-  completedAt?: string
-  externalId: string
-  quoteId: string
-  /** As written, digit for digit. */
-  amount: { amount: string; currency: string }
-  reference: string
-  purposeOfPayment: string
-  beneficiaryId: string
-  documentReference?: string
-  document?: { mediaType: string; name: string }
-}
-
-export interface PaymentWritten {
-  payment: PaymentItem
-  event: { id: string; type: string; sequence: number } | null
-  stale?: true
-}
 
 const PATH = '/operator/v1/payments'
 const PAYMENT = '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11'
@@ -68,17 +46,15 @@ async function putPayment(call: Call<{ id?: string }>, file: string): Promise<vo
   const paymentId = call.options.id ?? readId(text, file)
   const api = await call.operator()
   const answer = await api.call('PUT', `${PATH}/${paymentId}`, {
-    headers: { accountid: await call.target.accountId(), 'content-type': 'application/json' },
-    body: text,
+    accountId: await call.target.accountId(),
+    headers: { 'content-type': 'application/json' },
+    content: text,
   })
-  if (call.isJson) {
-    call.print(answer.text)
-    return
-  }
-  const { payment, event, stale } = parseWithAmountText<PaymentWritten>(answer.text)
-  call.print(`${payment.id} ${paintState(payment.status?.state ?? '-', call.paint)}`)
-  if (event) call.print(`${event.type}, sequence ${event.sequence}, event ${event.id}`)
-  else call.print(stale ? 'Stale: a newer version is stored.' : 'Nothing changed: no event.')
+  call.answer<WrittenPayment>(answer, ({ payment, event, stale }) => {
+    call.print(`${payment.id} ${paintState(payment.status?.state ?? '-', call.paint)}`)
+    if (event) call.print(`${event.type}, sequence ${event.sequence}, event ${event.id}`)
+    else call.print(stale ? 'Stale: a newer version is stored.' : 'Nothing changed: no event.')
+  })
 }
 
 async function readText(file: string): Promise<string> {
@@ -109,13 +85,6 @@ function show(): Command {
     .action(calling(showPayment))
 }
 
-interface EventItem {
-  id: string
-  event: string
-  sequence: number
-  createdAt: string
-}
-
 async function showPayment(call: Call, paymentId: string): Promise<void> {
   const api = await call.operator()
   const answer = await api.get(`${PATH}/${paymentId}`)
@@ -123,7 +92,7 @@ async function showPayment(call: Call, paymentId: string): Promise<void> {
     call.print(answer.text)
     return
   }
-  const payment = parseWithAmountText<PaymentItem>(answer.text)
+  const payment = answer.json<OperatorPayment>()
   const { status, document } = payment
   call.fields([
     ['Payment', payment.id],
@@ -140,7 +109,9 @@ async function showPayment(call: Call, paymentId: string): Promise<void> {
     ...(document ? ([['Document', `${document.name} (${document.mediaType})`]] as const) : []),
     ...(payment.version === null ? [] : ([['Version', payment.version]] as const)),
   ])
-  const events = (await api.get(`${PATH}/${paymentId}/events`)).json<CursorBody<EventItem>>()
+  const events = (await api.get(`${PATH}/${paymentId}/events`)).json<
+    CursorPage<OperatorPaymentEvent>
+  >()
   call.print('')
   call.table(
     [
@@ -170,12 +141,9 @@ async function listPayments(call: Call<CursorOptions & { client?: string }>): Pr
   const { limit, after, client: clientId, account: accountId } = call.options
   const api = await call.operator()
   const answer = await api.get(PATH, { limit, after, clientId, accountId })
-  if (call.isJson) {
-    call.print(answer.text)
-    return
-  }
-  const body = parseWithAmountText<CursorBody<PaymentItem>>(answer.text)
-  call.table(
+  showCursorPage<OperatorPayment>(
+    call,
+    answer,
     [
       { title: 'PAYMENT', of: (payment) => payment.id },
       {
@@ -189,10 +157,8 @@ async function listPayments(call: Call<CursorOptions & { client?: string }>): Pr
       { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
       { title: 'EXTERNAL ID', of: ({ externalId }) => externalId },
     ],
-    body.items,
     'There are no payments. Make one with: paybell trigger',
   )
-  noteCursor(call, body)
 }
 
 interface ErasedPayment {

@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
+import type { Job } from '../sdk/src/internal/operator-types.ts'
 import type { Api } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
 import { type FilterOptions, toFilter, withFilter } from './deliveries.ts'
@@ -13,13 +14,6 @@ interface RecoverOptions extends FilterOptions {
   dryRun?: boolean
   yes?: boolean
   wait: boolean
-}
-
-interface Job {
-  id: string
-  state: 'RUNNING' | 'DONE' | 'FAILED'
-  total: number
-  done: number
 }
 
 const PATH = '/operator/v1/deliveries/replay'

@@ -2,8 +2,9 @@
 // 0 done, 1 failed, 2 wrong usage.
 
 import { CommanderError } from 'commander'
+import { PaybellError } from '../sdk/src/errors.ts'
 import { ConfigError } from '../server/core/setting.ts'
-import { ApiError, UnreachableError } from './api.ts'
+import { UnreachableError } from './api.ts'
 import { problemText } from './problem-text.ts'
 import { StopSignals } from './stop-signals.ts'
 import { paintFor } from './terminal.ts'
@@ -31,7 +32,7 @@ function exitCodeOf(error: unknown): number {
 
 function describe(error: unknown, hasColour: boolean): string {
   const paint = paintFor(hasColour)
-  if (error instanceof ApiError) return problemText(error, paint)
+  if (error instanceof PaybellError && error.status >= 400) return problemText(error, paint)
   const name = paint.red('paybell:')
   if (error instanceof UnreachableError) {
     return `${name} ${error.message}\n  Start a sandbox with npm start, or say where the service is with --url or PAYBELL_URL.`

@@ -4,15 +4,10 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import { FILE_BYTES_MAX, type PaymentState } from '../server/core/payment.ts'
-import { isJsonNumber, rawNumber } from './exact.ts'
+import type { DocumentWithFile } from '../sdk/src/internal/operator-types.ts'
+import type { PaymentState } from '../sdk/src/types.ts'
+import { FILE_BYTES_MAX } from '../server/core/payment.ts'
 import { UsageError } from './run.ts'
-
-export interface SampleDocument {
-  mediaType: string
-  name: string
-  base64EncodedFile: string
-}
 
 export type SamplePayment = Record<string, unknown> & { id: string }
 
@@ -26,7 +21,7 @@ export function samplePayment(): SamplePayment {
     externalId: `INV-${new Date().getUTCFullYear()}-${number}`,
     quoteId: randomUUID(),
     amount: {
-      amount: rawNumber(`${randomInt(20, 20_000)}.${String(randomInt(0, 100)).padStart(2, '0')}`),
+      amount: `${randomInt(20, 20_000)}.${String(randomInt(0, 100)).padStart(2, '0')}`,
       currency: CURRENCIES[randomInt(CURRENCIES.length)],
     },
     reference: `Invoice ${number}`,
@@ -54,6 +49,12 @@ const OVERRIDES = [
   'version',
 ] as const
 
+/** As JSON writes numbers. */
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+
+/** The types of the language library do not know it yet. */
+const rawJson = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
+
 /** `amount.amount=1250.00`: sets one field. Numbers keep their digits; everything else is text. */
 export function override(payment: SamplePayment, text: string): void {
   const [, path, value] = /^([\w.]+)=(.*)$/s.exec(text) ?? []
@@ -65,11 +66,12 @@ export function override(payment: SamplePayment, text: string): void {
     throw new UsageError(`a payment has no ${path}. Its fields: ${OVERRIDES.join(', ')}.`)
   }
   const isNumber = path === 'amount.amount' || path === 'version'
-  if (isNumber && !isJsonNumber(value)) {
+  if (isNumber && !NUMBER.test(value)) {
     throw new UsageError(`${path} must be a number as JSON writes it, such as 1250.00`)
   }
   const [first, second] = path.split('.') as [string, string?]
-  const put = isNumber ? rawNumber(value) : value
+  // An amount is text until it is written; of a version, too, no digit may be lost.
+  const put = path === 'version' ? rawJson(value) : value
   if (second === undefined) payment[first] = put
   else payment[first] = { ...(payment[first] as object | undefined), [second]: put }
 }
@@ -93,7 +95,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 }
 
-export async function readDocument(path: string): Promise<SampleDocument> {
+export async function readDocument(path: string): Promise<DocumentWithFile> {
   const bytes = await readFile(path).catch((error: Error) => {
     throw new UsageError(`${path} cannot be read: ${error.message}`)
   })

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isUuid } from '../server/core/uuid.ts'
-import { Api } from './api.ts'
+import { Api, keyBearer, tokenBearer } from './api.ts'
 import { UsageError } from './run.ts'
 import { readSandboxFile, type SandboxFile } from './sandbox-file.ts'
 import type { CallerConfig } from './settings.ts'
@@ -51,7 +51,7 @@ export class Target {
   }
 
   /** For the client's side: what an integrator does, with a token made from the credentials. */
-  async client(): Promise<Api> {
+  async client(onTokenRefused?: () => void): Promise<Api> {
     const clientId = this.#options.clientId ?? this.config.clientId
     const clientSecret = this.#options.clientSecret ?? this.config.clientSecret
     const url = this.#options.url ?? this.config.url
@@ -71,9 +71,16 @@ export class Target {
         'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
       )
     }
+    const bearer = tokenBearer(baseUrl, credentials)
     return new Api({
       url: baseUrl,
-      bearer: () => fetchToken(baseUrl, credentials),
+      bearer: {
+        get: () => bearer.get(),
+        refuse(token) {
+          onTokenRefused?.()
+          return bearer.refuse(token)
+        },
+      },
       refusedHint: 'Check PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
     })
   }
@@ -109,21 +116,12 @@ export class Target {
   }
 }
 
-function operatorApi(url: string, key: string): Api {
+export function operatorApi(url: string, key: string): Api {
   return new Api({
     url,
-    bearer: async () => key,
+    bearer: keyBearer(key),
     refusedHint: 'The operator key was refused: check PAYBELL_OPERATOR_KEY or --key-file.',
   })
-}
-
-async function fetchToken(
-  url: string,
-  credentials: { clientId: string; clientSecret: string },
-): Promise<string> {
-  const api = new Api({ url, bearer: async () => '' })
-  const answer = await api.post('/auth/token', credentials)
-  return answer.json<{ access_token: string }>().access_token
 }
 
 export async function readSecretFile(path: string): Promise<string> {

@@ -3,17 +3,17 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { PAYMENT_STATES, type PaymentState } from '../server/core/payment.ts'
-import type { Api } from './api.ts'
+import type { DocumentWithFile, WrittenPayment } from '../sdk/src/internal/operator-types.ts'
+import { PAYMENT_STATES } from '../sdk/src/internal/words.ts'
+import { toExactJson } from '../sdk/src/money.ts'
+import type { PaymentState } from '../sdk/src/types.ts'
+import type { Answer, Api } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
-import { parseWithAmountText } from './exact.ts'
 import { gather, id, integer, oneOf, parseSpan } from './parse.ts'
-import type { PaymentWritten } from './payments.ts'
 import {
   override,
   pathTo,
   readDocument,
-  type SampleDocument,
   type SamplePayment,
   samplePayment,
 } from './sample-payment.ts'
@@ -63,7 +63,7 @@ async function trigger(call: Call<TriggerOptions>): Promise<void> {
 async function walk(
   call: Call<TriggerOptions>,
   api: Api,
-  made: { accountId: string; payment: SamplePayment; document: SampleDocument | null },
+  made: { accountId: string; payment: SamplePayment; document: DocumentWithFile | null },
 ): Promise<void> {
   const { state, only, every } = call.options
   const states = only ? [state] : pathTo(state)
@@ -72,12 +72,12 @@ async function walk(
     const isLast = index === states.length - 1
     const payment =
       isLast && made.document ? { ...made.payment, document: made.document } : made.payment
-    const text = await writePayment(api, made.accountId, payment, step)
+    const answer = await writePayment(api, made.accountId, payment, step)
     if (call.isJson) {
-      call.print(text)
+      call.print(answer.text)
       continue
     }
-    const { event, payment: written } = parseWithAmountText<PaymentWritten>(text)
+    const { event, payment: written } = answer.json<WrittenPayment>()
     if (index === 0) {
       const { amount, currency } = written.amount
       call.print(`Payment ${written.id} of ${amount} ${currency} (${written.externalId})`)
@@ -88,17 +88,16 @@ async function walk(
   }
 }
 
-/** Returns the answer's text. */
-export async function writePayment(
+export function writePayment(
   api: Api,
   accountId: string,
   payment: SamplePayment,
   state: PaymentState,
-): Promise<string> {
+): Promise<Answer> {
   const status = { ...(payment.status as object | undefined), state }
-  const answer = await api.call('PUT', `/operator/v1/payments/${payment.id}`, {
-    headers: { accountid: accountId, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...payment, status }),
+  return api.call('PUT', `/operator/v1/payments/${payment.id}`, {
+    accountId,
+    headers: { 'content-type': 'application/json' },
+    content: toExactJson({ ...payment, status }),
   })
-  return answer.text
 }

@@ -1,9 +1,10 @@
 // `paybell webhooks …`: what an integrator does, with a client's credentials.
 
 import type { Command } from 'commander'
+import type { Endpoint, Page, TestResult } from '../sdk/src/types.ts'
 import type { Api } from './api.ts'
 import { type Call, callCommand, calling, family } from './command.ts'
-import { notePage, type PageBody, type PageOptions, withPage } from './lists.ts'
+import { type PageOptions, showPage, withPage } from './lists.ts'
 import { id } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import {
@@ -13,14 +14,6 @@ import {
   withSharedKey,
 } from './shared-key.ts'
 import { formatSpan, paintState } from './terminal.ts'
-
-interface WebhookItem {
-  id: string
-  endpointUrl: string
-  hmacHeaderName: string
-  algorithm: string
-  status: string
-}
 
 const WEBHOOK = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
 
@@ -63,10 +56,10 @@ async function registerWebhook(
   }
   const sharedKey = generateKey ? generateSharedKey() : await requireSharedKey(call)
   const api = await call.target.client()
-  const headers = { accountid: await call.target.accountId() }
-  await api.post('/v1/webhooks/register', { callbackUrl, sharedKey }, { headers })
+  const accountId = await call.target.accountId()
+  await api.post('/v1/webhooks/register', { callbackUrl, sharedKey }, { accountId })
   // The answer is empty, by the interface; the list tells the id and the name of the header.
-  const webhook = await findWebhook(api, headers, callbackUrl)
+  const webhook = await findWebhook(api, accountId, callbackUrl)
   if (call.isJson) {
     call.print(JSON.stringify(generateKey ? { ...webhook, sharedKey } : webhook))
     return
@@ -84,16 +77,16 @@ async function registerWebhook(
 
 async function findWebhook(
   api: Api,
-  headers: Readonly<Record<string, string>>,
+  accountId: string,
   callbackUrl: string,
-): Promise<WebhookItem | null> {
+): Promise<Endpoint | null> {
   const wanted = new URL(callbackUrl).href
   for (let page = 0; ; page++) {
     const answer = await api.call('GET', '/v1/webhooks/list', {
-      headers,
+      accountId,
       query: { page, size: 100 },
     })
-    const body = answer.json<PageBody<WebhookItem>>()
+    const body = answer.json<Page<Endpoint>>()
     const found = body.content.find(({ endpointUrl }) => new URL(endpointUrl).href === wanted)
     if (found) return found
     if (page + 1 >= body.totalPages) return null
@@ -108,35 +101,26 @@ function list(): Command {
       const { page, size } = call.options
       const api = await call.target.client()
       const answer = await api.call('GET', '/v1/webhooks/list', {
-        headers: { accountid: await call.target.accountId() },
+        accountId: await call.target.accountId(),
         query: { page, size },
       })
-      call.answer<PageBody<WebhookItem>>(answer, (body) => {
-        call.table(
-          [
-            { title: 'WEBHOOK', of: (webhook) => webhook.id },
-            {
-              title: 'STATUS',
-              of: ({ status }) => status,
-              paint: (text) => paintState(text, call.paint),
-            },
-            { title: 'SIGNATURE', of: ({ hmacHeaderName }) => hmacHeaderName },
-            { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
-          ],
-          body.content,
-          'There are no webhooks. Make one with: paybell webhooks register URL --generate-key',
-        )
-        notePage(call, body)
-      })
+      showPage<Endpoint>(
+        call,
+        answer,
+        [
+          { title: 'WEBHOOK', of: (webhook) => webhook.id },
+          {
+            title: 'STATUS',
+            of: ({ status }) => status,
+            paint: (text) => paintState(text, call.paint),
+          },
+          { title: 'SIGNATURE', of: ({ hmacHeaderName }) => hmacHeaderName },
+          { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
+        ],
+        'There are no webhooks. Make one with: paybell webhooks register URL --generate-key',
+      )
     }),
   )
-}
-
-interface TestResult {
-  delivered: boolean
-  status: number | null
-  durationMs: number
-  error: string | null
 }
 
 function testSend(): Command {

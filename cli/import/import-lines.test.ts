@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { type Answer, Api, ApiError, type CallOptions, UnreachableError } from '../api.ts'
+import type { RawDetails } from '../../sdk/src/caller.ts'
+import { PaybellError } from '../../sdk/src/errors.ts'
+import { type Answer, Api, keyBearer, UnreachableError } from '../api.ts'
 import { importLines } from './import-lines.ts'
 import { openStream } from './input.ts'
 import { readLines } from './lines.ts'
@@ -32,15 +34,15 @@ class Model extends Api {
   readonly #fates: Fate[]
 
   constructor(fates: readonly Fate[]) {
-    super({ url: 'http://model', bearer: async () => 'key' })
+    super({ url: 'http://model', bearer: keyBearer('key'), refusedHint: '' })
     this.#fates = [...fates]
   }
 
-  override async call(_method: string, _path: string, options: CallOptions = {}) {
+  override async call(_method: string, _path: string, details: RawDetails = {}) {
     const fate = this.#fates.shift() ?? 'fine'
     if (fate === 'lost') throw new Crash()
-    if (fate === 'busy') throw new ApiError(answer('', 503), { code: 'overloaded' })
-    const lines = Buffer.from(options.body as Uint8Array)
+    if (fate === 'busy') throw new PaybellError('', { code: 'overloaded', status: 503 })
+    const lines = Buffer.from(details.content as Uint8Array)
       .toString()
       .trim()
       .split('\n')

@@ -3,14 +3,17 @@
 // the service asks for; nothing of a later round goes before.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Api, ApiError, type Problem, UnreachableError } from '../api.ts'
+import { PaybellError } from '../../sdk/src/errors.ts'
+import type { WrittenLine } from '../../sdk/src/internal/operator-types.ts'
+import type { Problem } from '../../sdk/src/types.ts'
+import { type Api, UnreachableError } from '../api.ts'
 import type { InputLine } from './lines.ts'
 
 export interface LineOutcome {
   line: number
   id: string | null
   kind: 'event' | 'unchanged' | 'bad'
-  problem?: Problem
+  problem?: Partial<Problem>
 }
 
 export interface SendPolicy {
@@ -23,25 +26,18 @@ export interface SendPolicy {
   hasAnswered: () => boolean
 }
 
-interface AnswerLine {
-  line: number
-  id: string | null
-  event?: object | null
-  problem?: Problem
-}
-
 const NOT_NOW = new Set(['database-away', 'overloaded', 'not-ready', 'too-many-requests'])
 /** A mistake of the service's own may be a passing one, but not more than a few times. */
 const INTERNAL_TRIES = 3
 const REQUEST_TIMEOUT_MS = 300_000
 const WAIT_SECONDS_MAX = 60
 
-const TOO_LONG: Problem = {
+const TOO_LONG = {
   title: 'The line is too long',
   status: 413,
   code: 'body-too-large',
   detail: 'The line is longer than any payment can be.',
-}
+} as const
 
 export class Interrupted extends Error {}
 
@@ -80,7 +76,7 @@ export async function sendRound(
 interface Failure {
   error: Error
   why: string
-  retryAfterSeconds: number | null
+  retryAfterSeconds?: number | undefined
 }
 
 async function send(
@@ -88,24 +84,29 @@ async function send(
   lines: readonly InputLine[],
   policy: SendPolicy,
   round: number,
-): Promise<{ answers: readonly AnswerLine[]; failure: Failure | null }> {
+): Promise<{ answers: readonly WrittenLine[]; failure: Failure | null }> {
   try {
     const answer = await api.call('POST', '/operator/v1/payments/batch', {
       headers: { 'content-type': 'application/x-ndjson', accept: 'application/x-ndjson' },
-      body: toBody(lines),
+      content: toBody(lines),
       timeoutMs: REQUEST_TIMEOUT_MS,
     })
     return { answers: readAnswers(answer.text), failure: null }
   } catch (error) {
-    if (error instanceof ApiError) {
-      const isPassing = error.status === 429 || error.status === 408 || error.status === 503
-      if (!isPassing && !(error.status >= 500 && round < INTERNAL_TRIES)) throw error
-      const why = error.problem.title ?? `it answered ${error.status}`
-      return { answers: [], failure: { error, why, retryAfterSeconds: error.retryAfterSeconds } }
+    if (error instanceof UnreachableError && policy.hasAnswered()) {
+      return { answers: [], failure: { error, why: error.message } }
     }
-    if (!(error instanceof UnreachableError) || !policy.hasAnswered()) throw error
-    return { answers: [], failure: { error, why: error.message, retryAfterSeconds: null } }
+    if (!(error instanceof PaybellError) || !isPassing(error, round)) throw error
+    const why = error.problem?.title ?? `it answered ${error.status}`
+    const { retryAfterSeconds } = error
+    return { answers: [], failure: { error, why, retryAfterSeconds } }
   }
+}
+
+/** Not now, or a mistake of the service's own that may be a passing one. */
+function isPassing({ status }: PaybellError, round: number): boolean {
+  if (status === 429 || status === 408 || status === 503) return true
+  return status >= 500 && round < INTERNAL_TRIES
 }
 
 function toBody(lines: readonly InputLine[]): Uint8Array<ArrayBuffer> {
@@ -120,8 +121,8 @@ function toBody(lines: readonly InputLine[]): Uint8Array<ArrayBuffer> {
 }
 
 /** An answer that was cut short tells fewer lines: the rest is owed still, and repeating it is harmless. */
-function readAnswers(text: string): AnswerLine[] {
-  const answers: AnswerLine[] = []
+function readAnswers(text: string): WrittenLine[] {
+  const answers: WrittenLine[] = []
   for (const line of text.split('\n')) {
     if (line === '') continue
     try {
@@ -136,7 +137,7 @@ function readAnswers(text: string): AnswerLine[] {
 /** Moves what is settled to the outcomes, and returns what has to be sent again. */
 function take(
   lines: readonly InputLine[],
-  answers: readonly AnswerLine[],
+  answers: readonly WrittenLine[],
   outcomes: LineOutcome[],
   round: number,
 ): InputLine[] {
@@ -149,7 +150,7 @@ function take(
       outcomes.push({ line: line.number, id, kind: answer.event ? 'event' : 'unchanged' })
       return false
     }
-    const code = problem.code ?? ''
+    const { code } = problem
     if (NOT_NOW.has(code) || (code === 'internal' && round < INTERNAL_TRIES)) return true
     outcomes.push({ line: line.number, id, kind: 'bad', problem })
     return false

@@ -250,6 +250,19 @@ test('it gives up after the retries, and at once when it would have to wait for 
   assert.equal(limited.seen.length, 1)
 })
 
+test('Retry-After is seconds or a date, and what is neither is passed over', async (t) => {
+  const asked = async (text: string) => {
+    const refuse = () => problem(429, 'too-many-requests', {}, { 'retry-after': text })
+    const { client } = await setUp(t, refuse, { retries: 0 })
+    return (await errorOf(client.payments.get('p'))).retryAfterSeconds
+  }
+  assert.equal(await asked('7'), 7)
+  const inADay = await asked(new Date(Date.now() + 86_400_000).toUTCString())
+  assert.ok(inADay !== undefined && inADay > 86_000 && inADay <= 86_400, String(inADay))
+  assert.equal(await asked('Sun, 15 Nov 2020 05:00:00 GMT'), 0)
+  assert.equal(await asked('soon'), undefined)
+})
+
 test('after a network error only what may be done twice is done again', async (t) => {
   const { client, seen } = await setUp(t, (_seen, calls) => (calls % 2 ? 'reset' : { body: {} }))
   await client.payments.get('p')
