@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { type Config, targetsOf } from './config/config.ts'
-import { scaledSpans } from './config/scaled-spans.ts'
+import { CurrentPolicies } from './config/policies.ts'
 import type { RetryPolicy } from './core/backoff.ts'
 import type { CircuitPolicy } from './core/circuit.ts'
 import { LEASE_POLICY, type LeasePolicy } from './core/lease.ts'
@@ -186,14 +186,13 @@ export function createApp(options: AppOptions): PaybellApp {
     { id: processId, host: hostname(), version: VERSION },
     leases,
   )
-  const scaled = scaledSpans(config)
+  const policies = new CurrentPolicies(config, policyOverrides(spans))
   const engineOptions: EngineOptions = {
-    retry: spans.retry ?? scaled.retry,
+    policies,
     leases,
     lanes: {
       policy: {
         inFlightMax: SLOTS / 8,
-        circuit: spans.circuit ?? scaled.circuit,
         slowMs: 1_000,
         ratePerSecond: config.endpointRatePerSecond,
         backlogPerSecond: 2_000,
@@ -205,7 +204,6 @@ export function createApp(options: AppOptions): PaybellApp {
       unprovenMax: UNPROVEN_MAX,
       lanesMax: 20_000,
       keepMsMax: 30_000,
-      patienceMs: spans.patienceMs ?? scaled.patienceMs,
     },
     payloads: { cacheBytesMax: 64 * 1024 * 1024, fileBytesMax: 64 * 1024 * 1024 },
     recorder: RECORDER_LIMITS,
@@ -216,7 +214,6 @@ export function createApp(options: AppOptions): PaybellApp {
     // The sandbox may be made faster while it runs: it cares as often as the fastest needs, so that what
     // has run out is exhausted before its endpoint is disabled.
     careEveryMs: spans.careEveryMs ?? (config.mode === 'sandbox' ? 1_000 : 60_000),
-    disableAfterMs: spans.disableAfterMs ?? scaled.disableAfterMs,
     // Told with every renewal of the leases.
     onDatabaseTime: (...reading) => {
       clock.adjust(...reading)
@@ -260,6 +257,7 @@ export function createApp(options: AppOptions): PaybellApp {
     pool,
     clock,
     config,
+    policies,
     sealer,
     targets,
     newId: () => ids.next(),
@@ -291,13 +289,7 @@ export function createApp(options: AppOptions): PaybellApp {
 
   /** For what is decided from now on; what was decided stays. Never outside the sandbox. */
   function changeTimeScale(timeScale: number): void {
-    config.timeScale = timeScale
-    const next = scaledSpans(config)
-    Object.assign(engineOptions.retry, next.retry)
-    Object.assign(engineOptions.lanes.policy.circuit, next.circuit)
-    engineOptions.lanes.patienceMs = next.patienceMs
-    engineOptions.disableAfterMs = next.disableAfterMs
-    Object.assign(scaled.notices, next.notices)
+    policies.changeTimeScale(timeScale)
     logger.info({ timeScale }, 'time-scale.changed')
   }
 
@@ -317,7 +309,7 @@ export function createApp(options: AppOptions): PaybellApp {
     receivers,
     timeScale:
       config.mode === 'sandbox'
-        ? { current: () => config.timeScale, change: changeTimeScale }
+        ? { current: () => policies.current.timeScale, change: changeTimeScale }
         : null,
     routes: {
       client: [deliveryActionRoutes({ ...deps, jobs }), listenerRoutes({ ...deps, exchange })],
@@ -336,7 +328,6 @@ export function createApp(options: AppOptions): PaybellApp {
   const upkeep = new Upkeep(deps, {
     logger,
     metrics,
-    notices: scaled.notices,
     random: Math.random,
     setTimer: setUnheldTimer,
   })
@@ -423,5 +414,15 @@ export function createApp(options: AppOptions): PaybellApp {
       isDraining = true
     },
     stop: () => life.stop(),
+  }
+}
+
+/** What tests compress of the policies. */
+function policyOverrides({ retry, circuit, patienceMs, disableAfterMs }: Partial<Spans>) {
+  return {
+    ...(retry ? { retry } : {}),
+    ...(circuit ? { circuit } : {}),
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+    ...(disableAfterMs === undefined ? {} : { disableAfterMs }),
   }
 }

@@ -45,7 +45,6 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
     {
       policy: {
         inFlightMax: 100,
-        circuit: circuitPolicy(),
         slowMs: 1_000,
         ratePerSecond: null,
         backlogPerSecond: 2_000,
@@ -57,7 +56,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       unprovenMax: 100_000,
       lanesMax: 100,
       keepMsMax: 30_000,
-      patienceMs: 3_600_000,
+      policies: { current: { circuit: circuitPolicy(), patienceMs: 3_600_000 } },
     },
     {
       onPostponed() {},

@@ -89,12 +89,18 @@ async function engineWithOneDue() {
     )
   }
   const engine = new Engine(environment, {
-    retry: retryPolicy(),
+    policies: {
+      current: {
+        retry: retryPolicy(),
+        circuit: circuitPolicy(),
+        patienceMs: 3_600_000,
+        disableAfterMs: 1e9,
+      },
+    },
     leases: LEASE_POLICY,
     lanes: {
       policy: {
         inFlightMax: 8,
-        circuit: circuitPolicy(),
         slowMs: 1_000,
         ratePerSecond: null,
         backlogPerSecond: 2_000,
@@ -106,7 +112,6 @@ async function engineWithOneDue() {
       unprovenMax: 100_000,
       lanesMax: 100,
       keepMsMax: 30_000,
-      patienceMs: 3_600_000,
     },
     payloads: { cacheBytesMax: 1_000, fileBytesMax: 1_000 },
     recorder: RECORDER_LIMITS,
@@ -115,7 +120,6 @@ async function engineWithOneDue() {
     pollEveryMs: 1_000,
     slowCheckEveryMs: 250,
     careEveryMs: 60_000,
-    disableAfterMs: 1e9,
     onDatabaseTime() {},
   })
   await engine.start()

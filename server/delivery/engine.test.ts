@@ -101,12 +101,18 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
   })
   environment.send = async () => ({ outcome: { kind: 'answered', status: 200 }, durationMs: 5 })
   const engine = new Engine(environment, {
-    retry: retryPolicy(),
+    policies: {
+      current: {
+        retry: retryPolicy(),
+        circuit: circuitPolicy(),
+        patienceMs: 3_600_000,
+        disableAfterMs: 1e9,
+      },
+    },
     leases: LEASE_POLICY,
     lanes: {
       policy: {
         inFlightMax: 1,
-        circuit: circuitPolicy(),
         slowMs: 1_000,
         ratePerSecond: null,
         backlogPerSecond: 2_000,
@@ -119,7 +125,6 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
       unprovenMax: 100_000,
       lanesMax: 100,
       keepMsMax: 30_000,
-      patienceMs: 3_600_000,
     },
     payloads: { cacheBytesMax: 1_000, fileBytesMax: 1_000 },
     recorder: RECORDER_LIMITS,
@@ -128,7 +133,6 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     pollEveryMs: 1_000,
     slowCheckEveryMs: 250,
     careEveryMs: 60_000,
-    disableAfterMs: 1e9,
     onDatabaseTime() {},
   })
   await engine.start()

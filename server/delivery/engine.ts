@@ -13,7 +13,7 @@ import { DueReader, type DueReaderLimits } from './due-reader.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { HealthCounter } from './health-counter.ts'
-import { type Lane, Lanes, type LanesOptions, type Strand } from './lanes.ts'
+import { type Lane, type LanePolicies, Lanes, type LanesOptions, type Strand } from './lanes.ts'
 import { Parking } from './parking.ts'
 import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
@@ -21,10 +21,17 @@ import { Renewals } from './renewals.ts'
 import { Sender } from './sender.ts'
 import { Shards } from './shards.ts'
 
+export interface EnginePolicies extends LanePolicies {
+  readonly retry: RetryPolicy
+  /** Nothing but failures for this long disables an endpoint. */
+  readonly disableAfterMs: number
+}
+
 export interface EngineOptions {
-  retry: RetryPolicy
+  /** Asked with each decision and never kept: the sandbox replaces them while it runs. */
+  policies: { readonly current: EnginePolicies }
   leases: LeasePolicy
-  lanes: LanesOptions
+  lanes: Omit<LanesOptions, 'policies'>
   payloads: { cacheBytesMax: number; fileBytesMax: number }
   recorder: RecorderLimits
   dueReader: DueReaderLimits
@@ -34,8 +41,6 @@ export interface EngineOptions {
   slowCheckEveryMs: number
   /** How often parked work, its deadlines and endpoints that only fail are looked after. */
   careEveryMs: number
-  /** Nothing but failures for this long disables an endpoint. */
-  disableAfterMs: number
   /** The clock is told what time the database has. */
   onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
 }
@@ -76,7 +81,8 @@ export class Engine {
     const environment = { ...given, log: new BoundedWarnings(given.log, given.clock) }
     this.#environment = environment
     this.#options = options
-    this.#lanes = new Lanes(options.lanes, {
+    const laneOptions = { ...options.lanes, policies: options.policies }
+    this.#lanes = new Lanes(laneOptions, {
       onPostponed: (deliveries, untilMs) => this.#parking.postpone(deliveries, untilMs),
       onParked: (deliveries) => this.#parking.park(deliveries),
       onTooEarly: ({ shard, nextAttemptAtMs }) => this.#reader.rewindTo(shard, nextAttemptAtMs),
@@ -111,7 +117,7 @@ export class Engine {
       onOver: () => this.#over(),
       onMoved: () => this.#pump(),
     }
-    this.#sender = new Sender(environment, parts, options.retry, options.pollEveryMs)
+    this.#sender = new Sender(environment, parts, options.policies, options.pollEveryMs)
     this.#parking = new Parking(environment, parts, options.pollEveryMs)
   }
 
@@ -347,7 +353,7 @@ export class Engine {
         const exhausted = await store.exhaustParked({ ...laneKey(lane), epoch }, clock.nowMs())
         if (exhausted > 0) log.warn({ ...laneKey(lane), exhausted }, 'deliveries.exhausted')
       }
-      const sinceMs = clock.nowMs() - this.#options.disableAfterMs
+      const sinceMs = clock.nowMs() - this.#options.policies.current.disableAfterMs
       for (const lane of await store.disableFailing(this.#shards.epochs, sinceMs, clock.nowMs())) {
         log.warn(lane, 'endpoint.disabled')
         this.#environment.onDisabled?.()

@@ -6,13 +6,13 @@ import { Lane, type LanePolicy } from './lane.ts'
 
 const POLICY: LanePolicy = {
   inFlightMax: 8,
-  circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
   slowMs: 1_000,
   ratePerSecond: null,
   backlogPerSecond: 100,
   bytesPerTurn: 100,
 }
 
+const CIRCUIT = { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 }
 const NEVER = Number.POSITIVE_INFINITY
 
 function makeLane(): Lane {
@@ -21,7 +21,7 @@ function makeLane(): Lane {
 
 function attempt(lane: Lane, isSuccess: boolean, nowMs: number, policy = POLICY): void {
   lane.started(policy, nowMs)
-  lane.answered({ isSuccess, durationMs: 1, bodyBytes: 10 }, policy, nowMs)
+  lane.answered({ isSuccess, durationMs: 1, bodyBytes: 10 }, policy, CIRCUIT, nowMs)
 }
 
 /** A lane whose circuit has opened at time 0: its probe may go at 5 s. */
@@ -42,7 +42,7 @@ test('a stranger gets two places; each success makes room for one more, up to th
   assert.equal(begin(), 2)
   assert.equal(lane.startsAtMs(0), NEVER, 'only one that ends makes room')
   for (let n = 0; n < 20; n++) {
-    lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 0 }, POLICY, 0)
+    lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 0 }, POLICY, CIRCUIT, 0)
     begin()
   }
   assert.equal(lane.inFlight, 8)
@@ -72,7 +72,7 @@ test('an endpoint that comes back is met by one, then two, then more', () => {
   assert.equal(lane.circuit.state, 'CLOSED')
   lane.started(POLICY, 5_000)
   assert.equal(lane.startsAtMs(5_000), NEVER)
-  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 0 }, POLICY, 5_000)
+  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 0 }, POLICY, CIRCUIT, 5_000)
   lane.started(POLICY, 5_000)
   assert.equal(lane.startsAtMs(5_000), 5_000)
 })
@@ -89,7 +89,7 @@ test('a rate limit spaces attempts out, and does not save up what was not used',
 test('large bodies are paid for with turns', () => {
   const lane = makeLane()
   lane.started(POLICY, 0)
-  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 350 }, POLICY, 0)
+  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 350 }, POLICY, CIRCUIT, 0)
   assert.equal(lane.debt, 3)
 })
 
@@ -98,7 +98,7 @@ test('it may be forgotten only when nothing about it would be missed', () => {
   assert.ok(lane.isForgettable)
   lane.started(POLICY, 0)
   assert.ok(!lane.isForgettable)
-  lane.answered({ isSuccess: false, durationMs: 1, bodyBytes: 0 }, POLICY, 0)
+  lane.answered({ isSuccess: false, durationMs: 1, bodyBytes: 0 }, POLICY, CIRCUIT, 0)
   assert.ok(!lane.isForgettable, 'it counts failures')
   attempt(lane, true, 0)
   assert.ok(lane.isForgettable)

@@ -17,7 +17,6 @@ import type { Strand } from './strand.ts'
 export interface LanePolicy {
   /** Attempts in flight at one endpoint. */
   inFlightMax: number
-  circuit: CircuitPolicy
   /** An endpoint whose answers take longer is slow. */
   slowMs: number
   /** Attempts per second at one endpoint; null for as many as it carries. */
@@ -112,11 +111,11 @@ export class Lane {
     if (this.circuit.state === 'HALF_OPEN') this.circuit = { ...this.circuit, state: 'OPEN' }
   }
 
-  answered(verdict: Verdict, policy: LanePolicy, nowMs: number): void {
+  answered(verdict: Verdict, policy: LanePolicy, circuit: CircuitPolicy, nowMs: number): void {
     this.inFlight--
     this.debt += Math.floor(verdict.bodyBytes / policy.bytesPerTurn)
     const wasClosed = this.circuit.state === 'CLOSED'
-    this.circuit = afterAttempt(this.circuit, verdict.isSuccess, policy.circuit, nowMs)
+    this.circuit = afterAttempt(this.circuit, verdict.isSuccess, circuit, nowMs)
     // What a failed probe says is said by the circuit: the window keeps what was safe before.
     if (wasClosed) {
       this.#window = verdict.isSuccess

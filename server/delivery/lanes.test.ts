@@ -10,7 +10,6 @@ const HOUR_MS = 3_600_000
 const OPTIONS: LanesOptions = {
   policy: {
     inFlightMax: 4,
-    circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
     slowMs: 1_000,
     ratePerSecond: null,
     backlogPerSecond: 2_000,
@@ -22,7 +21,12 @@ const OPTIONS: LanesOptions = {
   unprovenMax: 100_000,
   lanesMax: 100,
   keepMsMax: 30_000,
-  patienceMs: HOUR_MS,
+  policies: {
+    current: {
+      circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
+      patienceMs: HOUR_MS,
+    },
+  },
 }
 const ANY = () => true
 const SUCCESS = { isSuccess: true, durationMs: 5, bodyBytes: 100 }

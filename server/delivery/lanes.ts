@@ -2,6 +2,7 @@
 // strand that is here holds every owed update up to its newest, or of a very long one those that decide
 // its order, so whose turn it is can be told without asking the database.
 
+import type { CircuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { nextTurn } from '../core/strand.ts'
 import { NIL_UUID } from '../core/uuid.ts'
@@ -13,8 +14,15 @@ import { Turns } from './turns.ts'
 export type { Lane } from './lane.ts'
 export type { Strand } from './strand.ts'
 
+/** Asked with each decision, because the sandbox replaces it while it runs. */
+export interface LanePolicies {
+  readonly circuit: CircuitPolicy
+  readonly patienceMs: number
+}
+
 export interface LanesOptions {
   policy: LanePolicy
+  policies: { readonly current: LanePolicies }
   /** Attempts in flight at proven endpoints; slow ones together get half as many. */
   slots: number
   /** Deliveries of one lane in memory; what is more is parked. Few while its circuit is not closed. */
@@ -26,7 +34,6 @@ export interface LanesOptions {
   lanesMax: number
   /** A strand that waits longer than this leaves memory; the database knows when it is due. */
   keepMsMax: number
-  patienceMs: number
 }
 
 /** What the lanes ask of their owner. */
@@ -177,8 +184,9 @@ export class Lanes {
     const { lane } = strand
     strand.isAnswered = true
     this.#turns.ended(lane)
-    lane.answered(verdict, this.#options.policy, nowMs)
-    this.#turns.setSlow(lane, verdict.durationMs > this.#options.policy.slowMs)
+    const { policy, policies } = this.#options
+    lane.answered(verdict, policy, policies.current.circuit, nowMs)
+    this.#turns.setSlow(lane, verdict.durationMs > policy.slowMs)
     if (lane.circuit.state !== 'CLOSED') this.#shed(lane, nowMs)
     this.#turns.join(lane)
   }
@@ -386,7 +394,7 @@ export class Lanes {
       if (!strand.isComplete) this.#events.onDry(strand)
       return
     }
-    const turn = nextTurn(strand.owed, this.#options.patienceMs, nowMs)
+    const turn = nextTurn(strand.owed, this.#options.policies.current.patienceMs, nowMs)
     if (turn.kind !== 'wait') {
       strand.isReady = true
       strand.lane.ready.push(strand)
@@ -405,7 +413,7 @@ export class Lanes {
     for (let strand = lane.ready.shift(); strand; strand = lane.ready.shift()) {
       strand.isReady = false
       if (strand.isGone) continue
-      const turn = nextTurn(strand.owed, this.#options.patienceMs, nowMs)
+      const turn = nextTurn(strand.owed, this.#options.policies.current.patienceMs, nowMs)
       if (turn.kind === 'wait') {
         this.#evaluate(strand, nowMs)
         continue

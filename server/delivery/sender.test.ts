@@ -84,7 +84,6 @@ function startCourier(options: {
     {
       policy: {
         inFlightMax: 8,
-        circuit: circuitPolicy(),
         slowMs: 1_000,
         ratePerSecond: null,
         backlogPerSecond: 1_000,
@@ -96,7 +95,7 @@ function startCourier(options: {
       unprovenMax: 100_000,
       lanesMax: 10,
       keepMsMax: 60_000,
-      patienceMs: 60_000,
+      policies: { current: { circuit: circuitPolicy(), patienceMs: 60_000 } },
     },
     NOBODY,
   )
@@ -123,7 +122,7 @@ function startCourier(options: {
         queueMicrotask(pump)
       },
     },
-    retryPolicy(),
+    { current: { retry: retryPolicy() } },
     1_000,
   )
   const pump = () => {

@@ -42,10 +42,10 @@ export class Sender {
   constructor(
     environment: EngineEnvironment,
     parts: CourierParts,
-    retry: RetryPolicy,
+    policies: { readonly current: { readonly retry: RetryPolicy } },
     pauseMs: number,
   ) {
-    this.#work = { environment, parts, retry, pauseMs }
+    this.#work = { environment, parts, policies, pauseMs }
   }
 
   /** Never throws; `onOver` is told when it is over. */
@@ -58,7 +58,7 @@ export class Sender {
 interface ErrandWork {
   environment: EngineEnvironment
   parts: CourierParts
-  retry: RetryPolicy
+  policies: { readonly current: { readonly retry: RetryPolicy } }
   pauseMs: number
 }
 
@@ -146,7 +146,7 @@ class AttemptRun implements Recording {
   }
 
   #conclude({ outcome, durationMs }: AttemptResult): void {
-    const { environment, parts, retry } = this.#work
+    const { environment, parts, policies } = this.#work
     const strand = this.#strand
     const delivery = this.#delivery
     const nowMs = environment.clock.nowMs()
@@ -159,7 +159,7 @@ class AttemptRun implements Recording {
     parts.lanes.answered(strand, verdict, nowMs)
     parts.onFree()
     const made: MadeAttempt = { atMs: this.#atMs, durationMs, outcome }
-    const { record, after } = concludeAttempt(delivery, made, retry, {
+    const { record, after } = concludeAttempt(delivery, made, policies.current.retry, {
       epoch: this.#epoch as number,
       endedAtMs: nowMs,
       random: environment.random,

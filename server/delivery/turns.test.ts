@@ -9,12 +9,12 @@ import { Turns } from './turns.ts'
 
 const POLICY: LanePolicy = {
   inFlightMax: 1_000,
-  circuit: circuitPolicy(),
   slowMs: 1_000,
   ratePerSecond: null,
   backlogPerSecond: 100,
   bytesPerTurn: 100,
 }
+const CIRCUIT = circuitPolicy()
 const ANY = () => true
 let made = 0
 
@@ -26,7 +26,7 @@ function laneWith(count: number, kind: 'slow' | 'proven' = 'proven', inFlightMax
   // Successes until its window is as wide as it gets.
   for (let n = 2; n < inFlightMax; n++) {
     lane.started(warmUp, 0)
-    lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 0 }, warmUp, 0)
+    lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 0 }, warmUp, CIRCUIT, 0)
   }
   for (let n = 0; n < count; n++) lane.ready.push({} as Strand)
   return lane
@@ -44,7 +44,7 @@ function start(turns: Turns, nowMs = 0, maySend: (lane: Lane) => boolean = ANY):
 
 function end(turns: Turns, lane: Lane, bodyBytes = 0): void {
   turns.ended(lane)
-  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes }, POLICY, 0)
+  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes }, POLICY, CIRCUIT, 0)
   turns.join(lane)
 }
 

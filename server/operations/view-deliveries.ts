@@ -1,8 +1,6 @@
 // Deliveries as a client or the operator sees them: lists by cursor, newest first, and one with its
 // attempts and the reason why it is where it is. Never a payload.
 
-import { DAY_MS, retryPolicy } from '../core/backoff.ts'
-import { circuitPolicy } from '../core/circuit.ts'
 import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { type ExplanationContext, explain } from '../core/explanation.ts'
@@ -103,15 +101,8 @@ export async function viewDelivery(
 
 /** The policies that deliveries live by; the sandbox runs their clock faster. */
 function explanationContext(deps: Deps, reader: DeliveryReader): ExplanationContext {
-  const { timeScale, orderPatienceMs } = deps.config
-  return {
-    nowMs: deps.clock.nowMs(),
-    retry: retryPolicy(timeScale),
-    circuit: circuitPolicy(timeScale),
-    patienceMs:
-      orderPatienceMs >= 7 * DAY_MS ? Number.POSITIVE_INFINITY : orderPatienceMs / timeScale,
-    reader: reader.kind,
-  }
+  const { retry, circuit, patienceMs } = deps.policies.current
+  return { nowMs: deps.clock.nowMs(), retry, circuit, patienceMs, reader: reader.kind }
 }
 
 /** The update of the payment whose turn it is (core/strand), where that is another one. */

@@ -2,7 +2,7 @@
 // the body is kept. Signatures come from the keys that signed then, where they are still there.
 
 import { callbackHeaders, HMAC_HEADER, type SigningKeys } from '../core/callback-headers.ts'
-import { HMAC_ALGORITHM, KEY_OVERLAP_MS } from '../core/endpoint.ts'
+import { HMAC_ALGORITHM } from '../core/endpoint.ts'
 import type { AttemptItem, DeliveryDetail } from '../store/delivery-details.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
 import type { Deps } from './parts/deps.ts'
@@ -36,8 +36,8 @@ export async function viewSentRequest(
   const [endpoint] = await readSendingEndpoints(deps.pool, deps.sealer, [{ clientKey, endpointId }])
   const body = await findKeptBody(deps, { clientKey, accountId: null }, eventId)
   const secrets = endpoint?.secrets ?? null
-  const keys =
-    secrets && last ? keysAt(secrets.keys, last.at.getTime(), deps.config.timeScale) : null
+  const { keyOverlapMs } = deps.policies.current
+  const keys = secrets && last ? keysAt(secrets.keys, last.at.getTime(), keyOverlapMs) : null
   const headers =
     keys === null || body === null || last === undefined
       ? []
@@ -82,9 +82,9 @@ export async function viewSentRequest(
 }
 
 /** An attempt from before the rotation was signed with the key that is the previous one now. */
-function keysAt(keys: SigningKeys, atMs: number, timeScale: number): SigningKeys {
+function keysAt(keys: SigningKeys, atMs: number, keyOverlapMs: number): SigningKeys {
   if (keys.previous === null) return keys
-  const rotatedAtMs = keys.previous.untilMs - KEY_OVERLAP_MS / timeScale
+  const rotatedAtMs = keys.previous.untilMs - keyOverlapMs
   return atMs < rotatedAtMs ? { current: keys.previous.key, previous: null } : keys
 }
 

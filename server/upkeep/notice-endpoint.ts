@@ -1,7 +1,7 @@
 // Brings the endpoint for notices in line with the settings, at start: made, moved, given its key,
 // woken up again when it had been disabled, or put away. All processes agree under one lock.
 
-import { hashHref, KEY_OVERLAP_MS, shardOf } from '../core/endpoint.ts'
+import { hashHref, shardOf } from '../core/endpoint.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 import { cancelDeliveriesOf, releaseDeliveriesOf } from '../store/deliveries.ts'
@@ -94,7 +94,7 @@ async function bringKeyInLine(
   const keys = {
     sealedKey: deps.sealer.seal(key, placeOf(id, 'shared_key')),
     sealedPreviousKey: old && deps.sealer.seal(old, placeOf(id, 'previous_key')),
-    previousKeyUntil: old && new Date(to.now.getTime() + KEY_OVERLAP_MS / deps.config.timeScale),
+    previousKeyUntil: old && new Date(to.now.getTime() + deps.policies.current.keyOverlapMs),
   }
   await replaceKey(db, clientKey, id, keys, to.now)
   return true

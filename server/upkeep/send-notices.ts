@@ -2,7 +2,7 @@
 // client, which the engine then signs, sends, retries and records like any other. Whichever process gets
 // the lock decides; what was told commits with the notices.
 
-import { decideNotices, type NoticePolicy } from '../core/notice.ts'
+import { decideNotices } from '../core/notice.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { Deps } from '../operations/parts/deps.ts'
@@ -22,29 +22,20 @@ import {
 /** What one round tells of; the rest waits for the next. */
 const ENDPOINTS_PER_ROUND = 500
 
-export interface NoticeSpans {
-  policy: NoticePolicy
-  /** No transaction takes longer: what was exhausted so long ago is all there. */
-  settledAfterMs: number
-}
-
 /** Returns how many notices were put on their way. */
-export async function sendNotices(deps: Deps, spans: NoticeSpans): Promise<number> {
+export async function sendNotices(deps: Deps): Promise<number> {
   const handOff = deps.engine.beginAccept()
   let committed: readonly HandedOff[] = []
   try {
-    committed = await inTransaction(deps.pool, (db) => decideRound(deps, db, spans))
+    committed = await inTransaction(deps.pool, (db) => decideRound(deps, db))
     return committed.length
   } finally {
     handOff(committed)
   }
 }
 
-async function decideRound(
-  deps: Deps,
-  db: Db,
-  { policy, settledAfterMs }: NoticeSpans,
-): Promise<readonly HandedOff[]> {
+async function decideRound(deps: Deps, db: Db): Promise<readonly HandedOff[]> {
+  const { policy, settledAfterMs } = deps.policies.current.notices
   if (!(await tryLockNotices(db))) return []
   const clientKey = await findInternalClient(db)
   if (clientKey === null || (await findNoticeEndpoint(db, clientKey)) === null) return []

@@ -23,7 +23,6 @@ async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
   const upkeep = new Upkeep(deps, {
     logger: pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     metrics: {} as Metrics,
-    notices: {} as never,
     random: () => random,
     setTimer: (ms, run) => timers.set(ms, run),
   })

@@ -8,7 +8,7 @@ import type { Deps } from '../operations/parts/deps.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { houseSteps } from './hourly-steps.ts'
 import { Rounds, type SetTimer } from './rounds.ts'
-import { type NoticeSpans, sendNotices } from './send-notices.ts'
+import { sendNotices } from './send-notices.ts'
 import { pauseSilentListeners } from './tend-listeners.ts'
 
 const HOUSE_EVERY_MS = 3_600_000
@@ -17,14 +17,11 @@ const HOUSE_FIRST_MS_MIN = 10_000
 const HOUSE_FIRST_MS_MAX = 60_000
 /** Something was left: a lock was not to be had, or a step has failed. */
 const HOUSE_AGAIN_MS = 300_000
-const NOTICES_EVERY_MS = 30_000
 const SILENT_LISTENERS_EVERY_MS = 5_000
 
 export interface UpkeepParts {
   logger: Logger
   metrics: Metrics
-  /** Looked into with each round: the sandbox changes them while it runs. */
-  notices: NoticeSpans
   random: () => number
   setTimer: SetTimer
 }
@@ -50,7 +47,7 @@ export class Upkeep {
     )
     this.#notices = new Rounds(
       setTimer,
-      () => Math.max(1_000, NOTICES_EVERY_MS / deps.config.timeScale),
+      () => deps.policies.current.notices.everyMs,
       () => this.#tellOperator(),
     )
     this.#listeners = new Rounds(
@@ -91,9 +88,9 @@ export class Upkeep {
   }
 
   async #tellOperator(): Promise<void> {
-    const { logger, metrics, notices } = this.#parts
+    const { logger, metrics } = this.#parts
     try {
-      const count = await sendNotices(this.#deps, notices)
+      const count = await sendNotices(this.#deps)
       metrics.countNotices(count)
       if (count > 0) logger.info({ count }, 'notices.made')
     } catch (error) {

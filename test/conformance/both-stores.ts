@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Config } from '../../server/config/config.ts'
+import { CurrentPolicies } from '../../server/config/policies.ts'
 import { shardOf } from '../../server/core/endpoint.ts'
 import { LEASE_POLICY } from '../../server/core/lease.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
@@ -55,7 +56,8 @@ export class BothStores {
     this.#deps = {
       pool,
       clock: { nowMs: () => this.nowMs, monotonicMs: () => 0 },
-      config: { endpointsMax: 50, timeScale: 1 } as Config,
+      config: { endpointsMax: 50 } as Config,
+      policies: new CurrentPolicies({ timeScale: 1, orderPatienceMs: 3_600_000 }),
       sealer,
       targets: { loopbackAllowed: false, allowedNetworks: [] },
       send: () => Promise.reject(new Error('nothing is sent here')),

@@ -9,7 +9,7 @@ import type { Subject } from './subject.ts'
 /** A calm world with one endpoint and two updates of one payment; the first one fails once. */
 export function calmPlan(subject: Subject, nodes: number): Plan {
   const plan = drawPlan(1, subject)
-  const { lanes } = plan.options
+  const { current } = plan.options.policies
   return {
     ...plan,
     cadence: 'seconds',
@@ -38,7 +38,10 @@ export function calmPlan(subject: Subject, nodes: number): Plan {
     weather: { delayMsMax: 4, unapplied: 0, answerLost: 0, hang: 0 },
     wakeUpsLost: 0,
     phaseMs: 15 * SECOND,
-    options: { ...plan.options, lanes: { ...lanes, patienceMs: 3_600 * SECOND } },
+    options: {
+      ...plan.options,
+      policies: { current: { ...current, patienceMs: 3_600 * SECOND } },
+    },
     limits: { ...plan.limits, patienceMs: 3_600 * SECOND },
   }
 }

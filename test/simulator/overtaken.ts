@@ -14,7 +14,8 @@ export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): 
   // The first update is tried at 2 s and at about 7 s, and falls due again at about 17 s. It gives way at
   // 14 s, when the second one goes ahead, to be tried again after 29 s.
   const patienceMs = 12 * SECOND
-  const policy = { ...options.lanes.policy, circuit: subject.circuitPolicy() }
+  const { current } = options.policies
+  const circuit = subject.circuitPolicy()
   return {
     ...plan,
     endpoints: [
@@ -31,7 +32,8 @@ export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): 
     options: {
       ...options,
       // Roomy, whatever the plan that it is made from has drawn.
-      lanes: { ...options.lanes, policy, slots: 9, perLaneMax: 9, unprovenMax: 9, patienceMs },
+      policies: { current: { ...current, circuit, patienceMs } },
+      lanes: { ...options.lanes, slots: 9, perLaneMax: 9, unprovenMax: 9 },
       dueReader: { ...options.dueReader, strandMax },
     },
     limits: { ...limits, patienceMs },

@@ -220,8 +220,35 @@ function drawOptions(
   // take it in turns by the polls, which would look like attempts that come late.
   const isCramped = dice.chance(0.4) && !isWeek
   const circuit = subject.circuitPolicy()
+  // Drawn before all that follows, so that a seed keeps its world.
+  const lanes = {
+    policy: {
+      inFlightMax: 64,
+      slowMs: SECOND,
+      ratePerSecond: null,
+      backlogPerSecond: 2_000,
+      bytesPerTurn: 64 * 1_024,
+    },
+    slots: isCramped ? dice.pick([2, 8]) : 512,
+    perLaneMax: isCramped ? dice.pick([1, 2, 4]) : 6_250,
+    perBrokenLaneMax: isCramped ? dice.pick([1, 2]) : 100,
+    unprovenMax: isCramped ? 2 : 25_000,
+    lanesMax: isCramped ? 2 : 20_000,
+    // Longer than what is read ahead; much longer, and waiting ones would crowd out due ones.
+    keepMsMax: isWeek ? 2 * reader.aheadMs * slower : 30 * SECOND,
+  }
+  const patienceMs = isWeek
+    ? dice.pick([HOUR, 7 * DAY])
+    : dice.pick([8 * SECOND, 30 * SECOND, HOUR])
   return {
-    retry: subject.retryPolicy(),
+    policies: {
+      current: {
+        retry: subject.retryPolicy(),
+        circuit: isCramped ? { ...circuit, failuresToOpen: 3, failingMsToOpen: SECOND } : circuit,
+        patienceMs,
+        disableAfterMs: 7 * DAY,
+      },
+    },
     leases: {
       attemptMsMax,
       recordingMsMax,
@@ -229,24 +256,7 @@ function drawOptions(
       renewEveryMs: spans.renewEveryMs * slower,
       processGoneAfterMs: spans.processGoneAfterMs * slower,
     },
-    lanes: {
-      policy: {
-        inFlightMax: 64,
-        circuit: isCramped ? { ...circuit, failuresToOpen: 3, failingMsToOpen: SECOND } : circuit,
-        slowMs: SECOND,
-        ratePerSecond: null,
-        backlogPerSecond: 2_000,
-        bytesPerTurn: 64 * 1_024,
-      },
-      slots: isCramped ? dice.pick([2, 8]) : 512,
-      perLaneMax: isCramped ? dice.pick([1, 2, 4]) : 6_250,
-      perBrokenLaneMax: isCramped ? dice.pick([1, 2]) : 100,
-      unprovenMax: isCramped ? 2 : 25_000,
-      lanesMax: isCramped ? 2 : 20_000,
-      // Longer than what is read ahead; much longer, and waiting ones would crowd out due ones.
-      keepMsMax: isWeek ? 2 * reader.aheadMs * slower : 30 * SECOND,
-      patienceMs: isWeek ? dice.pick([HOUR, 7 * DAY]) : dice.pick([8 * SECOND, 30 * SECOND, HOUR]),
-    },
+    lanes,
     payloads: { cacheBytesMax: isCramped ? 500 : 1e6, fileBytesMax: 1e6 },
     recorder: subject.RECORDER_LIMITS,
     // Few endpoints here, but looked after as if they were many.
@@ -265,7 +275,6 @@ function drawOptions(
     pollEveryMs: SECOND * slower,
     slowCheckEveryMs: 5 * SECOND * slower,
     careEveryMs: isWeek ? 15 * MINUTE : 10 * SECOND,
-    disableAfterMs: 7 * DAY,
   }
 }
 
@@ -281,7 +290,7 @@ const PROMISED = {
 }
 
 function toLimits(
-  { lanes, pollEveryMs }: Omit<EngineOptions, 'onDatabaseTime'>,
+  { policies, pollEveryMs }: Omit<EngineOptions, 'onDatabaseTime'>,
   { weather, wakeUpsLost, faults }: Pick<Plan, 'weather' | 'wakeUpsLost' | 'faults'>,
   slower: number,
 ): Limits {
@@ -295,7 +304,7 @@ function toLimits(
   const lateMs = pauses.reduce((sum, { lengthMs }) => sum + lengthMs, 0)
   const isTold = wakeUpsLost === 0 && weather.delayMsMax <= 100
   return {
-    patienceMs: lanes.patienceMs,
+    patienceMs: policies.current.patienceMs,
     windowMs: PROMISED.windowMs,
     closingMs: 5 * MINUTE,
     attemptMsMax: PROMISED.attemptMsMax,

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import type { Pool } from 'pg'
 import { pino } from 'pino'
 import { type Config, loadConfig, type Mode } from '../../server/config/config.ts'
+import { CurrentPolicies } from '../../server/config/policies.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import {
   buildServer,
@@ -84,6 +85,7 @@ export async function serveHttp(
     pool,
     clock,
     config,
+    policies: new CurrentPolicies(config),
     sealer: options.sealer ?? new Sealer([MASTER_KEY]),
     targets: { loopbackAllowed: mode === 'sandbox', allowedNetworks: config.allowedNetworks },
     newId: () => ids.next(),

@@ -194,7 +194,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       const about = {
         mode: deps.config.mode,
         version: deps.version,
-        timeScale: deps.config.timeScale,
+        timeScale: deps.policies.current.timeScale,
       }
       // A cookie knows no ports: whoever has none of this port's rooms is nobody here.
       if (session === null || !isWelcome(session.kind, deps.surface))

@@ -2,6 +2,7 @@
 
 import type { Pool } from 'pg'
 import type { Config } from '../../config/config.ts'
+import type { Policies } from '../../config/policies.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Outcome } from '../../core/delivery.ts'
 import type { TargetPolicy } from '../../core/network-rules.ts'
@@ -13,6 +14,8 @@ export interface Deps {
   pool: Pool
   clock: Clock
   config: Config
+  /** Asked with each decision and never kept: the sandbox replaces them while it runs. */
+  policies: { readonly current: Policies }
   sealer: Sealer
   /** Which addresses callbacks may reach. */
   targets: TargetPolicy

@@ -2,7 +2,7 @@
 // client's row is locked meanwhile, so that no burst makes a duplicate or one too many.
 
 import { timingSafeEqual } from 'node:crypto'
-import { type EndpointKind, hashHref, KEY_OVERLAP_MS, shardOf } from '../../core/endpoint.ts'
+import { type EndpointKind, hashHref, shardOf } from '../../core/endpoint.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { lockClient } from '../../store/clients.ts'
 import { type Db, inTransaction } from '../../store/db.ts'
@@ -86,8 +86,8 @@ async function rotateKey(
   if (old !== null && old.length === key.length && timingSafeEqual(old, key)) return
   const sealedKey = sealKey(deps.sealer, 'shared_key', existing.id, key)
   const sealedPreviousKey = old && sealKey(deps.sealer, 'previous_key', existing.id, old)
-  const overlapMs = KEY_OVERLAP_MS / deps.config.timeScale
-  const previousKeyUntil = old && new Date(now.getTime() + overlapMs)
+  const { keyOverlapMs } = deps.policies.current
+  const previousKeyUntil = old && new Date(now.getTime() + keyOverlapMs)
   const keys = { sealedKey, sealedPreviousKey, previousKeyUntil }
   await replaceKey(db, request.clientKey, existing.id, keys, now)
 }

@@ -1,0 +1,71 @@
+// Every span of the delivery clock that PAYBELL_TIME_SCALE divides: values that never change, and the one
+// holder in which the sandbox replaces them all. A part asks the holder whenever it decides and keeps no value.
+
+import { DAY_MS, type RetryPolicy, retryPolicy } from '../core/backoff.ts'
+import { type CircuitPolicy, circuitPolicy } from '../core/circuit.ts'
+import { KEY_OVERLAP_MS } from '../core/endpoint.ts'
+import { type NoticePolicy, noticePolicy } from '../core/notice.ts'
+import type { Config } from './config.ts'
+
+export interface Policies {
+  /** How many times faster than the wall clock the delivery clock runs. */
+  readonly timeScale: number
+  readonly retry: Readonly<RetryPolicy>
+  readonly circuit: Readonly<CircuitPolicy>
+  readonly patienceMs: number
+  readonly disableAfterMs: number
+  /** For so long after a rotation the old key signs beside the new one. */
+  readonly keyOverlapMs: number
+  readonly notices: NoticeSpans
+}
+
+export interface NoticeSpans {
+  readonly policy: Readonly<NoticePolicy>
+  /** No transaction takes longer: what was exhausted so long ago is all there. */
+  readonly settledAfterMs: number
+  readonly everyMs: number
+}
+
+type ScaledSettings = Pick<Config, 'timeScale' | 'orderPatienceMs'>
+
+const HOUR_MS = 3_600_000
+
+export class CurrentPolicies {
+  readonly #settings: ScaledSettings
+  #current: Policies
+
+  /** `compressed`: what tests shorten besides, until the time scale changes. */
+  constructor(settings: ScaledSettings, compressed: Partial<Policies> = {}) {
+    this.#settings = settings
+    this.#current = { ...policiesOf(settings), ...compressed }
+  }
+
+  get current(): Policies {
+    return this.#current
+  }
+
+  /** Holds for what is decided from now on; what was decided stays. Only the sandbox calls it. */
+  changeTimeScale(timeScale: number): void {
+    this.#current = policiesOf({ ...this.#settings, timeScale })
+  }
+}
+
+function policiesOf({ timeScale, orderPatienceMs }: ScaledSettings): Policies {
+  return {
+    timeScale,
+    retry: retryPolicy(timeScale),
+    circuit: circuitPolicy(timeScale),
+    // "7d" is for never giving way: no update fails for longer than its 7 days.
+    patienceMs:
+      orderPatienceMs >= 7 * DAY_MS ? Number.POSITIVE_INFINITY : orderPatienceMs / timeScale,
+    // A little more than the 7 days: what waited for an exhausted update gets its chance first.
+    disableAfterMs: (7 * DAY_MS + HOUR_MS) / timeScale + 2_000,
+    keyOverlapMs: KEY_OVERLAP_MS / timeScale,
+    notices: {
+      policy: noticePolicy(timeScale),
+      // Longer than any statement may take. A sandbox that runs fast does not wait that long.
+      settledAfterMs: Math.max(1_000, 12_000 / timeScale),
+      everyMs: Math.max(1_000, 30_000 / timeScale),
+    },
+  }
+}
