@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Lifecycle, settleAll } from './lifecycle.ts'
+import { Lifecycle, Phase, settleAll } from './lifecycle.ts'
 
 /** Steps that note that they were taken; those that are named fail. */
 function course(failing: readonly string[] = []) {
   const taken: string[] = []
+  const phase = new Phase()
   const step = (name: string) => async () => {
     taken.push(name)
     if (failing.includes(name)) throw new Error(name)
   }
   return {
     taken,
-    life: new Lifecycle({
+    phase,
+    life: new Lifecycle(phase, {
       up: [step('up 1'), step('up 2'), step('up 3')],
       down: [step('down 1'), step('down 2')],
     }),
@@ -19,13 +21,13 @@ function course(failing: readonly string[] = []) {
 }
 
 test('up in order, down in order, each once, however often it is asked', async () => {
-  const { taken, life } = course()
+  const { taken, life, phase } = course()
   await Promise.all([life.start(), life.start()])
-  assert.equal(life.isStopping, false)
+  assert.equal(phase.isLeaving, false)
   await Promise.all([life.stop(), life.stop()])
   await life.stop()
   assert.deepEqual(taken, ['up 1', 'up 2', 'up 3', 'down 1', 'down 2'])
-  assert.equal(life.isStopping, true)
+  assert.equal(phase.isStopping, true)
 })
 
 test('regression: a start that fails takes everything down before it tells', async () => {
@@ -41,7 +43,7 @@ test('regression: a start that fails takes everything down before it tells', asy
 test('a stop during the start waits for the step under way and takes no further one', async () => {
   const taken: string[] = []
   const first = Promise.withResolvers<void>()
-  const life = new Lifecycle({
+  const life = new Lifecycle(new Phase(), {
     up: [() => first.promise.then(() => taken.push('up 1')), () => taken.push('up 2')],
     down: [() => taken.push('down')],
   })
@@ -79,4 +81,14 @@ test('settleAll waits for all, and then tells what failed', async () => {
     message: 'at once',
   })
   assert.ok(isOver)
+})
+
+test('a process that drains goes on with everything; one that stops never goes back to it', () => {
+  const phase = new Phase()
+  assert.deepEqual([phase.isLeaving, phase.isStopping], [false, false])
+  phase.drain()
+  assert.deepEqual([phase.isLeaving, phase.isStopping], [true, false])
+  phase.stop()
+  phase.drain()
+  assert.deepEqual([phase.isLeaving, phase.isStopping], [true, true])
 })

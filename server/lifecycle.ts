@@ -1,5 +1,5 @@
 // Up in steps and down in steps, each way once. A start that fails, or is stopped on its way, leaves
-// nothing running: what stayed behind would hold shards that it does not serve, and keep the process alive.
+// nothing running: what is left would hold shards that it does not serve, and keep the process alive.
 
 export interface Course {
   /** One after the other. */
@@ -8,18 +8,37 @@ export interface Course {
   down: readonly (() => unknown)[]
 }
 
-export class Lifecycle {
-  readonly #course: Course
-  #starting: Promise<void> | undefined
-  #stopped: Promise<void> | undefined
-  #isStopping = false
+/** How far the process is on its way out: asked by parts that are made before the whole course is known. */
+export class Phase {
+  #name: 'running' | 'draining' | 'stopping' = 'running'
 
-  constructor(course: Course) {
-    this.#course = course
+  /** Nothing new should come, though everything is still answered. */
+  get isLeaving(): boolean {
+    return this.#name !== 'running'
   }
 
   get isStopping(): boolean {
-    return this.#isStopping
+    return this.#name === 'stopping'
+  }
+
+  drain(): void {
+    if (this.#name === 'running') this.#name = 'draining'
+  }
+
+  stop(): void {
+    this.#name = 'stopping'
+  }
+}
+
+export class Lifecycle {
+  readonly #phase: Phase
+  readonly #course: Course
+  #starting: Promise<void> | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(phase: Phase, course: Course) {
+    this.#phase = phase
+    this.#course = course
   }
 
   /** Rejects with what went wrong, once everything has stopped again. A stop on the way is no failure. */
@@ -36,14 +55,14 @@ export class Lifecycle {
 
   /** Waits for the step of the start that is under way, takes no further one, and goes down. */
   stop(): Promise<void> {
-    this.#isStopping = true
+    this.#phase.stop()
     this.#stopped ??= this.#goDown()
     return this.#stopped
   }
 
   async #goUp(): Promise<void> {
     for (const step of this.#course.up) {
-      if (this.#isStopping) return
+      if (this.#phase.isStopping) return
       await step()
     }
   }

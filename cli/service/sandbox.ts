@@ -10,6 +10,8 @@ import { createSignInLink } from '../../server/operations/console-session.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import type { Deps } from '../../server/operations/parts/deps.ts'
+import { DemoReceivers } from '../../server/sandbox/demo-receivers.ts'
+import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
 import { seedSandbox } from '../../server/sandbox/seed-sandbox.ts'
 import { findClientsOfAccounts } from '../../server/store/accounts.ts'
 import { openAsAppRole } from '../../server/store/app-role.ts'
@@ -47,6 +49,7 @@ export async function sandbox(): Promise<void> {
       ? await openAsAppRole(database.url, 'paybell_app', randomBytes(24).toString('base64url'))
       : database.url
     const operatorKey = config.operatorKey ?? keys.operatorKey
+    const receivers = new DemoReceivers()
     const app = createApp({
       config,
       logger,
@@ -54,6 +57,7 @@ export async function sandbox(): Promise<void> {
       masterKeys: config.masterKeys.length > 0 ? config.masterKeys : [keys.masterKey],
       operatorKey,
       isAlone: database.isOurs,
+      sandbox: sandboxRoutes(receivers),
     })
     try {
       await Promise.race([app.start(), signals.asked])
@@ -72,7 +76,7 @@ export async function sandbox(): Promise<void> {
         readyInMs: performance.now() - startedAt,
       })
       // Behind everything that somebody may be waiting for, and once: at the very first start.
-      const seeding = isNew && isLookedAt(config) ? seed(app, logger) : undefined
+      const seeding = isNew && isLookedAt(config) ? seed(app, receivers, logger) : undefined
       await signals.asked
       await seeding
       await drain(app, { seconds: config.drainSeconds, signals, logger })
@@ -136,9 +140,9 @@ function isLookedAt({ sandboxSeed }: Config): boolean {
 }
 
 /** A sandbox without something to look at works all the same. */
-async function seed(app: PaybellApp, logger: Logger): Promise<void> {
+async function seed(app: PaybellApp, receivers: DemoReceivers, logger: Logger): Promise<void> {
   try {
-    if (app.receivers) await seedSandbox(app.deps, app.receivers, app.baseUrl())
+    await seedSandbox(app.deps, receivers, app.baseUrl())
   } catch (error) {
     logger.warn({ error: String(error) }, 'sandbox.not-seeded')
   }

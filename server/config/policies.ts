@@ -28,6 +28,8 @@ export interface NoticeSpans {
 
 type ScaledSettings = Pick<Config, 'timeScale' | 'orderPatienceMs'>
 
+type Compressed = Partial<Pick<Policies, 'retry' | 'circuit' | 'patienceMs' | 'disableAfterMs'>>
+
 const HOUR_MS = 3_600_000
 
 export class CurrentPolicies {
@@ -35,9 +37,9 @@ export class CurrentPolicies {
   #current: Policies
 
   /** `compressed`: what tests shorten besides, until the time scale changes. */
-  constructor(settings: ScaledSettings, compressed: Partial<Policies> = {}) {
+  constructor(settings: ScaledSettings, compressed: Compressed = {}) {
     this.#settings = settings
-    this.#current = { ...policiesOf(settings), ...compressed }
+    this.#current = compress(policiesOf(settings), compressed)
   }
 
   get current(): Policies {
@@ -68,4 +70,9 @@ function policiesOf({ timeScale, orderPatienceMs }: ScaledSettings): Policies {
       everyMs: Math.max(1_000, 30_000 / timeScale),
     },
   }
+}
+
+function compress(policies: Policies, compressed: Compressed): Policies {
+  const { retry, circuit, patienceMs, disableAfterMs } = { ...policies, ...compressed }
+  return { ...policies, retry, circuit, patienceMs, disableAfterMs }
 }

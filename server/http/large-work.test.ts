@@ -4,12 +4,15 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
-import { OPERATOR_KEY, onboard, serveHttp } from '../../test/support/injected-server.ts'
+import {
+  OPERATOR_KEY,
+  onboard,
+  serveHttp,
+  type TestServerOptions,
+} from '../../test/support/injected-server.ts'
 import { SAMPLE } from '../../test/support/payment-sample.ts'
-import { AccountDirectory } from '../operations/parts/account-directory.ts'
 import { unknownAccount } from '../operations/record-payments.ts'
 import { LargeWork } from './large-work.ts'
-import { operatorPaymentRoutes, type PaymentRoutesDeps } from './routes/operator-payments.ts'
 
 const { pool } = await cloneDatabase()
 const FILE_BYTES = 1_024 * 1_024
@@ -98,17 +101,13 @@ interface Entered {
 /** A server that takes payments, notes them, and refuses each. */
 async function serve(t: TestContext) {
   const entered: Entered[] = []
-  const gatherer = {
-    enter(change: Entered, submitter: { refused(error: unknown): void }) {
-      entered.push(change)
+  const gatherer: TestServerOptions['gatherer'] = {
+    enter(change, submitter) {
+      entered.push(change as unknown as Entered)
       submitter.refused(unknownAccount())
     },
   }
-  const clock = { nowMs: Date.now, monotonicMs: () => performance.now() }
-  const accounts = new AccountDirectory(pool)
-  const deps = { pool, clock, newId: randomUUID, baseUrl: () => '', gatherer, accounts }
-  const routes = { operator: [operatorPaymentRoutes(deps as unknown as PaymentRoutesDeps)] }
-  const server = await serveHttp(t, pool, { routes })
+  const server = await serveHttp(t, pool, { gatherer })
   const { accountId } = await onboard(server)
   return { server: Object.assign(server, { entered }), accountId }
 }

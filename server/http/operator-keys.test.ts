@@ -17,6 +17,8 @@ import type { Role } from '../core/operator.ts'
 import { countSecretsByMasterKey } from '../store/master-keys.ts'
 import { LIVE_KEYS_MAX } from '../store/operator-keys.ts'
 import { Sealer } from '../store/sealing.ts'
+import { createHttpApp } from './http-app.ts'
+import { addOperatorInterface } from './server.ts'
 
 const { pool } = await cloneDatabase()
 const PATH = '/operator/v1/keys'
@@ -231,16 +233,17 @@ test('in production /metrics takes an admin’s and a viewer’s key, and no oth
 })
 
 test('a route that names no role, or the wrong one, fails the build of the server', async (t) => {
-  const build = (method: 'GET' | 'POST', config: object) =>
-    serveHttp(t, pool, {
-      routes: {
-        operator: [
-          (app) => {
-            app.route({ method, url: '/new', config, handler: async () => ({}) })
-          },
-        ],
+  const { deps } = await serveHttp(t, pool)
+  const build = async (method: 'GET' | 'POST', config: object) => {
+    const app = createHttpApp(deps)
+    t.after(() => app.close())
+    await addOperatorInterface(app, deps.access.keys, [
+      (scope) => {
+        scope.route({ method, url: '/new', config, handler: async () => ({}) })
       },
-    })
+    ])
+    await app.ready()
+  }
   await assert.rejects(build('GET', {}), /GET \/operator\/v1\/new does not say which role/)
   await assert.rejects(build('POST', {}), /does not say which role/)
   await assert.rejects(build('POST', { role: 'viewer' }), /a viewer reads everything and no more/)

@@ -7,12 +7,11 @@ import { type AddressInfo, connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
-import { HandClock, OPERATOR_KEY, serveHttp } from '../../test/support/injected-server.ts'
+import { OPERATOR_KEY, serveHttp } from '../../test/support/injected-server.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
 import { ServiceError } from '../core/errors.ts'
 import { unknownAccount } from '../operations/record-payments.ts'
 import { readPatiently } from './patient-body.ts'
-import { operatorPaymentRoutes, type PaymentRoutesDeps } from './routes/operator-payments.ts'
 
 const { pool } = await cloneDatabase()
 
@@ -49,16 +48,9 @@ test('time that we ourselves take counts for nothing', async (t) => {
 })
 
 test('regression: a batch that takes longer than the time for a request is answered', async (t) => {
-  const clock = new HandClock()
-  const deps = {
-    pool,
-    clock,
-    newId: randomUUID,
-    baseUrl: () => '',
-    gatherer: { enter: (_: unknown, line: Submitter) => line.refused(unknownAccount()) },
-  } as unknown as PaymentRoutesDeps
-  const routes = { operator: [operatorPaymentRoutes(deps)] }
-  const { app } = await serveHttp(t, pool, { routes })
+  const { app } = await serveHttp(t, pool, {
+    gatherer: { enter: (_, line) => line.refused(unknownAccount()) },
+  })
   app.server.headersTimeout = 100
   app.server.requestTimeout = 200
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -85,5 +77,3 @@ test('regression: a batch that takes longer than the time for a request is answe
   assert.match(text, /^HTTP\/1\.1 200 /)
   assert.equal(text.match(/"code":"unknown-account"/g)?.length, 2)
 })
-
-type Submitter = { refused(error: unknown): void }

@@ -11,7 +11,7 @@ import type { ListenerRelay } from './parts/listener-relay.ts'
 import { findKeptBody } from './view-events.ts'
 
 export interface ListenerDeps extends Deps {
-  exchange: ListenerRelay
+  relay: ListenerRelay
 }
 
 export type { OfferAnswer }
@@ -40,7 +40,7 @@ export async function takeNextCallback(
   const listener = await findEndpoint(deps.pool, scope, listenerId)
   if (listener === null) throw notFound()
   if (listener.status !== 'ACTIVE') await changeEndpoint(deps, scope, listenerId, 'ACTIVE')
-  const offer = await deps.exchange.take(key, asked.waitMs, {
+  const offer = await deps.relay.take(key, asked.waitMs, {
     signal: asked.signal,
     onWait: () => note(deps, key),
     everyMs: NOTED_EVERY_MS,
@@ -48,7 +48,7 @@ export async function takeNextCallback(
   if (offer === null) return null
   const body = await bodyOf(deps, offer)
   if (body === null || asked.signal.aborted) {
-    await deps.exchange.giveBack(offer)
+    await deps.relay.giveBack(offer)
     return null
   }
   const timeoutMs = Math.max(0, offer.deadlineAt.getTime() - deps.clock.nowMs())
@@ -65,7 +65,7 @@ export async function answerCallback(
   const listener = await findEndpoint(deps.pool, scope, listenerId)
   if (listener === null) throw notFound()
   const key = { clientKey: scope.clientKey, listenerId, id: given.offerId }
-  return deps.exchange.answer(key, given.answer)
+  return deps.relay.answer(key, given.answer)
 }
 
 function note(deps: Deps, key: ListenerKey): Promise<void> {

@@ -41,7 +41,7 @@ const LINE_TOO_LONG = new ServiceError(
 )
 
 export async function recordLines(
-  gatherer: PaymentGatherer,
+  gatherer: Pick<PaymentGatherer, 'enter'>,
   chunks: AsyncIterable<Uint8Array>,
   limits: LineLimits = LINE_LIMITS,
   audit?: GatheredAudit,
@@ -82,7 +82,7 @@ function isNotNow(result: LineResult['result']): boolean {
 }
 
 function recordLine(
-  gatherer: PaymentGatherer,
+  gatherer: Pick<PaymentGatherer, 'enter'>,
   bytes: Uint8Array,
   line: Line,
   audit: GatheredAudit | undefined,

@@ -7,10 +7,10 @@ import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../http/sche
 import type { App, Routes } from '../http/typed.ts'
 import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
 
-/** Whoever runs the deliveries holds the clock, too. */
+/** The policies that the delivery clock divides (config/policies). */
 export interface TimeScale {
-  current(): number
-  change(timeScale: number): void
+  readonly current: { readonly timeScale: number }
+  changeTimeScale(timeScale: number): void
 }
 
 const TIME_SCALE_MAX = 100_000
@@ -29,13 +29,13 @@ const Clock = Type.Object(
   { examples: [{ timeScale: 10_000 }] },
 )
 
-export function sandboxClockRoutes(timeScale: TimeScale, keys: OperatorKeys): Routes {
+export function sandboxClockRoutes(policies: TimeScale, keys: OperatorKeys): Routes {
   return async (app) => {
-    await app.register(async (scope: App) => addRoutes(scope, timeScale, keys))
+    await app.register(async (scope: App) => addRoutes(scope, policies, keys))
   }
 }
 
-function addRoutes(app: App, timeScale: TimeScale, keys: OperatorKeys): void {
+function addRoutes(app: App, policies: TimeScale, keys: OperatorKeys): void {
   app.addHook('onRequest', authenticateOperator(keys))
 
   app.route({
@@ -49,7 +49,7 @@ function addRoutes(app: App, timeScale: TimeScale, keys: OperatorKeys): void {
       security,
       response: { 200: Clock, ...problemResponses(...OPERATOR_PROBLEMS) },
     },
-    handler: async () => ({ timeScale: timeScale.current() }),
+    handler: async () => ({ timeScale: policies.current.timeScale }),
   })
 
   app.route({
@@ -67,8 +67,10 @@ function addRoutes(app: App, timeScale: TimeScale, keys: OperatorKeys): void {
       response: { 200: Clock, ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS) },
     },
     handler: async (request) => {
-      timeScale.change(request.body.timeScale)
-      return { timeScale: timeScale.current() }
+      const { timeScale } = request.body
+      policies.changeTimeScale(timeScale)
+      request.log.info({ timeScale }, 'time-scale.changed')
+      return { timeScale }
     },
   })
 }

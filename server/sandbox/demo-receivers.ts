@@ -66,13 +66,8 @@ interface DemoReceiver {
 }
 
 export class DemoReceivers {
-  readonly #nowMs: () => number
   /** The one used last is at the end. */
   readonly #byName = new BoundedMap<string, DemoReceiver>(RECEIVERS_MAX)
-
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs
-  }
 
   write(name: string, script: ReceiverScript): ReceiverView {
     const receiver = this.#use(name)
@@ -83,12 +78,16 @@ export class DemoReceivers {
   }
 
   /** Remembers the request and says how to answer it. */
-  receive(name: string, request: IncomingRequest): ReceiverScript & { status: number } {
+  receive(
+    name: string,
+    request: IncomingRequest,
+    nowMs: number,
+  ): ReceiverScript & { status: number } {
     const receiver = this.#use(name)
     const { script } = receiver
     const status = script.script[Math.min(receiver.step++, script.script.length - 1)] ?? 200
     receiver.count++
-    receiver.received.unshift(toReceived(request, script, status, this.#nowMs()))
+    receiver.received.unshift(toReceived(request, script, status, nowMs))
     receiver.received.length = Math.min(receiver.received.length, RECEIVED_MAX)
     return { ...script, status }
   }

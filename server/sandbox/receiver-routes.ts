@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import Type from 'typebox'
 import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
+import type { Clock } from '../core/clock.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../core/payment.ts'
 import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
 import { authenticateOperator } from '../http/authenticate.ts'
@@ -78,15 +79,19 @@ export const View = Type.Object({
   ),
 })
 
-export function sandboxReceiverRoutes(receivers: DemoReceivers, keys: OperatorKeys): Routes {
+export function sandboxReceiverRoutes(
+  receivers: DemoReceivers,
+  keys: OperatorKeys,
+  clock: Clock,
+): Routes {
   return async (app) => {
-    await app.register(async (scope: App) => addReceiving(scope, receivers))
+    await app.register(async (scope: App) => addReceiving(scope, receivers, clock))
     await app.register(async (scope: App) => addScripting(scope, receivers, keys))
   }
 }
 
 /** Takes whatever comes, of any type: a receiver that is picky would hide what was sent. */
-function addReceiving(app: App, receivers: DemoReceivers): void {
+function addReceiving(app: App, receivers: DemoReceivers, clock: Clock): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))
   app.route({
@@ -105,7 +110,8 @@ function addReceiving(app: App, receivers: DemoReceivers): void {
     handler: async (request, reply) => {
       const { body: sent, headers } = request
       const bytes = Buffer.isBuffer(sent) ? sent : Buffer.alloc(0)
-      const answer = receivers.receive(readName(request.params.name), { headers, body: bytes })
+      const name = readName(request.params.name)
+      const answer = receivers.receive(name, { headers, body: bytes }, clock.nowMs())
       if (answer.delayMs > 0) await delay(answer.delayMs, undefined, { ref: false })
       if (answer.redirectTo !== null) reply.header('location', answer.redirectTo)
       return reply.code(answer.status).type('text/plain; charset=utf-8').send(answer.body)

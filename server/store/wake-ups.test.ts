@@ -19,11 +19,16 @@ class Listener {
     this.wakeUps = new WakeUps({
       url: way,
       processId,
-      onWakeUp: (wakeUp) => void this.heard.push(wakeUp),
-      onGap: () => void this.gaps++,
       onError: (error) => void this.errors.push(error),
     })
     t.after(() => this.wakeUps.stop())
+  }
+
+  start(): Promise<void> {
+    return this.wakeUps.start({
+      onWakeUp: (wakeUp) => void this.heard.push(wakeUp),
+      onGap: () => void this.gaps++,
+    })
   }
 
   get shards(): number[] {
@@ -37,7 +42,7 @@ class Listener {
 
 async function startListeners(t: TestContext, count: number): Promise<Listener[]> {
   const listeners = Array.from({ length: count }, () => new Listener(t))
-  await Promise.all(listeners.map(({ wakeUps }) => wakeUps.start()))
+  await Promise.all(listeners.map((listener) => listener.start()))
   return listeners
 }
 
@@ -156,7 +161,7 @@ test('regression: what was announced while the connection was lost is told when 
 test('regression: a connection that no longer answers is replaced, and wake-ups go on', async (t) => {
   const proxy = await startTcpProxy(t, url)
   const [one, other] = [new Listener(t, randomUUID(), proxy.url), new Listener(t)]
-  await Promise.all([one.wakeUps.start(), other.wakeUps.start()])
+  await Promise.all([one.start(), other.start()])
   proxy.isSilent = true
   one.wakeUps.announceWork(40)
   await until('the silence is noticed', () => one.errors.length > 0, 30_000)
@@ -170,7 +175,7 @@ test('regression: a connection that no longer answers is replaced, and wake-ups 
 test('regression: stopping while it is connecting leaves no connection behind', async (t) => {
   await until('the others are gone', async () => (await connections()) === 0)
   const listener = new Listener(t)
-  const starting = listener.wakeUps.start()
+  const starting = listener.start()
   await listener.wakeUps.stop()
   await starting
   await until('gone', async () => (await connections()) === 0)
@@ -185,12 +190,10 @@ test('a database that is away at the start is not an error of the start', async 
   const wakeUps = new WakeUps({
     url: elsewhere.href,
     processId: randomUUID(),
-    onWakeUp() {},
-    onGap() {},
     onError: (error) => void errors.push(error),
   })
   t.after(() => wakeUps.stop())
-  await wakeUps.start()
+  await wakeUps.start({ onWakeUp() {}, onGap() {} })
   assert.ok(errors.length > 0)
   wakeUps.announceWork(1)
 })

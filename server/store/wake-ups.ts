@@ -19,10 +19,14 @@ export interface WakeUp {
 export interface WakeUpOptions {
   url: string
   processId: string
-  onWakeUp: (wakeUp: WakeUp) => void
-  /** Connected again after a loss of so long: anything may have been missed. */
-  onGap: (lostForMs: number) => void
   onError: (error: Error) => void
+}
+
+/** Who is woken. */
+export interface Sleeper {
+  onWakeUp(wakeUp: WakeUp): void
+  /** Connected again after a loss of so long: anything may have been missed. */
+  onGap(lostForMs: number): void
 }
 
 const CHANNEL = 'paybell'
@@ -39,6 +43,7 @@ interface Message extends WakeUp {
 
 export class WakeUps {
   readonly #options: WakeUpOptions
+  #sleeper: Sleeper | null = null
   #client: pg.Client | null = null
   #shards = new Set<number>()
   #endpoints = new Map<string, LaneKey>()
@@ -55,7 +60,8 @@ export class WakeUps {
     this.#options = options
   }
 
-  async start(): Promise<void> {
+  async start(sleeper: Sleeper): Promise<void> {
+    this.#sleeper = sleeper
     await this.#connect()
   }
 
@@ -139,7 +145,7 @@ export class WakeUps {
       // Stopped meanwhile: a connection that nobody ends would keep the process alive.
       if (this.#isStopped) return await client.end()
       this.#client = client
-      if (this.#lostAtMs !== null) this.#options.onGap(performance.now() - this.#lostAtMs)
+      if (this.#lostAtMs !== null) this.#sleeper?.onGap(performance.now() - this.#lostAtMs)
       this.#failures = 0
       this.#lostAtMs = null
       // What could not be told while nobody was connected.
@@ -167,7 +173,7 @@ export class WakeUps {
   #receive(payload: string | undefined): void {
     const message = parseMessage(payload)
     if (message !== null && message.from !== this.#options.processId) {
-      this.#options.onWakeUp(message)
+      this.#sleeper?.onWakeUp(message)
     }
   }
 }

@@ -8,7 +8,7 @@ import type { DatabaseGauges } from '../store/gauges.ts'
 
 /** Where the figures come from. */
 export interface GaugeSources {
-  engine(): {
+  engine: {
     readonly inFlight: number
     readonly inMemory: number
     readonly shards: readonly number[]
@@ -60,13 +60,13 @@ function addProcessGauges(
 ): void {
   let utilization = performance.eventLoopUtilization()
   gauge('paybell_deliveries_in_flight', 'Attempts under way.', [], (one) =>
-    one.set(engine().inFlight),
+    one.set(engine.inFlight),
   )
   gauge('paybell_deliveries_in_memory', 'Deliveries held in memory.', [], (one) =>
-    one.set(engine().inMemory),
+    one.set(engine.inMemory),
   )
   gauge('paybell_shards_held', 'Shards that this process sends for.', [], (one) =>
-    one.set(engine().shards.length),
+    one.set(engine.shards.length),
   )
   gauge(
     'paybell_worker_last_heartbeat_timestamp_seconds',

@@ -36,14 +36,16 @@ const GAUGES = {
 } as const
 
 function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
-  return new Metrics('1.2.3', {
-    engine: () => ({ inFlight: 1, inMemory: 2, shards: [1, 2, 3] }),
+  const metrics = new Metrics('1.2.3')
+  metrics.addGauges({
+    engine: { inFlight: 1, inMemory: 2, shards: [1, 2, 3] },
     pool: { totalCount: 5, idleCount: 3, waitingCount: 1 },
     nowMs: () => 61_000,
     database: async () => GAUGES,
     isReady: async () => true,
     ...sources,
   })
+  return metrics
 }
 
 const ids = new UuidMaker(Date.now, (count) => crypto.getRandomValues(new Uint8Array(count)))

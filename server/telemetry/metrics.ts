@@ -30,6 +30,7 @@ const TOKEN_RESULTS = ['issued', 'refused', 'limited', 'invalid', 'failed'] as c
 
 export class Metrics {
   readonly #registry = new Registry()
+  readonly #version: string
   readonly #attempts: Counter<'outcome' | 'status_class'>
   readonly #durations: Histogram<never>
   readonly #endToEnd: Histogram<never>
@@ -45,7 +46,8 @@ export class Metrics {
   readonly #requests: Histogram<'http_request_method' | 'http_route' | 'http_response_status_code'>
   #heartbeatAtMs = 0
 
-  constructor(version: string, sources: GaugeSources) {
+  constructor(version: string) {
+    this.#version = version
     collectDefaultMetrics({ register: this.#registry })
     this.#attempts = this.#counter(
       'paybell_delivery_attempts_total',
@@ -109,7 +111,11 @@ export class Metrics {
       REQUEST_BOUNDS,
       ['http_request_method', 'http_route', 'http_response_status_code'],
     )
-    addGauges(this.#registry, version, sources, () => this.#heartbeatAtMs)
+  }
+
+  /** Once the parts are there that the figures come from. */
+  addGauges(sources: GaugeSources): void {
+    addGauges(this.#registry, this.#version, sources, () => this.#heartbeatAtMs)
   }
 
   countAttempt(report: AttemptReport): void {

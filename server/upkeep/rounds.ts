@@ -34,6 +34,11 @@ export class Rounds {
   }
 }
 
+export const setTimer: SetTimer = (ms, run) => {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
 /** Timers that do not keep the process alive. */
 export const setUnheldTimer: SetTimer = (ms, run) => {
   const timer = setTimeout(run, ms)

@@ -9,7 +9,6 @@ import { HandTimers } from '../../test/support/engine-parts.ts'
 import { serveHttp } from '../../test/support/injected-server.ts'
 import type { Owner } from '../../test/support/owner.ts'
 import { until } from '../../test/support/paybell.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
 import { Upkeep } from './upkeep.ts'
 
 const LISTENERS_EVERY_MS = 5_000
@@ -22,7 +21,7 @@ async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
   const lines: Record<string, unknown>[] = []
   const upkeep = new Upkeep(deps, {
     logger: pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }),
-    metrics: {} as Metrics,
+    onNotices() {},
     random: () => random,
     setTimer: (ms, run) => timers.set(ms, run),
   })

@@ -5,7 +5,6 @@
 
 import type { Logger } from 'pino'
 import type { Deps } from '../operations/parts/deps.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
 import { houseSteps } from './hourly-steps.ts'
 import { Rounds, type SetTimer } from './rounds.ts'
 import { sendNotices } from './send-notices.ts'
@@ -21,7 +20,8 @@ const SILENT_LISTENERS_EVERY_MS = 5_000
 
 export interface UpkeepParts {
   logger: Logger
-  metrics: Metrics
+  /** So many notices were put on their way. */
+  onNotices(count: number): void
   random: () => number
   setTimer: SetTimer
 }
@@ -88,10 +88,10 @@ export class Upkeep {
   }
 
   async #tellOperator(): Promise<void> {
-    const { logger, metrics } = this.#parts
+    const { logger, onNotices } = this.#parts
     try {
       const count = await sendNotices(this.#deps)
-      metrics.countNotices(count)
+      onNotices(count)
       if (count > 0) logger.info({ count }, 'notices.made')
     } catch (error) {
       logger.warn({ error: String(error) }, 'notices.not-made')

@@ -2,25 +2,28 @@
 // moved by hand, its engine only remembers what it was told, its log is a list of lines.
 
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Pool } from 'pg'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { type Config, loadConfig, type Mode } from '../../server/config/config.ts'
 import { CurrentPolicies } from '../../server/config/policies.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
-import {
-  buildServer,
-  type Readiness,
-  type ServerDeps,
-  type Surface,
-} from '../../server/http/server.ts'
+import { buildServer } from '../../server/http/server.ts'
+import type { Readiness, ServerDeps, Surface } from '../../server/http/server-deps.ts'
 import type { App } from '../../server/http/typed.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { createAccess } from '../../server/operations/parts/access.ts'
+import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
+import type { Deps } from '../../server/operations/parts/deps.ts'
+import { JOB_RUNNER_DEFAULTS, JobRunner } from '../../server/operations/parts/job-runner.ts'
+import { ListenerRelay } from '../../server/operations/parts/listener-relay.ts'
 import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
+import { PaymentGatherer } from '../../server/operations/parts/payment-gatherer.ts'
+import { recordPayments } from '../../server/operations/record-payments.ts'
 import { Sealer } from '../../server/store/sealing.ts'
+import { LiveStream } from '../../server/telemetry/live-stream.ts'
 
 export const OPERATOR_KEY = 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA'
 export const BASE_URL = 'https://paybell.test'
@@ -49,8 +52,8 @@ export interface TestServerOptions {
   sealer?: Sealer
   clock?: HandClock
   metrics?: () => string
-  /** Routes besides those that every server has. */
-  routes?: ServerDeps['routes']
+  /** What takes payment changes; they are recorded unless a test says otherwise. */
+  gatherer?: ServerDeps['gatherer']
   /** What the world does with a POST; nobody is there unless a test says otherwise. */
   send?: ServerDeps['send']
 }
@@ -81,7 +84,7 @@ export async function serveHttp(
   const log: string[] = []
   const readiness: Readiness = { ready: true, reasons: [] }
   const config = testConfig(mode, options.env ?? {})
-  const deps: Omit<ServerDeps, 'access'> = {
+  const base: Deps = {
     pool,
     clock,
     config,
@@ -95,24 +98,41 @@ export async function serveHttp(
     },
     endpointChanges: new OneAtATime(),
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
-    logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
+  }
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })
+  // One and the same object: a test may replace its pool, and all of it hears of that.
+  const deps: ServerDeps = Object.assign(base, {
+    ...partsOf(base, options, logger),
+    access: createAccess(base),
+    logger,
     version: '0.0.0',
     baseUrl: () => BASE_URL,
     readiness: () => server.readiness,
+    isDraining: () => false,
     metrics: options.metrics ?? (() => '# none\n'),
-    ...(options.routes ? { routes: options.routes } : {}),
-  }
-  const server: Omit<TestServer, 'app'> = {
-    clock,
-    notices,
-    log,
-    readiness,
-    // One and the same object: a test may replace its pool, and all of it hears of that.
-    deps: Object.assign(deps, { access: createAccess(deps) }),
-  }
-  const app = await buildServer(server.deps, options.surface)
+    onAnswered() {},
+    tracer: null,
+    sandbox: null,
+  })
+  const server: Omit<TestServer, 'app'> = { clock, notices, log, readiness, deps }
+  const app = await buildServer(deps, options.surface)
   t.after(() => app.close())
   return Object.assign(server, { app })
+}
+
+/** What the routes ask besides operations: the service's own parts, of which none runs by itself. */
+function partsOf(deps: Deps, options: TestServerOptions, log: Logger) {
+  const accounts = new AccountDirectory(deps.pool)
+  return {
+    accounts,
+    jobs: new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: randomUUID(), log }),
+    relay: new ListenerRelay(deps, { deadlineMs: 15_000, onError() {} }),
+    gatherer:
+      options.gatherer ??
+      new PaymentGatherer((changes, locking) => recordPayments(deps, accounts, changes, locking)),
+    stream: new LiveStream(),
+    inFlight: () => 0,
+  }
 }
 
 function testConfig(mode: Mode, env: Readonly<Record<string, string>>): Config {

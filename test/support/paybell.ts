@@ -10,6 +10,8 @@ import { loadConfig } from '../../server/config/config.ts'
 import type { LeasePolicy } from '../../server/core/lease.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
+import { DemoReceivers } from '../../server/sandbox/demo-receivers.ts'
+import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
 import { Caller, type SandboxFacts } from './sandbox.ts'
@@ -57,6 +59,7 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
     databaseUrl: database.url,
     masterKeys: [masterKey],
     operatorKey,
+    sandbox: sandboxRoutes(new DemoReceivers()),
     ...(options.leasePolicy ? { leasePolicy: options.leasePolicy } : {}),
     ...(options.spans ? { spans: options.spans } : {}),
   })

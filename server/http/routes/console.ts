@@ -16,7 +16,7 @@ import {
 import { type ConsoleFile, ConsoleFiles } from '../console-files.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { BODY_PROBLEMS, EMPTY_BODY, problemResponses } from '../schemas.ts'
-import type { ServerDeps, Surface } from '../server.ts'
+import type { ServerDeps, Surface } from '../server-deps.ts'
 import type { App, Routes } from '../typed.ts'
 
 const POLICY = [

@@ -7,7 +7,7 @@ import type { OperatorKeys } from '../../operations/parts/operator-keys.ts'
 import { authenticateOperator } from '../authenticate.ts'
 import { sendFailure } from '../failures.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
-import type { ServerDeps, Surface } from '../server.ts'
+import type { ServerDeps, Surface } from '../server-deps.ts'
 import type { Routes } from '../typed.ts'
 
 const tags = ['Housekeeping']

@@ -33,7 +33,7 @@ import type { Routes } from '../typed.ts'
 
 export interface PaymentRoutesDeps extends Deps {
   baseUrl(): string
-  gatherer: PaymentGatherer
+  gatherer: Pick<PaymentGatherer, 'enter'>
   accounts: AccountDirectory
 }
 

@@ -1,5 +1,6 @@
 // /operator/v1/stats and /operator/v1/stream: the service at a glance, and as it moves.
 
+import type { ServerResponse } from 'node:http'
 import { Type } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
 import { ENDPOINT_STATUSES } from '../../core/endpoint.ts'
@@ -11,7 +12,6 @@ import {
   StatsViewer,
   type StatsWindow,
 } from '../../operations/view-stats.ts'
-import type { LiveStream } from '../../telemetry/live-stream.ts'
 import { Instant, OptionalInstant, OptionalNumber, Uuid } from '../scalars.ts'
 import { CircuitSchema, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
@@ -20,7 +20,16 @@ export interface StatsRoutesDeps extends Deps {
   version: string
   /** Attempts under way in this process. */
   inFlight(): number
-  stream: LiveStream
+  stream: EventStream
+}
+
+/** Server-sent events of what this process does. */
+export interface EventStream {
+  readonly isFull: boolean
+  /** The answer's headers are out: the rest of it is the stream's until it closes. */
+  add(reader: ServerResponse): void
+  /** Ends all answers: the service stops. */
+  end(): void
 }
 
 const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })

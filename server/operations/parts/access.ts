@@ -3,7 +3,6 @@
 // holds at the other at once.
 
 import { ConsoleSessions } from '../console-session.ts'
-import { AccountDirectory } from './account-directory.ts'
 import type { Deps } from './deps.ts'
 import { LoginAttempts } from './login-attempts.ts'
 import { Logins } from './logins.ts'
@@ -13,7 +12,6 @@ export interface Access {
   keys: OperatorKeys
   logins: Logins
   sessions: ConsoleSessions
-  accounts: AccountDirectory
 }
 
 export function createAccess(deps: Deps): Access {
@@ -22,5 +20,5 @@ export function createAccess(deps: Deps): Access {
   const attempts = new LoginAttempts(deps)
   const logins = new Logins(deps, attempts)
   const sessions = new ConsoleSessions(deps, { keys, attempts, logins })
-  return { keys, logins, sessions, accounts: new AccountDirectory(deps.pool) }
+  return { keys, logins, sessions }
 }

@@ -1,0 +1,58 @@
+// The numbers that the engine runs with in operation, and why they are what they are. Tests and the simulator
+// choose their own.
+
+import type { LeasePolicy } from '../core/lease.ts'
+import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
+import { DUE_READER_LIMITS, type DueReaderLimits } from './due-reader.ts'
+import type { EngineOptions } from './engine.ts'
+import { RECORDER_LIMITS } from './recorder.ts'
+
+/** Attempts in flight at endpoints that answer; one endpoint gets an eighth of them. */
+export const SLOTS = 512
+/** Of the deliveries in memory: a sixth of the room is for endpoints that answer, whatever the others do. */
+const UNPROVEN_MAX = (DUE_READER_LIMITS.inMemoryMax / 6) * 5
+const MIB = 1024 * 1024
+
+export interface EngineSettings {
+  policies: EngineOptions['policies']
+  leases: LeasePolicy
+  mode: 'sandbox' | 'production'
+  /** Attempts per second at one endpoint; null for as many as it carries. */
+  ratePerSecond: number | null
+  onDatabaseTime: EngineOptions['onDatabaseTime']
+  /** What tests compress. */
+  spans: { pollEveryMs?: number; careEveryMs?: number; dueReader?: DueReaderLimits }
+}
+
+export function engineOptions(settings: EngineSettings): EngineOptions {
+  const { policies, leases, mode, ratePerSecond, onDatabaseTime, spans } = settings
+  return {
+    policies,
+    leases,
+    lanes: {
+      policy: {
+        inFlightMax: SLOTS / 8,
+        slowMs: 1_000,
+        ratePerSecond,
+        backlogPerSecond: 2_000,
+        bytesPerTurn: 64 * 1024,
+      },
+      slots: SLOTS,
+      perLaneMax: UNPROVEN_MAX / 8,
+      perBrokenLaneMax: 100,
+      unprovenMax: UNPROVEN_MAX,
+      lanesMax: 20_000,
+      keepMsMax: 30_000,
+    },
+    payloads: { cacheBytesMax: 64 * MIB, fileBytesMax: 64 * MIB },
+    recorder: RECORDER_LIMITS,
+    dueReader: spans.dueReader ?? DUE_READER_LIMITS,
+    changes: CHANGE_WATCH_LIMITS,
+    pollEveryMs: spans.pollEveryMs ?? 1_000,
+    slowCheckEveryMs: 250,
+    // The sandbox may be made faster while it runs: it cares as often as the fastest needs, so that what
+    // has run out is exhausted before its endpoint is disabled.
+    careEveryMs: spans.careEveryMs ?? (mode === 'sandbox' ? 1_000 : 60_000),
+    onDatabaseTime,
+  }
+}

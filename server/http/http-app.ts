@@ -1,0 +1,79 @@
+// The bare server: Fastify with our limits, and every failure below the routes answered in the one shape.
+
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import Fastify, { LogController } from 'fastify'
+import { answerClientError, answerConnect } from './client-errors.ts'
+import { closeSocketsAfterAnswers } from './closing-sockets.ts'
+import { sendFailure } from './failures.ts'
+import { refusalLevel } from './request-log.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
+import { compileOnFirstUse } from './serializers.ts'
+import type { ServerDeps } from './server-deps.ts'
+import type { App, TypeBoxProvider } from './typed.ts'
+
+const HEADER_BYTES_MAX = 16 * 1_024
+const BODY_BYTES_MAX = 64 * 1_024
+
+export function createHttpApp(deps: ServerDeps): App {
+  const { logger, config } = deps
+  const level = refusalLevel(config.mode)
+  const app = Fastify({
+    loggerInstance: logger,
+    // One wide line per request is ours to write (request-log.ts).
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'requestId',
+    }),
+    // A request id is ours: a caller's own could forge another's trail in the log.
+    requestIdHeader: false,
+    genReqId: () => randomUUID(),
+    schemaController: { compilersFactory: { buildSerializer: compileOnFirstUse } },
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    // While closing, what still arrives is answered; the sockets close after it.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    // Long ids reach their handlers, which answer 404 like for any other unknown id.
+    routerOptions: { maxParamLength: HEADER_BYTES_MAX },
+    http: {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 2_000,
+      insecureHTTPParser: false,
+      // Answered by us (security-headers.ts), in the one shape.
+      requireHostHeader: false,
+    },
+    frameworkErrors: (error, request, reply) => {
+      // No hook has run, nor will one: the address did not even lead to a route.
+      const { statusCode: status } = sendFailure(
+        error,
+        request,
+        reply.headers(SECURITY_HEADERS),
+        deps.baseUrl(),
+      )
+      const line = { requestId: request.id, status, code: request.problemCode }
+      logger[level](line, 'request.unreadable')
+    },
+    clientErrorHandler: (error, socket) => {
+      answerClientError(error, socket, { baseUrl: deps.baseUrl(), logger, level })
+    },
+  }).withTypeProvider<TypeBoxProvider>()
+  // RFC 9110 §10.1.1 lets a server ignore expectations; Node's own 417 would have no body.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response)
+  })
+  app.server.on('connect', (_request, socket: Socket) => {
+    answerConnect(socket, { baseUrl: deps.baseUrl(), logger, level })
+  })
+  closeSocketsAfterAnswers(app, () => deps.isDraining())
+  app.decorateRequest('caller', null)
+  app.decorateRequest('operator', null)
+  app.decorateRequest('accountId', null)
+  app.decorateRequest('problemCode', null)
+  app.decorateRequest('logged', null)
+  app.decorateRequest('span', null)
+  return app
+}

@@ -1,0 +1,36 @@
+// What the HTTP servers of a process are given: everything that operations use, and the parts that only some
+// routes ask for. All of it is made once; with an operator port, two servers share it.
+
+import type { Tracer } from '@opentelemetry/api'
+import type { FastifyBaseLogger } from 'fastify'
+import type { ListenerDeps } from '../operations/next-callback.ts'
+import type { Access } from '../operations/parts/access.ts'
+import type { JobDeps } from '../operations/parts/start-job.ts'
+import type { AnsweredRequest } from './request-metrics.ts'
+import type { PaymentRoutesDeps } from './routes/operator-payments.ts'
+import type { StatsRoutesDeps } from './routes/operator-stats.ts'
+import type { Routes } from './typed.ts'
+
+export interface ServerDeps extends JobDeps, ListenerDeps, PaymentRoutesDeps, StatsRoutesDeps {
+  access: Access
+  logger: FastifyBaseLogger
+  readiness(): Promise<Readiness> | Readiness
+  /** True while the process is about to stop: kept connections are let go with their next answer. */
+  isDraining(): boolean
+  /** Prometheus text. */
+  metrics(): Promise<string> | string
+  onAnswered(request: AnsweredRequest): void
+  /** Null when the process was started without an OpenTelemetry SDK. */
+  tracer: Tracer | null
+  /** The routes that only a sandbox has; null in production, which does not even load them. */
+  sandbox: Routes | null
+}
+
+export interface Readiness {
+  ready: boolean
+  /** Why not, in plain words without secrets or inner addresses. */
+  reasons: readonly string[]
+}
+
+/** With an operator port there are two servers: each knows nothing of the other's addresses. */
+export type Surface = 'all' | 'public' | 'operator'

@@ -1,0 +1,97 @@
+// What the service says about itself, put together: metrics, traces, the live stream, the curves of attempts,
+// and whether writes are taken. It is made before the engine, which reports to it, and reads the engine's
+// figures once that is there.
+
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import type { Clock } from '../core/clock.ts'
+import type { DeliveryStore } from '../delivery/delivery-store.ts'
+import type { AttemptReport, EngineEnvironment } from '../delivery/environment.ts'
+import { probeWrite } from '../store/write-refusals.ts'
+import { AttemptCounter } from './attempt-counter.ts'
+import { attemptedEvent, attemptLine, countingExhausted } from './attempt-reports.ts'
+import { DatabaseGaugeReader } from './database-gauges.ts'
+import type { GaugeSources } from './gauges.ts'
+import { LiveStream } from './live-stream.ts'
+import { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
+import { findTracer, Tracing } from './tracing.ts'
+import { WriteWatch, watchingRenewals } from './write-watch.ts'
+
+export interface TelemetryParts {
+  version: string
+  pool: Pool
+  clock: Clock
+  processId: string
+  logger: Logger
+}
+
+export class Telemetry {
+  readonly metrics: Metrics
+  readonly stream = new LiveStream()
+  /** Null when the process was started without an OpenTelemetry SDK. */
+  readonly tracing: Tracing | null
+  readonly writes: WriteWatch
+  readonly #parts: TelemetryParts
+  readonly #curves: AttemptCounter
+
+  constructor(parts: TelemetryParts) {
+    const { version, pool, clock, processId, logger } = parts
+    this.#parts = parts
+    this.metrics = new Metrics(version)
+    this.#curves = new AttemptCounter({
+      pool,
+      clock,
+      processId,
+      onError: (error) => logger.warn({ error: String(error) }, 'attempt-steps.not-saved'),
+    })
+    const tracer = findTracer(version)
+    const onError = (error: unknown) => logger.warn({ error: String(error) }, 'traces.not-saved')
+    this.tracing = tracer && new Tracing(tracer, { pool, clock, onError })
+    this.writes = new WriteWatch({
+      monotonicMs: () => clock.monotonicMs(),
+      probe: () => probeWrite(pool),
+    })
+  }
+
+  /** The engine's store, watched: what ends without an attempt, and whether leases can be written. */
+  watch(store: DeliveryStore): DeliveryStore {
+    return watchingRenewals(countingExhausted(store, this.metrics), this.writes)
+  }
+
+  traced(send: EngineEnvironment['send']): EngineEnvironment['send'] {
+    const { tracing } = this
+    return tracing === null ? send : (request) => tracing.send(request, send)
+  }
+
+  attempted(report: AttemptReport): void {
+    const { logger } = this.#parts
+    this.metrics.countAttempt(report)
+    // Ten thousand a second: the line is not even made when the log would drop it.
+    if (logger.isLevelEnabled('info')) logger.info(attemptLine(report), 'delivery.attempted')
+    const { atMs, durationMs, state } = report
+    this.#curves.count(atMs + durationMs, state === 'DELIVERED', durationMs)
+    if (this.stream.isWatched) this.stream.attempted(attemptedEvent(report))
+  }
+
+  /** From here on the metrics show them, too. */
+  show(engine: GaugeSources['engine'], readiness: Readiness): void {
+    const { pool, clock } = this.#parts
+    const gauges = new DatabaseGaugeReader(pool, clock)
+    this.metrics.addGauges({
+      engine,
+      pool,
+      nowMs: () => clock.nowMs(),
+      database: () => gauges.read(),
+      isReady: async () => (await readiness.check()).ready,
+    })
+  }
+
+  start(): void {
+    this.#curves.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#curves.stop()
+  }
+}
