@@ -3,17 +3,10 @@
 
 import { Command } from 'commander'
 import { type Call, calling, helpText } from './command.ts'
+import type { Check } from './doctor-check.ts'
 import { gather } from './parse.ts'
 import { SilentFailure } from './run.ts'
 import { type Paint, safe } from './terminal.ts'
-
-export interface Check {
-  name: string
-  status: 'ok' | 'warning' | 'failed' | 'skipped'
-  detail: string
-  /** What to do about it. */
-  remedy?: string
-}
 
 interface DoctorOptions {
   egress?: string[]

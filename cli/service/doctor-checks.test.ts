@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
-import type { Check } from '../doctor.ts'
+import type { Check } from '../doctor-check.ts'
 import { runChecks } from './doctor-checks.ts'
 
 async function checksOf(databaseUrl: string, name: string): Promise<readonly Check[]> {

@@ -18,7 +18,7 @@ import {
 import { changedMigrationText } from '../../server/store/migration-hashes.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { VERSION } from '../../server/version.ts'
-import type { Check } from '../doctor.ts'
+import type { Check } from '../doctor-check.ts'
 import { readSandboxFile } from '../sandbox-file.ts'
 import { formatCount, formatSpan, plural } from '../terminal.ts'
 import { reasonOf } from './reason.ts'

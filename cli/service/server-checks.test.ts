@@ -7,7 +7,7 @@ import {
 } from '../../server/store/inspect-server.ts'
 import { createClient } from '../../server/store/session.ts'
 import { cloneDatabase } from '../../test/support/database.ts'
-import type { Check } from '../doctor.ts'
+import type { Check } from '../doctor-check.ts'
 import { checkServer, type ServiceSize } from './server-checks.ts'
 
 /** PostgreSQL as it comes, with a month of history. */

@@ -2,7 +2,7 @@
 // sessions are ours, and whether it is large enough for what a process asks of it.
 
 import type { ServerFacts, ServerSetting } from '../../server/store/inspect-server.ts'
-import type { Check } from '../doctor.ts'
+import type { Check } from '../doctor-check.ts'
 import { formatCount, plural } from '../terminal.ts'
 
 /** What the settings say of the service, or their defaults where they do not conform. */

@@ -11,6 +11,7 @@ import { findBinaries, reachableBinaries } from './binaries.ts'
 import { clusterDirOf, openCluster } from './cluster.ts'
 import { type DataDirLock, lockDataDir } from './data-dir-lock.ts'
 import { endProcessesIn, removeStalePidFile } from './leftovers.ts'
+import type { Log } from './log.ts'
 import {
   type LaunchPlan,
   launchPostmaster,
@@ -21,8 +22,6 @@ import { chooseRunAs, giveToOwnerOf } from './run-as.ts'
 import { makeRunDir, removeRunDir } from './run-dir.ts'
 import { openServerLog, type ServerLog } from './server-log.ts'
 import { connectionUrl, type Listening, type ServerSettings, serverArguments } from './settings.ts'
-
-export type Log = (line: { msg: string } & Record<string, unknown>) => void
 
 export interface EmbeddedOptions extends ServerSettings {
   dataDir: string

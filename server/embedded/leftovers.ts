@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Log } from './database.ts'
+import type { Log } from './log.ts'
 
 const FAST_MS = 10_000
 const IMMEDIATE_MS = 5_000

@@ -15,7 +15,8 @@ import type { NatsSettings } from '../config/config.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { PaymentChange, RecordedPayment } from '../operations/record-payments.ts'
 import { openConsumer } from './nats-connection.ts'
-import { NatsSource, type NatsSourceOptions, type Turn } from './nats-source.ts'
+import { NatsSource } from './nats-source.ts'
+import type { NatsSourceOptions, Turn } from './nats-source-options.ts'
 
 const binary = findNatsServer()
 const skip = binary === null ? 'nats-server is not installed: apt-get install nats-server' : false

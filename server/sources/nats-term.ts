@@ -10,7 +10,7 @@ import { toServiceError } from '../operations/parts/failures.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { InHand, MESSAGE_BYTES_MAX } from './in-hand.ts'
 import type { PullConsumer } from './nats-connection.ts'
-import type { NatsSourceOptions, NatsSpans } from './nats-source.ts'
+import type { NatsSourceOptions, NatsSpans } from './nats-source-options.ts'
 import { PaymentChains } from './payment-chains.ts'
 
 /** A mistake of ours may be a passing one: so often it is tried again before it is put aside. */

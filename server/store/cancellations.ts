@@ -4,8 +4,8 @@
 
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import type { DeliveryOwner } from './delivery-query.ts'
 import type { LaneKey } from './parked.ts'
-import type { DeliveryOwner } from './replays.ts'
 
 export interface PendingKey {
   clientKey: number

@@ -10,7 +10,8 @@ import { storeClient, storeEndpoint } from '../../test/support/stored-deliveries
 import { DAY_MS } from '../core/backoff.ts'
 import { DELIVERY_STATES, type DeliveryState } from '../core/delivery.ts'
 import { uuidFloor } from '../core/uuid.ts'
-import { type DeliveryQuery, readDeliverySlice } from './delivery-lists.ts'
+import { readDeliverySlice } from './delivery-lists.ts'
+import type { DeliveryQuery } from './delivery-query.ts'
 import { ensurePartitions } from './partitions.ts'
 
 const { pool } = await cloneDatabase()

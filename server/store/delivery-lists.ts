@@ -10,6 +10,7 @@ import type { Pool } from 'pg'
 import { type DeliveryState, FINAL_STATES } from '../core/delivery.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
+import type { DeliveryQuery, Reach } from './delivery-query.ts'
 import {
   type EventSpan,
   finalOfSpans,
@@ -23,25 +24,6 @@ import { readSpans } from './event-spans.ts'
 import { Parameters } from './parameters.ts'
 import { inSnapshot } from './snapshot.ts'
 import { CLOCKS_APART_MS, idCeiling, readStretches, type Stretch } from './stretches.ts'
-
-/** A filter whose names have become keys (store/delivery-search.ts). */
-export interface DeliveryQuery {
-  /** Null: of all clients. */
-  clientKey: number | null
-  accountId: string | null
-  /** Needs the client's key. */
-  endpointId: string | null
-  /** Only deliveries of these payments. */
-  payments: readonly { clientKey: number; paymentId: string }[] | null
-  /** Only deliveries of this event. */
-  event: { clientKey: number; eventId: string } | null
-  /** Only this delivery. */
-  deliveryId: string | null
-  states: readonly DeliveryState[] | null
-  kind: string | null
-  fromMs: number | null
-  toMs: number | null
-}
 
 export interface DeliveryItem {
   clientKey: number
@@ -63,13 +45,6 @@ export interface DeliveryItem {
   lastStatus: number | null
   /** Null while it is pending. */
   finishedAt: Date | null
-}
-
-/** Ids below this one, so many items at most, and so many rows looked at in each table at most. */
-export interface Reach {
-  beforeId: string | null
-  limit: number
-  chunk: number
 }
 
 export interface DeliverySlice {

@@ -4,7 +4,7 @@
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { isUuid } from '../core/uuid.ts'
 import type { Db } from './db.ts'
-import type { DeliveryQuery } from './delivery-lists.ts'
+import type { DeliveryQuery } from './delivery-query.ts'
 import { findByExternalId } from './payment-lists.ts'
 
 /** Payments with one externalId that a search looks at, the newest. */

@@ -3,7 +3,7 @@
 
 import { FINAL_STATES } from '../core/delivery.ts'
 import { plainColumn } from './columns.ts'
-import type { DeliveryQuery, Reach } from './delivery-lists.ts'
+import type { DeliveryQuery, Reach } from './delivery-query.ts'
 import type { Parameters } from './parameters.ts'
 import { idFloor, type Stretch, timesWithin } from './stretches.ts'
 

@@ -1,7 +1,7 @@
 // Which events a list of deliveries is about, newest first: one that was named, or those of some payments.
 
 import type { Db } from './db.ts'
-import type { DeliveryQuery } from './delivery-lists.ts'
+import type { DeliveryQuery } from './delivery-query.ts'
 import type { EventSpan } from './delivery-sources.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretches } from './stretches.ts'
 

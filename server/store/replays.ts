@@ -6,6 +6,7 @@ import { uuidTimeMs } from '../core/uuid.ts'
 import { plainColumn, quotedColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
+import type { DeliveryOwner } from './delivery-query.ts'
 import { isWhole } from './erasures.ts'
 import { releasing } from './snapshot.ts'
 import {
@@ -34,12 +35,6 @@ export interface FoundFinal extends FinalKey {
 
 /** A delivery that has just become pending again; its time is infinite while its endpoint is not active. */
 export type Replayed = HandedOff
-
-/** Whose delivery it may be; null where the operator asks for anybody's. */
-export interface DeliveryOwner {
-  clientKey: number | null
-  accountId: string | null
-}
 
 /** But not Paybell's own notices, which no list shows. */
 const OF_ANYBODY = `f.finished_at > '-infinity'

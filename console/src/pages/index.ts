@@ -2,11 +2,7 @@
 // through another one and is not in the navigation. Pages are loaded when they are first opened.
 
 import { type ComponentType, lazy } from 'react'
-
-export interface PageProps {
-  /** The values of the path's `:names`. */
-  params: Readonly<Record<string, string>>
-}
+import type { PageProps } from './page-props.ts'
 
 export interface ConsolePage {
   path: string

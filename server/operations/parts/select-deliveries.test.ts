@@ -9,7 +9,7 @@ import {
   storePending,
 } from '../../../test/support/stored-deliveries.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { DeliveryQuery } from '../../store/delivery-lists.ts'
+import type { DeliveryQuery } from '../../store/delivery-query.ts'
 import { selectDeliveries } from './select-deliveries.ts'
 
 const { pool } = await cloneDatabase()

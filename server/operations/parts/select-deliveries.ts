@@ -1,12 +1,8 @@
 // All deliveries that match a filter, not one page of them, oldest first: for what is done in bulk.
 
 import { ServiceError } from '../../core/errors.ts'
-import {
-  type DeliveryQuery,
-  type DeliverySlice,
-  type Reach,
-  readDeliverySlice,
-} from '../../store/delivery-lists.ts'
+import { type DeliverySlice, readDeliverySlice } from '../../store/delivery-lists.ts'
+import type { DeliveryQuery, Reach } from '../../store/delivery-query.ts'
 import type { SelectedDelivery } from '../../store/delivery-selections.ts'
 import type { Deps } from './deps.ts'
 

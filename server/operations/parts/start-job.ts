@@ -2,7 +2,7 @@
 // and works them off. Most jobs are over before the answer; of the others the number is known.
 
 import { inTransaction } from '../../store/db.ts'
-import type { DeliveryQuery } from '../../store/delivery-lists.ts'
+import type { DeliveryQuery } from '../../store/delivery-query.ts'
 import { countFit, noteItems, type SelectedDelivery } from '../../store/delivery-selections.ts'
 import { countRunningJobs, findJob, insertJob, type JobKind } from '../../store/jobs.ts'
 import type { Audit } from './audit.ts'
