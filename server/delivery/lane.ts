@@ -1,5 +1,6 @@
 // A lane: one endpoint's queue, and what its answers have taught us: how much it carries at once
-// (window), whether it is down (circuit), whether it is slow.
+// (window), whether it is down (circuit), whether it is slow. In it a strand for each payment: whose turn it
+// is among a strand's updates is decided in core/strand. Tens of thousands of strands exist: keep it small.
 
 import {
   afterAttempt,
@@ -9,10 +10,10 @@ import {
   CLOSED_CIRCUIT,
   mayPass,
 } from '../core/circuit.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import { narrow, rampUp, WINDOW_START, type Window, widen } from '../core/window.ts'
 import { Queue } from './queue.ts'
-import type { Strand } from './strand.ts'
 
 export interface LanePolicy {
   /** Attempts in flight at one endpoint. */
@@ -124,5 +125,48 @@ export class Lane {
     } else if (verdict.isSuccess) {
       this.#window = rampUp(this.#window)
     }
+  }
+}
+
+export interface Strand {
+  /** Its name within the lane. */
+  readonly key: string
+  readonly paymentId: string
+  readonly lane: Lane
+  /** In sequence. */
+  owed: QueuedDelivery[]
+  /** False: others exist that were not read. When these are done, the strand is read again. */
+  isComplete: boolean
+  /** Under way, or not yet recorded. */
+  inFlight: QueuedDelivery | null
+  isReady: boolean
+  /** The 7 days of what is in flight are over: it ends without an attempt. */
+  isOver: boolean
+  /** Dropped from memory; what still comes back for it is ignored. */
+  isGone: boolean
+  /** Its place is free; what came of it is not yet recorded. */
+  isAnswered: boolean
+}
+
+/** The payment's id as it is, not a text of its own. A replay keeps no order among other updates: it is
+ *  a strand of its own. */
+export function strandKey(delivery: QueuedDelivery): string {
+  return delivery.isReplay ? `replay/${delivery.id}` : delivery.paymentId
+}
+
+/** `owed` becomes the strand's: at least one, all of the same payment. */
+export function newStrand(lane: Lane, owed: QueuedDelivery[], isComplete: boolean): Strand {
+  const first = owed[0] as QueuedDelivery
+  return {
+    key: strandKey(first),
+    paymentId: first.paymentId,
+    lane,
+    owed,
+    isComplete,
+    inFlight: null,
+    isReady: false,
+    isOver: false,
+    isGone: false,
+    isAnswered: false,
   }
 }

@@ -7,12 +7,10 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { nextTurn } from '../core/strand.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import { DueHeap } from './due-heap.ts'
-import { Lane, type LanePolicy, type Verdict } from './lane.ts'
-import { newStrand, type Strand, strandKey } from './strand.ts'
+import { Lane, type LanePolicy, newStrand, type Strand, strandKey, type Verdict } from './lane.ts'
 import { Turns } from './turns.ts'
 
-export type { Lane } from './lane.ts'
-export type { Strand } from './strand.ts'
+export type { Lane, Strand } from './lane.ts'
 
 /** Asked with each decision, because the sandbox replaces it while it runs. */
 export interface LanePolicies {

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { idOf } from '../../test/support/engine-parts.ts'
 import { circuitPolicy } from '../core/circuit.ts'
-import { Lane, type LanePolicy } from './lane.ts'
-import type { Strand } from './strand.ts'
+import { Lane, type LanePolicy, type Strand } from './lane.ts'
 import { Turns } from './turns.ts'
 
 const POLICY: LanePolicy = {
