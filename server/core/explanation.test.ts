@@ -8,7 +8,6 @@ import {
   type ExplainedDelivery,
   type ExplanationContext,
   explain,
-  toDurationText,
 } from './explanation.ts'
 
 const NOW = Date.parse('2026-11-14T14:00:40.000Z')
@@ -407,23 +406,6 @@ describe('explanations', () => {
       }
     }
   })
-})
-
-test('spans are said in their two largest units', () => {
-  const said: [number, string][] = [
-    [0, 'less than a second'],
-    [499, 'less than a second'],
-    [1_000, '1 s'],
-    [160_000, '2 min 40 s'],
-    [300_000, '5 min'],
-    [3_600_000, '1 h'],
-    [3_601_000, '1 h'],
-    [5 * 3_600_000 + 59_999, '5 h 1 min'],
-    [86_400_000, '1 day'],
-    [7 * 86_400_000, '7 days'],
-    [6 * 86_400_000 + 3 * 3_600_000 + 60_000, '6 days 3 h'],
-  ]
-  for (const [ms, text] of said) assert.equal(toDurationText(ms), text)
 })
 
 test('a run has about 40 attempts, by the policy itself', () => {

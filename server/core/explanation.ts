@@ -5,6 +5,7 @@ import { delayAfterMs, type RetryPolicy } from './backoff.ts'
 import type { CircuitPolicy, CircuitState } from './circuit.ts'
 import { type DeliveryState, toClientCode } from './delivery.ts'
 import type { EndpointStatus } from './endpoint.ts'
+import { toClockText, toDayText, toDurationText, toInstantText, toTimeText } from './time-text.ts'
 
 export interface ExplainedDelivery {
   state: DeliveryState
@@ -117,7 +118,7 @@ function describeInactive(delivery: ExplainedDelivery, context: ExplanationConte
   const disabled =
     inactiveSinceMs === null
       ? ''
-      : ` on ${toDayText(inactiveSinceMs)} ${clock(inactiveSinceMs, Infinity)} UTC`
+      : ` on ${toDayText(inactiveSinceMs)} ${toClockText(inactiveSinceMs, Infinity)} UTC`
   const reason =
     status === 'PAUSED'
       ? `${Endpoint} has been paused${paused}.`
@@ -157,7 +158,7 @@ function describeNewer(
   const end =
     deadlineAtMs === null
       ? ''
-      : `, until ${toDayText(deadlineAtMs)} ${clock(deadlineAtMs, context.retry.windowMs)} UTC`
+      : `, until ${toDayText(deadlineAtMs)} ${toClockText(deadlineAtMs, context.retry.windowMs)} UTC`
   return [
     `Update ${newer.sequence} of the same payment ${has}, so this older one is not sent while that one is tried.`,
     `Accepted, it supersedes this one; if it ends otherwise, this one goes on${end}.`,
@@ -241,7 +242,7 @@ function hasAskedForTime(delivery: ExplainedDelivery, policy: RetryPolicy): bool
 function describeEnd(delivery: ExplainedDelivery, context: ExplanationContext): string {
   const { deadlineAtMs } = delivery
   if (deadlineAtMs === null) return '.'
-  return `; retries end on ${toDayText(deadlineAtMs)} ${clock(deadlineAtMs, context.retry.windowMs)} UTC.`
+  return `; retries end on ${toDayText(deadlineAtMs)} ${toClockText(deadlineAtMs, context.retry.windowMs)} UTC.`
 }
 
 function explainFinal(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
@@ -260,7 +261,7 @@ function explainFinal(delivery: ExplainedDelivery, context: ExplanationContext):
 function explainDelivered(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
   const { attempts, lastAttempt, finishedAtMs } = delivery
   const atMs = lastAttempt ? lastAttempt.atMs + lastAttempt.durationMs : finishedAtMs
-  const when = atMs === null ? '' : `, on ${toDayText(atMs)} ${clock(atMs, 0)} UTC`
+  const when = atMs === null ? '' : `, on ${toDayText(atMs)} ${toClockText(atMs, 0)} UTC`
   const which = attempts <= 1 ? 'the first attempt' : `attempt ${attempts}`
   const { Endpoint } = wordsFor(context)
   return [`Delivered: ${Endpoint.toLowerCase()} answered 200 to ${which}${when}.`]
@@ -272,7 +273,7 @@ function explainExhausted(delivery: ExplainedDelivery, context: ExplanationConte
   const end =
     endedAtMs === null
       ? ''
-      : ` on ${toDayText(endedAtMs)} ${clock(endedAtMs, context.retry.windowMs)} UTC`
+      : ` on ${toDayText(endedAtMs)} ${toClockText(endedAtMs, context.retry.windowMs)} UTC`
   const span = toDurationText(context.retry.windowMs)
   const last = `The last of ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   return [
@@ -301,7 +302,7 @@ function explainCancelled(delivery: ExplainedDelivery): string[] {
   const when =
     finishedAtMs === null
       ? ''
-      : ` on ${toDayText(finishedAtMs)} ${clock(finishedAtMs, Infinity)} UTC`
+      : ` on ${toDayText(finishedAtMs)} ${toClockText(finishedAtMs, Infinity)} UTC`
   const why = endpoint.isDeleted ? 'because its endpoint was deleted' : 'by the operator'
   const tried =
     attempts === 0
@@ -323,56 +324,4 @@ function roundly(count: number): number {
 
 function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-const UNITS = [
-  ['day', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const
-
-/** The two largest units, whole: 2 min 40 s, 5 h, 6 days 3 h. */
-export function toDurationText(ms: number): string {
-  const seconds = Math.round(ms / 1_000)
-  if (seconds < 1) return 'less than a second'
-  let left = seconds * 1_000
-  const parts: string[] = []
-  for (const [unit, unitMs] of UNITS) {
-    const count = Math.floor(left / unitMs)
-    left -= count * unitMs
-    if (count > 0) parts.push(`${count} ${unit === 'day' && count > 1 ? 'days' : unit}`)
-    // 2 days 0 h 40 min is said as 2 days.
-    if (parts.length === 2 || (parts.length === 1 && count === 0)) break
-  }
-  return parts.join(' ')
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-/** 21 Nov */
-function toDayText(ms: number): string {
-  const date = new Date(ms)
-  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
-}
-
-/** 14:03, or 14:03:20 where a span is so short that seconds matter. */
-function clock(ms: number, spanMs: number): string {
-  const time = new Date(ms).toISOString()
-  return time.slice(11, spanMs > 3_600_000 ? 16 : 19)
-}
-
-/** 14:03:20 today, 22 Nov 14:03:20 on another day. */
-function toTimeText(ms: number, nowMs: number): string {
-  return isSameDay(ms, nowMs) ? clock(ms, 0) : `${toDayText(ms)} ${clock(ms, 0)}`
-}
-
-/** 13:20 today, 14 Nov 13:20 on another day. */
-function toInstantText(ms: number, nowMs: number): string {
-  const time = clock(ms, Number.POSITIVE_INFINITY)
-  return isSameDay(ms, nowMs) ? time : `${toDayText(ms)} ${time}`
-}
-
-function isSameDay(ms: number, nowMs: number): boolean {
-  return new Date(ms).toISOString().slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)
 }
