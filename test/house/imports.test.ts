@@ -1,34 +1,41 @@
-// The arrows of the house: main → app → http → operations → store → core, app → delivery → store →
-// core. The only mechanical rule of style.
+// The arrows of the house, as ARCHITECTURE.md draws them: app → http → operations → store → core and
+// app → delivery → store → core, with telemetry, upkeep, sources and the sandbox beside them.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { importsOf, readText, sourceFiles } from './source-files.ts'
 
-const SERVER = fileURLToPath(new URL('../../server', import.meta.url))
-
-/** What each room may import from besides itself. The root holds main, app and what they hand down. */
+/** What each room may import from besides itself, and does. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: ['core'],
   store: ['core'],
-  operations: ['store', 'core', 'config'],
-  http: ['operations', 'telemetry', 'sandbox', 'core', 'config'],
-  delivery: ['store', 'core'],
+  operations: ['config', 'core', 'store'],
+  delivery: ['core', 'store'],
   embedded: ['store'],
-  sources: ['operations', 'core', 'config'],
-  telemetry: ['operations', 'delivery', 'store', 'core'],
-  upkeep: ['operations', 'telemetry', 'store', 'core', 'config'],
-  sandbox: ['http', 'operations', 'core', 'config'],
-  '': ['*'],
+  sources: ['config', 'core', 'operations'],
+  http: ['config', 'core', 'operations'],
+  telemetry: ['core', 'delivery', 'operations', 'store'],
+  upkeep: ['core', 'operations', 'store'],
+  sandbox: ['core', 'http', 'operations'],
+  // The composition.
+  '': [
+    'config',
+    'core',
+    'delivery',
+    'http',
+    'operations',
+    'sources',
+    'store',
+    'telemetry',
+    'upkeep',
+  ],
 }
 
 /** core is pure: besides itself only node:crypto, and the library that classifies addresses. */
 const CORE_PACKAGES = ['node:crypto', 'ipaddr.js']
 
-/** Node's own names for these rooms: the network and the database are each behind one door. */
+/** Packages that one room alone speaks to: the network and the database each have one door. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['delivery'],
   fastify: ['http'],
@@ -38,78 +45,67 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@nats-io/transport-node': ['sources'],
 }
 
-interface Import {
-  file: string
-  room: string
-  from: string
-  isTypeOnly: boolean
-}
+const files = sourceFiles('server')
+const imports = files.flatMap(importsOf).map((one) => ({ ...one, room: roomOf(one.file) }))
 
-function readImports(): Import[] {
-  const files = readdirSync(SERVER, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .filter((name) => !name.includes('node_modules'))
-  return files.flatMap((file) => {
-    const text = readFileSync(join(SERVER, file), 'utf8')
-    const matches = text.matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'/gms)
-    return [...matches].map((match) => ({
-      file,
-      room: roomOf(file),
-      from: match[2] as string,
-      isTypeOnly: match[1] !== undefined,
-    }))
-  })
-}
-
+/** The folder below server/; the server's own root has the empty name. */
 function roomOf(file: string): string {
-  const [first, ...rest] = file.split('/')
-  return rest.length > 0 ? (first as string) : ''
+  const [, room, ...rest] = file.split('/')
+  return rest.length > 0 ? (room as string) : ''
 }
-
-const imports = readImports()
 
 test('imports point one way through the house', () => {
-  const wrong: string[] = []
-  for (const { file, room, from } of imports) {
-    if (!from.startsWith('.')) continue
-    const target = relative(SERVER, resolve(dirname(join(SERVER, file)), from))
-    const targetRoom = roomOf(target)
-    const allowed = ALLOWED[room] ?? []
-    const isAllowed =
-      targetRoom === room ||
-      allowed.includes('*') ||
-      allowed.includes(targetRoom === '' ? target : targetRoom)
-    if (!isAllowed) wrong.push(`${file} imports ${target}`)
+  assert.ok(imports.length > 1_000, 'the reader of imports finds hardly any')
+  const wrong = imports.filter(
+    ({ room, target, isPackage }) =>
+      !isPackage && roomOf(target) !== room && !ALLOWED[room]?.includes(roomOf(target)),
+  )
+  assert.deepEqual(
+    wrong.map(({ file, target }) => `${file} imports ${target}`),
+    [],
+  )
+})
+
+test('every arrow that is allowed is there: one that has gone stays gone', () => {
+  const used = new Map(Object.keys(ALLOWED).map((room) => [room, new Set<string>()]))
+  for (const { room, target, isPackage } of imports) {
+    if (!isPackage && roomOf(target) !== room) used.get(room)?.add(roomOf(target))
   }
-  assert.deepEqual(wrong, [])
-  assert.ok(imports.length > 100, 'the reader of imports finds hardly any')
+  const drawn = Object.fromEntries([...used].map(([room, to]) => [room, [...to].toSorted()]))
+  assert.deepEqual(drawn, ALLOWED)
+})
+
+test('the map of ARCHITECTURE.md is this one', () => {
+  const rows = readText('ARCHITECTURE.md').matchAll(/^\| `server\/(\w+)\/` \|.*\| ([^|]+) \|$/gm)
+  const told = Object.fromEntries(
+    [...rows].map(([, room, may]) => [room, may === 'nothing' ? [] : may?.split(', ').toSorted()]),
+  )
+  const { '': _, ...rooms } = ALLOWED
+  assert.deepEqual(told, rooms)
 })
 
 test('core imports only core and node:crypto', () => {
   const wrong = imports
-    .filter(({ room, from }) => room === 'core' && !from.startsWith('.'))
-    .filter(({ from }) => !CORE_PACKAGES.includes(from))
+    .filter(({ room, isPackage }) => room === 'core' && isPackage)
+    .filter(({ target }) => !CORE_PACKAGES.includes(target))
   assert.deepEqual(wrong, [])
 })
 
-test('the network and the database are each behind one door', () => {
+test('the network and the database each have one door', () => {
   const wrong = imports.filter(
-    ({ room, from }) => ONLY_IN[from] !== undefined && !ONLY_IN[from].includes(room),
+    ({ room, target }) => ONLY_IN[target] !== undefined && !ONLY_IN[target].includes(room),
   )
   assert.deepEqual(wrong, [])
   const sql = imports.filter(
-    ({ room, from, isTypeOnly }) =>
-      from === 'pg' && !isTypeOnly && room !== 'store' && room !== 'embedded',
+    ({ room, target, isTypeOnly }) =>
+      target === 'pg' && !isTypeOnly && room !== 'store' && room !== 'embedded',
   )
   assert.deepEqual(sql, [], 'only store and embedded speak to PostgreSQL')
 })
 
 test('only the command line reads the environment', () => {
-  const readers = readdirSync(SERVER, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .filter((name) => readFileSync(join(SERVER, name), 'utf8').includes('process.env'))
   assert.deepEqual(
-    readers.filter((name) => roomOf(name) !== 'cli'),
+    files.filter((file) => readText(file).includes('process.env')),
     [],
   )
 })

@@ -1,5 +1,6 @@
 // The invariants of a run (I1–I8, I10, I12, I13), checked on plain records: the same for simulations
 // and for real processes. Each check returns what is wrong; none looks at how the service works.
+// Long because it is one list: every invariant is read alone, over look-ups that all of them share.
 
 import { isBlind, sameAttemptAgain } from './clock-checks.ts'
 import type {

@@ -1,0 +1,32 @@
+// A file has one purpose and about 150 lines. One above 350 says in its first six lines why it is long, as
+// `// Long because …`. Files of tests are excepted: each is a list of claims about one thing, read by its
+// names, and cut in two it would only have its set-up twice.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readText, sourceFiles } from './source-files.ts'
+
+const LINES_MAX = 350
+const REASON = /^(\/\/|--|#) Long because \S/m
+
+/** Being cut. An entry that is no longer needed has to go. */
+const BEING_CUT = [
+  'server/delivery/engine.ts',
+  'server/delivery/lanes.ts',
+  'server/store/outcomes.ts',
+  'server/telemetry/metrics.ts',
+  'test/conformance/operations.ts',
+  'test/simulator/callers.ts',
+  'test/simulator/twin.ts',
+  'test/simulator/world.ts',
+]
+
+test('no file is longer than 350 lines, unless it says why', () => {
+  const files = sourceFiles('server', 'cli', 'sdk/src', 'console/src', 'test', 'bench')
+  assert.ok(files.length > 500)
+  const long = files.filter((file) => {
+    const lines = readText(file).split('\n')
+    return lines.length - 1 > LINES_MAX && !REASON.test(lines.slice(0, 6).join('\n'))
+  })
+  assert.deepEqual(long, BEING_CUT)
+})
