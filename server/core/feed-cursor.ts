@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto'
 import { parseCursor, refuseCursor, toCursor } from './cursor.ts'
-import { NIL_UUID } from './uuid.ts'
+import { CANONICAL_UUID, NIL_UUID } from './uuid.ts'
 
 /** Where an event stands; places are decimal text, because they outgrow a double one day. */
 export interface FeedPlace {
@@ -23,7 +23,6 @@ export const FEED_START: FeedPlace = { place: '0', sequence: 0, id: NIL_UUID }
 
 const PLACE = /^\d{1,18}$/
 const SEQUENCE = /^\d{1,9}$/
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const MILLISECONDS = /^\d{1,15}$/
 const CHECKSUM = /^[\w-]{8}$/
 
@@ -34,7 +33,7 @@ export function toFeedCursor(clientId: string, cursor: FeedCursor): string {
 
 /** Throws `invalid-query` for what we did not make for this client. */
 export function parseFeedCursor(clientId: string, text: string): FeedCursor {
-  const parts = parseCursor(text, PLACE, SEQUENCE, UUID, MILLISECONDS, CHECKSUM)
+  const parts = parseCursor(text, PLACE, SEQUENCE, CANONICAL_UUID, MILLISECONDS, CHECKSUM)
   const [place, sequence, id, seenUntilMs, sum] = parts as [string, string, string, string, string]
   const cursor = { place, sequence: Number(sequence), id, seenUntilMs: Number(seenUntilMs) }
   if (sum !== checksum(clientId, cursor)) throw refuseCursor()

@@ -1,7 +1,9 @@
 // Ids are UUIDv7: their first 48 bits are the time in milliseconds, so inserts stay at the right edge
 // of every index, "newest first" is an order of ids, and a day of rows is a range of ids.
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** As we write them: in lower case. */
+export const CANONICAL_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const UUID = new RegExp(CANONICAL_UUID, 'i')
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 

@@ -1,20 +1,19 @@
 // What was done in the operator's name, the newest first.
 
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
+import { CANONICAL_UUID } from '../core/uuid.ts'
 import { type AuditFilter, type AuditRow, listAudit } from '../store/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import type { CursorRequest } from './view-payments.ts'
 
 export type { AuditRow }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 export async function viewAudit(
   deps: Deps,
   filter: AuditFilter,
   { limit, after }: CursorRequest,
 ): Promise<CursorPage<AuditRow>> {
-  const [beforeId] = after === null ? [] : parseCursor(after, UUID)
+  const [beforeId] = after === null ? [] : parseCursor(after, CANONICAL_UUID)
   const rows = await listAudit(deps.pool, filter, {
     limit: limit + 1,
     beforeId: beforeId ?? null,

@@ -7,6 +7,7 @@ import { type ExplanationContext, explain } from '../core/explanation.ts'
 import { fillPage, LEAFING } from '../core/paged-scan.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { frontOf } from '../core/strand.ts'
+import { CANONICAL_UUID } from '../core/uuid.ts'
 import { readStrands } from '../store/deliveries.ts'
 import {
   type AttemptItem,
@@ -29,7 +30,6 @@ export type DeliveryReader =
 
 /** Of a payment's updates: enough to tell whose turn it is, however many there are. */
 const STRAND_MAX = 100
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export async function viewDeliveries(
   deps: Deps,
@@ -37,7 +37,7 @@ export async function viewDeliveries(
   filter: DeliveryFilter,
   { limit, after }: CursorRequest,
 ): Promise<CursorPage<DeliveryItem>> {
-  const [afterId] = after === null ? [] : parseCursor(after, UUID)
+  const [afterId] = after === null ? [] : parseCursor(after, CANONICAL_UUID)
   const own = reader.kind === 'client' ? reader : null
   const narrowed = own === null ? filter : { ...filter, clientId: null, accountId: own.accountId }
   const query = await resolveDeliveryFilter(deps.pool, narrowed, own?.clientKey ?? null)

@@ -4,7 +4,7 @@ import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cu
 import { isErased } from '../core/erasure.ts'
 import { ServiceError } from '../core/errors.ts'
 import { fillPage, LEAFING } from '../core/paged-scan.ts'
-import { isUuid } from '../core/uuid.ts'
+import { CANONICAL_UUID, isUuid } from '../core/uuid.ts'
 import { type DeliveryOfEvent, readDeliveriesOfEvents } from '../store/delivery-details.ts'
 import { type EventView, readEventsOfPayment } from '../store/events.ts'
 import {
@@ -30,7 +30,6 @@ export interface CursorRequest {
 }
 
 const MILLISECONDS = /^\d{1,15}$/
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const SEQUENCE = /^\d{1,9}$/
 /** Payments carry their text: fewer are looked at at once than deliveries. */
 const PAYMENTS_AT_ONCE = 4_000
@@ -67,7 +66,7 @@ export async function viewPayments(
   { search, ...filter }: PaymentFilter,
   { limit, after }: CursorRequest,
 ): Promise<CursorPage<PaymentItem>> {
-  const [atMs, id] = after === null ? [] : parseCursor(after, MILLISECONDS, UUID)
+  const [atMs, id] = after === null ? [] : parseCursor(after, MILLISECONDS, CANONICAL_UUID)
   const from = atMs && id ? { acceptedAt: new Date(Number(atMs)), id } : null
   const query: PaymentQuery = { ...filter, paymentId: null }
   if (search !== null && isUuid(search)) query.paymentId = search.toLowerCase()
