@@ -3,11 +3,8 @@
 //   await app.listen({ host, port }); …; await app.close()
 // Throw a ServiceError anywhere: it becomes a problem.
 
-import { ClientDirectory } from '../operations/parts/client-directory.ts'
-import { Keyring } from '../operations/parts/keyring.ts'
 import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
 import { RateBuckets } from '../operations/parts/rate-buckets.ts'
-import { TokenVerifier } from '../operations/parts/verify-token.ts'
 import { authenticateClient, authenticateOperator, resolveAccount } from './authenticate.ts'
 import { acceptBodies } from './body.ts'
 import { sendFailure } from './failures.ts'
@@ -88,18 +85,16 @@ function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {
 
 /** Needs a token, except for the route that gives one. */
 async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): Promise<void> {
-  const keyring = new Keyring(deps)
-  const directory = new ClientDirectory(deps)
-  const verifier = new TokenVerifier(deps, { keyring, directory })
+  const { keyring, logins, tokens } = deps.access
   const requests = new RateBuckets({
     burst: 2 * deps.config.requestsPerSecond,
     perSecond: deps.config.requestsPerSecond,
     keysMax: 50_000,
     monotonicMs: () => deps.clock.monotonicMs(),
   })
-  await app.register(async (scope: App) => tokenRoutes(deps, keyring, deps.access.logins)(scope))
+  await app.register(async (scope: App) => tokenRoutes(deps, keyring, logins)(scope))
   await app.register(async (scope: App) => {
-    scope.addHook('onRequest', authenticateClient(verifier, requests))
+    scope.addHook('onRequest', authenticateClient(tokens, requests))
     scope.addHook('onRequest', resolveAccount(deps.accounts))
     const routes = [
       webhookRoutes(deps),

@@ -3,14 +3,19 @@
 // holds at the other at once.
 
 import { ConsoleSessions } from '../console-session.ts'
+import { ClientDirectory } from './client-directory.ts'
 import type { Deps } from './deps.ts'
+import { Keyring } from './keyring.ts'
 import { LoginAttempts } from './login-attempts.ts'
 import { Logins } from './logins.ts'
 import { OperatorKeys } from './operator-keys.ts'
+import { TokenVerifier } from './verify-token.ts'
 
 export interface Access {
   keys: OperatorKeys
   logins: Logins
+  keyring: Keyring
+  tokens: TokenVerifier
   sessions: ConsoleSessions
 }
 
@@ -19,6 +24,8 @@ export function createAccess(deps: Deps): Access {
   // One count of failures for every door: a guesser gains nothing by trying another.
   const attempts = new LoginAttempts(deps)
   const logins = new Logins(deps, attempts)
+  const keyring = new Keyring(deps)
+  const tokens = new TokenVerifier(deps, { keyring, directory: new ClientDirectory(deps) })
   const sessions = new ConsoleSessions(deps, { keys, attempts, logins })
-  return { keys, logins, sessions }
+  return { keys, logins, keyring, tokens, sessions }
 }
