@@ -62,7 +62,7 @@ test('A5: a token has one spelling, three parts and at most 4 KiB', () => {
   ]) {
     assert.equal(readKeyId(bad), null)
   }
-  // Base64 lets the last character vary in bits that nobody reads: one spelling is canonical.
+  // Base64 lets the last character vary in bits that are not read: one spelling is canonical.
   assert.equal(readKeyId(token.replace(/c2ln$/, 'c2k')), 'k1')
   assert.equal(readKeyId(token.replace(/c2ln$/, 'c2l')), null)
 })

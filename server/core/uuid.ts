@@ -12,7 +12,7 @@ export function isUuid(text: string): boolean {
 }
 
 /**
- * Makes UUIDv7s that rise within one process, also within one millisecond: the 12 bits behind the
+ * Makes UUIDv7s that rise within one process, also within one millisecond: the 12 bits after the
  * version count up (RFC 9562 §6.2, method 1), so that ids order events as they were accepted.
  */
 export class UuidMaker {

@@ -39,11 +39,11 @@ test('those asked for in one turn are read in one statement, each once', async (
   const later = cache.get(1, idOf(2))
   reads[0]?.find('https://a.test')
   for (const one of [...asked, later]) assert.equal((await one)?.url, 'https://a.test')
-  assert.ok(!(cache.get(1, idOf(3)) instanceof Promise), 'known, so that nobody waits')
+  assert.ok(!(cache.get(1, idOf(3)) instanceof Promise), 'known, so that none waits')
   assert.equal(reads.length, 1)
 })
 
-test('those expected are read together, and whoever asks meanwhile waits for that read', async () => {
+test('those expected are read together, and a caller in between waits for that read', async () => {
   const { cache, reads } = cacheOverReads()
   for (const n of [1, 2, 1]) cache.expect(1, idOf(n))
   await turnOver()
@@ -55,7 +55,7 @@ test('those expected are read together, and whoever asks meanwhile waits for tha
   assert.equal(reads.length, 1)
 })
 
-test('an expectation that fails is nobody’s error, and whoever asks reads again', async () => {
+test('an expectation that fails is no caller’s error, and the next caller reads again', async () => {
   const { cache, reads } = cacheOverReads()
   cache.expect(1, A)
   await turnOver()
@@ -81,7 +81,7 @@ test('an endpoint that does not exist is null, and is asked for again', async ()
   assert.equal(reads, 2)
 })
 
-test('a read that fails is told to all who wait, and the next one reads again', async () => {
+test('a read that fails reaches all who wait, and the next one reads again', async () => {
   const { cache, reads } = cacheOverReads()
   const both = [cache.get(1, A), cache.get(1, A)]
   await turnOver()

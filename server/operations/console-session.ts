@@ -180,7 +180,7 @@ function digestOf(token: string): Buffer {
 type FirstKeyDeps = Pick<Deps, 'config' | 'sealer'>
 
 function digestFirstKey({ config, sealer }: FirstKeyDeps): KeyDigest {
-  if (config.operatorKey === null) throw new Error('nobody can hold a key that is not set')
+  if (config.operatorKey === null) throw new Error('a key that is not set has no holder')
   const masterKeyId = sealer.digestKeyId
   return {
     digest: sealer.digest(config.operatorKey, masterKeyId, 'operator-key'),

@@ -1,4 +1,4 @@
-// Receivers inside the sandbox itself, for whoever has none yet: each answers by a script and remembers
+// Receivers inside the sandbox itself, for developers who have none yet: each answers by a script and remembers
 // what came. In memory and bounded on every side: names, requests per name, bytes per request.
 
 import { timingSafeEqual } from 'node:crypto'
@@ -60,7 +60,7 @@ const SHOWN_HEADER = /^(x-paybell-|webhook-|content-type$|content-length$|user-a
 interface DemoReceiver {
   script: ReceiverScript
   count: number
-  /** Where the script stands: it begins anew when it is written anew. */
+  /** Where the script stands: it begins again when it is written. */
   step: number
   received: ReceivedRequest[]
 }
@@ -71,7 +71,7 @@ export class DemoReceivers {
 
   write(name: string, script: ReceiverScript): ReceiverView {
     const receiver = this.#use(name)
-    // Whoever only changes what is answered need not know the key.
+    // A caller that only changes what is answered need not know the key.
     receiver.script = { ...script, sharedKey: script.sharedKey ?? receiver.script.sharedKey }
     receiver.step = 0
     return toView(name, receiver)

@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import { HandClock } from '../../../test/support/injected-server.ts'
 import { ClientDirectory } from './client-directory.ts'
 
-/** A database that knows one client, and answers when it is told to. */
+/** A database that knows one client, and answers when the test says so. */
 function directoryOf(status: 'ACTIVE' | 'DISABLED') {
   const clock = new HandClock()
   const waiting: (() => void)[] = []

@@ -1,4 +1,4 @@
-// How reads that requests ask for are gathered (core/gathered-reads).
+// How reads that requests ask for are gathered (store/gathered-reads).
 
 export const OF_REQUESTS = {
   perReadMax: 100,

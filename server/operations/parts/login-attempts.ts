@@ -55,7 +55,7 @@ export class LoginAttempts {
   }
 }
 
-/** Those of one key that are being judged, and those that wait for a place among them. */
+/** Those of one key that are being judged, and those that wait for a slot among them. */
 interface Crowd {
   inside: number
   waiting: ((isAdmitted: boolean) => void)[]
@@ -82,7 +82,7 @@ class FailureGate {
     }
   }
 
-  /** Counts a failure that did not wait for a place; says how long others would have to wait. */
+  /** Counts a failure that did not wait for a slot; says how long others would have to wait. */
   fail(key: string): number {
     return this.#buckets.takeOrWait(key)
   }
@@ -104,7 +104,7 @@ class FailureGate {
   #leave(key: string, crowd: Crowd, isWrong: boolean): void {
     const next = isWrong ? undefined : crowd.waiting.shift()
     if (next !== undefined) {
-      // The place goes from hand to hand: nobody who comes later takes it.
+      // The slot is handed over: no later login takes it.
       next(true)
       return
     }
