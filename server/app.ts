@@ -89,7 +89,7 @@ export interface PaybellApp {
   routes(): readonly RouteEntry[]
   /** One that fails has stopped everything again. */
   start(): Promise<void>
-  /** Says that it is not ready, and goes on with everything: whoever sends traffic can turn away first. */
+  /** Says that it is not ready, and goes on with everything, so that a load balancer can turn away first. */
   drain(): void
   /** Also during a start, and more than once. */
   stop(): Promise<void>

@@ -19,7 +19,7 @@ export interface NatsSourceOptions {
   gatherer: Pick<PaymentGatherer, 'submit'>
   turn: Turn
   log: SourceLog
-  /** Told of every message that was recorded or put aside. */
+  /** Called for every message that was recorded or put aside. */
   onMessage?(outcome: 'recorded' | 'dead-lettered'): void
   spans?: Partial<NatsSpans>
   inHandBytesMax?: number

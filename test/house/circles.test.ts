@@ -13,7 +13,7 @@ test('there is no circle of imports, types and dynamic imports included', () => 
   assert.deepEqual(findCircles(imports), [])
 })
 
-test('a circle is found, and told from its first file on', () => {
+test('a circle is found, and named from its first file on', () => {
   const imports = new Map([
     ['a', ['b']],
     ['b', ['c', 'd']],

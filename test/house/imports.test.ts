@@ -77,11 +77,11 @@ test('every arrow that is allowed is there: one that has gone stays gone', () =>
 
 test('the map of ARCHITECTURE.md is this one', () => {
   const rows = readText('ARCHITECTURE.md').matchAll(/^\| `server\/(\w+)\/` \|.*\| ([^|]+) \|$/gm)
-  const told = Object.fromEntries(
+  const shown = Object.fromEntries(
     [...rows].map(([, room, may]) => [room, may === 'nothing' ? [] : may?.split(', ').toSorted()]),
   )
   const { '': _, ...rooms } = ALLOWED
-  assert.deepEqual(told, rooms)
+  assert.deepEqual(shown, rooms)
 })
 
 test('core imports only core and node:crypto', () => {
