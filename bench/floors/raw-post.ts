@@ -73,7 +73,7 @@ export async function rawClient(options: RawPostOptions): Promise<RawPosted> {
   })
   const { url } = options
   const posted = await loop(options, async (body, headers) => {
-    const { outcome } = await client.send({ url, tenant: '1', headers, body: [body] })
+    const { outcome } = await client.send({ url, clientKey: 1, headers, body: [body] })
     return outcome.kind === 'answered' && outcome.status === 200
   })
   await client.close()

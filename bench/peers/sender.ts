@@ -25,7 +25,7 @@ export function createDeliver(): (job: Job) => Promise<number> {
       keys,
       body,
     )
-    const { outcome } = await client.send({ url: job.url, tenant: '1', headers, body })
+    const { outcome } = await client.send({ url: job.url, clientKey: 1, headers, body })
     if (outcome.kind !== 'answered' || outcome.status !== 200) {
       throw new Error(`not delivered: ${outcome.kind}`)
     }

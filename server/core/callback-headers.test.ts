@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { type CallbackHead, callbackHeaders, type SigningKeys } from './callback-headers.ts'
+import {
+  type CallbackHead,
+  callbackHeaders,
+  type SigningKeys,
+  traceparentOf,
+} from './callback-headers.ts'
 import { toSigningKey } from './signature.ts'
 
 const BODY = [Buffer.from('{"a":'), Buffer.from('1}')]
@@ -67,4 +72,11 @@ test('test sends and replays say so, and a subscription’s header comes along',
   assert.equal(headersOf({ mark: 'replay' })['x-paybell-replay'], 'true')
   assert.equal(headersOf({ mark: 'replay' })['x-paybell-test'], undefined)
   assert.equal(headersOf({ extraHeader: ['Authorization', 'Basic x'] }).authorization, 'Basic x')
+})
+
+test('the trace is the event and the span the last 64 bits of the delivery', () => {
+  assert.equal(
+    traceparentOf('019c0b8e-3c00-7000-8000-0000000000ab', '019c0b8e-3c01-7abc-9def-0123456789ab'),
+    '00-019c0b8e3c00700080000000000000ab-9def0123456789ab-01',
+  )
 })

@@ -24,6 +24,21 @@ export interface CallbackHead {
   extraHeader: readonly [name: string, value: string] | null
 }
 
+/**
+ * W3C trace context where no tracing SDK runs: the trace is the event and the span the delivery, so that all
+ * attempts and endpoints of one change join up. A test has no delivery: another id stands for the span.
+ */
+export function traceparentOf(eventId: string, deliveryId: string): string {
+  // Slices, not replaceAll: this is made for every attempt.
+  const trace =
+    eventId.slice(0, 8) +
+    eventId.slice(9, 13) +
+    eventId.slice(14, 18) +
+    eventId.slice(19, 23) +
+    eventId.slice(24)
+  return `00-${trace}-${deliveryId.slice(19, 23)}${deliveryId.slice(24)}-01`
+}
+
 /** A flat list of names and values, each name once. */
 export function callbackHeaders(
   head: CallbackHead,

@@ -2,12 +2,20 @@
 
 import type { KeyObject } from 'node:crypto'
 import { callbackBodyParts } from './callback.ts'
-import { callbackHeaders, HMAC_HEADER, type SigningKeys } from './callback-headers.ts'
+import {
+  callbackHeaders,
+  HMAC_HEADER,
+  type SigningKeys,
+  traceparentOf,
+} from './callback-headers.ts'
 import type { PaymentState } from './payment.ts'
 import { toInstantText, toPaymentText } from './payment-text.ts'
 
 /** A POST of the list. Between the parts of its body there may be pauses. */
 export interface CheckPost {
+  eventId: string
+  kind: string
+  attempt: number
   headers: readonly string[]
   body: readonly Uint8Array[]
   pauseMs: number
@@ -72,22 +80,23 @@ export function makeEvent(material: CheckMaterial, options: EventOptions = {}): 
 
 export function makePost(material: CheckMaterial, made: MadeEvent): CheckPost {
   const body = callbackBodyParts(made.text, made.file)
-  const trace = made.eventId.replaceAll('-', '')
+  const { eventId, attempt } = made
+  const kind = made.sequence === 1 ? 'payment.created' : 'payment.paid'
   const headers = callbackHeaders(
     {
-      eventId: made.eventId,
-      kind: made.sequence === 1 ? 'payment.created' : 'payment.paid',
+      eventId,
+      kind,
       sequence: made.sequence,
-      attempt: made.attempt,
+      attempt,
       atMs: material.nowMs,
       mark: 'test',
-      traceparent: `00-${trace}-${trace.slice(16)}-01`,
+      traceparent: traceparentOf(eventId, eventId),
       extraHeader: material.extraHeader,
     },
     material.keys,
     body,
   )
-  return { headers, body, pauseMs: 0 }
+  return { eventId, kind, attempt, headers, body, pauseMs: 0 }
 }
 
 const SIGNATURE_HEADERS = new Set([

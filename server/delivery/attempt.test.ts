@@ -3,11 +3,11 @@ import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { queued } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
+import type { CallbackRequest } from '../core/callback-request.ts'
 import type { Outcome } from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import { concludeAttempt, type MadeAttempt, toRequest } from './attempt.ts'
-import type { CallbackRequest } from './sending/exchange.ts'
 
 const POLICY = retryPolicy()
 const BODY = [Buffer.from('{"id":"1"}')]
@@ -43,7 +43,11 @@ test('the request carries the event, its number, and a trace that joins its atte
   const delivery = queued({ clientKey: 7, sequence: 3, attempts: 4, kind: 'payment.paid' })
   const request = requestOf(delivery)
   const headers = headersOf(request)
-  assert.equal(request.tenant, '7')
+  assert.equal(request.clientKey, 7)
+  assert.deepEqual(
+    [request.eventId, request.kind, request.attempt],
+    [delivery.eventId, 'payment.paid', 5],
+  )
   assert.equal(request.url, 'https://receiver.test/hook')
   assert.deepEqual(request.body, BODY)
   assert.deepEqual([request.endpointId, request.deliveryId], [delivery.endpointId, delivery.id])

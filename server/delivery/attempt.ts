@@ -3,7 +3,8 @@
 // schedule and shows in the record.
 
 import type { RetryPolicy } from '../core/backoff.ts'
-import { callbackHeaders } from '../core/callback-headers.ts'
+import { callbackHeaders, traceparentOf } from '../core/callback-headers.ts'
+import type { CallbackRequest } from '../core/callback-request.ts'
 import {
   decide,
   isSuccess,
@@ -14,7 +15,6 @@ import {
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
-import type { CallbackRequest } from './sending/exchange.ts'
 
 const EXCERPT_OF_200_BYTES_MAX = 256
 
@@ -33,15 +33,17 @@ export function toRequest(
 ): CallbackRequest | UnsendableReason {
   if (endpoint.secrets === null) return 'undecryptable-key'
   if (body === null) return 'payload-missing'
+  const { clientKey, id, eventId, endpointId, kind, sequence } = delivery
+  const attempt = delivery.attempts + 1
   const headers = callbackHeaders(
     {
-      eventId: delivery.eventId,
-      kind: delivery.kind,
-      sequence: delivery.sequence,
-      attempt: delivery.attempts + 1,
+      eventId,
+      kind,
+      sequence,
+      attempt,
       atMs,
       mark: delivery.isReplay ? 'replay' : null,
-      traceparent: traceparent(delivery),
+      traceparent: traceparentOf(eventId, id),
       extraHeader: endpoint.secrets.extraHeader,
     },
     endpoint.secrets.keys,
@@ -49,24 +51,15 @@ export function toRequest(
   )
   return {
     url: endpoint.url,
-    tenant: String(delivery.clientKey),
+    clientKey,
+    eventId,
+    kind,
+    attempt,
     headers,
     body,
-    endpointId: delivery.endpointId,
-    deliveryId: delivery.id,
+    endpointId,
+    deliveryId: id,
   }
-}
-
-/** The trace is the event, the span the delivery: all attempts and endpoints of a change join up. */
-function traceparent(delivery: QueuedDelivery): string {
-  const { id, eventId } = delivery
-  const trace =
-    eventId.slice(0, 8) +
-    eventId.slice(9, 13) +
-    eventId.slice(14, 18) +
-    eventId.slice(19, 23) +
-    eventId.slice(24)
-  return `00-${trace}-${id.slice(19, 23)}${id.slice(24)}-01`
 }
 
 /** What is to be recorded, and the delivery as it is afterwards (null when it is final). */

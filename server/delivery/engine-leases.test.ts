@@ -5,6 +5,7 @@ import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
+import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../core/lease.ts'
 import type { Recorded } from '../store/outcomes.ts'
@@ -12,7 +13,6 @@ import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
 import { DUE_READER_LIMITS } from './due-reader.ts'
 import { Engine } from './engine.ts'
 import { RECORDER_LIMITS } from './recorder.ts'
-import type { CallbackRequest } from './sending/exchange.ts'
 
 const SECRETS = {
   keys: { current: createSecretKey(Buffer.from('k'.repeat(32))), previous: null },

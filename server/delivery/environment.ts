@@ -1,11 +1,11 @@
 // Everything that the engine takes from the world: time, dice, timers, network, store, log. The
 // composition hands in the real ones, the simulator its own.
 
+import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Outcome } from '../core/delivery.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { DeliveryStore } from './delivery-store.ts'
-import type { AttemptResult, CallbackRequest } from './sending/exchange.ts'
 
 export interface AttemptReport {
   deliveryId: string

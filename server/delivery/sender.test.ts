@@ -3,6 +3,7 @@ import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
+import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
@@ -14,7 +15,6 @@ import { Lanes } from './lanes.ts'
 import { Payloads } from './payloads.ts'
 import { RECORDER_LIMITS, Recorder } from './recorder.ts'
 import { Sender } from './sender.ts'
-import type { CallbackRequest } from './sending/exchange.ts'
 
 const SECRETS = {
   keys: { current: createSecretKey(Buffer.from('key')), previous: null },

@@ -5,6 +5,7 @@
 // than what they do.
 
 import type { RetryPolicy } from '../core/backoff.ts'
+import type { AttemptResult } from '../core/callback-request.ts'
 import { isSuccess, type Outcome } from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
@@ -17,7 +18,6 @@ import type { HealthCounter } from './health-counter.ts'
 import type { Lanes, Strand } from './lanes.ts'
 import type { Body, Payloads } from './payloads.ts'
 import type { Recorder, Recording } from './recorder.ts'
-import type { AttemptResult } from './sending/exchange.ts'
 import type { Shards } from './shards.ts'
 
 /** What the sender works with; the engine owns all of it. */

@@ -49,7 +49,7 @@ export class ReceiverChecker {
             clock: this.#deps.clock,
             newId: () => this.#deps.newId(),
             strangeKey: toSigningKey(randomBytes(32)),
-            send: (post) => this.#send(endpoint.url, String(clientKey), post),
+            send: (post) => this.#send(endpoint.url, clientKey, post),
           },
           { url: endpoint.url, ...endpoint.secrets },
         ),
@@ -59,9 +59,9 @@ export class ReceiverChecker {
     }
   }
 
-  #send(url: string, tenant: string, { headers, body, pauseMs }: CheckPost): Promise<Answered> {
-    const parts = pauseMs === 0 ? body : slowly(body, pauseMs)
-    return this.#deps.send({ url, tenant, headers, body: parts })
+  #send(url: string, clientKey: number, { pauseMs, ...post }: CheckPost): Promise<Answered> {
+    const body = pauseMs === 0 ? post.body : slowly(post.body, pauseMs)
+    return this.#deps.send({ ...post, body, url, clientKey, endpointId: null, deliveryId: null })
   }
 
   /** Takes a place, or throws; returns what gives the place back. */

@@ -2,8 +2,9 @@
 // of it. One attempt, no retry, and nothing is stored: it is no delivery. A paused endpoint is tested
 // like any other, because its owner asks for it.
 
-import { callbackHeaders } from '../core/callback-headers.ts'
-import { isSuccess, type Outcome, outcomeCode, toClientCode } from '../core/delivery.ts'
+import { callbackHeaders, traceparentOf } from '../core/callback-headers.ts'
+import type { AttemptResult } from '../core/callback-request.ts'
+import { isSuccess, outcomeCode, toClientCode } from '../core/delivery.ts'
 import { ServiceError } from '../core/errors.ts'
 import { specimenPayment } from '../core/payment-text.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
@@ -69,10 +70,7 @@ export class EndpointTester {
     this.#rate.take(endpointId)
   }
 
-  async #attempt(
-    clientKey: number,
-    endpointId: string,
-  ): Promise<{ outcome: Outcome; durationMs: number }> {
+  async #attempt(clientKey: number, endpointId: string): Promise<AttemptResult> {
     const { pool, sealer, clock } = this.#deps
     const [endpoint] = await readSendingEndpoints(pool, sealer, [{ clientKey, endpointId }])
     if (endpoint === undefined) throw notFound()
@@ -82,31 +80,38 @@ export class EndpointTester {
     const atMs = clock.nowMs()
     const body = [Buffer.from(specimenPayment(atMs))]
     const eventId = this.#deps.newId()
+    const [kind, attempt] = ['payment.created', 1]
     const headers = callbackHeaders(
       {
         eventId,
-        kind: 'payment.created',
+        kind,
         sequence: 1,
-        attempt: 1,
+        attempt,
         atMs,
         mark: 'test',
-        traceparent: traceparent(eventId, endpointId),
+        // The endpoint, for want of a delivery.
+        traceparent: traceparentOf(eventId, endpointId),
         extraHeader: endpoint.secrets.extraHeader,
       },
       endpoint.secrets.keys,
       body,
     )
     const { url } = endpoint
-    return this.#deps.send({ url, tenant: String(clientKey), headers, body, endpointId })
+    return this.#deps.send({
+      url,
+      clientKey,
+      eventId,
+      kind,
+      attempt,
+      headers,
+      body,
+      endpointId,
+      deliveryId: null,
+    })
   }
 }
 
-/** As for any callback the trace is the event; the span is the endpoint, for want of a delivery. */
-function traceparent(eventId: string, endpointId: string): string {
-  return `00-${eventId.replaceAll('-', '')}-${endpointId.replaceAll('-', '').slice(16)}-01`
-}
-
-function toResult({ outcome, durationMs }: { outcome: Outcome; durationMs: number }): TestResult {
+function toResult({ outcome, durationMs }: AttemptResult): TestResult {
   const isAnswered = outcome.kind === 'answered'
   return {
     delivered: isSuccess(outcome),

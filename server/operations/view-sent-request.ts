@@ -1,7 +1,12 @@
 // The request of a delivery's last attempt as it went out: made again from what is stored, because only
 // the body is kept. Signatures come from the keys that signed then, where they are still there.
 
-import { callbackHeaders, HMAC_HEADER, type SigningKeys } from '../core/callback-headers.ts'
+import {
+  callbackHeaders,
+  HMAC_HEADER,
+  type SigningKeys,
+  traceparentOf,
+} from '../core/callback-headers.ts'
 import { HMAC_ALGORITHM } from '../core/endpoint.ts'
 import type { AttemptItem, DeliveryDetail } from '../store/delivery-details.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
@@ -50,7 +55,7 @@ export async function viewSentRequest(
               attempt: last.attempt,
               atMs: last.at.getTime(),
               mark: delivery.isReplay ? 'replay' : null,
-              traceparent: traceparentOf(delivery),
+              traceparent: traceparentOf(eventId, delivery.id),
               extraHeader: secrets?.extraHeader ? [secrets.extraHeader[0], MASKED] : null,
             },
             keys,
@@ -94,11 +99,6 @@ function withoutFile(body: readonly Uint8Array[]): string {
   if (head === undefined) return ''
   const text = Buffer.from(head).toString('utf8')
   return tail === undefined ? text : `${text}}}`
-}
-
-/** As delivery/attempt makes it, where nobody traces. */
-function traceparentOf({ id, eventId }: DeliveryDetail): string {
-  return `00-${eventId.replaceAll('-', '')}-${id.replaceAll('-', '').slice(16)}-01`
 }
 
 function toPairs(flat: readonly string[]): { name: string; value: string }[] {

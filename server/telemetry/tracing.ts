@@ -17,11 +17,11 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { Pool } from 'pg'
+import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
 import type { Clock } from '../core/clock.ts'
 import { isSuccess, outcomeCode } from '../core/delivery.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { Remembered } from '../core/remembered.ts'
-import type { AttemptResult, CallbackRequest } from '../delivery/sending/callback-client.ts'
 import { readEventTrace, saveEventTraces } from '../store/event-traces.ts'
 
 export interface TracingDeps {
@@ -105,8 +105,7 @@ export class Tracing {
     request: CallbackRequest,
     send: (request: CallbackRequest) => Promise<AttemptResult>,
   ): Promise<AttemptResult> {
-    const eventId = headerOf(request.headers, 'webhook-id')
-    const attempt = Number(headerOf(request.headers, 'X-Paybell-Attempt'))
+    const { clientKey, eventId, kind, attempt } = request
     const url = new URL(request.url)
     const span = this.tracer.startSpan('POST', {
       kind: SpanKind.CLIENT,
@@ -116,12 +115,12 @@ export class Tracing {
         'http.request.resend_count': attempt - 1,
         'server.address': url.hostname,
         'server.port': Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
-        'paybell.event': headerOf(request.headers, 'X-Paybell-Event'),
+        'paybell.event': kind,
         'paybell.event_id': eventId,
       },
     })
     // Looked up meanwhile, never before: an attempt must start while the shard's lease has room for it.
-    const linked = span.isRecording() ? this.#link(span, Number(request.tenant), eventId) : null
+    const linked = span.isRecording() ? this.#link(span, clientKey, eventId) : null
     try {
       const result = await send(passOn(request, span.spanContext()))
       tellOutcome(span, result)
@@ -175,10 +174,6 @@ function passOn(request: CallbackRequest, of: SpanContext): CallbackRequest {
   const at = headers.indexOf('traceparent')
   if (at >= 0) headers[at + 1] = toTraceparent(of)
   return { ...request, headers }
-}
-
-function headerOf(headers: readonly string[], name: string): string {
-  return headers[headers.indexOf(name) + 1] ?? ''
 }
 
 function distinct(contexts: readonly (SpanContext | undefined)[]): readonly SpanContext[] {

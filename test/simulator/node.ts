@@ -1,9 +1,9 @@
 // One process of the service. Everything that reaches it passes one door: a dead incarnation never
 // hears of anything again, a stalled one hears late, while all clocks run on.
 
+import type { AttemptResult, CallbackRequest } from '../../server/core/callback-request.ts'
 import type { Outcome } from '../../server/core/delivery.ts'
 import type { Engine, EngineOptions } from '../../server/delivery/engine.ts'
-import type { AttemptResult, CallbackRequest } from '../../server/delivery/sending/exchange.ts'
 import type { WakeUp } from '../../server/store/wake-ups.ts'
 import { Dice } from './dice.ts'
 import { NodeClocks } from './node-clocks.ts'

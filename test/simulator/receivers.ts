@@ -2,7 +2,7 @@
 // they saw, and when, is what the checker believes.
 
 import { hash } from 'node:crypto'
-import type { CallbackRequest } from '../../server/delivery/sending/exchange.ts'
+import type { CallbackRequest } from '../../server/core/callback-request.ts'
 import type { Dice } from './dice.ts'
 import { bodySignature, standardSignature } from './key-ring.ts'
 import type { ReceivedRequest } from './records.ts'

@@ -13,11 +13,8 @@ import {
   startRawReceiver,
 } from '../../../test/support/raw-receiver.ts'
 import type { Outcome } from '../../core/delivery.ts'
-import {
-  CallbackClient,
-  type CallbackClientOptions,
-  type CallbackRequest,
-} from './callback-client.ts'
+import { CallbackClient, type CallbackClientOptions } from './callback-client.ts'
+import type { Posted } from './exchange.ts'
 
 const SANDBOX = { loopbackAllowed: true, allowedNetworks: [] }
 const DEADLINE_MS = 300
@@ -31,10 +28,10 @@ function startClient(t: TestContext, options: Partial<CallbackClientOptions> = {
   return client
 }
 
-function requestTo(port: number, more: Partial<CallbackRequest> = {}): CallbackRequest {
+function requestTo(port: number, more: Partial<Posted> = {}): Posted {
   return {
     url: `http://127.0.0.1:${port}/callbacks?a=b`,
-    tenant: 'client-1',
+    clientKey: 1,
     headers: ['content-type', 'application/json'],
     body: [Buffer.from('{"id":1}')],
     ...more,
@@ -242,7 +239,7 @@ test('S6: proxy variables in the environment change nothing', async (t) => {
     import { CallbackClient } from ${JSON.stringify(new URL('./callback-client.ts', import.meta.url).href)}
     const client = new CallbackClient({ policy: { loopbackAllowed: true, allowedNetworks: [] } })
     const url = 'http://127.0.0.1:${receiver.port}/'
-    const { outcome } = await client.send({ url, tenant: 'a', headers: [], body: [] })
+    const { outcome } = await client.send({ url, clientKey: 1, headers: [], body: [] })
     console.log(outcome.status)
     await client.close()`
   const proxyUrl = `http://127.0.0.1:${proxy.port}`
@@ -513,7 +510,7 @@ async function sendWithoutDescriptors(url: string): Promise<string> {
     import { CallbackClient } from '${new URL('./callback-client.ts', import.meta.url)}'
     const policy = { loopbackAllowed: true, allowedNetworks: [] }
     const client = new CallbackClient({ policy, idleMsMax: 1 })
-    const request = { tenant: '1', headers: [], body: [] }
+    const request = { clientKey: 1, headers: [], body: [] }
     // Whatever is loaded at the first use is loaded while that is possible.
     await client.send({ ...request, url: 'http://127.0.0.1:1/' })
     process.stdout.write('.')

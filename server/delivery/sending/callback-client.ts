@@ -4,22 +4,20 @@
 // per phase, so a limit of ours (time-limit) counts the whole of it on the monotonic clock.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
+import type { AttemptResult } from '../../core/callback-request.ts'
 import { checkCallbackUrl } from '../../core/callback-url.ts'
 import type { Outcome } from '../../core/delivery.ts'
 import type { TargetPolicy } from '../../core/network-rules.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import {
-  type AttemptResult,
-  type CallbackRequest,
   Exchange,
   type ExchangeLimits,
   type ExchangeParts,
+  type Posted,
   type Target,
 } from './exchange.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
 import { createResolver, type ResolveFn } from './resolver.ts'
-
-export type { AttemptResult, CallbackRequest } from './exchange.ts'
 
 export interface CallbackClientOptions {
   policy: TargetPolicy
@@ -87,13 +85,13 @@ export class CallbackClient {
     return this.#pool.openCount
   }
 
-  /** Pairs of tenant and origin that hold a connection, or wait for one. */
+  /** Pairs of client and origin that hold a connection, or wait for one. */
   get poolCount(): number {
     return this.#pool.poolCount
   }
 
   /** Rejects only with an OwnFailure: for want of a socket of ours nothing was sent. */
-  send(request: CallbackRequest): Promise<AttemptResult> {
+  send(request: Posted): Promise<AttemptResult> {
     const target = this.#targetOf(request.url)
     if (target === null) return refused({ kind: 'blocked', reason: 'blocked-address' })
     if (this.#isClosed) return refused({ kind: 'unreachable', reason: 'connect-error' })

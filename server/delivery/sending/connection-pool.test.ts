@@ -16,9 +16,9 @@ function startClient(t: TestContext, options: Partial<CallbackClientOptions> = {
   return client
 }
 
-function sendTo(client: CallbackClient, receiver: RawReceiver, tenant = 'client-1') {
+function sendTo(client: CallbackClient, receiver: RawReceiver, clientKey = 1) {
   const url = `http://127.0.0.1:${receiver.port}/`
-  return client.send({ url, tenant, headers: [], body: [Buffer.from('{}')] })
+  return client.send({ url, clientKey, headers: [], body: [Buffer.from('{}')] })
 }
 
 /** A receiver that answers only when told. */
@@ -44,11 +44,11 @@ test('requests one after the other share one socket', async (t) => {
   assert.equal(receiver.connectionCount, 1)
 })
 
-test('tenants never share a socket, not even to one origin', async (t) => {
+test('clients never share a socket, not even to one origin', async (t) => {
   const receiver = await startRawReceiver(t, answering(OK))
   const client = startClient(t)
   for (let n = 0; n < 3; n += 1) {
-    for (const tenant of ['client-1', 'client-2']) await sendTo(client, receiver, tenant)
+    for (const clientKey of [1, 2]) await sendTo(client, receiver, clientKey)
   }
   assert.equal(receiver.connectionCount, 2)
   assert.equal(client.poolCount, 2)
@@ -107,7 +107,7 @@ test('where no socket is idle, starved origins take turns with a busy one', asyn
 test('an idle origin is forgotten, socket and all', async (t) => {
   const receiver = await startRawReceiver(t, answering(OK))
   const client = startClient(t, { idleMsMax: 50 })
-  await Promise.all(['a', 'b', 'c'].map((tenant) => sendTo(client, receiver, tenant)))
+  await Promise.all([1, 2, 3].map((clientKey) => sendTo(client, receiver, clientKey)))
   await receiver.until(() => receiver.closedCount === 3)
   // The receiver sees the end a moment before our side does.
   while (client.poolCount > 0) await new Promise(setImmediate)

@@ -1,4 +1,4 @@
-// Who may use which socket. Connections are kept by (tenant, origin): tenants never share one, and a
+// Who may use which socket. Connections are kept by (client, origin): clients never share one, and a
 // kept-alive socket stays with the address it was vetted for. Limits hold for each origin and in all;
 // at the limit an idle connection of somebody else makes room, and if none is idle, requests wait.
 // A pool without connections and waiters is forgotten: 100,000 quiet endpoints cost nothing.
@@ -78,23 +78,23 @@ export class Connection {
 }
 
 class OriginPool {
-  readonly tenant: string
+  readonly clientKey: number
   readonly origin: string
   /** The most recently used is last, and is used first: the others may then grow old and close. */
   readonly idle: Connection[] = []
   readonly waiting = new Chain<Waiter>()
   openCount = 0
 
-  constructor(tenant: string, origin: string) {
-    this.tenant = tenant
+  constructor(clientKey: number, origin: string) {
+    this.clientKey = clientKey
     this.origin = origin
   }
 }
 
 export class ConnectionPool {
   readonly #options: PoolOptions
-  /** By origin, then by tenant: joining the two into one key took as long as finding it. */
-  readonly #pools = new Map<string, Map<string, OriginPool>>()
+  /** By origin, then by client: joining the two into one key took as long as finding it. */
+  readonly #pools = new Map<string, Map<number, OriginPool>>()
   /** Idle connections of all pools, the longest idle first. */
   readonly #idle = new Chain<Connection>()
   /** Pools whose waiters are held up by the limit in all. */
@@ -115,8 +115,8 @@ export class ConnectionPool {
   }
 
   /** A connection now, or null: then the waiter is called when there is one. */
-  take(tenant: string, origin: string, waiter: Waiter): Connection | null {
-    const pool = this.#pools.get(origin)?.get(tenant) ?? this.#create(tenant, origin)
+  take(clientKey: number, origin: string, waiter: Waiter): Connection | null {
+    const pool = this.#pools.get(origin)?.get(clientKey) ?? this.#create(clientKey, origin)
     const connection = pool.waiting.isEmpty ? (this.#takeIdle(pool) ?? this.#open(pool)) : null
     if (connection === null) {
       waiter.place ??= new Link(waiter)
@@ -126,8 +126,8 @@ export class ConnectionPool {
   }
 
   /** Harmless for somebody who does not wait. */
-  stopWaiting(tenant: string, origin: string, waiter: Waiter): void {
-    const pool = this.#pools.get(origin)?.get(tenant)
+  stopWaiting(clientKey: number, origin: string, waiter: Waiter): void {
+    const pool = this.#pools.get(origin)?.get(clientKey)
     if (waiter.place !== null && pool?.waiting.remove(waiter.place)) this.#forgetIfEmpty(pool)
   }
 
@@ -230,11 +230,11 @@ export class ConnectionPool {
     return longest !== null
   }
 
-  #create(tenant: string, origin: string): OriginPool {
-    const pool = new OriginPool(tenant, origin)
+  #create(clientKey: number, origin: string): OriginPool {
+    const pool = new OriginPool(clientKey, origin)
     const pools = this.#pools.get(origin)
-    if (pools === undefined) this.#pools.set(origin, new Map([[tenant, pool]]))
-    else pools.set(tenant, pool)
+    if (pools === undefined) this.#pools.set(origin, new Map([[clientKey, pool]]))
+    else pools.set(clientKey, pool)
     this.#poolCount += 1
     return pool
   }
@@ -244,8 +244,8 @@ export class ConnectionPool {
     this.#starved.delete(pool)
     const pools = this.#pools.get(pool.origin)
     // Forgotten before: another of the same name may be there by now.
-    if (pools?.get(pool.tenant) !== pool) return
-    pools.delete(pool.tenant)
+    if (pools?.get(pool.clientKey) !== pool) return
+    pools.delete(pool.clientKey)
     if (pools.size === 0) this.#pools.delete(pool.origin)
     this.#poolCount -= 1
   }

@@ -2,18 +2,13 @@
 // little is read for the record. Whatever happens, and in whichever order, it ends exactly once.
 
 import type { Dispatcher } from 'undici'
+import type { AttemptResult, CallbackRequest } from '../../core/callback-request.ts'
 import type { Outcome } from '../../core/delivery.ts'
 import type { Link } from './chain.ts'
 import type { Connection, ConnectionPool, Waiter } from './connection-pool.ts'
 import { OwnFailure } from './own-failure.ts'
 import { toFailedOutcome } from './send-failure.ts'
 import { TimeLimit } from './time-limit.ts'
-
-export interface AttemptResult {
-  outcome: Outcome
-  /** Until the answer's header, which decides; for a failure, until it was one. */
-  durationMs: number
-}
 
 export interface ExchangeLimits {
   monotonicMs: () => number
@@ -25,18 +20,8 @@ export interface ExchangeLimits {
   excerptBytesMax: number
 }
 
-export interface CallbackRequest {
-  url: string
-  /** Whoever the endpoint belongs to: tenants never share a connection. */
-  tenant: string
-  /** Name, value, name, value …; all but `host` and `content-length`, which are added here. */
-  headers: readonly string[]
-  /** Sent in this order, as one body. */
-  body: readonly Uint8Array[]
-  /** Whose callback it is: nothing that is sent, but what a listener fetches it by. */
-  endpointId?: string
-  deliveryId?: string
-}
+/** What leaves of a callback; its other members are for the stations before the socket. */
+export type Posted = Pick<CallbackRequest, 'url' | 'clientKey' | 'headers' | 'body'>
 
 /** Where a callback goes, once its URL has passed the rules. */
 export interface Target {
@@ -62,7 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
   place: Link<Waiter> | null = null
   readonly #parts: ExchangeParts
   readonly #target: Target
-  readonly #request: CallbackRequest
+  readonly #request: Posted
   readonly #onEnd: (result: AttemptResult) => void
   readonly #onUnsent: (error: OwnFailure) => void
   readonly #limit: TimeLimit
@@ -80,7 +65,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
   constructor(
     parts: ExchangeParts,
     target: Target,
-    request: CallbackRequest,
+    request: Posted,
     onEnd: (result: AttemptResult) => void,
     onUnsent: (error: OwnFailure) => void,
   ) {
@@ -97,7 +82,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     this.#startedAtMs = limits.monotonicMs()
     this.#startedAtCautiousMs = limits.cautiousMs()
     this.#limit.set(this.#startedAtMs + limits.deadlineMs)
-    const connection = pool.take(this.#request.tenant, this.#target.origin, this)
+    const connection = pool.take(this.#request.clientKey, this.#target.origin, this)
     if (connection !== null) this.#dispatch(connection)
   }
 
@@ -228,7 +213,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     this.#limit.clear()
     const { pool, onEnded } = this.#parts
     if (this.#connection === null) {
-      pool.stopWaiting(this.#request.tenant, this.#target.origin, this)
+      pool.stopWaiting(this.#request.clientKey, this.#target.origin, this)
     } else if (isReusable) {
       pool.release(this.#connection, this.#startedAtMs + this.#answeredAfterMs)
     } else pool.drop(this.#connection)
@@ -238,7 +223,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
 
 function toDispatchOptions(
   path: string,
-  { headers, body: parts }: CallbackRequest,
+  { headers, body: parts }: Posted,
 ): Dispatcher.DispatchOptions {
   const options = { path, method: 'POST', headers: headers as string[], body: parts[0] ?? null }
   if (parts.length <= 1) return options

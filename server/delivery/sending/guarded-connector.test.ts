@@ -33,7 +33,7 @@ function startClient(t: TestContext, options: Partial<CallbackClientOptions> = {
 
 function sendTo(client: CallbackClient, port: number, host = NAME) {
   const url = `https://${host}:${port}/callbacks`
-  return client.send({ url, tenant: 'client-1', headers: [], body: [Buffer.from('secret')] })
+  return client.send({ url, clientKey: 1, headers: [], body: [Buffer.from('secret')] })
 }
 
 function reasonOf(outcome: Outcome): string {

@@ -3,8 +3,8 @@
 import type { Pool } from 'pg'
 import type { Config } from '../../config/config.ts'
 import type { Policies } from '../../config/policies.ts'
+import type { AttemptResult, CallbackRequest } from '../../core/callback-request.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Outcome } from '../../core/delivery.ts'
 import type { TargetPolicy } from '../../core/network-rules.ts'
 import type { HandedOff } from '../../core/queued-delivery.ts'
 import type { Sealer } from '../../store/sealing.ts'
@@ -28,22 +28,7 @@ export interface Deps {
    * The guarded way out, for what a caller asks for at once. Its deadline ends it. Rejects only for a
    * reason of ours, with a ServiceError: nothing was sent.
    */
-  send(post: CallbackPost): Promise<{ outcome: Outcome; durationMs: number }>
-}
-
-/** One POST to a client's address, through the guard that every callback passes. */
-export interface CallbackPost {
-  url: string
-  /** Whoever the endpoint belongs to: tenants never share a connection. */
-  tenant: string
-  /** Name, value, name, value … */
-  headers: readonly string[]
-  /** Sent in this order, as one body. */
-  body: readonly Uint8Array[]
-  /** Whose callback it is: a listener fetches it by its id. */
-  endpointId?: string
-  /** Left out on test sends, which are no deliveries. */
-  deliveryId?: string
+  send(request: CallbackRequest): Promise<AttemptResult>
 }
 
 /** What operations tell the delivery engine, always after their commit. */

@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { until } from '../../../test/support/paybell.ts'
+import type { CallbackRequest } from '../../core/callback-request.ts'
 import { createPool } from '../../store/db.ts'
-import type { CallbackPost } from './deps.ts'
 import { ListenerRelay } from './listener-relay.ts'
 
 const database = await cloneDatabase()
@@ -26,14 +26,17 @@ function newExchange(deadlineMs = 5_000, on = pool): ListenerRelay {
   return exchange
 }
 
-function post(deliveryId?: string): CallbackPost {
+function post(deliveryId: string | null = null): CallbackRequest {
   return {
     url: 'listener:x',
-    tenant: '7',
-    headers: ['webhook-id', randomUUID(), 'X-Paybell-Attempt', '3'],
+    clientKey: 7,
+    eventId: randomUUID(),
+    kind: 'payment.created',
+    attempt: 3,
+    headers: ['webhook-id', 'never parsed back'],
     body: [Buffer.from('{"a":'), Buffer.from('1}')],
     endpointId: LISTENER.listenerId,
-    ...(deliveryId ? { deliveryId } : {}),
+    deliveryId,
   }
 }
 
@@ -47,11 +50,15 @@ async function countOffers(): Promise<number> {
 
 test('an offer is taken once, answered, and gone', async () => {
   const exchange = newExchange()
-  const sent = exchange.send(post())
+  const request = post()
+  const sent = exchange.send(request)
   const [one, other] = await Promise.all([take(exchange, 2_000), take(exchange, 300)])
   const offer = one ?? other ?? assert.fail()
   assert.ok(one === null || other === null)
-  assert.deepEqual([offer.attempt, offer.deliveryId], [3, null])
+  assert.deepEqual(
+    [offer.clientKey, offer.eventId, offer.attempt, offer.deliveryId],
+    [7, request.eventId, 3, null],
+  )
   assert.equal(Buffer.from(offer.body ?? []).toString(), '{"a":1}')
   const outcome = { kind: 'answered', status: 418, excerpt: Buffer.from('tea') } as const
   assert.equal(await exchange.answer(offer, { outcome, durationMs: 1 }), true)

@@ -3,6 +3,7 @@
 // attempt. The two may come to different processes: they meet in the database, which each process asks
 // for all of its own four times a second, however many wait, and only while somebody waits.
 
+import type { AttemptResult, CallbackRequest } from '../../core/callback-request.ts'
 import type { Outcome } from '../../core/delivery.ts'
 import { ServiceError } from '../../core/errors.ts'
 import {
@@ -19,17 +20,12 @@ import {
   withdrawUntaken,
 } from '../../store/listener-offers.ts'
 import type { ListenerKey } from '../../store/listeners.ts'
-import type { CallbackPost, Deps } from './deps.ts'
+import type { Deps } from './deps.ts'
 
 export interface ListenerRelayOptions {
   /** Of an attempt, from its offer to its answer; the lease of its shard has room for no more. */
   deadlineMs: number
   onError(error: unknown): void
-}
-
-export interface AttemptResult {
-  outcome: Outcome
-  durationMs: number
 }
 
 const LOOK_EVERY_MS = 250
@@ -78,15 +74,15 @@ export class ListenerRelay {
    * One attempt; it ends with its deadline. Rejects when it was none: nobody has taken the delivery, so
    * nothing has left the house, and the engine comes back to it as if it had not tried. A test is told so.
    */
-  async send(post: CallbackPost): Promise<AttemptResult> {
+  async send(request: CallbackRequest): Promise<AttemptResult> {
     const { clock } = this.#deps
     // The deadline counts from here, not from when the database has heard of it: a process that is frozen
     // in between must not offer what is another's to send by then.
     const startedAtMs = clock.monotonicMs()
     const elapsedMs = () => Math.round(clock.monotonicMs() - startedAtMs)
-    const isDelivery = post.deliveryId !== undefined
+    const isDelivery = request.deliveryId !== null
     try {
-      const { answer, isTaken } = await this.#offer(this.#toOffer(post))
+      const { answer, isTaken } = await this.#offer(this.#toOffer(request))
       if (answer === null && !isTaken && isDelivery) throw new Error('nobody has taken it')
       if (answer === null) return { outcome: TIMEOUT, durationMs: elapsedMs() }
       return {
@@ -167,19 +163,19 @@ export class ListenerRelay {
     this.#timer = undefined
   }
 
-  #toOffer(post: CallbackPost): Offer {
+  #toOffer(request: CallbackRequest): Offer {
     const { clock, newId } = this.#deps
-    const { headers, deliveryId = null, endpointId } = post
-    if (endpointId === undefined) throw new Error('a listener is reached by its id')
+    const { clientKey, eventId, attempt, headers, endpointId, deliveryId } = request
+    if (endpointId === null) throw new Error('a listener is reached by its id')
     return {
-      clientKey: Number(post.tenant),
+      clientKey,
       listenerId: endpointId,
       id: newId(),
       deliveryId,
-      eventId: headerOf(headers, 'webhook-id'),
-      attempt: Number(headerOf(headers, 'X-Paybell-Attempt')),
+      eventId,
+      attempt,
       headers,
-      body: deliveryId === null ? Buffer.concat(post.body) : null,
+      body: deliveryId === null ? Buffer.concat(request.body) : null,
       deadlineAt: new Date(clock.nowMs() + this.#options.deadlineMs),
     }
   }
@@ -304,8 +300,4 @@ async function wokenOr(waiter: Waiter, ms: number, signal: AbortSignal): Promise
     clearTimeout(timer)
     signal.removeEventListener('abort', wake)
   }
-}
-
-function headerOf(headers: readonly string[], name: string): string {
-  return headers[headers.indexOf(name) + 1] ?? ''
 }

@@ -1,0 +1,29 @@
+// One POST of a callback, on its way from the code that makes it to the socket or the listener that takes it.
+// What the stations on this way need to know of it is a member: nothing is parsed back out of its headers.
+
+import type { Outcome } from './delivery.ts'
+
+export interface CallbackRequest {
+  url: string
+  /** The client that the endpoint belongs to: clients never share a connection. */
+  clientKey: number
+  eventId: string
+  /** What happened: `payment.created`, `payment.paid` … */
+  kind: string
+  /** The number of this attempt, from 1. */
+  attempt: number
+  /** Name, value, name, value …; all but `host` and `content-length`, which the client adds. */
+  headers: readonly string[]
+  /** Sent in this order, as one body. */
+  body: readonly Uint8Array[]
+  /** A listener fetches its callbacks by this id. Null for receiver checks, which are for receivers alone. */
+  endpointId: string | null
+  /** Null for tests and checks, which are no deliveries. */
+  deliveryId: string | null
+}
+
+export interface AttemptResult {
+  outcome: Outcome
+  /** Until the answer's header, which decides; for a failure, until it was one. */
+  durationMs: number
+}
