@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { nextTurn, type OwedUpdate } from './strand.ts'
+import { nextStep, type OwedUpdate } from './strand.ts'
 
 const NOW = 1_000_000
 const PATIENCE = 3_600_000
@@ -19,87 +19,87 @@ function owed(
   return { sequence, nextAttemptAtMs, attempts, firstFailedAtMs, deadlineAtMs }
 }
 
-function turnOf(updates: readonly OwedUpdate[], patienceMs = PATIENCE): number | string {
-  const turn = nextTurn(updates, patienceMs, NOW)
-  if (turn.kind === 'wait') return `until ${turn.untilMs}`
-  return turn.kind === 'end' ? `${turn.update.sequence} ends` : turn.update.sequence
+function stepOf(updates: readonly OwedUpdate[], patienceMs = PATIENCE): number | string {
+  const step = nextStep(updates, patienceMs, NOW)
+  if (step.kind === 'wait') return `until ${step.untilMs}`
+  return step.kind === 'end' ? `${step.update.sequence} ends` : step.update.sequence
 }
 
 test('the oldest goes first, and the others wait for it', () => {
-  assert.equal(turnOf([owed(1, NOW)]), 1)
-  assert.equal(turnOf([owed(1, NOW), owed(2, NOW), owed(3, NOW)]), 1)
-  assert.equal(turnOf([owed(4, NOW + 5), owed(5, NOW)]), `until ${NOW + 5}`)
+  assert.equal(stepOf([owed(1, NOW)]), 1)
+  assert.equal(stepOf([owed(1, NOW), owed(2, NOW), owed(3, NOW)]), 1)
+  assert.equal(stepOf([owed(4, NOW + 5), owed(5, NOW)]), `until ${NOW + 5}`)
 })
 
 test('one that has failed is waited for until its retry or the end of patience, whichever is earlier', () => {
   const justFailed = owed(1, NOW + 5_000, NOW - 10)
-  assert.equal(turnOf([justFailed, owed(2, NOW)]), `until ${NOW + 5_000}`)
+  assert.equal(stepOf([justFailed, owed(2, NOW)]), `until ${NOW + 5_000}`)
   const failingForLong = owed(1, NOW + 600_000, NOW - PATIENCE + 1_000)
-  assert.equal(turnOf([failingForLong, owed(2, NOW)]), `until ${NOW + 1_000}`)
-  assert.equal(turnOf([owed(1, NOW, NOW - 10), owed(2, NOW)]), 1)
+  assert.equal(stepOf([failingForLong, owed(2, NOW)]), `until ${NOW + 1_000}`)
+  assert.equal(stepOf([owed(1, NOW, NOW - 10), owed(2, NOW)]), 1)
 })
 
 test('when patience is over the next goes ahead', () => {
   const impatient = owed(1, NOW + 600_000, NOW - PATIENCE)
-  assert.equal(turnOf([impatient, owed(2, NOW), owed(3, NOW)]), 2)
-  assert.equal(turnOf([impatient, owed(2, NOW + 7, NOW - 1), owed(3, NOW)]), `until ${NOW + 7}`)
-  assert.equal(turnOf([impatient, { ...impatient, sequence: 2 }, owed(3, NOW)]), 3)
-  assert.equal(turnOf([owed(1, NOW + 9, NOW - 1), owed(2, NOW)], 0), 2, 'patience of 0')
+  assert.equal(stepOf([impatient, owed(2, NOW), owed(3, NOW)]), 2)
+  assert.equal(stepOf([impatient, owed(2, NOW + 7, NOW - 1), owed(3, NOW)]), `until ${NOW + 7}`)
+  assert.equal(stepOf([impatient, { ...impatient, sequence: 2 }, owed(3, NOW)]), 3)
+  assert.equal(stepOf([owed(1, NOW + 9, NOW - 1), owed(2, NOW)], 0), 2, 'patience of 0')
 })
 
 test('the last one gives way to nobody', () => {
-  assert.equal(turnOf([owed(1, NOW + 600_000, NOW - 2 * PATIENCE)]), `until ${NOW + 600_000}`)
+  assert.equal(stepOf([owed(1, NOW + 600_000, NOW - 2 * PATIENCE)]), `until ${NOW + 600_000}`)
 })
 
 test('regression: once a newer update was attempted, an older one that is due waits for it', () => {
   // The answer to the second was late or lost: the receiver may have it.
   const first = owed(1, NOW, NOW - PATIENCE - 10)
   const second = owed(2, NOW + 5_000, NOW - 5)
-  assert.equal(turnOf([first, second]), `until ${NOW + 5_000}`)
-  assert.equal(turnOf([first, { ...second, nextAttemptAtMs: NOW }]), 2)
-  assert.equal(turnOf([first]), 1, 'the second has ended otherwise: the first goes on')
+  assert.equal(stepOf([first, second]), `until ${NOW + 5_000}`)
+  assert.equal(stepOf([first, { ...second, nextAttemptAtMs: NOW }]), 2)
+  assert.equal(stepOf([first]), 1, 'the second has ended otherwise: the first goes on')
 })
 
 test('regression: three updates, and the third passes the second only after its patience too', () => {
   const first = owed(1, NOW, NOW - 2 * PATIENCE)
   const second = owed(2, NOW + 50_000, NOW - PATIENCE + 7_000)
-  assert.equal(turnOf([first, second, owed(3, NOW)]), `until ${NOW + 7_000}`)
+  assert.equal(stepOf([first, second, owed(3, NOW)]), `until ${NOW + 7_000}`)
   const impatient = owed(2, NOW, NOW - PATIENCE)
-  assert.equal(turnOf([first, impatient, owed(3, NOW)]), 3)
+  assert.equal(stepOf([first, impatient, owed(3, NOW)]), 3)
   const third = owed(3, NOW + 9_000, NOW - 1)
-  assert.equal(turnOf([first, impatient, third]), `until ${NOW + 9_000}`)
+  assert.equal(stepOf([first, impatient, third]), `until ${NOW + 9_000}`)
 })
 
 test('regression: after a crash one that may have gone ahead goes first, due or not', () => {
   // An attempt of the second, under way when its process died, is on no record.
   const first = owed(1, NOW, NOW - PATIENCE)
-  assert.equal(turnOf([first, owed(2, NOW), owed(3, NOW)]), 2)
-  assert.equal(turnOf([first, owed(2, NOW + 40), owed(3, NOW)]), `until ${NOW + 40}`)
+  assert.equal(stepOf([first, owed(2, NOW), owed(3, NOW)]), 2)
+  assert.equal(stepOf([first, owed(2, NOW + 40), owed(3, NOW)]), `until ${NOW + 40}`)
 })
 
 test('regression: what was attempted keeps its place when patience turns out longer than it was', () => {
   const updates = [owed(1, NOW, NOW - PATIENCE), owed(2, NOW + 60, NOW - 5)]
-  assert.equal(turnOf(updates, Number.POSITIVE_INFINITY), `until ${NOW + 60}`)
+  assert.equal(stepOf(updates, Number.POSITIVE_INFINITY), `until ${NOW + 60}`)
 })
 
 test('an older one whose 7 days end while it waits is over, and is not sent', () => {
   const first = { ...owed(1, NOW, NOW - PATIENCE), deadlineAtMs: NOW + 300 }
   const second = owed(2, NOW + 5_000, NOW - 5)
-  assert.equal(turnOf([first, second]), `until ${NOW + 300}`)
-  assert.equal(turnOf([{ ...first, deadlineAtMs: NOW }, second]), '1 ends')
+  assert.equal(stepOf([first, second]), `until ${NOW + 300}`)
+  assert.equal(stepOf([{ ...first, deadlineAtMs: NOW }, second]), '1 ends')
   const due = { ...second, nextAttemptAtMs: NOW }
   assert.equal(
-    turnOf([{ ...first, deadlineAtMs: NOW }, due]),
+    stepOf([{ ...first, deadlineAtMs: NOW }, due]),
     '1 ends',
     'also before one that is due',
   )
   const refused = { ...first, deadlineAtMs: NOW, nextAttemptAtMs: NOW + 90 }
-  assert.equal(turnOf([refused, second]), `until ${NOW + 90}`, 'it could not be ended just now')
+  assert.equal(stepOf([refused, second]), `until ${NOW + 90}`, 'it could not be ended just now')
 })
 
 test('with endless patience nothing ever passes', () => {
   const updates = [owed(1, NOW + 5, 0), owed(2, NOW)]
-  assert.equal(turnOf(updates, Number.POSITIVE_INFINITY), `until ${NOW + 5}`)
+  assert.equal(stepOf(updates, Number.POSITIVE_INFINITY), `until ${NOW + 5}`)
 })
 
 test('I6: only one may go; older ones have failed for all of patience, and no newer one was attempted', () => {
@@ -118,23 +118,23 @@ test('I6: only one may go; older ones have failed for all of patience, and no ne
           ...owed(index + 1, at, failedAt),
           deadlineAtMs: failedAt === null ? null : deadlineAt,
         }))
-        const turn = nextTurn(updates, patienceMs, NOW)
-        if (turn.kind === 'wait') {
-          assert.ok(turn.untilMs > NOW && Number.isFinite(turn.untilMs))
+        const step = nextStep(updates, patienceMs, NOW)
+        if (step.kind === 'wait') {
+          assert.ok(step.untilMs > NOW && Number.isFinite(step.untilMs))
           return
         }
-        const { sequence } = turn.update
+        const { sequence } = step.update
         const newer = updates.slice(sequence)
-        if (turn.kind === 'end') {
-          assert.ok((turn.update.deadlineAtMs ?? Number.POSITIVE_INFINITY) <= NOW)
+        if (step.kind === 'end') {
+          assert.ok((step.update.deadlineAtMs ?? Number.POSITIVE_INFINITY) <= NOW)
           assert.ok(newer.length > 0, 'the last one is sent, or ends with its attempt')
           return
         }
-        assert.ok(turn.update.nextAttemptAtMs <= NOW)
+        assert.ok(step.update.nextAttemptAtMs <= NOW)
         assert.ok(newer.every(({ attempts }) => attempts === 0))
         // The one before it: those before that one it has passed already.
         const elder = updates[sequence - 2]
-        const isFirstTime = turn.update.attempts === 0
+        const isFirstTime = step.update.attempts === 0
         if (elder === undefined || !isFirstTime) return
         assert.ok(elder.firstFailedAtMs !== null && elder.firstFailedAtMs + patienceMs <= NOW)
       },

@@ -12,18 +12,18 @@ export interface OwedUpdate {
   deadlineAtMs: number | null
 }
 
-export type Turn<T> =
+export type NextStep<T> =
   | { kind: 'send'; update: T }
   /** Its 7 days are over while it waits for a newer one: it ends without an attempt. */
   | { kind: 'end'; update: T }
   | { kind: 'wait'; untilMs: number }
 
-/** Whose turn it is among the updates owed, given in sequence, at least one. */
-export function nextTurn<T extends OwedUpdate>(
+/** What a strand may do next with the updates owed, given in sequence, at least one. */
+export function nextStep<T extends OwedUpdate>(
   owed: readonly T[],
   patienceMs: number,
   nowMs: number,
-): Turn<T> {
+): NextStep<T> {
   const front = frontIndex(owed, patienceMs, nowMs)
   let untilMs = Number.POSITIVE_INFINITY
   for (let index = 0; index < front; index++) {

@@ -5,7 +5,8 @@ import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
 import { DUE_READER_LIMITS, DueReader, type DueReaderLimits } from './due-reader.ts'
-import { type Lane, Lanes } from './lanes.ts'
+import type { Lane } from './lane.ts'
+import { Lanes } from './lanes.ts'
 
 const PARKED = Number.POSITIVE_INFINITY
 
@@ -228,8 +229,8 @@ test('a later update is read with its elders, in one read for all strands of a p
   await reader.read()
   assert.equal(lanes.size, 3)
   assert.equal(world.strandReads.length, 1)
-  const strand = lanes.next(nowMs, () => true)
-  assert.equal(strand?.inFlight?.sequence, 1, 'the parked elder goes first')
+  const flight = lanes.next(nowMs, () => true)
+  assert.equal(flight?.update.sequence, 1, 'the parked elder goes first')
 })
 
 test('a first update that was tried before is read with its juniors: one may have gone ahead', async () => {
@@ -251,8 +252,8 @@ test('a strand that is longer than the limit counts as read in part', async () =
   const { reader, lanes } = readerOver(rows.slice(1), { strandMax: 2 })
   reader.gain([1])
   await reader.read()
-  const strand = lanes.next(BASE_MS + 1_000, () => true)
-  assert.equal(strand?.isComplete, false)
+  const flight = lanes.next(BASE_MS + 1_000, () => true)
+  assert.equal(flight?.strand.isComplete, false)
 })
 
 test('F4: a read that fails loses no strand that was wanted', async () => {
@@ -299,13 +300,13 @@ test('I5: a strand that moved on while it was being read is read again', async (
   const [row] = rows as [QueuedDelivery]
   reader.gain([1])
   lanes.add(row, false, nowMs)
-  const strand = lanes.next(nowMs, () => true) ?? assert.fail()
+  const flight = lanes.next(nowMs, () => true) ?? assert.fail()
   reader.want(row)
   world.meanwhile = async () => {
     world.meanwhile = async () => {}
     world.rows.length = 0
-    lanes.answered(strand, { isSuccess: true, durationMs: 1, bodyBytes: 1 }, nowMs)
-    lanes.settle(strand, null, nowMs)
+    lanes.answered(flight, { isSuccess: true, durationMs: 1, bodyBytes: 1 }, nowMs)
+    lanes.settle(flight, null, nowMs)
   }
   await reader.read()
   assert.equal(world.strandReads.length, 2)
@@ -348,15 +349,15 @@ test('a refill takes parked deliveries as due, page by page, and ends when there
   const rows = Array.from({ length: 7 }, () => queued({ nextAttemptAtMs: PARKED }))
   const { reader, lanes, world, nowMs } = readerOver(rows, { pageMax: 5 })
   reader.gain([1])
-  lanes.noteParked(rows[0] as QueuedDelivery)
+  lanes.feeder.noteParked(rows[0] as QueuedDelivery)
   const lane = world.hungry[0] ?? assert.fail()
   await reader.refill(lane, 100)
   assert.equal(lanes.size, 5)
-  assert.equal(lane.parkedUpTo, rows[4]?.id)
+  assert.equal(lane.parked.after, rows[4]?.id)
   assert.equal(world.hungry.length, 2, 'it asks for the rest')
   await reader.refill(lane, 100)
   assert.equal(lanes.size, 7)
-  assert.equal(lane.hasParked, false)
+  assert.equal(lane.parked.state.is, 'none')
   assert.ok(lanes.next(nowMs, () => true))
 })
 
@@ -364,7 +365,7 @@ test('a refill for a shard that was lost meanwhile brings nothing', async () => 
   const rows = [queued({ nextAttemptAtMs: PARKED })]
   const { reader, lanes, world } = readerOver(rows)
   reader.gain([1])
-  lanes.noteParked(rows[0] as QueuedDelivery)
+  lanes.feeder.noteParked(rows[0] as QueuedDelivery)
   world.meanwhile = async () => reader.lose([1])
   await reader.refill(world.hungry[0] ?? assert.fail(), 100)
   assert.equal(lanes.size, 0)

@@ -7,7 +7,8 @@ import { NIL_UUID } from '../core/uuid.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { EngineEnvironment } from './environment.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import type { Lane } from './lane.ts'
+import type { Lanes } from './lanes.ts'
 
 export interface DueReaderLimits {
   pageMax: number
@@ -184,14 +185,14 @@ export class DueReader {
   async refill(lane: Lane, room: number): Promise<void> {
     const limit = Math.min(room, this.#limits.pageMax)
     const { rows, isOutdated } = await this.#watched((store) =>
-      store.readParked(lane, lane.parkedUpTo, limit),
+      store.readParked(lane, lane.parked.after, limit),
     )
     const nowMs = this.#environment.clock.nowMs()
     if (this.#cursors.has(lane.shard)) {
       const current = rows.filter((row) => !isOutdated(row))
       await this.#take(current.map((row) => unparked(row, nowMs)))
     }
-    this.#lanes.refilled(lane, rows.length < limit ? null : (rows.at(-1)?.id ?? null))
+    this.#lanes.feeder.refilled(lane, rows.length < limit ? null : (rows.at(-1)?.id ?? null))
   }
 
   /**
@@ -211,7 +212,8 @@ export class DueReader {
         const shards = [...this.#unsearched]
         this.#unsearched.clear()
         const lanes = await this.#environment.store.readParkedLanes(shards)
-        for (const lane of lanes) if (this.#cursors.has(lane.shard)) this.#lanes.noteParked(lane)
+        for (const lane of lanes)
+          if (this.#cursors.has(lane.shard)) this.#lanes.feeder.noteParked(lane)
       }
     } finally {
       this.#searching = null
@@ -220,7 +222,7 @@ export class DueReader {
 
   /** Rows as they were when the read began, and which of them have moved on since. */
   async #watched(read: (store: DeliveryStore) => Promise<readonly QueuedDelivery[]>) {
-    const watch = this.#lanes.watch()
+    const watch = this.#lanes.watches.begin()
     try {
       return { rows: await read(this.#environment.store), isOutdated: watch.isOutdated }
     } finally {

@@ -13,7 +13,8 @@ import { DueReader, type DueReaderLimits } from './due-reader.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { HealthCounter } from './health-counter.ts'
-import { type Lane, type LanePolicies, Lanes, type LanesOptions, type Strand } from './lanes.ts'
+import type { Lane, Strand } from './lane.ts'
+import { type LanePolicies, Lanes, type LanesOptions } from './lanes.ts'
 import { Parking } from './parking.ts'
 import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
@@ -181,7 +182,7 @@ export class Engine {
    * the reader, and so is one whose endpoint has changed meanwhile.
    */
   beginAccept(): (deliveries: readonly HandedOff[]) => void {
-    const watch = this.#lanes.watch()
+    const watch = this.#lanes.watches.begin()
     const beganAtMs = this.#environment.clock.monotonicMs()
     return (deliveries) => {
       watch.end()
@@ -250,7 +251,7 @@ export class Engine {
   /** Nothing that is known or being read of this endpoint is believed any more. */
   #forget(endpointId: string): void {
     this.#endpoints.forget(endpointId)
-    this.#lanes.outdate(endpointId)
+    this.#lanes.watches.note(endpointId)
     this.#lanes.removeEndpoint(endpointId)
   }
 
@@ -262,16 +263,17 @@ export class Engine {
     this.#reader.gain(held)
     if (changed.length > this.#options.changes.oneByOneMax) void this.#findParked(held)
     else
-      for (const lane of changed) if (this.#shards.holds(lane.shard)) this.#lanes.noteParked(lane)
+      for (const lane of changed)
+        if (this.#shards.holds(lane.shard)) this.#lanes.feeder.noteParked(lane)
     void this.#read()
   }
 
   #pump(): void {
     while (this.#isRunning && this.#recorder.hasRoom) {
-      const strand = this.#lanes.next(this.#environment.clock.nowMs(), this.#maySend)
-      if (strand === null) break
+      const flight = this.#lanes.next(this.#environment.clock.nowMs(), this.#maySend)
+      if (flight === null) break
       this.#unsettled++
-      this.#sender.attempt(strand)
+      this.#sender.attempt(flight)
     }
     this.#parking.refillNext()
     this.#wakeAt(this.#lanes.nextDueAtMs)
@@ -347,7 +349,7 @@ export class Engine {
     const { clock, store, log } = this.#environment
     await this.#findParked(this.#shards.held)
     try {
-      for (const lane of this.#lanes.broken) {
+      for (const lane of this.#lanes.directory.broken) {
         const epoch = this.#shards.epochOf(lane.shard)
         if (epoch === undefined) continue
         const exhausted = await store.exhaustParked({ ...laneKey(lane), epoch }, clock.nowMs())
@@ -399,7 +401,7 @@ export class Engine {
 
   async #writeHealth(endpointsMax: number): Promise<void> {
     const deltas = this.#health.take(endpointsMax, (endpointId) =>
-      this.#lanes.circuitOf(endpointId),
+      this.#lanes.directory.circuitOf(endpointId),
     )
     if (deltas.length === 0) return
     try {

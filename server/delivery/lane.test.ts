@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idOf } from '../../test/support/engine-parts.ts'
+import { idOf, queued } from '../../test/support/engine-parts.ts'
 import { circuitPolicy } from '../core/circuit.ts'
-import { Lane, type LanePolicy } from './lane.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import { Lane, Strand } from './lane.ts'
+import type { LanePolicy } from './lane-pace.ts'
 
 const POLICY: LanePolicy = {
   inFlightMax: 8,
@@ -20,7 +22,7 @@ function makeLane(): Lane {
 }
 
 function attempt(lane: Lane, isSuccess: boolean, nowMs: number, policy = POLICY): void {
-  lane.started(policy, nowMs)
+  lane.started(policy, nowMs, lane.parked.areKnown)
   lane.answered({ isSuccess, durationMs: 1, bodyBytes: 10 }, policy, CIRCUIT, nowMs)
 }
 
@@ -102,15 +104,96 @@ test('it may be forgotten only when nothing about it would be missed', () => {
   assert.ok(!lane.isForgettable, 'it counts failures')
   attempt(lane, true, 0)
   assert.ok(lane.isForgettable)
-  lane.hasParked = true
+  lane.parked.note()
   assert.ok(!lane.isForgettable)
 })
+
+function makeStrand(lane = makeLane()): Strand {
+  return new Strand(lane, [queued()], true)
+}
+
+function readyStrand(): Strand {
+  const strand = makeStrand()
+  strand.getReady()
+  return strand
+}
+
+test('a strand goes from rest to ready or waiting, flies, rests again, and leaves for good', () => {
+  const strand = makeStrand()
+  strand.wait()
+  assert.equal(strand.state.is, 'waiting')
+  strand.rest()
+  strand.getReady()
+  assert.equal(strand.state.is, 'ready')
+  const flight = strand.takeOff(strand.owed[0] as QueuedDelivery, 'send', 7)
+  assert.deepEqual(strand.state, { is: 'flying', flight })
+  assert.deepEqual([flight.state, flight.startedAtMs, flight.lane], ['under-way', 7, strand.lane])
+  flight.answer()
+  assert.equal(flight.state, 'answered')
+  flight.land()
+  assert.deepEqual([flight.state, strand.state.is], ['landed', 'resting'])
+  strand.leave()
+  assert.deepEqual([strand.state.is, strand.isGone, strand.flight], ['gone', true, null])
+})
+
+test('a flight outlives its strand, and does not bring it back', () => {
+  const strand = readyStrand()
+  const flight = strand.takeOff(strand.owed[0] as QueuedDelivery, 'send', 0)
+  strand.leave()
+  assert.equal(flight.state, 'under-way')
+  flight.answer()
+  flight.land()
+  assert.equal(strand.state.is, 'gone')
+})
+
+const update = queued()
+const WRONG_MOVES: Record<string, () => void> = {
+  'takes off without being ready': () => makeStrand().takeOff(update, 'send', 0),
+  'waits while it is ready': () => readyStrand().wait(),
+  'gets ready twice': () => readyStrand().getReady(),
+  'takes off twice': () => {
+    const strand = readyStrand()
+    strand.takeOff(update, 'send', 0)
+    strand.takeOff(update, 'send', 0)
+  },
+  'leaves twice': () => {
+    const strand = makeStrand()
+    strand.leave()
+    strand.leave()
+  },
+  'rests after it left': () => {
+    const strand = makeStrand()
+    strand.leave()
+    strand.rest()
+  },
+  'is answered twice': () => {
+    const flight = readyStrand().takeOff(update, 'send', 0)
+    flight.answer()
+    flight.answer()
+  },
+  'is answered after it landed': () => {
+    const flight = readyStrand().takeOff(update, 'send', 0)
+    flight.land()
+    flight.answer()
+  },
+  'lands twice': () => {
+    const flight = readyStrand().takeOff(update, 'send', 0)
+    flight.land()
+    flight.land()
+  },
+}
+
+for (const [move, make] of Object.entries(WRONG_MOVES)) {
+  test(`a strand or flight that ${move} is a mistake of ours, and throws`, () => {
+    assert.throws(make, Error)
+  })
+}
 
 test('a lane that works off a backlog keeps its pace, a few milliseconds ahead at most', () => {
   const lane = makeLane()
   // Wide open, so that nothing but the pace holds it.
   for (let n = 0; n < 8; n++) attempt(lane, true, 0)
-  lane.hasParked = true
+  lane.parked.note()
   let sent = 0
   for (let nowMs = 1_000; nowMs < 2_000; nowMs++) {
     while (lane.startsAtMs(nowMs) <= nowMs) {
@@ -119,7 +202,7 @@ test('a lane that works off a backlog keeps its pace, a few milliseconds ahead a
     }
   }
   assert.ok(sent >= 99 && sent <= 101, `${sent} in a second`)
-  lane.hasParked = false
+  lane.parked.disown()
   attempt(lane, true, 2_100)
   assert.equal(lane.startsAtMs(2_100), 2_100, 'without a backlog it goes at once')
 })

@@ -1,172 +1,194 @@
-// A lane: one endpoint's queue, and what its answers have taught us: how much it carries at once
-// (window), whether it is down (circuit), whether it is slow. In it a strand for each payment: whose turn it
-// is among a strand's updates is decided in core/strand. Tens of thousands of strands exist: keep it small.
+// A lane is one endpoint's queue in memory, a strand one payment's updates in it, a flight one update of a
+// strand from when it takes a slot until its outcome is on disk. They refer to each other and share a file.
+// Which update of a strand may go is decided in core/strand. `Lanes` alone moves strands and flights.
+//
+// A strand is always in one of these states:
+//
+// - `resting`: in memory, and not judged yet. It stays so while a flight of the same payment is under way
+//   that began before the strand left memory and was read again (`Lane.departed`); it then leaves memory.
+// - `waiting`: its next update waits for a time. In `Lane.waiting` and in the heap of `Lanes`.
+// - `ready`: one of its updates may go. In `Lane.ready`.
+// - `flying`: one of its updates is in flight.
+// - `gone`: out of memory, for good. A queue or heap that still holds it skips it.
+//
+//     resting ─wait─▶ waiting ─rest─▶ resting        takes up again what may go by now
+//     resting ─getReady─▶ ready ─takeOff─▶ flying ─rest─▶ resting    the flight has landed
+//                         ready ─rest─▶ resting      its time was moved before its turn came
+//     resting, waiting, ready, flying ─leave─▶ gone  delivered, no room, endpoint changed, shard lost
+//
+// A flight is always in one of these states, whether or not its strand is still in memory:
+//
+// - `under-way`: holds a slot.
+// - `answered`: the answer is in and the slot is free; the outcome is not recorded.
+// - `landed`: over, for good.
+//
+//     under-way ─answer─▶ answered ─land─▶ landed
+//     under-way ─land─▶ landed                       called off: nothing was sent
 
-import {
-  afterAttempt,
-  afterProbeStarted,
-  type Circuit,
-  type CircuitPolicy,
-  CLOSED_CIRCUIT,
-  mayPass,
-} from '../core/circuit.ts'
+import { CLOSED_CIRCUIT } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
-import { NIL_UUID } from '../core/uuid.ts'
-import { narrow, rampUp, WINDOW_START, type Window, widen } from '../core/window.ts'
+import { LanePace } from './lane-pace.ts'
+import { ParkedRows } from './parked-rows.ts'
 import { Queue } from './queue.ts'
 
-export interface LanePolicy {
-  /** Attempts in flight at one endpoint. */
-  inFlightMax: number
-  /** An endpoint whose answers take longer is slow. */
-  slowMs: number
-  /** Attempts per second at one endpoint; null for as many as it carries. */
-  ratePerSecond: number | null
-  /** The same for a lane that works off what was parked: an endpoint that answers at once could
-   *  otherwise take the whole processor, and everybody else's callbacks would wait. */
-  backlogPerSecond: number
-  /** Bodies count in such pieces when lanes take turns: a lane of large ones waits in between. */
-  bytesPerTurn: number
-}
-
-export interface Verdict {
-  isSuccess: boolean
-  durationMs: number
-  bodyBytes: number
-}
-
-const BACKLOG_AHEAD_MS = 5
-
-export class Lane {
+export class Lane extends LanePace {
   readonly clientKey: number
   readonly endpointId: string
   readonly shard: number
-  readonly ready = new Queue<Strand>()
   /** By their keys. */
   readonly strands = new Map<string, Strand>()
-  /** Those that wait for a later time. */
+  readonly ready = new Queue<Strand>()
   readonly waiting = new Set<Strand>()
-  /** Gone from memory with an attempt that is under way or not yet recorded, by their keys: one
-   *  payment's updates are in flight one at a time, even when its strand is read anew meanwhile. */
-  readonly departed = new Map<string, Strand>()
-  circuit: Circuit = CLOSED_CIRCUIT
-  /** Slow until it has shown otherwise: a stranger that hangs must not take the place of the proven. */
-  isSlow = true
-  inFlight = 0
+  /** Flights whose strand is gone, by its key: one payment's updates are in flight one at a time, even
+   *  when its strand is read again before the outcome is on disk. */
+  readonly departed = new Map<string, Flight>()
+  readonly parked = new ParkedRows()
   /** Deliveries in memory. */
   count = 0
-  /** In the ring of lanes that can move. */
+  /** Set by `Turns` alone: the lane is in the ring of lanes that can move. */
   isTurning = false
-  /** Turns that it has used up in advance. */
-  debt = 0
-  /** Deliveries wait in the database without a due time; read up to this id. */
-  hasParked = false
-  parkedUpTo = NIL_UUID
-  isRefilling = false
-  /** Some were parked while a refill was reading: they may lie behind what it has read. */
-  isParkedAnew = false
-  #window: Window = WINDOW_START
-  #nextSendAtMs = 0
-  /** How far ahead of its pace it may be: timers are too coarse for one send at a time. */
-  #aheadMs = 0
 
   constructor(of: { clientKey: number; endpointId: string; shard: number }) {
+    super()
     this.clientKey = of.clientKey
     this.endpointId = of.endpointId
     this.shard = of.shard
   }
 
-  /** True while it says nothing about its endpoint that would be missed. */
+  /** True when the lane holds no state worth keeping. */
   get isForgettable(): boolean {
     return (
       this.strands.size === 0 &&
       this.departed.size === 0 &&
       this.inFlight === 0 &&
-      !this.hasParked &&
-      !this.isRefilling &&
+      this.parked.state.is === 'none' &&
       this.circuit === CLOSED_CIRCUIT
     )
   }
-
-  /** When an attempt may start: now, at a later time, or (Infinity) when one in flight has ended. */
-  startsAtMs(nowMs: number): number {
-    if (!mayPass(this.circuit, this.inFlight, nowMs)) {
-      return this.inFlight > 0 ? Number.POSITIVE_INFINITY : this.circuit.probeAtMs
-    }
-    if (this.inFlight >= Math.floor(this.#window.size)) return Number.POSITIVE_INFINITY
-    return Math.max(nowMs, this.#nextSendAtMs - this.#aheadMs)
-  }
-
-  started(policy: LanePolicy, nowMs: number): void {
-    this.inFlight++
-    this.circuit = afterProbeStarted(this.circuit)
-    const backlogRate = this.hasParked ? policy.backlogPerSecond : null
-    const rate = policy.ratePerSecond ?? backlogRate
-    this.#aheadMs = policy.ratePerSecond === null ? BACKLOG_AHEAD_MS : 0
-    if (rate !== null) this.#nextSendAtMs = Math.max(nowMs, this.#nextSendAtMs) + 1_000 / rate
-  }
-
-  /** The turn was given back: nothing was sent, so nothing was learnt. */
-  calledOff(): void {
-    this.inFlight--
-    if (this.circuit.state === 'HALF_OPEN') this.circuit = { ...this.circuit, state: 'OPEN' }
-  }
-
-  answered(verdict: Verdict, policy: LanePolicy, circuit: CircuitPolicy, nowMs: number): void {
-    this.inFlight--
-    this.debt += Math.floor(verdict.bodyBytes / policy.bytesPerTurn)
-    const wasClosed = this.circuit.state === 'CLOSED'
-    this.circuit = afterAttempt(this.circuit, verdict.isSuccess, circuit, nowMs)
-    // What a failed probe says is said by the circuit: the window keeps what was safe before.
-    if (wasClosed) {
-      this.#window = verdict.isSuccess
-        ? widen(this.#window, policy.inFlightMax)
-        : narrow(this.#window, nowMs)
-    } else if (verdict.isSuccess) {
-      this.#window = rampUp(this.#window)
-    }
-  }
 }
 
-export interface Strand {
+export type StrandState =
+  | { readonly is: 'resting' | 'waiting' | 'ready' | 'gone' }
+  | { readonly is: 'flying'; readonly flight: Flight }
+
+// Shared, because tens of thousands of strands exist.
+const RESTING: StrandState = { is: 'resting' }
+const WAITING: StrandState = { is: 'waiting' }
+const READY: StrandState = { is: 'ready' }
+const GONE: StrandState = { is: 'gone' }
+
+export class Strand {
   /** Its name within the lane. */
   readonly key: string
   readonly paymentId: string
   readonly lane: Lane
   /** In sequence. */
   owed: QueuedDelivery[]
-  /** False: others exist that were not read. When these are done, the strand is read again. */
-  isComplete: boolean
-  /** Under way, or not yet recorded. */
-  inFlight: QueuedDelivery | null
-  isReady: boolean
-  /** The 7 days of what is in flight are over: it ends without an attempt. */
-  isOver: boolean
-  /** Dropped from memory; what still comes back for it is ignored. */
-  isGone: boolean
-  /** Its place is free; what came of it is not yet recorded. */
-  isAnswered: boolean
+  #state: StrandState = RESTING
+  #isComplete: boolean
+
+  /** `owed` becomes the strand's: at least one, all of the same payment. */
+  constructor(lane: Lane, owed: QueuedDelivery[], isComplete: boolean) {
+    const first = owed[0] as QueuedDelivery
+    this.key = strandKey(first)
+    this.paymentId = first.paymentId
+    this.lane = lane
+    this.owed = owed
+    this.#isComplete = isComplete
+  }
+
+  get state(): StrandState {
+    return this.#state
+  }
+
+  get isGone(): boolean {
+    return this.#state.is === 'gone'
+  }
+
+  /** What is in flight of it. */
+  get flight(): Flight | null {
+    return this.#state.is === 'flying' ? this.#state.flight : null
+  }
+
+  /** False: updates are owed that were not read. When those in memory are done, the strand is read again. */
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** An update of it was left in the database. */
+  noteUnread(): void {
+    this.#isComplete = false
+  }
+
+  wait(): void {
+    this.#move('resting', WAITING)
+  }
+
+  getReady(): void {
+    this.#move('resting', READY)
+  }
+
+  /** Takes a slot for one of its updates: to be sent, or to end because its 7 days are over. */
+  takeOff(update: QueuedDelivery, purpose: 'send' | 'end', nowMs: number): Flight {
+    const flight = new Flight(this, update, purpose, nowMs)
+    this.#move('ready', { is: 'flying', flight })
+    return flight
+  }
+
+  rest(): void {
+    if (this.#state.is === 'gone') throw new Error('a strand that is gone does not move')
+    this.#state = RESTING
+  }
+
+  leave(): void {
+    if (this.#state.is === 'gone') throw new Error('a strand leaves once')
+    this.#state = GONE
+  }
+
+  #move(from: StrandState['is'], to: StrandState): void {
+    if (this.#state.is !== from)
+      throw new Error(`a strand does not go ${this.#state.is} → ${to.is}`)
+    this.#state = to
+  }
+}
+
+export class Flight {
+  readonly strand: Strand
+  readonly update: QueuedDelivery
+  /** `end`: the 7 days of the update are over, and it ends without an attempt. */
+  readonly purpose: 'send' | 'end'
+  readonly startedAtMs: number
+  #state: 'under-way' | 'answered' | 'landed' = 'under-way'
+
+  constructor(strand: Strand, update: QueuedDelivery, purpose: 'send' | 'end', nowMs: number) {
+    this.strand = strand
+    this.update = update
+    this.purpose = purpose
+    this.startedAtMs = nowMs
+  }
+
+  get state(): 'under-way' | 'answered' | 'landed' {
+    return this.#state
+  }
+
+  get lane(): Lane {
+    return this.strand.lane
+  }
+
+  answer(): void {
+    if (this.#state !== 'under-way') throw new Error(`a flight that is ${this.#state} has no slot`)
+    this.#state = 'answered'
+  }
+
+  land(): void {
+    if (this.#state === 'landed') throw new Error('a flight lands once')
+    this.#state = 'landed'
+    if (this.strand.flight === this) this.strand.rest()
+  }
 }
 
 /** The payment's id as it is, not a text of its own. A replay keeps no order among other updates: it is
  *  a strand of its own. */
 export function strandKey(delivery: QueuedDelivery): string {
   return delivery.isReplay ? `replay/${delivery.id}` : delivery.paymentId
-}
-
-/** `owed` becomes the strand's: at least one, all of the same payment. */
-export function newStrand(lane: Lane, owed: QueuedDelivery[], isComplete: boolean): Strand {
-  const first = owed[0] as QueuedDelivery
-  return {
-    key: strandKey(first),
-    paymentId: first.paymentId,
-    lane,
-    owed,
-    isComplete,
-    inFlight: null,
-    isReady: false,
-    isOver: false,
-    isGone: false,
-    isAnswered: false,
-  }
 }

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { idOf, queued } from '../../test/support/engine-parts.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
-import { Lanes, type LanesOptions, type Strand } from './lanes.ts'
+import type { Flight, Strand } from './lane.ts'
+import { Lanes, type LanesOptions } from './lanes.ts'
 
 const HOUR_MS = 3_600_000
 const OPTIONS: LanesOptions = {
@@ -63,38 +64,38 @@ function updates(count: number, changes: Partial<QueuedDelivery> = {}): QueuedDe
   return Array.from({ length: count }, (_, n) => queued({ paymentId, sequence: n + 1, ...changes }))
 }
 
-function sentBy(strand: Strand | null): QueuedDelivery {
-  return strand?.inFlight ?? assert.fail('nothing was sent')
+function sentBy(flight: Flight | null): QueuedDelivery {
+  return flight?.update ?? assert.fail('nothing was sent')
 }
 
-function next(lanes: Lanes, nowMs = 0): Strand {
+function next(lanes: Lanes, nowMs = 0): Flight {
   return lanes.next(nowMs, ANY) ?? assert.fail('nothing to send')
 }
 
-function deliver(lanes: Lanes, strand: Strand, nowMs = 0): void {
-  lanes.answered(strand, SUCCESS, nowMs)
-  lanes.settle(strand, null, nowMs)
+function deliver(lanes: Lanes, flight: Flight, nowMs = 0): void {
+  lanes.answered(flight, SUCCESS, nowMs)
+  lanes.settle(flight, null, nowMs)
 }
 
 /** The attempt failed and is recorded, to be repeated at this time. */
-function fail(lanes: Lanes, strand: Strand, nextAttemptAtMs: number, nowMs = 0): void {
-  const sent = sentBy(strand)
-  lanes.answered(strand, FAILURE, nowMs)
+function fail(lanes: Lanes, flight: Flight, nextAttemptAtMs: number, nowMs = 0): void {
+  const sent = sentBy(flight)
+  lanes.answered(flight, FAILURE, nowMs)
   const attempts = sent.attempts + 1
   const firstFailedAtMs = sent.firstFailedAtMs ?? nowMs
-  lanes.settle(strand, { ...sent, attempts, nextAttemptAtMs, firstFailedAtMs }, nowMs)
+  lanes.settle(flight, { ...sent, attempts, nextAttemptAtMs, firstFailedAtMs }, nowMs)
 }
 
 test('I6: updates of one payment go one at a time, in sequence, each when the last is recorded', () => {
   const { lanes } = lanesWith()
   for (const update of updates(3)) assert.ok(lanes.add(update, false, 0))
   for (const sequence of [1, 2, 3]) {
-    const strand = next(lanes)
-    assert.equal(sentBy(strand).sequence, sequence)
+    const flight = next(lanes)
+    assert.equal(sentBy(flight).sequence, sequence)
     assert.equal(lanes.next(0, ANY), null)
-    lanes.answered(strand, SUCCESS, 0)
+    lanes.answered(flight, SUCCESS, 0)
     assert.equal(lanes.next(0, ANY), null, 'answered, but not on disk yet')
-    lanes.settle(strand, null, 0)
+    lanes.settle(flight, null, 0)
   }
   assert.equal(lanes.size, 0)
 })
@@ -144,7 +145,7 @@ test('a failing update holds the later ones back, until patience ends', () => {
   const ahead = next(lanes, HOUR_MS)
   assert.equal(sentBy(ahead).sequence, 2)
   lanes.answered(ahead, SUCCESS, HOUR_MS)
-  lanes.dropElders(ahead, 2)
+  lanes.dropElders(ahead)
   lanes.settle(ahead, null, HOUR_MS)
   assert.equal(lanes.size, 0)
   assert.equal(lanes.next(3 * HOUR_MS, ANY), null, 'the superseded one never goes')
@@ -184,8 +185,8 @@ test('an older update goes on when the newer one has ended otherwise than by a 2
   lanes.answered(ahead, FAILURE, HOUR_MS)
   lanes.settle(ahead, null, HOUR_MS)
   assert.equal(lanes.next(2 * HOUR_MS - 1, ANY), null)
-  const strand = next(lanes, 2 * HOUR_MS)
-  assert.deepEqual([sentBy(strand).sequence, strand.isOver], [1, false])
+  const flight = next(lanes, 2 * HOUR_MS)
+  assert.deepEqual([sentBy(flight).sequence, flight.purpose], [1, 'send'])
 })
 
 test('an older update whose time is over while it waits has a turn to end, not to be sent', () => {
@@ -198,12 +199,12 @@ test('an older update whose time is over while it waits has a turn to end, not t
   const waiting = { ...second, nextAttemptAtMs: 9 * HOUR_MS, deadlineAtMs: 20 * HOUR_MS }
   lanes.putStrand([first, waiting], true, 4 * HOUR_MS)
   assert.equal(lanes.nextDueAtMs, 5 * HOUR_MS)
-  const strand = next(lanes, 5 * HOUR_MS)
-  assert.deepEqual([sentBy(strand).sequence, strand.isOver], [1, true])
-  lanes.callOff(strand, null, 5 * HOUR_MS)
+  const flight = next(lanes, 5 * HOUR_MS)
+  assert.deepEqual([sentBy(flight).sequence, flight.purpose], [1, 'end'])
+  lanes.callOff(flight, null, 5 * HOUR_MS)
   assert.equal(lanes.next(5 * HOUR_MS, ANY), null)
   const ahead = next(lanes, 9 * HOUR_MS)
-  assert.deepEqual([sentBy(ahead).sequence, ahead.isOver], [2, false])
+  assert.deepEqual([sentBy(ahead).sequence, ahead.purpose], [2, 'send'])
 })
 
 test('a long strand of which some were not read is read again when the one ahead has ended', () => {
@@ -215,7 +216,7 @@ test('a long strand of which some were not read is read again when the one ahead
   assert.equal(sentBy(ahead).sequence, 3)
   lanes.answered(ahead, FAILURE, HOUR_MS)
   lanes.settle(ahead, null, HOUR_MS)
-  assert.deepEqual(told.dry, [ahead.key], 'the second may go before the first')
+  assert.deepEqual(told.dry, [ahead.strand.key], 'the second may go before the first')
   assert.equal(lanes.size, 0)
 })
 
@@ -234,9 +235,9 @@ test('a strand that was read in part is read again when it has run dry', () => {
   lanes.putStrand([first], false, 0)
   assert.ok(lanes.add(second, true, 0), 'it will be read with the others')
   assert.equal(lanes.size, 1)
-  const strand = next(lanes)
-  deliver(lanes, strand)
-  assert.deepEqual(told.dry, [strand.key])
+  const flight = next(lanes)
+  deliver(lanes, flight)
+  assert.deepEqual(told.dry, [flight.strand.key])
 })
 
 test('one handed off while its strand was read is not lost: the strand counts as read in part', () => {
@@ -244,22 +245,22 @@ test('one handed off while its strand was read is not lost: the strand counts as
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
   lanes.putStrand([first, second], true, 0)
   lanes.putStrand([first], true, 0)
-  const strand = next(lanes)
-  deliver(lanes, strand)
-  assert.deepEqual(told.dry, [strand.key])
+  const flight = next(lanes)
+  deliver(lanes, flight)
+  assert.deepEqual(told.dry, [flight.strand.key])
 })
 
 test('a strand read while its attempt is under way keeps its place, and is read again after it', () => {
   const { lanes, told } = lanesWith()
   const owed = updates(2)
   lanes.putStrand(owed, true, 0)
-  const strand = next(lanes)
+  const flight = next(lanes)
   lanes.putStrand(owed, true, 0)
   assert.equal(lanes.next(0, ANY), null)
   assert.equal(lanes.size, 2)
-  deliver(lanes, strand)
+  deliver(lanes, flight)
   deliver(lanes, next(lanes))
-  assert.deepEqual(told.dry, [strand.key])
+  assert.deepEqual(told.dry, [flight.strand.key])
   assert.equal(lanes.size, 0)
 })
 
@@ -267,16 +268,16 @@ test('I6: dropped and read anew while an attempt is under way, a payment still h
   const { lanes, told } = lanesWith()
   const owed = updates(2)
   lanes.putStrand(owed, true, 0)
-  const strand = next(lanes)
-  lanes.removeEndpoint(strand.lane.endpointId)
+  const flight = next(lanes)
+  lanes.removeEndpoint(flight.lane.endpointId)
   assert.equal(lanes.size, 0)
   lanes.putStrand(owed, true, 0)
   assert.equal(lanes.next(0, ANY), null)
-  lanes.answered(strand, SUCCESS, 0)
+  lanes.answered(flight, SUCCESS, 0)
   assert.equal(lanes.next(0, ANY), null)
-  lanes.settle(strand, null, 0)
+  lanes.settle(flight, null, 0)
   assert.equal(lanes.next(0, ANY), null, 'what was read knows nothing of the 200')
-  assert.deepEqual(told.dry, [strand.key])
+  assert.deepEqual(told.dry, [flight.strand.key])
   assert.equal(lanes.size, 0)
   lanes.putStrand(owed.slice(1), true, 0)
   assert.equal(sentBy(next(lanes)).sequence, 2)
@@ -285,10 +286,10 @@ test('I6: dropped and read anew while an attempt is under way, a payment still h
 test('an outcome that could not be recorded makes the strand be read again', () => {
   const { lanes, told } = lanesWith()
   lanes.putStrand(updates(2), true, 0)
-  const strand = next(lanes)
-  lanes.answered(strand, SUCCESS, 0)
-  lanes.settleUnknown(strand, 0)
-  assert.deepEqual(told.dry, [strand.key])
+  const flight = next(lanes)
+  lanes.answered(flight, SUCCESS, 0)
+  lanes.settleUnknown(flight, 0)
+  assert.deepEqual(told.dry, [flight.strand.key])
   assert.equal(lanes.size, 0)
   assert.equal(lanes.inFlight, 0)
 })
@@ -298,25 +299,25 @@ test('a read that was under way when a delivery moved on is out of date for it, 
   const [one, other] = [queued(), queued()]
   lanes.add(one, false, 0)
   lanes.add(other, false, 0)
-  const strand = next(lanes)
-  const watch = lanes.watch()
-  deliver(lanes, strand)
-  const moved = strand.paymentId === one.paymentId ? one : other
+  const flight = next(lanes)
+  const watch = lanes.watches.begin()
+  deliver(lanes, flight)
+  const moved = flight.update.paymentId === one.paymentId ? one : other
   assert.ok(watch.isOutdated(moved))
   assert.ok(!watch.isOutdated(moved === one ? other : one))
   watch.end()
-  assert.ok(!lanes.watch().isOutdated(moved))
+  assert.ok(!lanes.watches.begin().isOutdated(moved))
 })
 
 test('a read that was under way when its endpoint changed is out of date for all of it', () => {
   const { lanes } = lanesWith()
   const [ofIt, ofAnother] = [queued({ endpointId: idOf(7) }), queued({ endpointId: idOf(8) })]
-  const watch = lanes.watch()
+  const watch = lanes.watches.begin()
   assert.ok(!watch.isOutdated(ofIt))
-  lanes.outdate(idOf(7))
+  lanes.watches.note(idOf(7))
   assert.ok(watch.isOutdated(ofIt))
   assert.ok(!watch.isOutdated(ofAnother))
-  assert.ok(!lanes.watch().isOutdated(ofIt), 'a read that begins now sees the change')
+  assert.ok(!lanes.watches.begin().isOutdated(ofIt), 'a read that begins now sees the change')
 })
 
 test('deliveries that are delivered or superseded are over; those to be tried again are not', () => {
@@ -325,7 +326,7 @@ test('deliveries that are delivered or superseded are over; those to be tried ag
   lanes.putStrand(owed, true, HOUR_MS)
   const ahead = next(lanes, HOUR_MS)
   lanes.answered(ahead, SUCCESS, HOUR_MS)
-  lanes.dropElders(ahead, 3)
+  lanes.dropElders(ahead)
   lanes.settle(ahead, null, HOUR_MS)
   assert.deepEqual(
     told.ended,
@@ -376,7 +377,7 @@ function broken(count: number) {
   const { lanes, told } = lanesWith()
   for (let n = 0; n < count; n++) lanes.add(queued(), false, 0)
   for (let n = 0; n < 2; n++) fail(lanes, next(lanes), 5_000)
-  assert.equal(lanes.circuitOf(idOf(2_000_000)), 'OPEN')
+  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)), 'OPEN')
   return { lanes, told }
 }
 
@@ -384,7 +385,7 @@ test('a broken lane keeps a handful in memory and parks what is due of the rest'
   const { lanes, told } = broken(8)
   assert.equal(lanes.size, 2)
   assert.ok(told.parked.length >= 5)
-  assert.equal(lanes.broken.length, 1)
+  assert.equal(lanes.directory.broken.length, 1)
 })
 
 test('an attempt that is under way when the circuit opens keeps its place', () => {
@@ -394,8 +395,9 @@ test('an attempt that is under way when the circuit opens keeps its place', () =
   const [one, other] = [next(lanes), next(lanes)]
   fail(lanes, one, 5_000)
   lanes.answered(other, FAILURE, 0)
-  assert.equal(lanes.circuitOf(idOf(2_000_000)), 'OPEN')
-  assert.equal(other.isGone, false)
+  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)), 'OPEN')
+  assert.equal(other.strand.state.is, 'flying')
+  assert.equal(other.state, 'answered')
   lanes.settle(other, null, 0)
   assert.deepEqual(told.dry, [])
 })
@@ -409,7 +411,7 @@ test('what is superseded while its strand was read anew is counted out once', ()
   lanes.removeEndpoint(ahead.lane.endpointId)
   lanes.putStrand(owed, true, HOUR_MS)
   lanes.answered(ahead, SUCCESS, HOUR_MS)
-  lanes.dropElders(ahead, 2)
+  lanes.dropElders(ahead)
   lanes.settle(ahead, null, HOUR_MS)
   assert.equal(lanes.size, 0)
   assert.equal(ahead.lane.count, 0)
@@ -421,15 +423,15 @@ test('behind an open circuit one probe goes when its pause is over, and its 200 
   const probe = next(lanes, 5_000)
   assert.equal(lanes.next(5_000, ANY), null)
   deliver(lanes, probe, 5_000)
-  assert.equal(lanes.circuitOf(idOf(2_000_000)), 'CLOSED')
+  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)), 'CLOSED')
   assert.ok(lanes.next(5_000, ANY))
 })
 
 test('a lane that runs low asks for what is parked, once at a time', () => {
   const { lanes, told } = lanesWith()
   const lane = { clientKey: 1, endpointId: idOf(5), shard: 1 }
-  lanes.noteParked(lane)
-  lanes.noteParked(lane)
+  lanes.feeder.noteParked(lane)
+  lanes.feeder.noteParked(lane)
   assert.deepEqual(told.hungry, [{ endpointId: idOf(5), room: 8 }])
 })
 
@@ -438,28 +440,28 @@ function hungry() {
   const { lanes, told } = lanesWith()
   const delivery = queued()
   lanes.add(delivery, false, 0)
-  const strand = next(lanes)
-  lanes.noteParked(strand.lane)
+  const flight = next(lanes)
+  lanes.feeder.noteParked(flight.lane)
   assert.equal(told.hungry.length, 1)
-  return { lanes, told, lane: strand.lane, strand }
+  return { lanes, told, lane: flight.lane, flight }
 }
 
 test('a refill goes on behind what it has read, until there is no more', () => {
   const { lanes, told, lane } = hungry()
-  lanes.refilled(lane, idOf(50))
-  assert.equal(lane.parkedUpTo, idOf(50))
+  lanes.feeder.refilled(lane, idOf(50))
+  assert.deepEqual(lane.parked.state, { is: 'refilling', after: idOf(50), startsOver: false })
   assert.equal(told.hungry.length, 2)
-  lanes.refilled(lane, null)
+  lanes.feeder.refilled(lane, null)
   assert.equal(told.hungry.length, 2)
-  assert.equal(lane.hasParked, false)
+  assert.equal(lane.parked.state.is, 'none')
 })
 
 test('regression: what was parked while the last refill was reading is asked for at once', () => {
   const { lanes, told, lane } = hungry()
-  lanes.noteParked(lane)
-  lanes.refilled(lane, null)
+  lanes.feeder.noteParked(lane)
+  lanes.feeder.refilled(lane, null)
   assert.equal(told.hungry.length, 2)
-  lanes.refilled(lane, null)
+  lanes.feeder.refilled(lane, null)
   assert.equal(told.hungry.length, 2, 'and then there is no more')
 })
 
@@ -467,9 +469,9 @@ test('a probe or turn that is called off is given back, and goes again', () => {
   const { lanes } = lanesWith()
   const delivery = queued()
   lanes.add(delivery, false, 0)
-  const strand = next(lanes)
+  const flight = next(lanes)
   assert.equal(lanes.inFlight, 1)
-  lanes.callOff(strand, delivery, 0)
+  lanes.callOff(flight, delivery, 0)
   assert.equal(lanes.inFlight, 0)
   assert.equal(sentBy(next(lanes)).id, delivery.id)
 })
@@ -478,11 +480,22 @@ test('regression: calling off twice gives one turn back, not two', () => {
   const { lanes } = lanesWith()
   const delivery = queued()
   lanes.add(delivery, false, 0)
-  const strand = next(lanes)
-  lanes.callOff(strand, null, 0)
-  lanes.callOff(strand, delivery, 0)
+  const flight = next(lanes)
+  lanes.callOff(flight, null, 0)
+  lanes.callOff(flight, delivery, 0)
   assert.equal(lanes.inFlight, 0)
-  assert.equal(strand.lane.inFlight, 0)
+  assert.equal(flight.lane.inFlight, 0)
+})
+
+test('regression: an attempt called off after its answer does not free its slot twice', () => {
+  const { lanes } = lanesWith()
+  const delivery = queued()
+  lanes.add(delivery, false, 0)
+  const flight = next(lanes)
+  lanes.answered(flight, SUCCESS, 0)
+  lanes.callOff(flight, delivery, 0)
+  assert.deepEqual([lanes.inFlight, flight.lane.inFlight, flight.state], [0, 0, 'landed'])
+  assert.equal(sentBy(next(lanes)).id, delivery.id)
 })
 
 test('regression: an endpoint that is not active leaves memory and is not read straight back', () => {
@@ -491,16 +504,16 @@ test('regression: an endpoint that is not active leaves memory and is not read s
   const other = queued()
   lanes.putStrand(owed, true, 0)
   lanes.add(other, false, 0)
-  const strand = next(lanes)
+  const flight = next(lanes)
   assert.deepEqual(
-    new Set(lanes.abandon(strand).map(({ id }) => id)),
+    new Set(lanes.abandon(flight).map(({ id }) => id)),
     new Set([...owed, other].map(({ id }) => id)),
   )
   assert.deepEqual(told.dry, [])
   assert.equal(lanes.size, 0)
   assert.equal(lanes.inFlight, 0)
   assert.equal(lanes.unsettledOf(1), 0)
-  assert.deepEqual(lanes.abandon(strand), [])
+  assert.deepEqual(lanes.abandon(flight), [])
   lanes.putStrand(owed, true, 0)
   assert.ok(lanes.next(0, ANY), 'active again')
 })
@@ -524,11 +537,11 @@ test('a shard that is lost leaves memory; what is under way still counts as its'
   lanes.add(queued({ shard: 3, endpointId: idOf(3) }), false, 0)
   lanes.add(queued({ shard: 3, endpointId: idOf(3) }), false, 0)
   lanes.add(queued({ shard: 4, endpointId: idOf(4) }), false, 0)
-  const strand = [next(lanes), next(lanes)].find(({ lane }) => lane.shard === 3)
+  const flight = [next(lanes), next(lanes)].find(({ lane }) => lane.shard === 3)
   lanes.removeShard(3)
   assert.equal(lanes.size, 1)
   assert.equal(lanes.unsettledOf(3), 1)
-  lanes.settleUnknown(strand ?? assert.fail(), 0)
+  lanes.settleUnknown(flight ?? assert.fail(), 0)
   assert.equal(lanes.unsettledOf(3), 0)
 })
 
@@ -542,21 +555,21 @@ test('lanes are forgotten when there are too many, but not those that would be m
     lanes.add(queued({ endpointId: idOf(n) }), false, 0)
     deliver(lanes, next(lanes))
   }
-  assert.equal(lanes.circuitOf(idOf(900)), 'OPEN')
+  assert.equal(lanes.directory.circuitOf(idOf(900)), 'OPEN')
 })
 
 test('a lane is not forgotten before the attempts of strands that have left it are recorded', () => {
   const { lanes } = lanesWith({ lanesMax: 1 })
   const owed = updates(2, { endpointId: idOf(900) })
   lanes.putStrand(owed, true, 0)
-  const strand = next(lanes)
-  lanes.answered(strand, SUCCESS, 0)
+  const flight = next(lanes)
+  lanes.answered(flight, SUCCESS, 0)
   lanes.removeEndpoint(idOf(900))
   lanes.add(queued({ endpointId: idOf(901) }), false, 0)
   deliver(lanes, next(lanes))
   lanes.putStrand(owed, true, 0)
   assert.equal(lanes.next(0, ANY), null, 'its 200 is not on disk yet')
-  lanes.settle(strand, null, 0)
+  lanes.settle(flight, null, 0)
   lanes.putStrand(owed.slice(1), true, 0)
   assert.equal(sentBy(next(lanes)).sequence, 2)
 })
@@ -615,12 +628,12 @@ class SmallWorld {
   readonly told = lanesWith()
   readonly lanes = this.told.lanes
   readonly owed = new Map<string, QueuedDelivery[]>()
-  readonly flying: { strand: Strand; isAnswered: boolean; isSuccess: boolean }[] = []
+  readonly flying: { flight: Flight; isAnswered: boolean; isSuccess: boolean }[] = []
   readonly accepted = new Map<string, number>()
   /** The newest update that was attempted, on record or not. */
   readonly newest = new Map<string, number>()
   readonly sequences = new Map<string, number>()
-  readonly seenLanes = new Set<Strand['lane']>()
+  readonly seenLanes = new Set<Flight['lane']>()
   nowMs = 0
 
   run(step: Step): void {
@@ -657,7 +670,7 @@ class SmallWorld {
 
   #refill(endpoint: number): void {
     const key = { clientKey: 1, endpointId: idOf(endpoint + 1), shard: endpoint % 2 }
-    this.lanes.noteParked(key)
+    this.lanes.feeder.noteParked(key)
     for (const payment of [0, 1, 2, 3]) this.#put(`${endpoint}/${payment}`)
   }
 
@@ -667,45 +680,45 @@ class SmallWorld {
   }
 
   #send(): void {
-    const strand = this.lanes.next(this.nowMs, ANY)
-    if (strand === null) return
-    const sent = sentBy(strand)
+    const flight = this.lanes.next(this.nowMs, ANY)
+    if (flight === null) return
+    const sent = sentBy(flight)
     const key = this.#keyOf(sent)
-    this.seenLanes.add(strand.lane)
+    this.seenLanes.add(flight.lane)
     assert.ok(
-      this.flying.every((other) => this.#keyOf(sentBy(other.strand)) !== key),
+      this.flying.every((other) => this.#keyOf(sentBy(other.flight)) !== key),
       'one in flight for each payment and endpoint',
     )
     assert.ok(sent.sequence > (this.accepted.get(key) ?? 0), 'nothing older after a 200')
     assert.ok(sent.sequence >= (this.newest.get(key) ?? 0), 'nothing older after an attempt')
     assert.ok(sent.nextAttemptAtMs <= this.nowMs, 'nothing goes before its time')
-    this.flying.push({ strand, isAnswered: false, isSuccess: false })
+    this.flying.push({ flight, isAnswered: false, isSuccess: false })
   }
 
   #end(step: EndingStep): void {
     const flying = this.flying[step.at % Math.max(1, this.flying.length)]
     if (flying === undefined) return
-    const { strand } = flying
+    const { flight } = flying
     if (step.do === 'answer') {
       if (flying.isAnswered) return
       const durationMs = step.at * 100
       flying.isAnswered = true
-      this.newest.set(this.#keyOf(sentBy(strand)), sentBy(strand).sequence)
+      this.newest.set(this.#keyOf(sentBy(flight)), sentBy(flight).sequence)
       flying.isSuccess = step.isSuccess
-      this.lanes.answered(strand, { ...SUCCESS, isSuccess: step.isSuccess, durationMs }, this.nowMs)
+      this.lanes.answered(flight, { ...SUCCESS, isSuccess: step.isSuccess, durationMs }, this.nowMs)
       return
     }
     const isSettling = step.do === 'settle' || step.do === 'settleUnknown'
     if (isSettling !== flying.isAnswered) return
-    const sent = sentBy(strand)
+    const sent = sentBy(flight)
     this.flying.splice(this.flying.indexOf(flying), 1)
-    if (step.do === 'callOff') this.lanes.callOff(strand, sent, this.nowMs)
-    else if (step.do === 'abandon') this.lanes.abandon(strand)
-    else if (step.do === 'settleUnknown') this.lanes.settleUnknown(strand, this.nowMs)
-    else this.#settle(strand, sent, flying.isSuccess)
+    if (step.do === 'callOff') this.lanes.callOff(flight, sent, this.nowMs)
+    else if (step.do === 'abandon') this.lanes.abandon(flight)
+    else if (step.do === 'settleUnknown') this.lanes.settleUnknown(flight, this.nowMs)
+    else this.#settle(flight, sent, flying.isSuccess)
   }
 
-  #settle(strand: Strand, sent: QueuedDelivery, isSuccess: boolean): void {
+  #settle(flight: Flight, sent: QueuedDelivery, isSuccess: boolean): void {
     const key = this.#keyOf(sent)
     const owed = this.owed.get(key) ?? []
     const after = {
@@ -720,23 +733,44 @@ class SmallWorld {
         key,
         owed.filter(({ sequence }) => sequence > sent.sequence),
       )
-      this.lanes.dropElders(strand, sent.sequence)
+      this.lanes.dropElders(flight)
     } else {
       this.owed.set(
         key,
         owed.map((other) => (other.id === sent.id ? after : other)),
       )
     }
-    this.lanes.settle(strand, isSuccess ? null : after, this.nowMs)
+    this.lanes.settle(flight, isSuccess ? null : after, this.nowMs)
   }
 
   check(): void {
     const underWay = this.flying.filter(({ isAnswered }) => !isAnswered).length
     assert.equal(this.lanes.inFlight, underWay)
     assert.ok(this.lanes.size >= 0)
-    for (const lane of this.seenLanes) assert.ok(lane.count >= 0 && lane.inFlight >= 0)
+    for (const lane of this.seenLanes) {
+      assert.ok(lane.count >= 0 && lane.inFlight >= 0)
+      for (const strand of lane.strands.values()) this.#checkState(strand)
+      for (const [key, flight] of lane.departed) {
+        assert.deepEqual([flight.strand.key, flight.strand.state.is], [key, 'gone'])
+        assert.notEqual(flight.state, 'landed')
+      }
+    }
     const unsettled = this.lanes.unsettledOf(0) + this.lanes.unsettledOf(1)
     assert.equal(unsettled, this.flying.length)
+  }
+
+  /** Where a strand is kept is what its state says. */
+  #checkState(strand: Strand): void {
+    const { lane, state } = strand
+    assert.notEqual(state.is, 'gone')
+    assert.equal(lane.waiting.has(strand), state.is === 'waiting')
+    if (state.is === 'resting')
+      assert.ok(lane.departed.has(strand.key), 'it rests for a flight only')
+    if (state.is === 'ready') assert.ok(lane.ready.length > 0)
+    if (state.is === 'flying') {
+      assert.ok(strand.owed.some(({ id }) => id === state.flight.update.id))
+      assert.ok(this.flying.some(({ flight }) => flight === state.flight))
+    }
   }
 
   /** Everything that is under way ends; then all of it leaves. */

@@ -4,7 +4,8 @@
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueReader } from './due-reader.ts'
 import type { EngineEnvironment } from './environment.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import type { Lane } from './lane.ts'
+import type { Lanes } from './lanes.ts'
 import { Queue } from './queue.ts'
 import type { Shards } from './shards.ts'
 
@@ -80,7 +81,7 @@ export class Parking {
       this.#warn(error, 'lane.not-refilled')
       // Not at once: a database that refuses everything would be asked without end.
       this.#environment.setTimer(this.#retryMs, () => {
-        if (!this.#isStopped) lanes.refilled(lane, lane.parkedUpTo)
+        if (!this.#isStopped) lanes.feeder.refillFailed(lane)
       })
     }
     this.#refills--
@@ -101,7 +102,7 @@ export class Parking {
       return
     }
     const byLane = new Map(parked.map((delivery) => [delivery.endpointId, delivery]))
-    for (const lane of byLane.values()) if (shards.holds(lane.shard)) lanes.noteParked(lane)
+    for (const lane of byLane.values()) if (shards.holds(lane.shard)) lanes.feeder.noteParked(lane)
     onMoved()
   }
 

@@ -126,7 +126,7 @@ function startCourier(options: {
     1_000,
   )
   const pump = () => {
-    for (let strand = take(); strand; strand = take()) sender.attempt(strand)
+    for (let flight = take(); flight; flight = take()) sender.attempt(flight)
   }
   const take = () => lanes.next(environment.clock.nowMs(), () => true)
   const deliver = async (...deliveries: QueuedDelivery[]) => {

@@ -15,7 +15,8 @@ import type { DueReader } from './due-reader.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
 import type { HealthCounter } from './health-counter.ts'
-import type { Lanes, Strand } from './lanes.ts'
+import type { Flight } from './lane.ts'
+import type { Lanes } from './lanes.ts'
 import type { Body, Payloads } from './payloads.ts'
 import type { Recorder, Recording } from './recorder.ts'
 import type { Shards } from './shards.ts'
@@ -49,8 +50,8 @@ export class Sender {
   }
 
   /** Never throws; `onOver` is told when it is over. */
-  attempt(strand: Strand): void {
-    new AttemptRun(this.#work, strand).begin()
+  attempt(flight: Flight): void {
+    new AttemptRun(this.#work, flight).begin()
   }
 }
 
@@ -64,7 +65,7 @@ interface ErrandWork {
 
 class AttemptRun implements Recording {
   readonly #work: ErrandWork
-  readonly #strand: Strand
+  readonly #flight: Flight
   readonly #delivery: QueuedDelivery
   readonly #epoch: number | undefined
   #body: Body | null = null
@@ -73,10 +74,10 @@ class AttemptRun implements Recording {
   #record: AttemptRecord | null = null
   #after: QueuedDelivery | null = null
 
-  constructor(work: ErrandWork, strand: Strand) {
-    const delivery = strand.inFlight as QueuedDelivery
+  constructor(work: ErrandWork, flight: Flight) {
+    const delivery = flight.update
     this.#work = work
-    this.#strand = strand
+    this.#flight = flight
     this.#delivery = delivery
     this.#epoch = work.parts.shards.epochOf(delivery.shard)
   }
@@ -103,7 +104,10 @@ class AttemptRun implements Recording {
     const { clientKey, eventId, deadlineAtMs } = this.#delivery
     if (this.#epoch === undefined || endpoint === null || !endpoint.isActive) {
       this.#await(this.#settleInactive(), () => this.#end())
-    } else if (this.#strand.isOver || (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs())) {
+    } else if (
+      this.#flight.purpose === 'end' ||
+      (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs())
+    ) {
       this.#await(this.#exhaust(), () => this.#end())
     } else {
       const body = payloads.bodyOf(clientKey, eventId)
@@ -116,8 +120,8 @@ class AttemptRun implements Recording {
     const { environment, parts } = this.#work
     this.#body = body
     // Reading took time: ask again, just before the first byte, whether the shard is still ours.
-    if (hasWaited && (this.#strand.isGone || !parts.shards.maySend(this.#delivery.shard))) {
-      parts.lanes.callOff(this.#strand, this.#delivery, environment.clock.nowMs())
+    if (hasWaited && (this.#flight.strand.isGone || !parts.shards.maySend(this.#delivery.shard))) {
+      parts.lanes.callOff(this.#flight, this.#delivery, environment.clock.nowMs())
       this.#end()
       return
     }
@@ -147,7 +151,7 @@ class AttemptRun implements Recording {
 
   #conclude({ outcome, durationMs }: AttemptResult): void {
     const { environment, parts, policies } = this.#work
-    const strand = this.#strand
+    const { strand } = this.#flight
     const delivery = this.#delivery
     const nowMs = environment.clock.nowMs()
     this.#body?.release()
@@ -156,7 +160,7 @@ class AttemptRun implements Recording {
       durationMs,
       bodyBytes: this.#body?.bytes ?? 0,
     }
-    parts.lanes.answered(strand, verdict, nowMs)
+    parts.lanes.answered(this.#flight, verdict, nowMs)
     parts.onFree()
     const made: MadeAttempt = { atMs: this.#atMs, durationMs, outcome }
     const { record, after } = concludeAttempt(delivery, made, policies.current.retry, {
@@ -176,16 +180,16 @@ class AttemptRun implements Recording {
   onRecorded(isRecorded: boolean): void {
     const { environment, parts } = this.#work
     const { clock } = environment
-    const strand = this.#strand
+    const flight = this.#flight
     const delivery = this.#delivery
     const { record } = this
     const outcome = this.#outcome as Outcome
     try {
       if (isSuccess(outcome) && record.supersedes) {
-        parts.lanes.dropElders(strand, delivery.sequence)
+        parts.lanes.dropElders(flight)
       }
-      if (isRecorded) parts.lanes.settle(strand, this.#after, clock.nowMs())
-      else parts.lanes.settleUnknown(strand, clock.nowMs())
+      if (isRecorded) parts.lanes.settle(flight, this.#after, clock.nowMs())
+      else parts.lanes.settleUnknown(flight, clock.nowMs())
       environment.onAttempt({
         deliveryId: delivery.id,
         eventId: delivery.eventId,
@@ -213,7 +217,7 @@ class AttemptRun implements Recording {
   async #settleInactive(): Promise<void> {
     const { clock, store } = this.#work.environment
     const { lanes, shards, reader } = this.#work.parts
-    const owed = lanes.abandon(this.#strand)
+    const owed = lanes.abandon(this.#flight)
     try {
       await store.settleInactive(shards.toHeld(owed), clock.nowMs())
     } finally {
@@ -228,7 +232,7 @@ class AttemptRun implements Recording {
     const { lanes, shards } = this.#work.parts
     const { id, endpointId } = this.#delivery
     await store.exhaust(shards.toHeld([this.#delivery]), clock.nowMs())
-    lanes.callOff(this.#strand, null, clock.nowMs())
+    lanes.callOff(this.#flight, null, clock.nowMs())
     log.warn({ deliveryId: id, endpointId }, 'delivery.exhausted')
   }
 
@@ -253,7 +257,7 @@ class AttemptRun implements Recording {
     log.warn({ deliveryId: delivery.id, error: String(error) }, 'delivery.not-attempted')
     environment.onNotAttempted?.()
     const later = { ...delivery, nextAttemptAtMs: clock.nowMs() + pauseMs }
-    parts.lanes.callOff(this.#strand, later, clock.nowMs())
+    parts.lanes.callOff(this.#flight, later, clock.nowMs())
     this.#end()
   }
 

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { idOf } from '../../test/support/engine-parts.ts'
 import { circuitPolicy } from '../core/circuit.ts'
-import { Lane, type LanePolicy, type Strand } from './lane.ts'
+import { Lane, type Strand } from './lane.ts'
+import type { LanePolicy } from './lane-pace.ts'
 import { Turns } from './turns.ts'
 
 const POLICY: LanePolicy = {

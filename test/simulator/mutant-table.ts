@@ -70,8 +70,8 @@ export const MUTANTS: readonly Mutant[] = [
     patches: [
       patch(
         'delivery/lanes.ts',
-        'return inFlight !== null || lane.departed.has(key)',
-        'return inFlight !== null && lane.departed !== null && key.length > 0',
+        'if (lane.departed.has(strand.key)) return',
+        'if (lane.departed === null) return',
       ),
     ],
   },

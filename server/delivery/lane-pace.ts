@@ -1,0 +1,94 @@
+// What an endpoint's answers have taught its lane: how much it bears at once (window), whether it is down
+// (circuit), whether it is slow, and when the next attempt may start.
+
+import {
+  afterAttempt,
+  afterProbeStarted,
+  type Circuit,
+  type CircuitPolicy,
+  CLOSED_CIRCUIT,
+  mayPass,
+} from '../core/circuit.ts'
+import { narrow, rampUp, WINDOW_START, type Window, widen } from '../core/window.ts'
+
+export interface LanePolicy {
+  /** Attempts in flight at one endpoint. */
+  inFlightMax: number
+  /** An endpoint whose answers take longer is slow. */
+  slowMs: number
+  /** Attempts per second at one endpoint; null for as many as it bears. */
+  ratePerSecond: number | null
+  /** The same for a lane that works off what was parked: an endpoint that answers at once could
+   *  otherwise take the whole processor, and everybody else's callbacks would wait. */
+  backlogPerSecond: number
+  /** Bodies count in such pieces when lanes take turns: a lane of large ones waits in between. */
+  bytesPerTurn: number
+}
+
+export interface Verdict {
+  isSuccess: boolean
+  durationMs: number
+  bodyBytes: number
+}
+
+/** How far ahead of its pace a lane may be: timers are too coarse for one send at a time. */
+const BACKLOG_AHEAD_MS = 5
+
+export class LanePace {
+  circuit: Circuit = CLOSED_CIRCUIT
+  /** Set by `Turns` alone. True until an answer was quick: an unknown endpoint that hangs must not take the
+   *  slots of proven ones. */
+  isSlow = true
+  /** Attempts that hold a slot. */
+  inFlight = 0
+  /** Turns that the lane has used up in advance, by large bodies. */
+  debt = 0
+  #window: Window = WINDOW_START
+  #nextSendAtMs = 0
+  #aheadMs = 0
+
+  /** True when the endpoint answers, and quickly: its lane may hold its full share of memory. */
+  get isProven(): boolean {
+    return !this.isSlow && this.circuit.state === 'CLOSED'
+  }
+
+  /** When an attempt may start: now, at a later time, or (Infinity) when one in flight has ended. */
+  startsAtMs(nowMs: number): number {
+    if (!mayPass(this.circuit, this.inFlight, nowMs)) {
+      return this.inFlight > 0 ? Number.POSITIVE_INFINITY : this.circuit.probeAtMs
+    }
+    if (this.inFlight >= Math.floor(this.#window.size)) return Number.POSITIVE_INFINITY
+    return Math.max(nowMs, this.#nextSendAtMs - this.#aheadMs)
+  }
+
+  /** `hasBacklog`: parked deliveries of the lane are known. */
+  started(policy: LanePolicy, nowMs: number, hasBacklog = false): void {
+    this.inFlight++
+    this.circuit = afterProbeStarted(this.circuit)
+    const backlogRate = hasBacklog ? policy.backlogPerSecond : null
+    const rate = policy.ratePerSecond ?? backlogRate
+    this.#aheadMs = policy.ratePerSecond === null ? BACKLOG_AHEAD_MS : 0
+    if (rate !== null) this.#nextSendAtMs = Math.max(nowMs, this.#nextSendAtMs) + 1_000 / rate
+  }
+
+  /** Nothing was sent, so nothing was learnt. */
+  calledOff(): void {
+    this.inFlight--
+    if (this.circuit.state === 'HALF_OPEN') this.circuit = { ...this.circuit, state: 'OPEN' }
+  }
+
+  answered(verdict: Verdict, policy: LanePolicy, circuit: CircuitPolicy, nowMs: number): void {
+    this.inFlight--
+    this.debt += Math.floor(verdict.bodyBytes / policy.bytesPerTurn)
+    const wasClosed = this.circuit.state === 'CLOSED'
+    this.circuit = afterAttempt(this.circuit, verdict.isSuccess, circuit, nowMs)
+    // A failed probe moves the circuit only: the window keeps the size that was safe before.
+    if (wasClosed) {
+      this.#window = verdict.isSuccess
+        ? widen(this.#window, policy.inFlightMax)
+        : narrow(this.#window, nowMs)
+    } else if (verdict.isSuccess) {
+      this.#window = rampUp(this.#window)
+    }
+  }
+}

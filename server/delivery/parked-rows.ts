@@ -1,0 +1,89 @@
+// What a lane knows of its parked deliveries: rows without a due time, which wait in the database until the
+// lane has room. A refill reads one page of them, in order of their ids.
+//
+// The knowledge is always in one of these states. `Lanes` alone moves it, by the methods below.
+//
+// - `none`: as far as this process knows, nothing is parked. Leaves by `note`, to `known`.
+// - `known`: rows are parked; the next refill reads those after the id `after`. Leaves by `beginRefill`, to
+//   `refilling`, and by `disown`, to `none`.
+// - `refilling`: one refill is reading, or waits until it may. Leaves by `endRefill`, to `known` (there are
+//   more, or others were parked during the scan) or to `none`; by `failRefill`, back to `known`; by
+//   `disown`, to `disowned`.
+// - `disowned`: the shard was lost while a refill was reading. Leaves when the refill ends, to `none`; or by
+//   `note`, back to `refilling`, when the shard came back first.
+//
+//     none ─note─▶ known ─beginRefill─▶ refilling ─endRefill─▶ known | none
+//                                       refilling ─disown─▶ disowned ─endRefill─▶ none
+//
+// `startsOver`: rows were parked after the scan had passed the start, so they may lie before `after`: the
+// last page is then followed by the first.
+
+import { NIL_UUID } from '../core/uuid.ts'
+
+export type ParkedState =
+  | { readonly is: 'none' }
+  | { readonly is: 'known' | 'refilling'; readonly after: string; readonly startsOver: boolean }
+  | { readonly is: 'disowned'; readonly after: string }
+
+const NONE: ParkedState = { is: 'none' }
+
+export class ParkedRows {
+  #state: ParkedState = NONE
+
+  get state(): ParkedState {
+    return this.#state
+  }
+
+  /** True when a lane that sends works off what was parked. */
+  get areKnown(): boolean {
+    return this.#state.is === 'known' || this.#state.is === 'refilling'
+  }
+
+  /** Where the refill that is under way reads on. */
+  get after(): string {
+    const state = this.#state
+    if (state.is === 'refilling' || state.is === 'disowned') return state.after
+    throw new Error(`no refill is under way: ${state.is}`)
+  }
+
+  /** The database holds parked rows that a scan may have passed. */
+  note(): void {
+    const state = this.#state
+    if (state.is === 'none') this.#state = known(NIL_UUID, false)
+    else if (state.is === 'known') this.#state = known(state.after, true)
+    else this.#state = { is: 'refilling', after: state.after, startsOver: true }
+  }
+
+  beginRefill(): void {
+    const state = this.#state
+    if (state.is !== 'known') throw new Error(`a refill begins where rows are known: ${state.is}`)
+    this.#state = { ...state, is: 'refilling' }
+  }
+
+  /** `upTo` is the last id that was read, or null when there are no more. */
+  endRefill(upTo: string | null): void {
+    const state = this.#state
+    if (state.is === 'refilling') {
+      if (upTo !== null) this.#state = known(upTo, state.startsOver)
+      else this.#state = state.startsOver ? known(NIL_UUID, false) : NONE
+    } else if (state.is === 'disowned') this.#state = NONE
+    else throw new Error(`no refill is under way: ${state.is}`)
+  }
+
+  /** The refill could not read: the next one reads the same page. */
+  failRefill(): void {
+    this.endRefill(this.after)
+  }
+
+  /** The shard is lost: what is parked is another process's to know. */
+  disown(): void {
+    const state = this.#state
+    if (state.is === 'refilling') this.#state = { is: 'disowned', after: state.after }
+    else if (state.is === 'known') this.#state = NONE
+  }
+}
+
+/** A scan that reads from the start misses nothing, whenever it was parked. */
+function known(after: string, startsOver: boolean): ParkedState {
+  return { is: 'known', after, startsOver: startsOver && after !== NIL_UUID }
+}
