@@ -97,15 +97,18 @@ class StatementLoop {
     const records = deliveries.map(
       (delivery) =>
         concludeAttempt(
-          delivery,
-          { atMs: nowMs, durationMs: 3, outcome: { kind: 'answered', status: 200 } },
-          RETRY,
           {
-            epoch: this.#epochs.get(delivery.shard) ?? 0,
-            endedAtMs: nowMs,
-            random: Math.random,
-            hasElders: false,
+            prepared: {
+              delivery,
+              epoch: this.#epochs.get(delivery.shard) ?? 0,
+              atMs: nowMs,
+              // Nothing is sent here; the request is not read again.
+              request: 'payload-missing',
+            },
+            result: { outcome: { kind: 'answered', status: 200 }, durationMs: 3 },
           },
+          RETRY,
+          { endedAtMs: nowMs, random: Math.random, hasElders: false },
         ).record,
     )
     const recorded = await recordOutcomes(this.pool, records, new Date(nowMs))

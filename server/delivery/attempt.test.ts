@@ -7,12 +7,12 @@ import type { CallbackRequest } from '../core/callback-request.ts'
 import type { Outcome } from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
-import { concludeAttempt, type MadeAttempt, toRequest } from './attempt.ts'
+import { concludeAttempt, prepareAttempt } from './attempt.ts'
 
 const POLICY = retryPolicy()
 const BODY = [Buffer.from('{"id":"1"}')]
 const OK: Outcome = { kind: 'answered', status: 200 }
-const AT_MS = Date.UTC(2026, 0, 1)
+const AT = { epoch: 5, atMs: Date.UTC(2026, 0, 1) }
 const KEY = createSecretKey(Buffer.from('key'))
 
 function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
@@ -28,7 +28,7 @@ function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
 }
 
 function requestOf(delivery: QueuedDelivery): CallbackRequest {
-  const request = toRequest(delivery, endpoint(), BODY, AT_MS)
+  const { request } = prepareAttempt(delivery, endpoint(), BODY, AT)
   assert.ok(typeof request === 'object')
   return request
 }
@@ -69,14 +69,14 @@ test('a replay says so', () => {
 
 test('F17: a key that does not open and a body that is gone make no request', () => {
   const locked = endpoint({ secrets: null })
-  assert.equal(toRequest(queued(), locked, BODY, AT_MS), 'undecryptable-key')
-  assert.equal(toRequest(queued(), endpoint(), null, AT_MS), 'payload-missing')
+  assert.equal(prepareAttempt(queued(), locked, BODY, AT).request, 'undecryptable-key')
+  assert.equal(prepareAttempt(queued(), endpoint(), null, AT).request, 'payload-missing')
 })
 
 function conclude(outcome: Outcome, delivery = queued(), hasElders = false) {
-  const made: MadeAttempt = { atMs: 1_000, durationMs: 12, outcome }
-  return concludeAttempt(delivery, made, POLICY, {
-    epoch: 5,
+  const prepared = prepareAttempt(delivery, endpoint(), BODY, { epoch: 5, atMs: 1_000 })
+  const sent = { prepared, result: { outcome, durationMs: 12 } }
+  return concludeAttempt(sent, POLICY, {
     endedAtMs: 1_012,
     random: () => 0.5,
     hasElders,

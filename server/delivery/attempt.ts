@@ -1,31 +1,49 @@
-// One attempt: bytes, headers, signatures, and what follows from its outcome. What goes wrong on our own
-// side (a key that does not open, a body that is gone) is an outcome like any other: it is retried on
-// schedule and shows in the record.
+// One attempt as a chain of values: prepared (bytes, headers, signatures), sent, concluded. Each is made from
+// the one before, so a wrong order does not compile. What goes wrong on our own side (a key that does not
+// open, a body that is gone) is an outcome like any other: it is retried on schedule and shows in the record.
 
 import type { RetryPolicy } from '../core/backoff.ts'
 import { callbackHeaders, traceparentOf } from '../core/callback-headers.ts'
-import type { CallbackRequest } from '../core/callback-request.ts'
-import {
-  decide,
-  isSuccess,
-  type Outcome,
-  outcomeCode,
-  type UnsendableReason,
-} from '../core/delivery.ts'
+import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
+import { decide, isSuccess, outcomeCode, type UnsendableReason } from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 
 const EXCERPT_OF_200_BYTES_MAX = 256
 
-export interface MadeAttempt {
-  atMs: number
-  durationMs: number
-  outcome: Outcome
+/** Ready to be sent: at this time, under this lease. */
+export interface PreparedAttempt {
+  readonly delivery: QueuedDelivery
+  readonly epoch: number
+  readonly atMs: number
+  /** Signed; or why there cannot be one. */
+  readonly request: CallbackRequest | UnsendableReason
 }
 
-/** The request of an attempt at that time, signed; or why there cannot be one. */
-export function toRequest(
+/** Sent, and answered in some way. */
+export interface SentAttempt {
+  readonly prepared: PreparedAttempt
+  readonly result: AttemptResult
+}
+
+/** Decided: what is to be recorded, and the delivery as it is afterwards (null when it is final). */
+export interface ConcludedAttempt {
+  readonly record: AttemptRecord
+  readonly after: QueuedDelivery | null
+}
+
+export function prepareAttempt(
+  delivery: QueuedDelivery,
+  endpoint: SendingEndpoint,
+  body: readonly Uint8Array[] | null,
+  at: { epoch: number; atMs: number },
+): PreparedAttempt {
+  const request = toRequest(delivery, endpoint, body, at.atMs)
+  return { delivery, epoch: at.epoch, atMs: at.atMs, request }
+}
+
+function toRequest(
   delivery: QueuedDelivery,
   endpoint: SendingEndpoint,
   body: readonly Uint8Array[] | null,
@@ -62,15 +80,14 @@ export function toRequest(
   }
 }
 
-/** What is to be recorded, and the delivery as it is afterwards (null when it is final). */
 export function concludeAttempt(
-  delivery: QueuedDelivery,
-  made: MadeAttempt,
+  { prepared, result }: SentAttempt,
   policy: RetryPolicy,
-  context: { epoch: number; endedAtMs: number; random: () => number; hasElders: boolean },
-): { record: AttemptRecord; after: QueuedDelivery | null } {
-  const { outcome } = made
-  const firstAttemptAtMs = delivery.firstAttemptAtMs ?? made.atMs
+  context: { endedAtMs: number; random: () => number; hasElders: boolean },
+): ConcludedAttempt {
+  const { delivery, epoch, atMs } = prepared
+  const { outcome, durationMs } = result
+  const firstAttemptAtMs = delivery.firstAttemptAtMs ?? atMs
   const deadlineAtMs = delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs
   const runAttempts = delivery.runAttempts + 1
   const decision = decide(
@@ -81,20 +98,20 @@ export function concludeAttempt(
     context.random,
   )
   const hasFailed = !isSuccess(outcome)
-  const firstFailedAtMs = delivery.firstFailedAtMs ?? (hasFailed ? made.atMs : null)
+  const firstFailedAtMs = delivery.firstFailedAtMs ?? (hasFailed ? atMs : null)
   const answered = outcome.kind === 'answered' ? outcome : null
   const record: AttemptRecord = {
     clientKey: delivery.clientKey,
     id: delivery.id,
     shard: delivery.shard,
-    epoch: context.epoch,
+    epoch,
     endpointId: delivery.endpointId,
     paymentId: delivery.paymentId,
     sequence: delivery.sequence,
     attempt: delivery.attempts + 1,
     runAttempt: runAttempts,
-    atMs: made.atMs,
-    durationMs: made.durationMs,
+    atMs,
+    durationMs,
     outcome: outcomeCode(outcome),
     status: answered?.status ?? null,
     excerpt: excerptOf(answered?.excerpt, hasFailed),

@@ -273,7 +273,7 @@ export class Engine {
       const flight = this.#lanes.next(this.#environment.clock.nowMs(), this.#maySend)
       if (flight === null) break
       this.#unsettled++
-      this.#sender.attempt(flight)
+      void this.#sender.attempt(flight)
     }
     this.#parking.refillNext()
     this.#wakeAt(this.#lanes.nextDueAtMs)

@@ -30,7 +30,7 @@ const NOBODY = {
 }
 
 /** A sender with real lanes and a real recorder, over a store and a network that the test describes. */
-function startCourier(options: {
+function startSender(options: {
   endpoint?: Partial<SendingEndpoint>
   text?: string
   readEndpoints?: () => Promise<never>
@@ -126,7 +126,7 @@ function startCourier(options: {
     1_000,
   )
   const pump = () => {
-    for (let flight = take(); flight; flight = take()) sender.attempt(flight)
+    for (let flight = take(); flight; flight = take()) void sender.attempt(flight)
   }
   const take = () => lanes.next(environment.clock.nowMs(), () => true)
   const deliver = async (...deliveries: QueuedDelivery[]) => {
@@ -138,7 +138,7 @@ function startCourier(options: {
 }
 
 test('a delivery is sent, recorded under its epoch, reported, and leaves memory', async () => {
-  const { seen, lanes, deliver } = startCourier({ text: '{"id":"1"}' })
+  const { seen, lanes, deliver } = startSender({ text: '{"id":"1"}' })
   const delivery = queued()
   await deliver(delivery)
   assert.equal(seen.requests.length, 1)
@@ -160,7 +160,7 @@ test('a delivery is sent, recorded under its epoch, reported, and leaves memory'
 })
 
 test('F17: what cannot be sent is an outcome, on the record; however many there are', async () => {
-  const { seen, lanes, deliver } = startCourier({ endpoint: { secrets: null }, text: '{"id":"1"}' })
+  const { seen, lanes, deliver } = startSender({ endpoint: { secrets: null }, text: '{"id":"1"}' })
   const deliveries = Array.from({ length: 5_000 }, () => queued())
   await deliver(...deliveries)
   assert.deepEqual(seen.requests, [])
@@ -172,7 +172,7 @@ test('F17: what cannot be sent is an outcome, on the record; however many there 
 })
 
 test('F17: a body that is gone is an outcome too', async () => {
-  const { seen, deliver } = startCourier({})
+  const { seen, deliver } = startSender({})
   await deliver(queued())
   assert.deepEqual(seen.requests, [])
   assert.deepEqual(
@@ -182,7 +182,7 @@ test('F17: a body that is gone is an outcome too', async () => {
 })
 
 test('when our own store cannot be read, no attempt was made, and its turn is given back', async () => {
-  const { seen, lanes, environment, deliver } = startCourier({
+  const { seen, lanes, environment, deliver } = startSender({
     readEndpoints: () => Promise.reject(new Error('away')),
   })
   await deliver(queued())
@@ -193,7 +193,7 @@ test('when our own store cannot be read, no attempt was made, and its turn is gi
 })
 
 test('a sender that refuses has made no attempt either', async () => {
-  const { seen, lanes, environment, deliver } = startCourier({
+  const { seen, lanes, environment, deliver } = startSender({
     text: '{"id":"1"}',
     send: () => Promise.reject(new Error('nobody listens')),
   })
@@ -205,7 +205,7 @@ test('a sender that refuses has made no attempt either', async () => {
 
 test('a shard that is lost while its endpoint is read sends nothing', async () => {
   let isOurs = true
-  const { seen, lanes, deliver } = startCourier({ text: '{"id":"1"}', maySend: () => isOurs })
+  const { seen, lanes, deliver } = startSender({ text: '{"id":"1"}', maySend: () => isOurs })
   const delivering = deliver(queued())
   isOurs = false
   lanes.removeShard(1)
@@ -214,8 +214,21 @@ test('a shard that is lost while its endpoint is read sends nothing', async () =
   assert.equal(lanes.inFlight, 0)
 })
 
+test('regression: what goes wrong after the answer frees the slot once, and the delivery goes again', async () => {
+  const { seen, lanes, environment, deliver } = startSender({ text: '{"id":"1"}' })
+  const delivery = queued()
+  environment.random = () => {
+    throw new Error('no dice')
+  }
+  environment.send = () =>
+    Promise.resolve({ outcome: { kind: 'answered', status: 500 }, durationMs: 5 })
+  await deliver(delivery)
+  assert.deepEqual(environment.warnings, ['delivery.not-attempted'])
+  assert.deepEqual([seen.records.length, seen.over, lanes.size, lanes.inFlight], [0, 1, 1, 0])
+})
+
 test('one whose time is over while it waits for a newer one ends without an attempt', async () => {
-  const { seen, lanes, environment, deliver } = startCourier({ text: '{"id":"1"}' })
+  const { seen, lanes, environment, deliver } = startSender({ text: '{"id":"1"}' })
   const nowMs = environment.clock.nowMs()
   const { paymentId } = queued()
   const failing = { paymentId, attempts: 3, firstFailedAtMs: nowMs - 100_000 }

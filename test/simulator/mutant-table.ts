@@ -85,8 +85,8 @@ export const MUTANTS: readonly Mutant[] = [
       ),
       patch(
         'delivery/attempt.ts',
-        'export interface MadeAttempt {',
-        'const attemptsNever = () => false\n\nexport interface MadeAttempt {',
+        'export interface PreparedAttempt {',
+        'const attemptsNever = () => false\n\nexport interface PreparedAttempt {',
       ),
     ],
   },
@@ -193,7 +193,7 @@ export const MUTANTS: readonly Mutant[] = [
       patch(
         'delivery/attempt.ts',
         'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs',
-        'made.atMs + policy.windowMs',
+        'atMs + policy.windowMs',
       ),
     ],
   },
