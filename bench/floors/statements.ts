@@ -11,8 +11,12 @@ import type { HandedOff } from '../../server/core/queued-delivery.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import { concludeAttempt } from '../../server/delivery/attempt.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
-import type { Deps } from '../../server/operations/parts/deps.ts'
-import { type PaymentChange, recordPayments } from '../../server/operations/record-payments.ts'
+import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
+import {
+  type PaymentChange,
+  type RecordingDeps,
+  recordPayments,
+} from '../../server/operations/record-payments.ts'
 import { createPool } from '../../server/store/db.ts'
 import { readDue } from '../../server/store/deliveries.ts'
 import { freeAllLeases, takeLeases } from '../../server/store/leases.ts'
@@ -41,10 +45,8 @@ class StatementLoop {
   readonly pool: pg.Pool
   readonly #options: StatementOptions
   readonly #maker: PaymentMaker
-  readonly #deps: Deps
-  readonly #accounts: AccountDirectory
+  readonly #recording: RecordingDeps
   #epochs = new Map<number, number>()
-  #handedOff: HandedOff[] = []
   #number = 0
 
   constructor(options: StatementOptions) {
@@ -57,17 +59,9 @@ class StatementLoop {
       applicationName: 'paybell bench',
     })
     const ids = new UuidMaker(() => Date.now(), randomBytes)
-    // What recordPayments touches of the service: the pool, the clock, ids and the hand-off.
-    this.#deps = {
-      pool: this.pool,
-      clock: { nowMs: () => Date.now(), monotonicMs },
-      newId: () => ids.next(),
-      engine: {
-        beginAccept: () => (deliveries: readonly HandedOff[]) =>
-          this.#handedOff.push(...deliveries),
-      },
-    } as unknown as Deps
-    this.#accounts = new AccountDirectory(this.pool)
+    const clock = { nowMs: () => Date.now(), monotonicMs }
+    const accounts = new AccountDirectory(this.pool)
+    this.#recording = recordingOn({ pool: this.pool, clock, newId: () => ids.next() }, accounts)
   }
 
   async hold(): Promise<void> {
@@ -88,8 +82,8 @@ class StatementLoop {
   }
 
   async accept(changes: readonly PaymentChange[]): Promise<readonly HandedOff[]> {
-    await recordPayments(this.#deps, this.#accounts, changes)
-    return this.#handedOff.splice(0)
+    const { deliveries } = await recordPayments(this.#recording, changes)
+    return deliveries
   }
 
   async record(deliveries: readonly HandedOff[]): Promise<void> {

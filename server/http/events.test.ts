@@ -14,6 +14,7 @@ import { sampleWrite } from '../../test/support/payment-sample.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { openAccount } from '../operations/open-account.ts'
 import { AccountDirectory } from '../operations/parts/account-directory.ts'
+import { recordingOn } from '../operations/parts/postgres-payment-store.ts'
 import { recordPayments } from '../operations/record-payments.ts'
 
 let pool: Pool
@@ -38,7 +39,9 @@ async function record(
 ) {
   const write = sampleWrite({ id: randomUUID(), ...changes })
   const accounts = new AccountDirectory(pool)
-  const [result] = await recordPayments(server.deps, accounts, [{ accountId, write }])
+  const recording = recordingOn(server.deps, accounts)
+  const { results } = await recordPayments(recording, [{ accountId, write }])
+  const [result] = results
   assert.ok(result && 'event' in result && result.event)
   return { eventId: result.event.id, paymentId: write.id }
 }

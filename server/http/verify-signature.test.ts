@@ -12,6 +12,7 @@ import {
 } from '../../test/support/injected-server.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
 import { AccountDirectory } from '../operations/parts/account-directory.ts'
+import { recordingOn } from '../operations/parts/postgres-payment-store.ts'
 import { recordPayments } from '../operations/record-payments.ts'
 
 const URL_GIVEN = 'https://receiver.test/hook'
@@ -48,7 +49,9 @@ test('the doctor knows the real bytes of the event, its file included, and no ke
   const id = await register(server, client, KEY)
   const write = sampleWrite({ id: randomUUID() })
   const change = { accountId: client.accountId, write }
-  const [result] = await recordPayments(server.deps, new AccountDirectory(pool), [change])
+  const recording = recordingOn(server.deps, new AccountDirectory(pool))
+  const { results } = await recordPayments(recording, [change])
+  const [result] = results
   assert.ok(result && 'event' in result && result.event)
   const eventId = result.event.id
   const body = await server.app.inject({ url: `/v1/events/${eventId}`, headers: client.bearer })

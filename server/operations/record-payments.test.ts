@@ -6,31 +6,24 @@ import { HandClock } from '../../test/support/injected-server.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
 import { readPending, storeClient, storeEndpoint } from '../../test/support/stored-deliveries.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
-import type { AccountDirectory } from './parts/account-directory.ts'
-import type { Deps } from './parts/deps.ts'
-import { recordPayments } from './record-payments.ts'
+import { recordingOn } from './parts/postgres-payment-store.ts'
+import { acceptPayments } from './record-payments.ts'
 
 const { pool } = await cloneDatabase()
 const { clientKey, accountId } = await storeClient(pool)
 const { endpointId } = await storeEndpoint(pool, clientKey, { accountId })
 const accounts = { find: async () => new Map([[accountId, clientKey]]) }
 
-/** Records one payment; returns how often the engine was told, and of which deliveries. */
+/** Accepts one payment; returns each hand-off to the engine. */
 async function record(): Promise<{ handOffs: (readonly HandedOff[])[]; error: Error | null }> {
   const handOffs: (readonly HandedOff[])[] = []
-  const deps = {
-    pool,
-    clock: new HandClock(),
-    newId: randomUUID,
-    engine: {
-      beginAccept: () => (deliveries: readonly HandedOff[]) => void handOffs.push(deliveries),
-    },
+  const recording = recordingOn({ pool, clock: new HandClock(), newId: randomUUID }, accounts)
+  const engine = {
+    beginAccept: () => (deliveries: readonly HandedOff[]) => void handOffs.push(deliveries),
   }
   const write = sampleWrite({ id: randomUUID(), document: undefined })
   try {
-    await recordPayments(deps as unknown as Deps, accounts as unknown as AccountDirectory, [
-      { accountId, write },
-    ])
+    await acceptPayments(recording, engine, [{ accountId, write }])
     return { handOffs, error: null }
   } catch (error) {
     return { handOffs, error: error as Error }
@@ -66,7 +59,7 @@ for (const [how, statement] of [
     const before = await readPending(pool)
     const { handOffs, error } = await record()
     assert.ok(error)
-    assert.deepEqual(handOffs, [[]], 'the engine is told that it is over, and of nothing else')
+    assert.deepEqual(handOffs, [[]], 'the engine hears that it is over, and of no delivery')
     assert.deepEqual(await readPending(pool), before, 'nothing is owed')
   })
 }

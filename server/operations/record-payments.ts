@@ -1,24 +1,27 @@
 // Payment changes in; payments, events and one delivery per endpoint out, in one transaction: a
-// change is owed to everybody or was accepted by nobody. The answer waits for the commit.
+// change is owed to every endpoint, or it was not accepted. The answer waits for the commit.
 
+import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { DocumentFile, EventKind, PaymentWrite } from '../core/payment.ts'
 import { type Applied, applyChange } from '../core/payment-change.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
-import { type ChangeToSave, saveChangesAndFanOut } from '../store/accept.ts'
-import { insertAudit } from '../store/audit.ts'
-import { type Db, inTransaction } from '../store/db.ts'
-import { type DocumentToSave, saveDocuments, trySaveDocuments } from '../store/documents.ts'
-import {
-  type LockedPayment,
-  lockPayments,
-  raiseVersions,
-  type TriedPayments,
-  tryLockPayments,
-} from '../store/payments.ts'
+import type { ChangeToSave } from '../store/accept.ts'
+import type { DocumentToSave } from '../store/documents.ts'
+import type { LockedPayment, TriedPayments } from '../store/payments.ts'
 import type { AccountDirectory } from './parts/account-directory.ts'
 import { auditsOf, type GatheredAudit } from './parts/audit.ts'
-import type { Deps } from './parts/deps.ts'
+import type { EngineNotices } from './parts/deps.ts'
+import { handingOff } from './parts/hand-off.ts'
+import type { PaymentStore, PaymentTransaction } from './parts/payment-store.ts'
+
+/** What recording needs: a simulation hands in its own. */
+export interface RecordingDeps {
+  payments: PaymentStore
+  accounts: Pick<AccountDirectory, 'find'>
+  clock: Pick<Clock, 'nowMs'>
+  newId(): string
+}
 
 export interface PaymentChange {
   accountId: string
@@ -34,8 +37,15 @@ export interface RecordedPayment {
   event: { id: string; kind: EventKind; sequence: number } | null
 }
 
-/** One result per change, in order. A change that is refused is an error in its own place. */
+/** A change that is refused is an error in its own position. */
 export type RecordResult = RecordedPayment | ServiceError
+
+export interface RecordedChanges {
+  /** One per change, in order. */
+  results: readonly RecordResult[]
+  /** What is owed since the commit. */
+  deliveries: readonly HandedOff[]
+}
 
 /** Nothing is decided about the change. Made once: thousands may meet it. */
 export const PAYMENT_BUSY = new ServiceError(
@@ -45,67 +55,69 @@ export const PAYMENT_BUSY = new ServiceError(
 )
 
 /**
- * `try`: nothing is waited for, and all changes of a payment that is not free come back as PAYMENT_BUSY.
+ * `try`: waits for no lock; all changes of a payment that is not free come back as PAYMENT_BUSY.
  * `wait`: for changes of one payment, until it is free or a statement's time is over.
  */
 export type Locking = 'try' | 'wait'
 
-/**
- * Applies the changes in their order, those of one payment each on top of the last. Throws only
- * when nothing was recorded at all.
- */
-export async function recordPayments(
-  deps: Deps,
-  accounts: AccountDirectory,
+/** Records the changes, and hands what is owed to the engine. */
+export function acceptPayments(
+  deps: RecordingDeps,
+  engine: Pick<EngineNotices, 'beginAccept'>,
   changes: readonly PaymentChange[],
   locking: Locking = 'try',
-): Promise<readonly RecordResult[]> {
+): Promise<RecordedChanges> {
+  return handingOff(
+    engine,
+    () => recordPayments(deps, changes, locking),
+    ({ deliveries }) => deliveries,
+  )
+}
+
+/**
+ * Applies the changes in their order, those of one payment each on top of the last. Throws only
+ * when nothing was recorded, or when it cannot know.
+ */
+export async function recordPayments(
+  deps: RecordingDeps,
+  changes: readonly PaymentChange[],
+  locking: Locking = 'try',
+): Promise<RecordedChanges> {
+  const { payments, accounts, clock } = deps
   const clientKeys = await accounts.find(changes.map((change) => change.accountId))
   // Before the payment is ours: a transaction that holds the file may come to wait for the payment.
   if (locking === 'wait') {
     const files = documentsOf(changes, clientKeys)
-    await saveDocuments(deps.pool, files, new Date(deps.clock.nowMs()))
+    await payments.saveDocuments(files, new Date(clock.nowMs()))
   }
-  let handOff = (_deliveries: readonly HandedOff[]) => {}
-  let committed: readonly HandedOff[] = []
-  try {
-    const { results, deliveries, audits } = await inTransaction(deps.pool, async (db, commit) => {
-      const locked = await lock(db, changes, locking)
-      // Behind the locks: of two changes of one payment the later one has the later time.
-      const now = new Date(deps.clock.nowMs())
-      handOff = deps.engine.beginAccept()
-      const plan = await planAndSaveDocuments(db, deps, locked, clientKeys, changes, now)
-      const audits = auditsOf(changes, plan.results)
-      const [deliveries] = await Promise.all([
-        saveChangesAndFanOut(db, plan.changes, now),
-        raiseVersions(db, plan.raised, now),
-        insertAudit(db, audits),
-        commit(),
-      ])
-      return { results: plan.results, deliveries, audits }
-    })
-    committed = deliveries
-    for (const audit of audits) audit.isOnDisk = true
-    return results
-  } finally {
-    handOff(committed) // Only now: the engine never sees what could still be rolled back.
-  }
+  const { results, deliveries, audits } = await payments.transact(async (transaction) => {
+    const locked = await lock(transaction, changes, locking)
+    // After the locks: of two changes of one payment the later one has the later time.
+    const now = new Date(clock.nowMs())
+    const plan = await planAndSaveDocuments(deps, transaction, locked, clientKeys, changes, now)
+    const audits = auditsOf(changes, plan.results)
+    const { changes: saved, raised } = plan
+    const deliveries = await transaction.saveAndCommit({ changes: saved, raised, audits }, now)
+    return { results: plan.results, deliveries, audits }
+  })
+  for (const audit of audits) audit.isOnDisk = true
+  return { results, deliveries }
 }
 
 async function lock(
-  db: Db,
+  transaction: PaymentTransaction,
   changes: readonly PaymentChange[],
   locking: Locking,
 ): Promise<TriedPayments> {
   const ids = changes.map((change) => change.write.id)
-  if (locking === 'try') return tryLockPayments(db, ids)
-  return { stored: await lockPayments(db, ids), busy: new Set() }
+  if (locking === 'try') return transaction.tryLock(ids)
+  return { stored: await transaction.lock(ids), busy: new Set() }
 }
 
 /** A file that another transaction is saving makes its payment busy: then all is decided without it. */
 async function planAndSaveDocuments(
-  db: Db,
-  deps: Deps,
+  deps: RecordingDeps,
+  transaction: PaymentTransaction,
   { stored, busy }: TriedPayments,
   clientKeys: ReadonlyMap<string, number>,
   changes: readonly PaymentChange[],
@@ -113,7 +125,7 @@ async function planAndSaveDocuments(
 ): Promise<Plan> {
   const planned = () => applyChanges(deps, stored, busy, clientKeys, changes, now.getTime())
   const plan = planned()
-  const unsaved = await trySaveDocuments(db, plan.documents, now)
+  const unsaved = await transaction.trySaveDocuments(plan.documents, now)
   if (unsaved.length === 0) return plan
   for (const { paymentId } of unsaved) busy.add(paymentId)
   return planned()
@@ -122,7 +134,7 @@ async function planAndSaveDocuments(
 interface Plan {
   results: RecordResult[]
   changes: ChangeToSave[]
-  /** Nothing of them has changed but the version. */
+  /** Only their version has changed. */
   raised: LockedPayment[]
   documents: PaymentDocument[]
 }
@@ -132,7 +144,7 @@ interface PaymentDocument extends DocumentToSave {
 }
 
 function applyChanges(
-  deps: Deps,
+  deps: Pick<RecordingDeps, 'newId'>,
   stored: Map<string, LockedPayment>,
   busy: ReadonlySet<string>,
   clientKeys: ReadonlyMap<string, number>,

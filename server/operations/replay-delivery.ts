@@ -10,6 +10,7 @@ import { findFinal, replayDeliveries } from '../store/replays.ts'
 import { type Audit, NO_AUDIT } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
+import { handingOff } from './parts/hand-off.ts'
 
 /** A delivery as an act has left it. */
 export interface ChangedDelivery {
@@ -29,18 +30,13 @@ export async function replayDelivery(
   deliveryId: string,
   audit: Audit = NO_AUDIT,
 ): Promise<ChangedDelivery> {
-  const handOff = deps.engine.beginAccept()
-  let replayed: readonly HandedOff[] = []
-  try {
-    replayed = await inTransaction(deps.pool, async (db) => {
+  const transact = () =>
+    inTransaction(deps.pool, async (db) => {
       const moved = await replay(deps, db, owner, deliveryId)
       await audit(db, `delivery:${deliveryId}`)
-      return [moved]
+      return moved
     })
-  } finally {
-    handOff(replayed.filter(isDue))
-  }
-  const [delivery] = replayed as readonly [HandedOff]
+  const delivery = await handingOff(deps.engine, transact, (moved) => [moved].filter(isDue))
   return {
     id: delivery.id,
     state: 'PENDING',
@@ -69,7 +65,7 @@ async function replay(
     if (found.isEndpointDeleted) throw endpointDeleted()
     if (!found.hasPayload) throw payloadExpired()
     const [moved] = await replayDeliveries(db, [found], new Date(deps.clock.nowMs()))
-    // None: somebody else was faster, and the next look tells.
+    // None: another caller was faster, and the next look tells.
     if (moved !== undefined) return moved
   }
   throw notFound()

@@ -8,8 +8,9 @@ import { onboardClient } from '../operations/onboard-client.ts'
 import { openAccount } from '../operations/open-account.ts'
 import { AccountDirectory } from '../operations/parts/account-directory.ts'
 import type { Deps } from '../operations/parts/deps.ts'
+import { recordingOn } from '../operations/parts/postgres-payment-store.ts'
 import { saveEndpoint } from '../operations/parts/save-endpoint.ts'
-import { recordPayments } from '../operations/record-payments.ts'
+import { acceptPayments } from '../operations/record-payments.ts'
 import { DEFAULT_SCRIPT, type DemoReceivers } from './demo-receivers.ts'
 
 const RECEIVER = 'demo'
@@ -39,11 +40,11 @@ export async function seedSandbox(
     sharedKey: SHARED_KEY,
     header: null,
   })
-  const accounts = new AccountDirectory(deps.pool)
+  const recording = recordingOn(deps, new AccountDirectory(deps.pool))
   const payment = demoPayment(deps.newId)
   for (const state of ['PENDING_APPROVAL', 'DUE'] as const) {
     const write = { ...payment, status: { state, reason: null } }
-    await recordPayments(deps, accounts, [{ accountId: account.id, write }])
+    await acceptPayments(recording, deps.engine, [{ accountId: account.id, write }])
   }
   return true
 }

@@ -3,7 +3,6 @@
 
 import type { Logger } from 'pino'
 import type { EventKind } from '../core/payment.ts'
-import type { HandedOff } from '../core/queued-delivery.ts'
 import type { AccountDirectory } from '../operations/parts/account-directory.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import {
@@ -12,11 +11,14 @@ import {
   type Submitter,
 } from '../operations/parts/payment-gatherer.ts'
 import { type HoldLimits, holdLimits } from '../operations/parts/payment-holds.ts'
+import { recordingOn } from '../operations/parts/postgres-payment-store.ts'
 import {
+  acceptPayments,
   type Locking,
   type PaymentChange,
+  type RecordedChanges,
+  type RecordingDeps,
   type RecordResult,
-  recordPayments,
 } from '../operations/record-payments.ts'
 import type { LiveStream } from './live-stream.ts'
 import type { Metrics } from './metrics.ts'
@@ -29,13 +31,14 @@ export interface AcceptanceParts {
   logger: Logger
   tracing: Tracing | null
   writes: WriteWatch
-  /** Whoever watches; asked first, because most of the time nobody does. */
+  /** Asked first whether it is watched: most of the time it is not. */
   stream?: Pick<LiveStream, 'isWatched' | 'accepted'>
 }
 
 export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGatherer {
+  const recording = recordingOn(deps, parts.accounts)
   const record = (changes: readonly PaymentChange[], locking: Locking) =>
-    noteWrite(parts.writes, recordWatched(deps, parts, changes, locking))
+    noteWrite(parts.writes, recordWatched(deps, recording, parts, changes, locking))
   const holds = holdLimits(deps.config.databaseConnections)
   return parts.tracing === null
     ? new PaymentGatherer(record, GATHERER_LIMITS, holds)
@@ -78,40 +81,27 @@ class TracedGatherer extends PaymentGatherer {
 }
 
 async function recordWatched(
-  deps: Deps,
-  { accounts, metrics, logger, tracing, stream }: AcceptanceParts,
+  { engine, clock }: Deps,
+  recording: RecordingDeps,
+  { metrics, logger, tracing, stream }: AcceptanceParts,
   changes: readonly PaymentChange[],
   locking: Locking,
 ): Promise<readonly RecordResult[]> {
-  let handedOff: readonly HandedOff[] = []
-  const engine: Deps['engine'] = {
-    beginAccept: () => {
-      const handOff = deps.engine.beginAccept()
-      return (deliveries) => {
-        handedOff = deliveries
-        handOff(deliveries)
-      }
-    },
-    endpointChanged: (...change) => deps.engine.endpointChanged(...change),
-  }
-  const record = () => recordPayments({ ...deps, engine }, accounts, changes, locking)
+  const accept = () => acceptPayments(recording, engine, changes, locking)
   metrics.countBatch(changes.length)
-  const results = await (tracing === null
-    ? record()
-    : tracing.accept(changes, record, () => handedOff))
-  metrics.countCreated(handedOff.length)
+  const accepted = await (tracing === null ? accept() : tracing.accept(changes, accept))
+  const { results, deliveries } = accepted
+  metrics.countCreated(deliveries.length)
   for (const result of results) {
     if ('event' in result && result.event !== null) metrics.countEvent(result.event.kind)
   }
-  // Thousands a second: the lines are not even made when nobody wants them.
+  // Thousands a second: the lines are not even made when no log takes them.
   if (logger.isLevelEnabled('info')) {
-    for (const line of acceptedEvents(changes, results, handedOff)) {
-      logger.info(line, 'event.accepted')
-    }
+    for (const line of acceptedEvents(changes, accepted)) logger.info(line, 'event.accepted')
   }
   if (stream?.isWatched) {
-    const at = new Date(deps.clock.nowMs()).toISOString()
-    for (const { kind, ...event } of acceptedEvents(changes, results, handedOff)) {
+    const at = new Date(clock.nowMs()).toISOString()
+    for (const { kind, ...event } of acceptedEvents(changes, accepted)) {
       stream.accepted({ ...event, event: kind, at })
     }
   }
@@ -129,11 +119,10 @@ interface Accepted {
 
 function* acceptedEvents(
   changes: readonly PaymentChange[],
-  results: readonly RecordResult[],
-  handedOff: readonly HandedOff[],
+  { results, deliveries }: RecordedChanges,
 ): Generator<Accepted> {
-  const deliveries = new Map<string, number>()
-  for (const { eventId } of handedOff) deliveries.set(eventId, (deliveries.get(eventId) ?? 0) + 1)
+  const counts = new Map<string, number>()
+  for (const { eventId } of deliveries) counts.set(eventId, (counts.get(eventId) ?? 0) + 1)
   for (const [index, result] of results.entries()) {
     if (!('event' in result) || result.event === null) continue
     const { accountId, write } = changes[index] as PaymentChange
@@ -144,7 +133,7 @@ function* acceptedEvents(
       accountId,
       kind,
       sequence,
-      deliveries: deliveries.get(id) ?? 0,
+      deliveries: counts.get(id) ?? 0,
     }
   }
 }

@@ -65,10 +65,9 @@ export class Tracing {
   }
 
   /** One transaction: a part of its request if it has one, with links to them if it has many. */
-  async accept<T>(
+  async accept<T extends { deliveries: readonly HandedOff[] }>(
     changes: readonly object[],
     run: () => Promise<T>,
-    handedOff: () => readonly HandedOff[],
   ): Promise<T> {
     const requests = distinct(changes.map((change) => this.#requests.get(change)))
     const [only] = requests
@@ -89,9 +88,9 @@ export class Tracing {
       parent,
     )
     try {
-      const result = await context.with(trace.setSpan(parent, span), run)
-      this.#rememberAll(span, handedOff())
-      return result
+      const accepted = await context.with(trace.setSpan(parent, span), run)
+      this.#rememberAll(span, accepted.deliveries)
+      return accepted
     } catch (error) {
       span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message })
       throw error

@@ -6,6 +6,7 @@ import { decideNotices } from '../core/notice.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { Deps } from '../operations/parts/deps.ts'
+import { handingOff } from '../operations/parts/hand-off.ts'
 import { saveEventsAndFanOut } from '../store/accept.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 import type { EventToSave } from '../store/events.ts'
@@ -24,14 +25,9 @@ const ENDPOINTS_PER_ROUND = 500
 
 /** Returns how many notices were put on their way. */
 export async function sendNotices(deps: Deps): Promise<number> {
-  const handOff = deps.engine.beginAccept()
-  let committed: readonly HandedOff[] = []
-  try {
-    committed = await inTransaction(deps.pool, (db) => decideRound(deps, db))
-    return committed.length
-  } finally {
-    handOff(committed)
-  }
+  const transact = () => inTransaction(deps.pool, (db) => decideRound(deps, db))
+  const committed = await handingOff(deps.engine, transact, (deliveries) => deliveries)
+  return committed.length
 }
 
 async function decideRound(deps: Deps, db: Db): Promise<readonly HandedOff[]> {

@@ -9,7 +9,6 @@ import { shardOf } from '../../server/core/endpoint.ts'
 import { LEASE_POLICY } from '../../server/core/lease.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
 import { applyChange } from '../../server/core/payment-change.ts'
-import type { HandedOff } from '../../server/core/queued-delivery.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
 import { postgresDeliveryStore } from '../../server/delivery/postgres-delivery-store.ts'
@@ -18,6 +17,7 @@ import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
 import type { Deps } from '../../server/operations/parts/deps.ts'
 import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
+import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
 import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
 import { recordPayments } from '../../server/operations/record-payments.ts'
 import { insertClient } from '../../server/store/clients.ts'
@@ -41,7 +41,6 @@ export class BothStores {
   readonly #stores: readonly DeliveryStore[]
   readonly #deps: Deps
   readonly #accounts: AccountDirectory
-  #handedOff: readonly HandedOff[] = []
   #eventIds: string[] = []
 
   constructor(database: TestDatabase) {
@@ -66,12 +65,7 @@ export class BothStores {
         this.#eventIds.push(id)
         return id
       },
-      engine: {
-        beginAccept: () => (deliveries) => {
-          this.#handedOff = deliveries
-        },
-        endpointChanged() {},
-      },
+      engine: { beginAccept: () => () => {}, endpointChanged() {} },
       endpointChanges: new OneAtATime(),
     }
   }
@@ -131,15 +125,12 @@ export class BothStores {
   async accept(changes: readonly PaymentWrite[]): Promise<void> {
     this.#eventIds = []
     const { accountId, clientKey, nowMs, twin } = this
-    const results = await recordPayments(
-      this.#deps,
-      this.#accounts,
+    const { results, deliveries } = await recordPayments(
+      recordingOn(this.#deps, this.#accounts),
       changes.map((write) => ({ accountId, write })),
     )
     const eventIds = [...this.#eventIds]
-    const drawn = new Map(
-      this.#handedOff.map((row) => [`${row.eventId}/${row.endpointId}`, row.id]),
-    )
+    const drawn = new Map(deliveries.map((row) => [`${row.eventId}/${row.endpointId}`, row.id]))
     const tools: writes.WriteTools = {
       applyChange,
       newId: () => eventIds.shift() as string,
@@ -150,7 +141,7 @@ export class BothStores {
     writes.applyEvents(twin, plan)
     const handedOff = writes.fanOut(twin, plan, tools)
     const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1)
-    assert.deepEqual(handedOff.toSorted(byId), this.#handedOff.toSorted(byId))
+    assert.deepEqual(handedOff.toSorted(byId), deliveries.toSorted(byId))
     assert.deepEqual(
       plan.results.map(({ outcome, event }) => [outcome, event?.id ?? null]),
       results.map((result) =>

@@ -17,8 +17,8 @@ import {
 import { parsePayment } from '../../server/core/payment-fields.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
-import type { Deps } from '../../server/operations/parts/deps.ts'
-import { recordPayments } from '../../server/operations/record-payments.ts'
+import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
+import { type RecordingDeps, recordPayments } from '../../server/operations/record-payments.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { storeClient } from '../support/stored-deliveries.ts'
@@ -35,18 +35,14 @@ let sql: Side
 before(async () => {
   const [one, other] = await Promise.all([cloneDatabase(), cloneDatabase()])
   const ids = new UuidMaker(Date.now, randomBytes)
-  const deps = {
-    pool: one.pool,
-    clock: { nowMs: Date.now, monotonicMs: () => performance.now() },
-    newId: () => ids.next(),
-    engine: { beginAccept: () => () => {}, endpointChanged() {} },
-  } as unknown as Deps
+  const clock = { nowMs: Date.now, monotonicMs: () => performance.now() }
   const accounts = new AccountDirectory(one.pool)
+  const recording = recordingOn({ pool: one.pool, clock, newId: () => ids.next() }, accounts)
   const { accountId } = await storeClient(one.pool)
   service = {
     pool: one.pool,
     accountId,
-    write: (text) => writeByService(deps, accounts, accountId, text),
+    write: (text) => writeByService(recording, accountId, text),
   }
   const second = await storeClient(other.pool)
   sql = {
@@ -57,15 +53,15 @@ before(async () => {
 })
 
 async function writeByService(
-  deps: Deps,
-  accounts: AccountDirectory,
+  recording: RecordingDeps,
   accountId: string,
   text: string,
 ): Promise<unknown> {
   try {
     const { value, amountText } = parseJson(Buffer.from(text))
     const write = parsePayment(value, amountText)
-    const [result] = await recordPayments(deps, accounts, [{ accountId, write }])
+    const { results } = await recordPayments(recording, [{ accountId, write }])
+    const [result] = results
     if (result instanceof ServiceError) throw result
     const { outcome, event } = result ?? assert.fail()
     return { outcome, event: event && { type: event.kind, sequence: event.sequence } }

@@ -12,7 +12,8 @@ import { loadConfig } from '../../server/config/config.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
-import { type Locking, recordPayments } from '../../server/operations/record-payments.ts'
+import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
+import { acceptPayments, type Locking } from '../../server/operations/record-payments.ts'
 import { sampleBody, sampleWrite } from '../support/payment-sample.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 
@@ -81,14 +82,14 @@ async function measure(url: string): Promise<void> {
     console.log(`  nothing locked:    ${describe(free)}`)
     console.log(`  a payment locked:  ${describe(locked)}`)
 
-    const accounts = new AccountDirectory(app.deps.pool)
+    const recording = recordingOn(app.deps, new AccountDirectory(app.deps.pool))
     const record = async (locking: Locking) => {
       const write = sampleWrite({ document: undefined })
       const changes = Array.from({ length: BATCH }, () => {
         return { accountId, write: { ...write, id: randomUUID() } }
       })
       const startedAt = performance.now()
-      await recordPayments(app.deps, accounts, changes, locking)
+      await acceptPayments(recording, app.deps.engine, changes, locking)
       return performance.now() - startedAt
     }
     const times: Record<Locking, number[]> = { try: [], wait: [] }

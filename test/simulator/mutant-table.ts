@@ -268,10 +268,11 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'hand-off of a batch that is rolled back',
     patches: [
+      patch('operations/parts/postgres-payment-store.ts', '        commit(),\n', ''),
       patch(
-        'operations/record-payments.ts',
-        'saveChangesAndFanOut(db, plan.changes, now),',
-        'saveChangesAndFanOut(db, plan.changes, now).then((fannedOut) => (committed = fannedOut)),',
+        'store/db.ts',
+        'await commit()\n    return result',
+        'void commit().catch(() => {})\n    return result',
       ),
     ],
     test: 'operations/record-payments.test.ts',

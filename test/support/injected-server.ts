@@ -21,7 +21,8 @@ import { JOB_RUNNER_DEFAULTS, JobRunner } from '../../server/operations/parts/jo
 import { ListenerRelay } from '../../server/operations/parts/listener-relay.ts'
 import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
 import { PaymentGatherer } from '../../server/operations/parts/payment-gatherer.ts'
-import { recordPayments } from '../../server/operations/record-payments.ts'
+import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
+import { acceptPayments } from '../../server/operations/record-payments.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { LiveStream } from '../../server/telemetry/live-stream.ts'
 
@@ -123,13 +124,17 @@ export async function serveHttp(
 /** What the routes ask besides operations: the service's own parts, of which none runs by itself. */
 function partsOf(deps: Deps, options: TestServerOptions, log: Logger) {
   const accounts = new AccountDirectory(deps.pool)
+  const recording = recordingOn(deps, accounts)
   return {
     accounts,
     jobs: new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: randomUUID(), log }),
     relay: new ListenerRelay(deps, { deadlineMs: 15_000, onError() {} }),
     gatherer:
       options.gatherer ??
-      new PaymentGatherer((changes, locking) => recordPayments(deps, accounts, changes, locking)),
+      new PaymentGatherer(async (changes, locking) => {
+        const { results } = await acceptPayments(recording, deps.engine, changes, locking)
+        return results
+      }),
     stream: new LiveStream(),
     inFlight: () => 0,
   }

@@ -20,6 +20,7 @@ import type { LaneKey } from '../../store/parked.ts'
 import { replayDeliveries, takeOfFewDays } from '../../store/replays.ts'
 import { isDue } from '../replay-delivery.ts'
 import type { Deps } from './deps.ts'
+import { handingOff } from './hand-off.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 
 export interface JobRunnerOptions {
@@ -148,17 +149,13 @@ export class JobRunner {
   }
 
   async #workOffChunk(jobId: string, place: number): Promise<Chunk> {
-    const handOff = this.#deps.engine.beginAccept()
-    let chunk = NOTHING
-    try {
-      chunk = await inTransaction(this.#deps.pool, (db) => this.#transact(db, jobId, place))
-      return chunk
-    } finally {
-      handOff(chunk.replayed.filter(isDue))
-      for (const { clientKey, endpointId, shard } of chunk.emptied) {
-        this.#deps.engine.endpointChanged(clientKey, endpointId, shard)
-      }
+    const { engine, pool } = this.#deps
+    const transact = () => inTransaction(pool, (db) => this.#transact(db, jobId, place))
+    const chunk = await handingOff(engine, transact, ({ replayed }) => replayed.filter(isDue))
+    for (const { clientKey, endpointId, shard } of chunk.emptied) {
+      engine.endpointChanged(clientKey, endpointId, shard)
     }
+    return chunk
   }
 
   async #transact(db: Db, jobId: string, place: number): Promise<Chunk> {

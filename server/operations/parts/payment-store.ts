@@ -1,0 +1,36 @@
+// What recordPayments asks of its store: one method for each step of its transaction, so that an in-memory
+// twin can stand in for PostgreSQL when accepting is simulated.
+
+import type { HandedOff } from '../../core/queued-delivery.ts'
+import type { ChangeToSave } from '../../store/accept.ts'
+import type { AuditEntry } from '../../store/audit.ts'
+import type { DocumentToSave } from '../../store/documents.ts'
+import type { LockedPayment, TriedPayments } from '../../store/payments.ts'
+
+export interface PaymentStore {
+  /** Outside any transaction: waits for transactions that are saving the same files. */
+  saveDocuments(documents: readonly DocumentToSave[], now: Date): Promise<void>
+  /** One transaction: what `run` has locked stays locked until it ends, and an error rolls it back. */
+  transact<T>(run: (transaction: PaymentTransaction) => Promise<T>): Promise<T>
+}
+
+export interface PaymentTransaction {
+  /** Locks the payments that are free and reads all of them. Waits for no lock. */
+  tryLock(paymentIds: readonly string[]): Promise<TriedPayments>
+  /** Waits for the locks, until a statement's time is over. */
+  lock(paymentIds: readonly string[]): Promise<Map<string, LockedPayment>>
+  /** Waits for no other transaction; returns the files that another one is saving. */
+  trySaveDocuments<D extends DocumentToSave>(
+    documents: readonly D[],
+    now: Date,
+  ): Promise<readonly D[]>
+  /** Saves, fans out and commits. Returns what is owed since the commit. */
+  saveAndCommit(accepted: AcceptedChanges, now: Date): Promise<readonly HandedOff[]>
+}
+
+export interface AcceptedChanges {
+  changes: readonly ChangeToSave[]
+  /** Payments of which only the version has changed. */
+  raised: readonly LockedPayment[]
+  audits: readonly AuditEntry[]
+}
