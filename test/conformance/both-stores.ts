@@ -8,7 +8,6 @@ import { CurrentPolicies } from '../../server/config/policies.ts'
 import { shardOf } from '../../server/core/endpoint.ts'
 import { LEASE_POLICY } from '../../server/core/lease.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
-import { applyChange } from '../../server/core/payment-change.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
 import { postgresDeliveryStore } from '../../server/delivery/postgres-delivery-store.ts'
@@ -20,13 +19,16 @@ import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
 import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
 import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
 import { recordPayments } from '../../server/operations/record-payments.ts'
+import { replayDelivery } from '../../server/operations/replay-delivery.ts'
 import { insertClient } from '../../server/store/clients.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { keyOf } from '../simulator/key-ring.ts'
 import { Twin } from '../simulator/twin.ts'
-import * as writes from '../simulator/twin-writes.ts'
+import * as twinEndpoints from '../simulator/twin-endpoints.ts'
+import { replayDelivery as twinReplay } from '../simulator/twin-replays.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { readState, type State, twinState } from './states.ts'
+import { twinPaymentStore } from './twin-payment-store.ts'
 
 const POLICY = LEASE_POLICY
 
@@ -37,14 +39,14 @@ export class BothStores {
   readonly endpointIds: string[] = []
   nowMs = 1_800_000_000_000
   clientKey = 0
-  readonly #database: TestDatabase
+  readonly database: TestDatabase
   readonly #stores: readonly DeliveryStore[]
-  readonly #deps: Deps
+  readonly deps: Deps
   readonly #accounts: AccountDirectory
-  #eventIds: string[] = []
+  readonly #ids: string[] = []
 
   constructor(database: TestDatabase) {
-    this.#database = database
+    this.database = database
     const { pool } = database
     const sealer = new Sealer([randomBytes(32)])
     const ids = new UuidMaker(() => this.nowMs, randomBytes)
@@ -52,7 +54,7 @@ export class BothStores {
       postgresDeliveryStore(pool, sealer, { id, host: 'test', version: '0' }, POLICY),
     )
     this.#accounts = new AccountDirectory(pool)
-    this.#deps = {
+    this.deps = {
       pool,
       clock: { nowMs: () => this.nowMs, monotonicMs: () => 0 },
       config: { endpointsMax: 50 } as Config,
@@ -62,7 +64,7 @@ export class BothStores {
       send: () => Promise.reject(new Error('nothing is sent here')),
       newId: () => {
         const id = ids.next()
-        this.#eventIds.push(id)
+        this.#ids.push(id)
         return id
       },
       engine: { beginAccept: () => () => {}, endpointChanged() {} },
@@ -71,7 +73,7 @@ export class BothStores {
   }
 
   async prepare(): Promise<void> {
-    const { pool } = this.#database
+    const { pool } = this.database
     const client = await insertClient(pool, { id: randomUUID(), name: 'c' }, new Date(this.nowMs))
     this.clientKey = client.clientKey
     await pool.query(
@@ -86,101 +88,116 @@ export class BothStores {
   }
 
   async sameState(what: string): Promise<void> {
-    const found: State = await readState(this.#database.pool)
+    const found: State = await readState(this.database.pool)
     assert.deepEqual(twinState(this.twin), found, `states differ after ${what}`)
   }
 
   async register(number: number, isSubscription: boolean): Promise<void> {
     const url = `https://e${number}.example/`
     const accountId = isSubscription ? null : this.accountId
-    const id = await saveEndpoint(this.#deps, this.#request(url, accountId, `e${number}k0`))
+    const id = await saveEndpoint(this.deps, this.requestFor(url, accountId, `e${number}k0`))
     this.endpointIds.push(id)
     const { clientKey } = this
     const key = keyOf(`e${number}k0`)
     const endpoint = { clientKey, id, accountId, shard: shardOf(id), url, key }
-    writes.registerEndpoint(this.twin, endpoint, this.nowMs)
+    twinEndpoints.registerEndpoint(this.twin, endpoint, this.nowMs)
   }
 
   async rotate(endpointId: string, keyName: string): Promise<void> {
     const endpoint = this.twin.tables.endpoints.get(endpointId)
     if (!endpoint || endpoint.deletedAtMs !== null) return
-    await saveEndpoint(this.#deps, this.#request(endpoint.url, endpoint.accountId, keyName))
-    writes.rotateKey(this.twin, endpointId, keyOf(keyName), this.nowMs)
+    await saveEndpoint(this.deps, this.requestFor(endpoint.url, endpoint.accountId, keyName))
+    twinEndpoints.rotateKey(this.twin, endpointId, keyOf(keyName), this.nowMs)
   }
 
   async change(endpointId: string, status: 'ACTIVE' | 'PAUSED'): Promise<void> {
-    const isThere = writes.changeStatus(this.twin, endpointId, status, this.nowMs)
-    const asked = changeEndpoint(this.#deps, this.#scope(endpointId), endpointId, status)
+    const isThere = twinEndpoints.changeStatus(this.twin, endpointId, status, this.nowMs)
+    const asked = changeEndpoint(this.deps, this.scopeOf(endpointId), endpointId, status)
     if (isThere) await asked
     else await assert.rejects(asked)
   }
 
   async remove(endpointId: string): Promise<void> {
-    const isThere = writes.deleteEndpoint(this.twin, endpointId, this.nowMs)
-    const asked = deleteEndpoint(this.#deps, this.#scope(endpointId), endpointId)
+    const isThere = twinEndpoints.deleteEndpoint(this.twin, endpointId, this.nowMs)
+    const asked = deleteEndpoint(this.deps, this.scopeOf(endpointId), endpointId)
     if (isThere) await asked
     else await assert.rejects(asked)
   }
 
+  /** The same recordPayments on both; ids that PostgreSQL has drawn are the twin's too. */
   async accept(changes: readonly PaymentWrite[]): Promise<void> {
-    this.#eventIds = []
-    const { accountId, clientKey, nowMs, twin } = this
-    const { results, deliveries } = await recordPayments(
-      recordingOn(this.#deps, this.#accounts),
-      changes.map((write) => ({ accountId, write })),
+    const { accountId, clientKey } = this
+    const given = changes.map((write) => ({ accountId, write }))
+    this.takeIds()
+    const found = await recordPayments(recordingOn(this.deps, this.#accounts), given)
+    const eventIds = this.takeIds()
+    const drawn = new Map(
+      found.deliveries.map((row) => [`${row.eventId}/${row.endpointId}`, row.id]),
     )
-    const eventIds = [...this.#eventIds]
-    const drawn = new Map(deliveries.map((row) => [`${row.eventId}/${row.endpointId}`, row.id]))
-    const tools: writes.WriteTools = {
-      applyChange,
-      newId: () => eventIds.shift() as string,
-      newDeliveryId: (eventId, endpointId) => drawn.get(`${eventId}/${endpointId}`) ?? 'none',
-    }
-    const given = changes.map((write) => ({ clientKey, accountId, write }))
-    const plan = writes.planChanges(twin, given, nowMs, tools)
-    writes.applyEvents(twin, plan)
-    const handedOff = writes.fanOut(twin, plan, tools)
+    const recorded = await recordPayments(
+      {
+        payments: twinPaymentStore(
+          this.twin,
+          (eventId, endpointId) => drawn.get(`${eventId}/${endpointId}`) ?? 'none',
+        ),
+        accounts: { find: async () => new Map([[accountId, clientKey]]) },
+        clock: this.deps.clock,
+        newId: () => eventIds.shift() as string,
+      },
+      given,
+    )
     const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1)
-    assert.deepEqual(handedOff.toSorted(byId), deliveries.toSorted(byId))
-    assert.deepEqual(
-      plan.results.map(({ outcome, event }) => [outcome, event?.id ?? null]),
-      results.map((result) =>
-        result instanceof Error ? ['refused', null] : [result.outcome, result.event?.id ?? null],
-      ),
-    )
+    assert.deepEqual(recorded.deliveries.toSorted(byId), found.deliveries.toSorted(byId))
+    assert.deepEqual(recorded.results, found.results)
+  }
+
+  async replay(deliveryId: string): Promise<void> {
+    const owner = { clientKey: this.clientKey, accountId: null }
+    const asked = replayDelivery(this.deps, owner, deliveryId)
+    const again = twinReplay(this.twin, deliveryId, this.nowMs)
+    if (again === null) {
+      await assert.rejects(asked, /pending|deleted/)
+      return
+    }
+    const { attempts, nextAttemptAt } = await asked
+    assert.equal(again.attempts, attempts)
+    assert.equal(again.nextAttemptAtMs, nextAttemptAt?.getTime() ?? null)
   }
 
   /** A process of the version before renews: it changes the time, and raises no beat. */
   async renewAsBefore(shards: readonly number[]): Promise<void> {
-    const { rows } = await this.#database.pool.query<{ shard: number }>(
+    const { rows } = await this.database.pool.query<{ shard: number }>(
       `update leases set expires_at = clock_timestamp() + interval '25 seconds'
        where owner is not null and shard = any($1::smallint[]) returning shard`,
       [shards],
     )
     for (const { shard } of rows) {
       const lease = this.twin.tables.leases.get(shard)
-      // Later than any that the twin has been told.
+      // Later than any that the twin knows of.
       if (lease) lease.expiresAtMs += 1
     }
   }
 
-  /** As a replay would leave it: pending, outside the order. */
-  async markReplay(deliveryId: string): Promise<void> {
-    await this.#database.pool.query(
-      'update pending_deliveries set is_replay = true where id = $1',
-      [deliveryId],
-    )
-    const row = this.twin.tables.pending.get(deliveryId)
-    if (row) row.isReplay = true
+  /** Those that PostgreSQL's side has drawn since the last call. */
+  takeIds(): string[] {
+    return this.#ids.splice(0)
   }
 
-  #scope(endpointId: string) {
+  /** The database's clock jumps: every lease is past its time, and yet its owner's. */
+  async setPastTheirTime(): Promise<void> {
+    await this.database.pool.query(
+      "update leases set expires_at = expires_at - interval '1 day' where owner is not null",
+    )
+    for (const lease of this.twin.tables.leases.values()) lease.expiresAtMs -= 86_400_000
+  }
+
+  scopeOf(endpointId: string) {
     const accountId = this.twin.tables.endpoints.get(endpointId)?.accountId ?? null
     const kind = accountId === null ? ('subscription' as const) : ('webhook' as const)
     return { clientKey: this.clientKey, kind, accountId }
   }
 
-  #request(url: string, accountId: string | null, keyName: string) {
+  requestFor(url: string, accountId: string | null, keyName: string) {
     return {
       clientKey: this.clientKey,
       kind: accountId === null ? ('subscription' as const) : ('webhook' as const),

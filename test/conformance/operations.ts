@@ -79,19 +79,18 @@ export class Operations {
       const process = this.#process()
       const leases = this.#leases()
       await this.#both.store(process).releaseLeases(leases)
-      this.#both.twin.releaseLeases(this.#both.processes[process], leases)
+      this.#both.twin.leases.releaseLeases(this.#both.processes[process], leases)
     },
     leave: async () => {
       const process = this.#process()
       const busy = this.#shards()
       await this.#both.store(process).leave(busy)
-      this.#both.twin.leave(this.#both.processes[process], busy)
+      this.#both.twin.leases.leave(this.#both.processes[process], busy)
     },
     renewAsBefore: () => this.#both.renewAsBefore(this.#shards()),
-    markReplay: async () => {
-      const [row] = this.#rows()
-      if (row) await this.#both.markReplay(row.id)
-    },
+    pastTheirTime: () => this.#both.setPastTheirTime(),
+    replay: () => this.#replay(),
+    replayMore: () => this.#replay(),
     readDue: () => this.#readDue(),
     readStrands: () => this.#readStrands(),
     readEndpoints: () => this.#readEndpoints(),
@@ -100,7 +99,7 @@ export class Operations {
       const afterId = this.#dice.chance(0.5) ? NIL_UUID : this.#endpoint()
       const limit = this.#dice.whole(1, 8)
       const found = await this.#both.store(0).readChangedEndpoints(sinceMs, afterId, limit)
-      assert.deepEqual(this.#both.twin.readChangedEndpoints(sinceMs, afterId, limit), found)
+      assert.deepEqual(this.#both.twin.reads.readChangedEndpoints(sinceMs, afterId, limit), found)
     },
     record: () => this.#record(),
     recordMore: () => this.#record(),
@@ -109,25 +108,25 @@ export class Operations {
       const nextAttemptAtMs = this.#both.nowMs + this.#dice.between(0, HOUR_MS)
       const given = this.#held().map((held) => ({ ...held, nextAttemptAtMs }))
       await this.#both.store(0).postpone(given)
-      this.#both.twin.postpone(given)
+      this.#both.twin.outcomes.postpone(given)
     },
     park: async () => {
       const given = this.#held()
       await this.#both.store(0).park(given)
-      this.#both.twin.park(given)
+      this.#both.twin.outcomes.park(given)
     },
     readParked: () => this.#readParked(),
     exhaust: async () => {
       const given = this.#held()
       const nowMs = this.#both.nowMs + this.#dice.pick([0, 8 * 24 * HOUR_MS])
       await this.#both.store(0).exhaust(given, nowMs)
-      this.#both.twin.exhaust(given, nowMs)
+      this.#both.twin.outcomes.exhaust(given, nowMs)
     },
     exhaustParked: () => this.#exhaustParked(),
     settleInactive: async () => {
       const given = this.#held()
       await this.#both.store(0).settleInactive(given, this.#both.nowMs)
-      this.#both.twin.settleInactive(given, this.#both.nowMs)
+      this.#both.twin.outcomes.settleInactive(given, this.#both.nowMs)
     },
     saveHealth: () => this.#saveHealth(),
     disableFailing: () => this.#disableFailing(),
@@ -189,7 +188,7 @@ export class Operations {
     const process = this.#process()
     const seen = this.#seen[process] as Seen
     const found = await this.#both.store(process).renewLeases(this.#some(seen.found.processes))
-    const renewal = this.#both.twin.renewLeases(
+    const renewal = this.#both.twin.leases.renewLeases(
       this.#both.processes[process],
       POLICY.leaseMs,
       this.#like(seen.twin.processes),
@@ -227,7 +226,13 @@ export class Operations {
     const found = await this.#both.store(process).takeLeases(wanted, silent)
     const { leaseMs } = POLICY
     const alike = this.#like(seen.twin.others)
-    const taken = twin.takeLeases(processes[process], wanted, leaseMs, alike, this.#both.nowMs)
+    const taken = twin.leases.takeLeases(
+      processes[process],
+      wanted,
+      leaseMs,
+      alike,
+      this.#both.nowMs,
+    )
     assert.deepEqual(byShard(taken), byShard(found))
   }
 
@@ -244,7 +249,7 @@ export class Operations {
     const untilMs = nowMs + this.#dice.between(-HOUR_MS, HOUR_MS)
     const limit = this.#dice.whole(1, 5)
     const found = await this.#both.store(0).readDue(cursors, untilMs, limit)
-    const due = twin.readDue(cursors, untilMs, limit)
+    const due = twin.reads.readDue(cursors, untilMs, limit)
     for (const shard of cursors.map((cursor) => cursor.shard)) {
       assert.deepEqual(
         due.filter((row) => row.shard === shard),
@@ -261,7 +266,7 @@ export class Operations {
     )
     const limit = this.#dice.whole(1, 4)
     const found = await this.#both.store(0).readStrands([...keys.values()], limit)
-    const read = this.#both.twin.readStrands([...keys.values()], limit)
+    const read = this.#both.twin.reads.readStrands([...keys.values()], limit)
     for (const { endpointId, paymentId } of keys.values()) {
       const ofStrand = (row: { endpointId: string; paymentId: string }) =>
         row.endpointId === endpointId && row.paymentId === paymentId
@@ -269,7 +274,7 @@ export class Operations {
     }
     const events = this.#rows().slice(0, 3)
     const payloads = await this.#both.store(0).readPayloads(events)
-    assert.deepEqual(this.#both.twin.readPayloads(events), payloads)
+    assert.deepEqual(this.#both.twin.reads.readPayloads(events), payloads)
   }
 
   async #readEndpoints(): Promise<void> {
@@ -283,7 +288,10 @@ export class Operations {
       previous: secrets?.keys.previous?.key.export().toString(),
       untilMs: secrets?.keys.previous?.untilMs,
     })
-    assert.deepEqual(byEndpoint(twin.readEndpoints(keys).map(plain)), byEndpoint(found.map(plain)))
+    assert.deepEqual(
+      byEndpoint(twin.reads.readEndpoints(keys).map(plain)),
+      byEndpoint(found.map(plain)),
+    )
   }
 
   async #record(): Promise<void> {
@@ -296,12 +304,12 @@ export class Operations {
       return [this.#recordOf(row)]
     })
     const found = await this.#both.store(0).recordOutcomes(records, this.#both.nowMs)
-    const recorded = this.#both.twin.recordOutcomes(records, this.#both.nowMs)
+    const recorded = this.#both.twin.outcomes.recordOutcomes(records, this.#both.nowMs)
     sameRecorded(recorded, found)
     if (this.#dice.chance(0.5)) return
     // The answer was lost, and the same is recorded again.
     const again = await this.#both.store(0).recordOutcomes(records, this.#both.nowMs)
-    const repeated = this.#both.twin.recordOutcomes(records, this.#both.nowMs)
+    const repeated = this.#both.twin.outcomes.recordOutcomes(records, this.#both.nowMs)
     sameRecorded(repeated, again)
   }
 
@@ -334,16 +342,23 @@ export class Operations {
     }
   }
 
+  /** Mostly of a delivery that has ended; of a pending one it is refused. */
+  async #replay(): Promise<void> {
+    const { pending, final } = this.#both.twin.tables
+    const ids = [...(this.#dice.chance(0.8) ? final : pending).keys()].toSorted()
+    if (ids.length > 0) await this.#both.replay(this.#dice.pick(ids))
+  }
+
   async #readParked(): Promise<void> {
     const { twin } = this.#both
     const shards = this.#shards()
     const found = await this.#both.store(0).readParkedLanes(shards)
-    assert.deepEqual(byEndpoint(twin.readParkedLanes(shards)), byEndpoint(found))
+    assert.deepEqual(byEndpoint(twin.reads.readParkedLanes(shards)), byEndpoint(found))
     for (const lane of found) {
       const afterId = this.#dice.chance(0.5) ? NIL_UUID : this.#dice.pick(this.#rows()).id
       const limit = this.#dice.whole(1, 4)
       const rows = await this.#both.store(0).readParked(lane, afterId, limit)
-      assert.deepEqual(twin.readParked(lane, afterId, limit), rows)
+      assert.deepEqual(twin.reads.readParked(lane, afterId, limit), rows)
     }
   }
 
@@ -354,7 +369,7 @@ export class Operations {
     const lane = { clientKey, endpointId, shard, epoch: this.#epoch(shard) }
     const nowMs = this.#both.nowMs + this.#dice.pick([0, 8 * 24 * HOUR_MS])
     const found = await this.#both.store(0).exhaustParked(lane, nowMs)
-    assert.equal(twin.exhaustParked(lane, nowMs), found)
+    assert.equal(twin.outcomes.exhaustParked(lane, nowMs), found)
   }
 
   async #saveHealth(): Promise<void> {
@@ -375,7 +390,7 @@ export class Operations {
       },
     ]
     await this.#both.store(0).saveHealth(deltas, nowMs)
-    this.#both.twin.saveHealth(deltas)
+    this.#both.twin.outcomes.saveHealth(deltas)
   }
 
   async #disableFailing(): Promise<void> {
@@ -384,7 +399,7 @@ export class Operations {
     const { nowMs } = this.#both
     const found = await this.#both.store(0).disableFailing(shards, nowMs, nowMs)
     assert.deepEqual(
-      byEndpoint(this.#both.twin.disableFailing(shards, nowMs, nowMs)),
+      byEndpoint(this.#both.twin.outcomes.disableFailing(shards, nowMs, nowMs)),
       byEndpoint(found),
     )
   }

@@ -6,6 +6,7 @@ import type { Twin } from '../simulator/twin.ts'
 export type State = Record<string, readonly unknown[]>
 
 const QUERIES: Readonly<Record<string, string>> = {
+  payments: 'select id, account_id, sequence, version, text from payments order by id',
   pending: `select id, event_id, endpoint_id, payment_id, sequence, kind, shard, created_at,
       next_attempt_at, attempts, run_attempts, first_attempt_at, first_failed_at, deadline_at,
       is_replay, last_outcome, last_status
@@ -37,6 +38,13 @@ export async function readState(pool: Pool): Promise<State> {
 
 export function twinState({ tables }: Twin): State {
   return {
+    payments: sorted(tables.payments, ([id, row]) => [
+      id,
+      row.accountId,
+      row.sequence,
+      row.version,
+      row.text,
+    ]),
     pending: sorted(tables.pending.values(), (row) => [
       row.id,
       row.eventId,

@@ -2,24 +2,20 @@
 // both, compared step by step. When a rule in server/store changes, this is what says so.
 
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../support/database.ts'
+import { CONFORMANCE, seedsOf } from '../support/slices.ts'
 import { BothStores } from './both-stores.ts'
 import { Operations } from './operations.ts'
 
-const BASE_SEED = Number(process.env.PAYBELL_CONFORMANCE_SEED ?? randomInt(1_000_000))
-const SEEDS = 4
-const STEPS = 110
-
-for (let seed = BASE_SEED; seed < BASE_SEED + SEEDS; seed++) {
+for (const seed of seedsOf(CONFORMANCE, process.env.PAYBELL_CONFORMANCE_SEED)) {
   test(`the twin conforms to PostgreSQL, seed ${seed}`, async () => {
     const database = await cloneDatabase()
     const both = new BothStores(database)
     await both.prepare()
     const operations = new Operations(both, seed)
     const done: string[] = []
-    for (let step = 0; step < STEPS; step++) {
+    for (let step = 0; step < CONFORMANCE.steps; step++) {
       const name = await operations.next()
       done.push(name)
       await both.sameState(`step ${step}, ${name}; PAYBELL_CONFORMANCE_SEED=${seed}`)

@@ -1,13 +1,14 @@
-// npm run sim:mutants: every deliberate fault must be caught within 10,000 seeds, or by the test that it
-// names, or they do not see what they claim to see. What breaks without the fault does not count.
+// npm run sim:mutants: every deliberate fault in the service must be caught, within 10,000 seeds of the
+// simulator or by the test that it names. Says which files each one patched, and what caught it. What breaks
+// without the fault does not count.
 
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { MUTANTS, type Mutant } from './mutant-table.ts'
-import { copyWith, type Patch, treeWith } from './patched-copy.ts'
+import type { Mutant, TestedMutant } from './mutant.ts'
+import { MUTANTS } from './mutant-table.ts'
+import { MutantTests } from './mutant-tests.ts'
+import { copyWith } from './patched-copy.ts'
 import { simulate } from './simulate.ts'
-import { loadSubject, SERVER, type Subject } from './subject.ts'
+import { loadSubject, type Subject } from './subject.ts'
 
 const { values } = parseArgs({
   options: {
@@ -16,64 +17,53 @@ const { values } = parseArgs({
   },
 })
 
-interface Catch {
-  seeds: number | 'test'
-  by: string
-}
-
-const original = await loadSubject()
 const seedsMax = Number(values.seeds)
+const mutants = MUTANTS.filter(({ name }) => name.includes(values.only))
+const original = await loadSubject()
+const tests = new MutantTests()
 let survivors = 0
-console.log(`${'mutant'.padEnd(46)} ${'seeds'.padStart(6)}  caught by`)
-for (const mutant of MUTANTS) {
-  if (!mutant.name.includes(values.only)) continue
-  const caught = mutant.test === undefined ? await hunt(mutant) : await tryTest(mutant, mutant.test)
-  if (caught === null) survivors++
-  const seeds = caught ? String(caught.seeds) : `>${seedsMax}`
-  console.log(`${mutant.name.padEnd(46)} ${seeds.padStart(6)}  ${caught?.by ?? 'SURVIVES'}`)
+console.log(`${'mutant'.padEnd(46)} patched file → caught by`)
+try {
+  // Tests run in processes of their own, beside the seeds.
+  await Promise.all([huntAll(), testAll()])
+} finally {
+  await tests.stop()
 }
-console.log(survivors === 0 ? 'all are caught' : `${survivors} survive`)
+console.log(survivors === 0 ? `all ${mutants.length} are caught` : `${survivors} survive`)
 process.exitCode = survivors === 0 ? 0 : 1
 
-async function hunt(mutant: Mutant): Promise<Catch | null> {
-  const copy = mutant.patches ? await copyWith(mutant.patches) : null
+async function huntAll(): Promise<void> {
+  for (const mutant of mutants) if (!('test' in mutant)) print(mutant, await hunt(mutant))
+}
+
+async function testAll(): Promise<void> {
+  const tested = mutants.filter((mutant): mutant is TestedMutant => 'test' in mutant)
+  for (const mutant of tested) print(mutant, await tests.failureOf(mutant))
+}
+
+function print({ name, patches }: Mutant, caughtBy: string | null): void {
+  if (caughtBy === null) survivors++
+  const files = [...new Set(patches.map(({ file }) => file))].join(', ')
+  console.log(`${name.padEnd(46)} ${files}\n${' '.repeat(49)}→ ${caughtBy ?? 'SURVIVES'}`)
+}
+
+async function hunt({ patches }: Mutant): Promise<string | null> {
+  const copy = await copyWith(patches, ['server'])
   try {
-    const subject = await loadSubject(copy?.root ?? SERVER, mutant.flaw ? [mutant.flaw] : [])
+    const subject = await loadSubject(`${copy.root}/server`)
     for (let seed = 1; seed <= seedsMax; seed++) {
       const violation = await violationOf(seed, subject)
       if (violation === null || (await violationOf(seed, original)) !== null) continue
-      return { seeds: seed, by: `${violation.invariant} ${violation.detail} (seed ${seed})` }
+      return `seed ${seed}: ${violation}`
     }
     return null
   } finally {
-    await copy?.remove()
+    await copy.remove()
   }
 }
 
-async function tryTest({ patches }: Mutant, test: string): Promise<Catch | null> {
-  if (!(await passes(test, []))) throw new Error(`${test} fails without any fault`)
-  return (await passes(test, patches ?? [])) ? null : { seeds: 'test', by: `server/${test}` }
-}
-
-/** Runs one test file of the service on a copy of it. */
-async function passes(test: string, patches: readonly Patch[]): Promise<boolean> {
-  const { root, remove } = await treeWith(patches)
-  try {
-    const setup = join(SERVER, '..', 'test/support/global-setup.ts')
-    const args = ['--test', `--test-global-setup=${setup}`, join(root, 'server', test)]
-    return await new Promise((resolve) => {
-      execFile(process.execPath, args, { cwd: root }, (error) => resolve(error === null))
-    })
-  } finally {
-    await remove()
-  }
-}
-
-async function violationOf(
-  seed: number,
-  subject: Subject,
-): Promise<{ invariant: string; detail: string } | null> {
+async function violationOf(seed: number, subject: Subject): Promise<string | null> {
   const { violations } = await simulate(seed, subject)
   const [first] = violations
-  return first ? { invariant: first.invariant, detail: first.detail } : null
+  return first ? `${first.invariant} ${first.detail}` : null
 }

@@ -1,4 +1,4 @@
-// The delivery store as one process sees it: the twin behind a network. A call travels, is applied
+// The delivery store as one process sees it: the twin across a network. A call travels, is applied
 // (atomically) or not, and its answer travels back, or is lost: the caller cannot tell "not applied"
 // from "applied, answer lost". Nothing hangs for longer than the pool's own time-out.
 
@@ -29,7 +29,7 @@ export interface StoreLink {
   /** Locks are held on the leases: renewals fail or are answered late, recordings are slow. */
   isStarved(): boolean
   /** Runs in the world, whatever becomes of the process. */
-  travel(ms: number, label: string, run: () => void): void
+  travel(ms: number, label: string, run: () => void): () => void
   /** Runs in the process, if it is still alive and when it is awake. */
   arrive(ms: number, label: string, run: () => void): void
   databaseMs(): number
@@ -38,23 +38,26 @@ export interface StoreLink {
   onStoreFault(kind: 'unapplied' | 'answer-lost' | 'hang' | 'partition', label: string): void
 }
 
-export function call<T>(link: StoreLink, label: string, apply: () => T): Promise<T> {
+/** `apply` may take its time at the database: others come between. */
+export function call<T>(link: StoreLink, label: string, apply: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const { dice } = link
     const weather = link.weather()
-    const fail = (ms: number, why: string) =>
-      link.arrive(ms, `${label}: ${why}`, () => reject(new Error(`store: ${why}`)))
+    const fail = (ms: number, why: string, code?: string) =>
+      link.arrive(ms, `${label}: ${why}`, () =>
+        reject(Object.assign(new Error(`store: ${why}`), code === undefined ? {} : { code })),
+      )
     const delay = () => dice.skewed(0.2, weather.delayMsMax)
     if (link.isPartitioned()) {
       link.onStoreFault('partition', label)
-      if (dice.chance(0.5)) fail(dice.between(1, 100), 'connection refused')
-      else fail(dice.between(5_000, QUERY_MS_MAX), 'connection timed out')
+      if (dice.chance(0.5)) fail(dice.between(1, 100), 'connection refused', 'ECONNREFUSED')
+      else fail(dice.between(5_000, QUERY_MS_MAX), 'connection timed out', 'ETIMEDOUT')
       return
     }
     const isLeaseCall = label === 'renewLeases' || label === 'takeLeases'
     const isStarved = link.isStarved()
     if (isStarved && isLeaseCall && dice.chance(0.85)) {
-      fail(dice.between(10, 2_000), 'lock not available')
+      fail(dice.between(10, 2_000), 'lock not available', '55P03')
       return
     }
     const draw = dice.next()
@@ -73,19 +76,24 @@ export function call<T>(link: StoreLink, label: string, apply: () => T): Promise
     const isCertain = !isHanging || dice.chance(0.5)
     if (isHanging) fail(QUERY_MS_MAX, 'query read timeout')
     if (!isCertain) return
-    link.travel(applyAfterMs, label, () => {
-      let answer: T
-      try {
-        answer = apply()
-      } catch (error) {
-        if (!isHanging) link.arrive(delay(), label, () => reject(error))
-        return
-      }
+    const refuse = (error: unknown) => {
+      if (!isHanging) link.arrive(delay(), label, () => reject(error))
+    }
+    const answer = (answered: T) => {
       if (isHanging) return
       if (isLost || link.isPartitioned()) {
         link.onStoreFault('answer-lost', label)
         fail(isLost ? delay() : QUERY_MS_MAX, 'connection terminated')
-      } else link.arrive(dice.chance(0.3) ? 0 : answerAfterMs, label, () => resolve(answer))
+      } else link.arrive(dice.chance(0.3) ? 0 : answerAfterMs, label, () => resolve(answered))
+    }
+    link.travel(applyAfterMs, label, () => {
+      try {
+        const applied = apply()
+        if (applied instanceof Promise) applied.then(answer, refuse)
+        else answer(applied)
+      } catch (error) {
+        refuse(error)
+      }
     })
   })
 }
@@ -101,45 +109,46 @@ export function nodeStore(
     renewLeases: async (gone) => {
       const onAnswered = link.beginRenewal()
       const renewal = await ask('renewLeases', () =>
-        twin.renewLeases(processId, leaseMs, gone, link.databaseMs()),
+        twin.leases.renewLeases(processId, leaseMs, gone, link.databaseMs()),
       )
       onAnswered()
       return renewal
     },
     takeLeases: (wanted, silent) =>
       ask('takeLeases', () =>
-        twin.takeLeases(processId, wanted, leaseMs, silent, link.databaseMs()),
+        twin.leases.takeLeases(processId, wanted, leaseMs, silent, link.databaseMs()),
       ),
     releaseLeases: (leases) => {
       const given = leases.map((lease) => ({ ...lease }))
-      return ask('releaseLeases', () => twin.releaseLeases(processId, given))
+      return ask('releaseLeases', () => twin.leases.releaseLeases(processId, given))
     },
-    leave: (busy) => ask('leave', () => twin.leave(processId, busy)),
+    leave: (busy) => ask('leave', () => twin.leases.leave(processId, busy)),
     readDue: (cursors, untilMs, limit) => {
       const given = [...cursors]
-      return ask('readDue', () => twin.readDue(given, untilMs, limit))
+      return ask('readDue', () => twin.reads.readDue(given, untilMs, limit))
     },
-    readStrands: (keys, limit) => ask('readStrands', () => twin.readStrands(keys, limit)),
-    readEndpoints: (keys) => ask('readEndpoints', () => twin.readEndpoints(keys)),
+    readStrands: (keys, limit) => ask('readStrands', () => twin.reads.readStrands(keys, limit)),
+    readEndpoints: (keys) => ask('readEndpoints', () => twin.reads.readEndpoints(keys)),
     readChangedEndpoints: (sinceMs, afterId, limit) =>
-      ask('readChangedEndpoints', () => twin.readChangedEndpoints(sinceMs, afterId, limit)),
-    readPayloads: (keys) => ask('readPayloads', () => twin.readPayloads(keys)),
+      ask('readChangedEndpoints', () => twin.reads.readChangedEndpoints(sinceMs, afterId, limit)),
+    readPayloads: (keys) => ask('readPayloads', () => twin.reads.readPayloads(keys)),
     readFile: () => ask('readFile', () => null),
-    readParkedLanes: (shards) => ask('readParkedLanes', () => twin.readParkedLanes(shards)),
+    readParkedLanes: (shards) => ask('readParkedLanes', () => twin.reads.readParkedLanes(shards)),
     readParked: (lane, afterId, limit) => {
       const key = { clientKey: lane.clientKey, endpointId: lane.endpointId, shard: lane.shard }
-      return ask('readParked', () => twin.readParked(key, afterId, limit))
+      return ask('readParked', () => twin.reads.readParked(key, afterId, limit))
     },
     recordOutcomes: (records, nowMs) =>
-      ask('recordOutcomes', () => twin.recordOutcomes(records, nowMs)),
-    postpone: (postponed) => ask('postpone', () => twin.postpone(postponed)),
-    park: (deliveries) => ask('park', () => twin.park(deliveries)),
-    exhaustParked: (lane, nowMs) => ask('exhaustParked', () => twin.exhaustParked(lane, nowMs)),
-    exhaust: (deliveries, nowMs) => ask('exhaust', () => twin.exhaust(deliveries, nowMs)),
+      ask('recordOutcomes', () => twin.outcomes.recordOutcomes(records, nowMs)),
+    postpone: (postponed) => ask('postpone', () => twin.outcomes.postpone(postponed)),
+    park: (deliveries) => ask('park', () => twin.outcomes.park(deliveries)),
+    exhaustParked: (lane, nowMs) =>
+      ask('exhaustParked', () => twin.outcomes.exhaustParked(lane, nowMs)),
+    exhaust: (deliveries, nowMs) => ask('exhaust', () => twin.outcomes.exhaust(deliveries, nowMs)),
     disableFailing: (shards, sinceMs, nowMs) =>
-      ask('disableFailing', () => twin.disableFailing(shards, sinceMs, nowMs)),
+      ask('disableFailing', () => twin.outcomes.disableFailing(shards, sinceMs, nowMs)),
     settleInactive: (deliveries, nowMs) =>
-      ask('settleInactive', () => twin.settleInactive(deliveries, nowMs)),
-    saveHealth: (deltas) => ask('saveHealth', () => twin.saveHealth(deltas)),
+      ask('settleInactive', () => twin.outcomes.settleInactive(deliveries, nowMs)),
+    saveHealth: (deltas) => ask('saveHealth', () => twin.outcomes.saveHealth(deltas)),
   }
 }

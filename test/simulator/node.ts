@@ -1,38 +1,18 @@
-// One process of the service. Everything that reaches it passes one door: a dead incarnation never
-// hears of anything again, a stalled one hears late, while all clocks run on.
+// One process of the service: the real engine and the real gatherer. Everything that reaches it passes one
+// door: a dead incarnation never hears of anything again, a stalled one hears late, while all clocks run on.
 
-import type { AttemptResult, CallbackRequest } from '../../server/core/callback-request.ts'
-import type { Outcome } from '../../server/core/delivery.ts'
-import type { Engine, EngineOptions } from '../../server/delivery/engine.ts'
+import type { Clock } from '../../server/core/clock.ts'
+import type { Engine } from '../../server/delivery/engine.ts'
+import type { PaymentGatherer } from '../../server/operations/parts/payment-gatherer.ts'
+import type { PaymentChange, RecordedPayment } from '../../server/operations/record-payments.ts'
 import type { WakeUp } from '../../server/store/wake-ups.ts'
 import { Dice } from './dice.ts'
 import { NodeClocks } from './node-clocks.ts'
-import { call, nodeStore, type StoreLink, type StoreWeather } from './node-store.ts'
-import type { Receiver } from './receivers.ts'
+import { type NodePayments, nodePayments, type PaymentLink } from './node-payments.ts'
+import { sendFrom } from './node-sending.ts'
+import { call, nodeStore } from './node-store.ts'
+import type { Door, NodeWorld } from './node-world.ts'
 import type { FaultAct } from './records.ts'
-import type { Scheduler } from './scheduler.ts'
-import type { Subject } from './subject.ts'
-import type { Twin } from './twin.ts'
-
-/** What a process needs of the world it runs in. */
-export interface NodeWorld {
-  seed: number
-  subject: Subject
-  scheduler: Scheduler
-  twin: Twin
-  options: Omit<EngineOptions, 'onDatabaseTime'>
-  startMs: number
-  weather(): StoreWeather
-  databaseMs(): number
-  receiverAt(url: string): Receiver | undefined
-  /** A notification from one process to all others; it may be lost. */
-  announce(from: string, wakeUp: WakeUp): void
-  onFault(fault: FaultAct): void
-  onCommitUnknown(): void
-  log(node: string, message: string, fields: object): void
-}
-
-type Door = (ms: number, label: string, run: () => void) => () => void
 
 export class SimulatedNode {
   readonly name: string
@@ -46,7 +26,11 @@ export class SimulatedNode {
   /** Pauses since which it has not renewed: it may believe in leases that it cannot know to be lost. */
   #blindness: FaultAct[] = []
   #engine: Engine | null = null
-  #link: StoreLink | null = null
+  #gatherer: PaymentGatherer | null = null
+  #payments: NodePayments | null = null
+  #link: PaymentLink | null = null
+  /** Changes that wait for their answer. */
+  #calls = new Set<{ atMs: number }>()
   #nowMs: () => number = () => 0
   #isAnchored: () => boolean = () => false
   #isStopping = false
@@ -71,10 +55,6 @@ export class SimulatedNode {
 
   get engine(): Engine | null {
     return this.#engine
-  }
-
-  get link(): StoreLink | null {
-    return this.#link
   }
 
   /** The process's own idea of the time, which it hands to SQL. */
@@ -109,14 +89,17 @@ export class SimulatedNode {
     const link = this.#linkThrough(door)
     this.#link = link
     const processId = `${this.name}#${incarnation}`
+    const { name } = this
+    const cautiousMs = () => cautious.nowMs()
+    const sending = { name, world: this.#world, clocks, dice: this.#dice, cautiousMs }
     const engine = new subject.Engine(
       {
         clock,
-        cautiousMs: () => cautious.nowMs(),
+        cautiousMs,
         random: () => this.#dice.next(),
         setTimer: (ms, run) => this.#setTimer(door, ms, run),
         store: nodeStore(link, twin, processId, options.leases),
-        send: (request) => this.#send(door, () => cautious.nowMs(), request),
+        send: (request) => sendFrom({ ...sending, door }, request),
         wakeUps: {
           announceWork: (shard) =>
             this.#world.announce(this.name, { shards: [shard], endpoints: [] }),
@@ -134,9 +117,34 @@ export class SimulatedNode {
       { ...options, onDatabaseTime: (...reading) => clock.adjust(...reading) },
     )
     this.#engine = engine
+    this.#accept(engine, clock, door, link)
     void engine.start().then(() => {
       if (incarnation === this.#incarnation && this.isUp) this.#isReady = true
     })
+  }
+
+  /** The accepting side of the process, as telemetry/acceptance puts it together. */
+  #accept(engine: Engine, clock: Clock, door: Door, link: PaymentLink): void {
+    const { subject, twin, accounts, accepting, newDeliveryId } = this.#world
+    const ids = new subject.UuidMaker(
+      () => clock.nowMs(),
+      (count) => this.#dice.bytes(count),
+    )
+    const payments = nodePayments(link, twin, newDeliveryId)
+    const recording = { payments, accounts, clock, newId: () => ids.next() }
+    this.#payments = payments
+    this.#gatherer = new subject.PaymentGatherer(
+      async (changes, locking) => {
+        const accepted = await subject.acceptPayments(recording, engine, changes, locking)
+        return accepted.results
+      },
+      accepting.gatherer,
+      accepting.holds,
+      {
+        soon: (run) => void door(0, `${this.name} gathers`, run),
+        later: (ms, run) => void this.#setTimer(door, ms, run),
+      },
+    )
   }
 
   /** Hears a notification, if it is up. */
@@ -148,6 +156,10 @@ export class SimulatedNode {
   crash(): void {
     this.#incarnation++
     this.#engine = null
+    this.#gatherer = null
+    this.#payments?.abandon()
+    this.#payments = null
+    this.#calls = new Set()
     this.#link = null
     this.#isReady = false
     this.#stalledUntilMs = 0
@@ -201,7 +213,20 @@ export class SimulatedNode {
     this.#partitionedUntilMs = 0
   }
 
-  /** A transaction on behalf of a caller of the API. */
+  /** A payment change from a caller of the API. */
+  submit(change: PaymentChange): Promise<RecordedPayment> {
+    if (!this.#gatherer) return new Promise(() => {})
+    const call = { atMs: this.#world.scheduler.nowMs }
+    const calls = this.#calls
+    calls.add(call)
+    return this.#gatherer.submit(change).finally(() => calls.delete(call))
+  }
+
+  unansweredSince(beforeMs: number): number {
+    return [...this.#calls].filter(({ atMs }) => atMs < beforeMs).length
+  }
+
+  /** Any other transaction on behalf of a caller of the API. */
   transact<T>(label: string, apply: () => T): Promise<T> {
     if (!this.#link) return new Promise(() => {})
     return call(this.#link, label, apply)
@@ -240,7 +265,7 @@ export class SimulatedNode {
     for (const fault of this.#blindness.splice(0)) fault.untilMs = this.#world.scheduler.nowMs
   }
 
-  #linkThrough(door: Door): StoreLink {
+  #linkThrough(door: Door): PaymentLink {
     const { scheduler } = this.#world
     return {
       dice: this.#dice,
@@ -249,10 +274,8 @@ export class SimulatedNode {
       isStarved: () => scheduler.nowMs < this.#starvedUntilMs,
       travel: (ms, label, run) => scheduler.after(ms, `${this.name} ${label}`, run),
       arrive: (ms, label, run) => door(ms, `${this.name} ${label}`, run),
-      databaseMs: () =>
-        this.#world.subject.flaws.has('leases-by-the-process-clock')
-          ? this.#clocks.wallMs()
-          : this.#world.databaseMs(),
+      databaseMs: () => this.#world.databaseMs(),
+      onPayment: (what) => this.#world.counters.count(what),
       beginRenewal: () => {
         const sentAtMs = scheduler.nowMs
         return () => this.#see(sentAtMs)
@@ -261,63 +284,10 @@ export class SimulatedNode {
         const untilMs = scheduler.nowMs + 12_000
         this.#world.log(this.name, `store fault: ${kind}`, { label })
         this.#world.onFault({ kind: 'store', node: this.name, fromMs: scheduler.nowMs, untilMs })
-        if (kind === 'answer-lost' && label === 'recordOutcomes') this.#world.onCommitUnknown()
+        if (kind !== 'answer-lost') return
+        if (label === 'recordOutcomes') this.#world.counters.count('commit unknown')
+        if (label === 'saveAndCommit') this.#world.counters.count('commit of a write unknown')
       },
     }
-  }
-
-  /** Connecting takes time and needs the process; once the request is out, nothing calls it back. */
-  #send(door: Door, cautiousMs: () => number, request: CallbackRequest): Promise<AttemptResult> {
-    return new Promise((resolve) => {
-      const { scheduler, options, startMs } = this.#world
-      const dice = this.#dice
-      const { attemptMsMax } = options.leases
-      const calledAtMs = scheduler.nowMs
-      const startedAtMonotonicMs = this.#clocks.monotonicMs()
-      const startedAtCautiousMs = cautiousMs()
-      const finish = (outcome: Outcome): Outcome => {
-        const durationMs = this.#clocks.monotonicMs() - startedAtMonotonicMs
-        // The process may have slept: an answer that it reads after the deadline is late.
-        const heard: Outcome =
-          durationMs > attemptMsMax ? { kind: 'unreachable', reason: 'timeout' } : outcome
-        resolve({ outcome: heard, durationMs })
-        return heard
-      }
-      const timeOut = () =>
-        door(calledAtMs + attemptMsMax - scheduler.nowMs, `${this.name} deadline`, () =>
-          finish({ kind: 'unreachable', reason: 'timeout' }),
-        )
-      const go = () => {
-        const receiver = this.#world.receiverAt(request.url)
-        // As delivery/sending/exchange.ts has it, just before the first byte.
-        if (cautiousMs() - startedAtCautiousMs >= attemptMsMax || receiver === undefined) {
-          finish({ kind: 'unreachable', reason: 'connect-error' })
-          return
-        }
-        const transitMs = dice.chance(0.05) ? dice.between(50, 3_000) : dice.skewed(0.5, 50)
-        const room = calledAtMs + attemptMsMax - scheduler.nowMs
-        scheduler.after(Math.min(transitMs, room), `${this.name} request`, () => {
-          const nowMs = scheduler.nowMs
-          const from = {
-            node: this.name,
-            sentAtMs: calledAtMs,
-            nowMs,
-            sinceStartMs: nowMs - startMs,
-          }
-          const { received, afterMs, outcome } = receiver.receive(request, from)
-          scheduler.note(`${received.webhookId}/${received.attempt}`)
-          const backMs = afterMs + dice.skewed(0.5, 50)
-          if (outcome === null || nowMs + backMs - calledAtMs > attemptMsMax) {
-            timeOut()
-            return
-          }
-          door(backMs, `${this.name} answer`, () => {
-            received.wasAnswerHeard = finish(outcome) === outcome && outcome.kind === 'answered'
-          })
-        })
-      }
-      if (dice.chance(0.1)) door(dice.skewed(1, 4_900), `${this.name} connected`, go)
-      else go()
-    })
   }
 }

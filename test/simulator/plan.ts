@@ -5,6 +5,7 @@
 import type { EngineOptions } from '../../server/delivery/engine.ts'
 import { Dice } from './dice.ts'
 import { FAIR_WEATHER, type StoreWeather } from './node-store.ts'
+import { type AcceptingPlan, drawAccepting, type WritePlan } from './plan-accepting.ts'
 import { MOODS, type Mood, type Spell } from './receivers.ts'
 import type { Limits } from './records.ts'
 import type { Subject } from './subject.ts'
@@ -23,15 +24,6 @@ export interface EndpointPlan {
   finalMood: Mood
 }
 
-export interface WritePlan {
-  afterMs: number
-  payment: number
-  version: number
-  /** What it says; two versions that say the same make one event. */
-  content: number
-  copies: number
-}
-
 export interface ActPlan {
   afterMs: number
   kind: 'rotate' | 'pause' | 'resume' | 'delete' | 'replay'
@@ -45,14 +37,13 @@ export interface FaultPlan {
   lengthMs: number
 }
 
-export interface Plan {
+export interface Plan extends AcceptingPlan {
   seed: number
   cadence: 'seconds' | 'week'
   nodes: readonly { wallOffsetMs: number; startAfterMs: number }[]
   shards: readonly number[]
   accounts: number
   endpoints: readonly EndpointPlan[]
-  writes: readonly WritePlan[]
   acts: readonly ActPlan[]
   faults: readonly FaultPlan[]
   weather: StoreWeather
@@ -97,7 +88,7 @@ export function drawPlan(seed: number, subject: Subject): Plan {
     shards,
     accounts,
     endpoints,
-    writes: drawWrites(dice, phaseMs, isWeek),
+    ...drawAccepting(seed, subject, drawWrites(dice, phaseMs, isWeek)),
     acts: drawActs(dice, endpoints.length, phaseMs),
     faults,
     weather,
@@ -216,8 +207,8 @@ function drawOptions(
   const { attemptMsMax, recordingMsMax, ...spans } = subject.LEASE_POLICY
   const reader = subject.DUE_READER_LIMITS
   const changes = subject.CHANGE_WATCH_LIMITS
-  // Not in the worlds of a week, where polls are far apart: two strands with one place between them
-  // take it in turns by the polls, which would look like attempts that come late.
+  // Not in the worlds of a week, where polls are far apart: two strands that share one slot alternate
+  // with the polls, which would look like attempts that come late.
   const isCramped = dice.chance(0.4) && !isWeek
   const circuit = subject.circuitPolicy()
   // Drawn before all that follows, so that a seed keeps its world.

@@ -33,7 +33,7 @@ export interface Limits {
 
 export interface EndpointAct {
   kind: 'register' | 'rotate' | 'pause' | 'resume' | 'disable' | 'delete'
-  /** When the caller began, when it was committed, and when it was told so (null: never). */
+  /** When the caller began, when it was committed, and when the caller had the answer (null: never). */
   askedAtMs: number
   appliedAtMs: number
   acknowledgedAtMs: number | null
@@ -53,7 +53,8 @@ export interface AcknowledgedWrite {
   accountId: string
   version: number
   outcome: 'created' | 'changed' | 'unchanged' | 'stale'
-  event: { id: string; sequence: number } | null
+  /** The text as it was answered, where that is known. */
+  event: { id: string; sequence: number; text?: string } | null
   askedAtMs: number
   acknowledgedAtMs: number
 }
@@ -138,7 +139,7 @@ export interface FaultAct {
     | 'pause'
     | 'wall-clock'
     | 'database-clock'
-  /** Null: anybody. */
+  /** Null: all of them. */
   node: string | null
   fromMs: number
   untilMs: number
@@ -169,6 +170,18 @@ export interface RunRecord {
   dueAtFaultsEnd: readonly string[]
   faultsEndedAtMs: number
   endedAtMs: number
+  /** What became of calls to the service, where that is known. */
+  calls?: {
+    /** Never answered, although all faults had ended. */
+    unanswered: number
+    wronglyRefused: readonly { paymentId: string; reason: string }[]
+  }
+}
+
+/** On its way, or waiting for its answer. */
+export function isInFlight(request: ReceivedRequest, node: string, nowMs: number): boolean {
+  const endsAtMs = Math.min(request.answeredAtMs ?? Infinity, request.sentAtMs + 15_000)
+  return request.node === node && request.startedAtMs <= nowMs && endsAtMs > nowMs
 }
 
 export interface Violation {

@@ -3,14 +3,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SIMULATOR, seedsOf } from '../support/slices.ts'
 import { Counters } from './counters.ts'
 import { cutEverywhere, cutOnce } from './crash-points.ts'
 import { overtakenPlan } from './overtaken.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject } from './subject.ts'
 
-const BASE_SEED = 1
-const SEEDS = 1_000
 /** About one in a thousand seeds: `npm run sim` demands it, a slice cannot. */
 const RARE = 'stale record refused'
 
@@ -46,9 +45,11 @@ test('a simulation cannot reach the clock, the timers, the dice or the network',
   assert.ok(Date.now() > 0 && Math.random() < 1)
 })
 
-test(`no invariant breaks in ${SEEDS} seeds from ${BASE_SEED}`, async (t) => {
+test(`no invariant breaks in ${SIMULATOR.fixed} fixed and ${SIMULATOR.random} random seeds`, async (t) => {
   const counters = new Counters()
-  for (let seed = BASE_SEED; seed < BASE_SEED + SEEDS; seed++) {
+  const seeds = seedsOf(SIMULATOR)
+  t.diagnostic(`random seeds from ${seeds[SIMULATOR.fixed]} on`)
+  for (const seed of seeds) {
     const verdict = await simulate(seed, subject)
     counters.add(verdict.counters)
     assert.deepEqual(
@@ -57,7 +58,6 @@ test(`no invariant breaks in ${SEEDS} seeds from ${BASE_SEED}`, async (t) => {
       `repeat it: npm run sim -- --seed ${seed} --verbose`,
     )
   }
-  t.diagnostic(`base seed ${BASE_SEED}, ${SEEDS} seeds`)
   const missing = counters.missing.filter((what) => what !== RARE)
   assert.deepEqual(missing, [], 'what must happen sometimes never did')
 })

@@ -5,7 +5,9 @@ import type { KeyObject } from 'node:crypto'
 import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
 import type { EndpointStatus } from '../../server/core/endpoint.ts'
 import type { EndpointHealth } from '../../server/core/health.ts'
+import type { ShardEpoch } from '../../server/core/lease.ts'
 import type { StoredPayment } from '../../server/core/payment-change.ts'
+import type { HandedOff } from '../../server/core/queued-delivery.ts'
 
 export interface PendingRow {
   clientKey: number
@@ -139,8 +141,18 @@ export function emptyTables(shards: readonly number[]): Tables {
   }
 }
 
+/** What the parts of the twin share. */
+export interface Stored {
+  readonly tables: Tables
+  readonly events: TwinEvents
+}
+
 /** What the twin tells of as it happens, for the record that is checked afterwards. */
 export interface TwinEvents {
+  /** These were fanned out to the endpoints that exist now. */
+  onFannedOut(events: readonly EventRow[]): void
+  /** The transaction that made these has committed. */
+  onOwed(deliveries: readonly HandedOff[]): void
   onLeaseTaken(lease: LeaseRow, previousOwner: string | null): void
   onFinal(row: FinalRow): void
   onRefused(reason: 'stale-epoch' | 'not-pending', deliveryId: string): void
@@ -152,6 +164,8 @@ export interface TwinEvents {
 }
 
 export const NO_TWIN_EVENTS: TwinEvents = {
+  onFannedOut() {},
+  onOwed() {},
   onLeaseTaken() {},
   onFinal() {},
   onRefused() {},
@@ -171,7 +185,35 @@ export function wholeOrNull(ms: number | null): number | null {
   return ms === null ? null : Math.trunc(ms)
 }
 
-export function toFinal(row: PendingRow, state: FinalState, finishedAtMs: number): FinalRow {
+export function compareIds(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+export function isHeld({ tables }: Stored, { shard, epoch }: ShardEpoch): boolean {
+  return tables.leases.get(shard)?.epoch === epoch
+}
+
+export function pendingOf({ tables }: Stored, clientKey: number, endpointId: string): PendingRow[] {
+  const rows: PendingRow[] = []
+  for (const row of tables.pending.values()) {
+    if (row.endpointId === endpointId && row.clientKey === clientKey) rows.push(row)
+  }
+  return rows
+}
+
+export function endDelivery(
+  { tables, events }: Stored,
+  row: PendingRow,
+  state: FinalState,
+  nowMs: number,
+): void {
+  const final = toFinal(row, state, nowMs)
+  tables.pending.delete(row.id)
+  tables.final.set(row.id, final)
+  events.onFinal(final)
+}
+
+function toFinal(row: PendingRow, state: FinalState, finishedAtMs: number): FinalRow {
   const { clientKey, id, eventId, endpointId, paymentId, accountId, sequence, kind } = row
   const { createdAtMs, attempts, deadlineAtMs, lastOutcome, lastStatus } = row
   return {

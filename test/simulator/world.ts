@@ -1,28 +1,40 @@
 // One seed, lived through: nodes over one twin, receivers, callers who repeat themselves until they
-// are answered, and faults; first with faults, then without until everything has drained.
+// have an answer, and faults; first with faults, then without until everything has drained.
 
-import { uuidTimeMs } from '../../server/core/uuid.ts'
-import type { EngineOptions } from '../../server/delivery/engine.ts'
+import type { HandedOff } from '../../server/core/queued-delivery.ts'
 import type { WakeUp } from '../../server/store/wake-ups.ts'
-import { Callers } from './callers.ts'
+import { Asking } from './asking.ts'
 import type { Counters } from './counters.ts'
 import { Dice } from './dice.ts'
 import { SimulatedNode } from './node.ts'
 import { FAIR_WEATHER } from './node-store.ts'
+import type { NodeWorld } from './node-world.ts'
+import { CLIENT_KEY, Owners } from './owners.ts'
 import type { FaultPlan, Plan } from './plan.ts'
 import { SECOND } from './plan.ts'
 import { Receiver } from './receivers.ts'
-import type { FaultAct, FinalAct, LeaseAct, ReceivedRequest, RunRecord } from './records.ts'
+import {
+  type FaultAct,
+  type FinalAct,
+  isInFlight,
+  type LeaseAct,
+  type ReceivedRequest,
+  type RunRecord,
+} from './records.ts'
 import { Scheduler } from './scheduler.ts'
 import type { Subject } from './subject.ts'
 import { Twin } from './twin.ts'
 import { type PendingRow, stateOf, type TwinEvents } from './twin-tables.ts'
+import { Writers } from './writers.ts'
 
 const ASLEEP = 'machine asleep beyond its lease'
 const PAUSED = 'machine paused beyond its lease'
 const JUMPED = 'database clock jumps by minutes'
 
 const START_MS = 1_767_225_600_000
+
+/** A change waits for a payment for 10 s at most, for its transaction not much longer. */
+const ANSWER_MS_MAX = 60 * SECOND
 
 /** A quiet node takes about ten steps a poll; a busy one a few dozen. */
 const STEPS_OF_A_START = 5_000
@@ -35,7 +47,7 @@ export interface TimelineEntry {
 }
 
 export interface WorldHooks {
-  /** Called for each entry of the timeline; costs time, hence only when somebody reads it. */
+  /** Called for each entry of the timeline; costs time, hence only when it is read. */
   onTimeline?: (entry: TimelineEntry) => void
   /** Called before each event that reaches a node, to crash it at a chosen one. */
   onStep?: (world: World, label: string) => void
@@ -50,7 +62,10 @@ export class World {
   readonly receivers = new Map<string, Receiver>()
   readonly counters: Counters
   readonly dice: Dice
-  readonly callers: Callers
+  readonly owners: Owners
+  readonly #asking: Asking
+  readonly #writers: Writers
+  readonly #fannedOutAtMs = new Map<string, number>()
   readonly requests: ReceivedRequest[] = []
   readonly faults: FaultAct[] = []
   readonly finals: FinalAct[] = []
@@ -75,20 +90,27 @@ export class World {
           }
         : undefined
     this.scheduler = new Scheduler(new Dice(plan.seed, 2), START_MS, onEvent)
-    this.twin = new Twin(plan.shards, this.#twinEvents(), subject.flaws)
-    const world = {
+    this.twin = new Twin(plan.shards, this.#twinEvents())
+    const ids = new subject.UuidMaker(
+      () => this.scheduler.nowMs,
+      (count) => this.dice.bytes(count),
+    )
+    const world: NodeWorld = {
       seed: plan.seed,
       subject,
       scheduler: this.scheduler,
       twin: this.twin,
-      options: plan.options as Omit<EngineOptions, 'onDatabaseTime'>,
+      counters,
+      options: plan.options,
+      accepting: plan.accepting,
+      accounts: { find: async (ids) => new Map(ids.map((id) => [id, CLIENT_KEY])) },
+      newDeliveryId: (eventId) => `${eventId.slice(0, 14)}7${ids.next().slice(15)}`,
       startMs: START_MS,
       weather: () => (this.#isFaulty ? plan.weather : FAIR_WEATHER),
       databaseMs: () => this.scheduler.nowMs + this.#databaseOffsetMs,
       receiverAt: (url: string) => this.receivers.get(url),
       announce: (from: string, wakeUp: WakeUp) => this.#announce(from, wakeUp),
       onFault: (fault: FaultAct) => this.faults.push(fault),
-      onCommitUnknown: () => this.counters.count('commit unknown'),
       log: (node: string, message: string, fields: object) =>
         hooks.onTimeline?.({
           atMs: this.scheduler.nowMs,
@@ -99,10 +121,13 @@ export class World {
     this.nodes = plan.nodes.map(
       ({ wallOffsetMs }, number) => new SimulatedNode(world, number, wallOffsetMs),
     )
-    this.callers = new Callers(this)
+    const { pollEveryMs } = plan.options
+    this.#asking = new Asking({ ...this, pollEveryMs })
+    this.owners = new Owners(this, this.#asking)
+    this.#writers = new Writers(this, this.#asking)
   }
 
-  /** Far more happens than time passes: somebody asks again and again without waiting. */
+  /** Far more happens than time passes: a process asks again and again without waiting. */
   get isSpinning(): boolean {
     const { nodes, options } = this.plan
     const polls = (this.scheduler.nowMs - START_MS) / options.pollEveryMs
@@ -136,7 +161,8 @@ export class World {
       const untilMs = START_MS + plan.phaseMs + 30 * SECOND
       this.faults.push({ kind: 'store', node: null, fromMs: START_MS, untilMs })
     }
-    this.callers.begin()
+    this.owners.begin()
+    this.#writers.begin()
     await scheduler.run(START_MS + plan.phaseMs, () => this.isSpinning)
     this.#endFaults()
     const untilMs = scheduler.nowMs + plan.drainMs
@@ -175,16 +201,16 @@ export class World {
     }))
     return {
       limits: this.plan.limits,
-      endpoints: this.callers.endpoints,
-      writes: this.callers.writes,
+      endpoints: this.owners.endpoints,
+      writes: this.#writers.writes,
       events: [...tables.events.values()].map((event) => ({
         ...event,
-        createdAtMs: uuidTimeMs(event.id),
+        createdAtMs: this.#fannedOutAtMs.get(event.id) ?? 0,
       })),
       deliveries,
       attempts: [...tables.attempts.values()],
       finals: this.finals,
-      replays: this.callers.replays,
+      replays: this.owners.replays,
       requests: this.requests,
       faults: this.faults,
       leases: this.leases,
@@ -192,7 +218,17 @@ export class World {
       dueAtFaultsEnd: this.#dueAtFaultsEnd,
       faultsEndedAtMs: this.#faultsEndedAtMs,
       endedAtMs: this.scheduler.nowMs,
+      calls: {
+        unanswered: this.#asking.open + this.#forgotten(),
+        wronglyRefused: this.#writers.wronglyRefused,
+      },
     }
+  }
+
+  /** Changes that a process has taken and lives on without an answer to. */
+  #forgotten(): number {
+    const beforeMs = this.scheduler.nowMs - ANSWER_MS_MAX
+    return this.nodes.reduce((sum, node) => sum + node.unansweredSince(beforeMs), 0)
   }
 
   /** Gathered for 20 ms and more, and lost where the plan has it so. */
@@ -280,10 +316,10 @@ export class World {
       node.start()
     }
     for (const receiver of this.receivers.values()) {
-      const number = this.callers.numberOf(receiver.endpointId)
+      const number = this.owners.numberOf(receiver.endpointId)
       receiver.settle(this.plan.endpoints[number]?.finalMood ?? 'ok')
     }
-    if (this.plan.resumesAll) this.callers.resumeAll()
+    if (this.plan.resumesAll) this.owners.resumeAll()
   }
 
   /** Due, its endpoint active, and nothing of its payment before it, nor tried ahead of it. */
@@ -314,7 +350,7 @@ export class World {
   }
 
   #isDrained(): boolean {
-    if (this.callers.isBusy) return false
+    if (this.#asking.open > 0) return false
     if (this.twin.tables.pending.size === 0) return true
     if (this.scheduler.steps % 16 !== 0) return false
     for (const row of this.twin.tables.pending.values()) {
@@ -325,6 +361,10 @@ export class World {
 
   #twinEvents(): TwinEvents {
     return {
+      onFannedOut: (events) => {
+        for (const { id } of events) this.#fannedOutAtMs.set(id, this.scheduler.nowMs)
+      },
+      onOwed: (deliveries) => this.#countWaiting(deliveries),
       onLeaseTaken: ({ shard, epoch, owner }, previousOwner) => {
         const atMs = this.scheduler.nowMs
         this.leases.push({ shard, epoch, owner: owner as string, atMs })
@@ -356,17 +396,26 @@ export class World {
       onStatus: (endpoint) => {
         if (endpoint.status !== 'DISABLED') return
         this.counters.count('endpoint disabled')
-        this.callers.noteDisabled(endpoint.id)
+        this.owners.noteDisabled(endpoint.id)
       },
+    }
+  }
+
+  #countWaiting(deliveries: readonly HandedOff[]): void {
+    const { counters, twin } = this
+    for (const { hasElders, endpointId, paymentId, sequence } of deliveries) {
+      if (!hasElders) continue
+      for (const row of twin.tables.pending.values()) {
+        const isElder = row.endpointId === endpointId && row.paymentId === paymentId
+        if (isElder && row.sequence < sequence && row.firstFailedAtMs !== null) {
+          counters.count('order wait')
+          break
+        }
+      }
     }
   }
 
   #note(what: string): void {
     this.#hooks.onTimeline?.({ atMs: this.scheduler.nowMs, who: 'database', what })
   }
-}
-
-export function isInFlight(request: ReceivedRequest, node: string, nowMs: number): boolean {
-  const endsAtMs = Math.min(request.answeredAtMs ?? Infinity, request.sentAtMs + 15 * SECOND)
-  return request.node === node && request.startedAtMs <= nowMs && endsAtMs > nowMs
 }

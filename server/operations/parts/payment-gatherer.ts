@@ -32,7 +32,7 @@ export const GATHERER_LIMITS: GathererLimits = {
   waitingBytesMax: 128 * 1024 * 1024,
 }
 
-/** Whoever has handed a change in. Told once which of the two it was; must not throw. */
+/** Takes the answer to one change: one of the two, once. Must not throw. */
 export interface Submitter {
   recorded(recorded: RecordedPayment): void
   refused(error: unknown): void
@@ -44,6 +44,18 @@ interface Waiting {
   submitter: Submitter
 }
 
+/** When something runs later: a simulation hands in its own time. */
+export interface GathererTimers {
+  /** After all sockets that can be read now have been read. */
+  soon(run: () => void): void
+  later(ms: number, run: () => void): void
+}
+
+const NODE_TIMERS: GathererTimers = {
+  soon: (run) => void setImmediate(run),
+  later: (ms, run) => void setTimeout(run, ms),
+}
+
 type Record = (
   changes: readonly PaymentChange[],
   locking: Locking,
@@ -52,6 +64,7 @@ type Record = (
 export class PaymentGatherer {
   readonly #record: Record
   readonly #limits: GathererLimits
+  readonly #timers: GathererTimers
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #flushes = 0
@@ -59,16 +72,18 @@ export class PaymentGatherer {
   /** Payments that a transaction under way changes, or that are held: their next change waits. */
   readonly #underWay = new Set<string>()
   readonly #holds: PaymentHolds<Waiting>
-  /** Those whose next try has come. */
+  /** Holds that are due to be tried. */
   #dueHolds: Hold<Waiting>[] = []
 
   constructor(
     record: Record,
     limits: GathererLimits = GATHERER_LIMITS,
     holds: HoldLimits = HOLD_LIMITS,
+    timers: GathererTimers = NODE_TIMERS,
   ) {
     this.#record = record
     this.#limits = limits
+    this.#timers = timers
     this.#holds = new PaymentHolds(holds)
   }
 
@@ -100,9 +115,9 @@ export class PaymentGatherer {
     this.#waitingBytes += bytes
     if (this.#isFlushing) return
     this.#isFlushing = true
-    // When all sockets that had something to say have been read: what they brought travels together.
-    // A microtask would come after the first of them, and send a transaction for it alone.
-    setImmediate(() => {
+    // What all readable sockets bring travels together. A microtask would run after the first of them,
+    // and start a transaction for it alone.
+    this.#timers.soon(() => {
       this.#isFlushing = false
       this.#flush()
     })
@@ -178,7 +193,7 @@ export class PaymentGatherer {
       } else if (batch.length === 1) {
         batch[0]?.submitter.refused(error)
       } else {
-        // One of them is poison. Strangers must not suffer: each gets a transaction of its own.
+        // The database refuses one of them. The others must not fail with it: one transaction each.
         return this.#writeOneByOne(batch, locking)
       }
       return []
@@ -199,7 +214,7 @@ export class PaymentGatherer {
     const busyIds = new Set<string>()
     for (const member of batch) {
       const { id } = member.change.write
-      // Behind one that waits: it must not overtake.
+      // An earlier change of its payment waits: this one must not overtake it.
       const left = busyIds.has(id) ? [member] : await this.#write([member], locking)
       if (left.length === 0) continue
       busy.push(member)
@@ -226,7 +241,7 @@ export class PaymentGatherer {
       begun.set(paymentId, this.#holds.begin(paymentId, members))
       if (!begun.get(paymentId)) refuse(members)
     }
-    // First: what has come while these were tried must not be overtaken by what comes while they are held.
+    // First: what came while these were tried must not be overtaken by what comes while they are held.
     this.#takeAlong(begun)
     for (const hold of begun.values()) {
       if (hold === null) continue
@@ -257,7 +272,7 @@ export class PaymentGatherer {
     refuse(refused)
   }
 
-  /** In a transaction of its own, which PostgreSQL serves in its turn as soon as the payment is free. */
+  /** In a transaction of its own: PostgreSQL gives it the lock as soon as the payment is free. */
   async #wait(hold: Hold<Waiting>): Promise<void> {
     const busy = await this.#write(hold.members, 'wait')
     this.#holds.endWait()
@@ -272,13 +287,13 @@ export class PaymentGatherer {
       this.#giveUp(hold, hold.members)
       return
     }
-    setTimeout(() => {
+    this.#timers.later(ms, () => {
       this.#dueHolds.push(hold)
       this.#flush()
-    }, ms)
+    })
   }
 
-  /** Its members have their answers. What has come since then is next. */
+  /** Its members have their answers. What came while it was held is next. */
   #letGo(hold: Hold<Waiting>): void {
     this.#holds.end(hold)
     this.#freeUnlessHeld(hold.paymentId)
@@ -286,7 +301,7 @@ export class PaymentGatherer {
     if (hold.later.length > 0) this.#waiting = [...hold.later, ...this.#waiting]
   }
 
-  /** What has come later shares its answer: nothing of a payment waits twice as long. */
+  /** What came while it was held gets the same answer: no change of a payment waits twice as long. */
   #giveUp(hold: Hold<Waiting>, busy: readonly Waiting[]): void {
     this.#holds.end(hold)
     this.#freeUnlessHeld(hold.paymentId)

@@ -1,6 +1,6 @@
 // Changes whose payment another transaction holds, a company's own for example. They wait apart, bounded in
-// number and in bytes, so that strangers do not wait with them; what comes later for the same payment waits
-// behind them, so that nothing overtakes.
+// number and in bytes, so that other payments do not wait with them; a later change of the same payment
+// waits until they have their answer, so that it does not overtake them.
 
 export interface HoldLimits {
   /** Transactions that wait for a lock, each with a connection of its own: at most a quarter of the pool. */
@@ -41,7 +41,7 @@ export class Hold<M extends Held> {
   readonly paymentId: string
   /** Being tried, or waiting for the next time. */
   members: M[]
-  /** Has come since then. */
+  /** Came while the members were tried. */
   later: M[] = []
   tries = 0
   triedMs = 0
@@ -114,7 +114,7 @@ export class PaymentHolds<M extends Held> {
     this.#waits--
   }
 
-  /** When to try it again; null when that was done for long enough. */
+  /** How long until the next try; null when it was tried for long enough. */
   nextTryMs(hold: Hold<M>): number | null {
     const { tryMs, tryMsMax, triedMsMax } = this.#limits
     if (hold.triedMs >= triedMsMax) return null

@@ -1,0 +1,274 @@
+// Transactions that interleave: the twin lets the same ones through, makes the same ones wait and leaves the
+// same rows as PostgreSQL. Where the twin has no say (addresses of endpoints, the database's clock),
+// PostgreSQL alone is held to what the simulator takes for granted.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { HandedOff } from '../../server/core/queued-delivery.ts'
+import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
+import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
+import {
+  PAYMENT_BUSY,
+  type PaymentChange,
+  type RecordedChanges,
+} from '../../server/operations/record-payments.ts'
+import { replayDelivery } from '../../server/operations/replay-delivery.ts'
+import type { AttemptRecord } from '../../server/store/outcomes.ts'
+import { isWaitOver } from '../../server/store/payments.ts'
+import { replayDelivery as replayInTwin } from '../simulator/twin-replays.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { sampleWrite } from '../support/payment-sample.ts'
+import { BothStores, POLICY } from './both-stores.ts'
+import { postgresSide, type Side, twinSide, untilWaiting } from './sides.ts'
+
+const PAYMENT = '5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a00'
+
+async function prepare(t: TestContext): Promise<BothStores> {
+  const database = await cloneDatabase()
+  t.after(() => database.drop())
+  const both = new BothStores(database)
+  await both.prepare()
+  await both.register(0, true)
+  await both.register(1, false)
+  return both
+}
+
+/** Runs the script on PostgreSQL, then on the twin, and compares answers and rows. */
+async function sameOnBoth(
+  t: TestContext,
+  script: (side: Side, both: BothStores) => Promise<RecordedChanges[]>,
+): Promise<{ both: BothStores; found: RecordedChanges[] }> {
+  const both = await prepare(t)
+  const startMs = both.nowMs
+  const postgres = await postgresSide(both)
+  t.after(() => postgres.end())
+  both.takeIds()
+  const found = await script(postgres, both)
+  both.nowMs = startMs
+  const twin = await script(twinSide(both, found), both)
+  assert.deepEqual(twin.map(inOrder), found.map(inOrder))
+  await both.sameState(t.name)
+  return { both, found }
+}
+
+function inOrder({ results, deliveries }: RecordedChanges): RecordedChanges {
+  const byId = (one: HandedOff, other: HandedOff) => (one.id < other.id ? -1 : 1)
+  return { results, deliveries: deliveries.toSorted(byId) }
+}
+
+function change({ accountId }: BothStores, reference: string, id = PAYMENT): PaymentChange {
+  return { accountId, write: sampleWrite({ id, reference, document: undefined }) }
+}
+
+function sequences(recorded: readonly RecordedChanges[]): unknown[] {
+  return recorded.flatMap(({ results }) =>
+    results.map((result) => (result instanceof Error ? result : result.event?.sequence)),
+  )
+}
+
+/** A point where a transaction stops: others see that it was reached, and let it go on. */
+function gate() {
+  const reached = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<void>()
+  return {
+    reached: reached.promise,
+    open: () => opened.resolve(),
+    pass: () => {
+      reached.resolve()
+      return opened.promise
+    },
+  }
+}
+
+test('two writers of one payment: the second finds it busy, and comes after the first', async (t) => {
+  const { found } = await sameOnBoth(t, async (side, both) => {
+    const locked = gate()
+    const first = side.record([change(both, 'first')], 'try', locked.pass)
+    await locked.reached
+    const other = change(both, 'other', '5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a01')
+    const busy = await side.record([change(both, 'second'), other])
+    locked.open()
+    return [await first, busy, await side.record([change(both, 'second')])]
+  })
+  assert.deepEqual(sequences(found), [1, PAYMENT_BUSY, 1, 2])
+})
+
+test('a writer that waits for a payment reads what the one before has committed', async (t) => {
+  const { found } = await sameOnBoth(t, async (side, both) => {
+    const locked = gate()
+    const first = side.record([change(both, 'first')], 'try', locked.pass)
+    await locked.reached
+    const second = side.record([change(both, 'second')], 'wait')
+    await side.untilWaiting(1)
+    locked.open()
+    return [await first, await second]
+  })
+  assert.deepEqual(sequences(found), [1, 2])
+})
+
+test('a writer that waits for a payment finds nothing of a transaction that is rolled back', async (t) => {
+  const { found } = await sameOnBoth(t, async (side, both) => {
+    const locked = gate()
+    const first = side.record([change(both, 'first')], 'try', async () => {
+      await locked.pass()
+      throw new Error('rolled back')
+    })
+    await locked.reached
+    const second = side.record([change(both, 'second')], 'wait')
+    await side.untilWaiting(1)
+    locked.open()
+    await assert.rejects(first, /rolled back/)
+    return [await second]
+  })
+  assert.deepEqual(sequences(found), [1])
+})
+
+test('a wait for a payment ends with the statement’s time, and harms nothing', async (t) => {
+  const { found } = await sameOnBoth(t, async (side, both) => {
+    const locked = gate()
+    const first = side.record([change(both, 'first')], 'try', locked.pass)
+    await locked.reached
+    await assert.rejects(side.recordImpatiently([change(both, 'second')]), isWaitOver)
+    locked.open()
+    return [await first, await side.record([change(both, 'third')])]
+  })
+  assert.deepEqual(sequences(found), [1, 2])
+})
+
+test('an endpoint that is paused between the fan-out and its commit is owed what was fanned out', async (t) => {
+  const { both } = await sameOnBoth(t, async (side, both) => {
+    const commits = await side.holdCommits()
+    const first = side.record([change(both, 'first')])
+    await commits.untilOneIsHeld()
+    await side.changeStatus(both.endpointIds[0] as string, 'PAUSED')
+    await commits.release()
+    return [await first]
+  })
+  assert.equal(both.twin.tables.pending.size, 2)
+})
+
+test('an endpoint that is deleted between the fan-out and its commit is owed what was fanned out', async (t) => {
+  const { both } = await sameOnBoth(t, async (side, both) => {
+    const commits = await side.holdCommits()
+    const first = side.record([change(both, 'first')])
+    await commits.untilOneIsHeld()
+    await side.remove(both.endpointIds[0] as string)
+    await commits.release()
+    return [await first]
+  })
+  // The engine cancels it when it comes to send it: it asks for the endpoint first.
+  assert.equal(both.twin.tables.pending.size, 2)
+})
+
+test('a fan-out that fails leaves no payment and no event', async (t) => {
+  const both = await prepare(t)
+  const { pool } = both.database
+  await pool.query(`
+    create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'no delivery today'; end $$;
+    create trigger refuses before insert on pending_deliveries
+      for each row execute function refuse()`)
+  const postgres = await postgresSide(both)
+  t.after(() => postgres.end())
+  await assert.rejects(postgres.record([change(both, 'first')]), /no delivery today/)
+  await both.sameState(t.name)
+})
+
+test('of two replays at once one begins a run, and the other finds the delivery pending', async (t) => {
+  const both = await prepare(t)
+  const id = await deliverOne(both)
+  const { pool } = both.database
+  const holder = await pool.connect()
+  await holder.query('begin; select from final_deliveries for update')
+  const owner = { clientKey: both.clientKey, accountId: null }
+  const settled = Promise.allSettled([1, 2].map(() => replayDelivery(both.deps, owner, id)))
+  await untilWaiting(pool, 2)
+  await holder.query('commit')
+  holder.release()
+  const ends = await settled
+  const codes = ends.map((end) => (end.status === 'rejected' ? end.reason.code : end.value.state))
+  assert.deepEqual(codes.toSorted(), ['PENDING', 'delivery-not-final'])
+  replayInTwin(both.twin, id, both.nowMs)
+  await both.sameState(t.name)
+})
+
+/** Accepts a payment and delivers it to one endpoint; returns the delivery's id. */
+async function deliverOne(both: BothStores): Promise<string> {
+  await both.accept([change(both, 'first').write])
+  const { nowMs, processes, twin } = both
+  await both.store(0).takeLeases(64, new Map())
+  twin.leases.takeLeases(processes[0], 64, POLICY.leaseMs, new Map(), nowMs)
+  const row = twin.tables.pending.values().next().value ?? assert.fail()
+  const record: AttemptRecord = {
+    ...row,
+    epoch: 1,
+    attempt: 1,
+    runAttempt: 1,
+    atMs: nowMs,
+    durationMs: 1,
+    outcome: 'answered',
+    status: 200,
+    excerpt: null,
+    state: 'DELIVERED',
+    nextAttemptAtMs: null,
+    firstAttemptAtMs: nowMs,
+    deadlineAtMs: nowMs + 1,
+    supersedes: false,
+  }
+  await both.store(0).recordOutcomes([record], nowMs)
+  twin.outcomes.recordOutcomes([record], nowMs)
+  return row.id
+}
+
+for (const [what, isSame] of [
+  ['one address at once: it is one endpoint', true],
+  ['two addresses at once where one more may be: one is refused', false],
+] as const) {
+  test(`two processes register ${what}`, async (t) => {
+    const both = await prepare(t)
+    const { pool } = both.database
+    const holder = await pool.connect()
+    // Nothing can be inserted, all can be read: both have looked before either has written.
+    await holder.query('begin; lock table endpoints in share row exclusive mode')
+    const endpointsMax = 2
+    const registrations = [0, 1].map((number) => {
+      const deps = {
+        ...both.deps,
+        config: { ...both.deps.config, endpointsMax },
+        endpointChanges: new OneAtATime<number>(),
+      }
+      const url = isSame ? 'https://one.example/' : `https://one.example/${number}`
+      return saveEndpoint(deps, both.requestFor(url, null, 'k'))
+    })
+    const settled = Promise.allSettled(registrations)
+    await untilWaiting(pool, 2)
+    await holder.query('commit')
+    holder.release()
+    const ends = await settled
+    const ids = new Set(
+      ends.map((end) => (end.status === 'fulfilled' ? end.value : end.reason.code)),
+    )
+    const { rows } = await pool.query("select id from endpoints where url like '%one.example%'")
+    assert.equal(rows.length, 1)
+    assert.deepEqual(
+      [...ids].toSorted(),
+      [rows[0].id, ...(isSame ? [] : ['too-many-endpoints'])].toSorted(),
+    )
+  })
+}
+
+test('a renewal tells the database’s time, whatever time the process has', async (t) => {
+  const both = await prepare(t)
+  const { pool } = both.database
+  const read = async () => {
+    const { rows } = await pool.query<{ ms: number }>(
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
+    )
+    return rows[0]?.ms as number
+  }
+  const before = await read()
+  t.mock.method(Date, 'now', () => before + 3_600_000)
+  const { nowMs } = await both.store(0).renewLeases(new Map())
+  t.mock.restoreAll()
+  assert.ok(before <= nowMs && nowMs <= (await read()))
+})

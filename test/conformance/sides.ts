@@ -1,0 +1,173 @@
+// PostgreSQL and the twin, one after the other: the same transactions in the same interleaving. A script
+// holds a side still where it needs to, and does what others do in between.
+
+import { setImmediate as loopTurn } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
+import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
+import type { PaymentStore } from '../../server/operations/parts/payment-store.ts'
+import { postgresPaymentStore } from '../../server/operations/parts/postgres-payment-store.ts'
+import {
+  type Locking,
+  type PaymentChange,
+  type RecordedChanges,
+  recordPayments,
+} from '../../server/operations/record-payments.ts'
+import { createPool } from '../../server/store/db.ts'
+import * as twinEndpoints from '../simulator/twin-endpoints.ts'
+import type { BothStores } from './both-stores.ts'
+import { twinPaymentStore } from './twin-payment-store.ts'
+
+/** Longer than any step takes, shorter than a test may take. */
+const WAIT_MS_MAX = 20_000
+
+export interface Side {
+  /** The real recordPayments; `onLocked` runs when the payments are locked and before all else. */
+  record(
+    changes: readonly PaymentChange[],
+    locking?: Locking,
+    onLocked?: () => Promise<void>,
+  ): Promise<RecordedChanges>
+  /** The same with a statement's time of 300 ms. */
+  recordImpatiently(changes: readonly PaymentChange[]): Promise<RecordedChanges>
+  /** Until so many transactions wait for a lock of another. */
+  untilWaiting(count: number): Promise<void>
+  /** From now on transactions that have fanned out do not get on with their commit, until released. */
+  holdCommits(): Promise<{ untilOneIsHeld(): Promise<void>; release(): Promise<void> }>
+  changeStatus(endpointId: string, status: 'ACTIVE' | 'PAUSED'): Promise<void>
+  remove(endpointId: string): Promise<void>
+}
+
+const IMPATIENT_MS = 300
+const COMMIT_GATE = 424_242
+
+export async function postgresSide(both: BothStores): Promise<Side & { end(): Promise<void> }> {
+  const { pool, url } = both.database
+  await pool.query(`
+    create or replace function wait_at_commit() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock(${COMMIT_GATE}); return null; end $$`)
+  await pool.query(`
+    create constraint trigger waits_at_commit after insert on events
+      deferrable initially deferred for each row execute function wait_at_commit()`)
+  const impatient = createPool({
+    url,
+    connectionsMax: 2,
+    onIdleError: () => {},
+    applicationName: 'paybell test',
+    statementTimeoutMs: IMPATIENT_MS,
+  })
+  const record = (payments: PaymentStore, changes: readonly PaymentChange[], locking?: Locking) => {
+    const accounts = { find: async () => new Map([[both.accountId, both.clientKey]]) }
+    return recordPayments({ ...both.deps, payments, accounts }, changes, locking)
+  }
+  return {
+    record: (changes, locking, onLocked) =>
+      record(stopping(postgresPaymentStore(pool), onLocked), changes, locking),
+    recordImpatiently: (changes) => record(postgresPaymentStore(impatient), changes, 'wait'),
+    untilWaiting: (count) => untilWaiting(pool, count),
+    holdCommits: async () => {
+      const gate = await pool.connect()
+      await gate.query('select pg_advisory_lock($1)', [COMMIT_GATE])
+      return {
+        untilOneIsHeld: () => untilWaiting(pool, 1),
+        release: async () => {
+          await gate.query('select pg_advisory_unlock($1)', [COMMIT_GATE])
+          gate.release()
+        },
+      }
+    },
+    changeStatus: async (endpointId, status) => {
+      await changeEndpoint(both.deps, both.scopeOf(endpointId), endpointId, status)
+    },
+    remove: (endpointId) => deleteEndpoint(both.deps, both.scopeOf(endpointId), endpointId),
+    end: () => impatient.end(),
+  }
+}
+
+/** `found` are PostgreSQL's answers, whose ids the twin takes over. */
+export function twinSide(both: BothStores, found: readonly RecordedChanges[]): Side {
+  const { twin } = both
+  const eventIds = both.takeIds()
+  const drawn = new Map(
+    found.flatMap(({ deliveries }) =>
+      deliveries.map((row) => [`${row.eventId}/${row.endpointId}`, row.id] as const),
+    ),
+  )
+  const newDeliveryId = (eventId: string, endpointId: string) =>
+    drawn.get(`${eventId}/${endpointId}`) ?? 'none'
+  let gate: Promise<void> = Promise.resolve()
+  const record = (payments: PaymentStore, changes: readonly PaymentChange[], locking?: Locking) =>
+    recordPayments(
+      {
+        payments,
+        accounts: { find: async () => new Map([[both.accountId, both.clientKey]]) },
+        clock: both.deps.clock,
+        newId: () => eventIds.shift() as string,
+      },
+      changes,
+      locking,
+    )
+  return {
+    record: (changes, locking, onLocked) => {
+      const store = twinPaymentStore(twin, newDeliveryId, { beforeCommit: () => gate })
+      return record(stopping(store, onLocked), changes, locking)
+    },
+    recordImpatiently: (changes) =>
+      record(
+        twinPaymentStore(twin, newDeliveryId, { statementMsMax: IMPATIENT_MS }),
+        changes,
+        'wait',
+      ),
+    untilWaiting: async () => void (await loopTurn()),
+    holdCommits: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gate = promise
+      return { untilOneIsHeld: async () => void (await loopTurn()), release: async () => resolve() }
+    },
+    changeStatus: async (endpointId, status) => {
+      twinEndpoints.changeStatus(twin, endpointId, status, both.nowMs)
+    },
+    remove: async (endpointId) => {
+      twinEndpoints.deleteEndpoint(twin, endpointId, both.nowMs)
+    },
+  }
+}
+
+/** The same store, where a transaction that has its locks waits for `onLocked`. */
+function stopping(
+  store: PaymentStore,
+  onLocked: () => Promise<void> = async () => {},
+): PaymentStore {
+  return {
+    ...store,
+    transact: (run) =>
+      store.transact((transaction) =>
+        run({
+          ...transaction,
+          tryLock: async (ids) => {
+            const tried = await transaction.tryLock(ids)
+            await onLocked()
+            return tried
+          },
+          lock: async (ids) => {
+            const stored = await transaction.lock(ids)
+            await onLocked()
+            return stored
+          },
+        }),
+      ),
+  }
+}
+
+/** Until so many connections of this database wait for a lock. */
+export async function untilWaiting(pool: Pool, count: number): Promise<void> {
+  const endsAt = performance.now() + WAIT_MS_MAX
+  for (;;) {
+    const { rows } = await pool.query<{ waiting: number }>(
+      `select count(*) as waiting from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    if ((rows[0]?.waiting ?? 0) >= count) return
+    if (performance.now() > endsAt) throw new Error(`there were never ${count} that wait`)
+  }
+}

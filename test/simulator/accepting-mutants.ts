@@ -1,0 +1,92 @@
+// Deliberate faults in accepting: recordPayments, the gatherer and what surrounds their transaction.
+
+import { type Mutant, patch, type TestedMutant } from './mutant.ts'
+
+const RECORD = 'operations/record-payments.ts'
+const GATHERER = 'operations/parts/payment-gatherer.ts'
+
+export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
+  {
+    name: 'answer before commit',
+    patches: [
+      patch(
+        RECORD,
+        'const { results, deliveries, audits } = await payments.transact(async (transaction) => {',
+        'const early = Promise.withResolvers()\n  void payments.transact(async (transaction) => {',
+      ),
+      patch(
+        RECORD,
+        'const { changes: saved, raised } = plan',
+        'const { changes: saved, raised } = plan\n    early.resolve({ results: plan.results, deliveries: [] })',
+      ),
+      patch(
+        RECORD,
+        '    return { results: plan.results, deliveries, audits }\n  })\n',
+        '    return { results: plan.results, deliveries, audits }\n  }).catch(early.reject)\n  const { results, deliveries, audits = [] } = await early.promise\n',
+      ),
+    ],
+  },
+  {
+    name: 'sequence without the payment’s lock',
+    patches: [
+      patch(
+        RECORD,
+        'const locked = await lock(transaction, changes, locking)',
+        'const locked = await payments.transact((other) => lock(other, changes, locking))',
+      ),
+    ],
+  },
+  {
+    name: 'a busy payment is written all the same',
+    patches: [
+      patch(RECORD, 'if (busy.has(write.id)) {', 'if (busy.has(write.id) && busy.size > 99) {'),
+    ],
+  },
+  {
+    name: 'a commit that fails is answered as done',
+    patches: [
+      patch(
+        RECORD,
+        'const deliveries = await transaction.saveAndCommit({ changes: saved, raised, audits }, now)',
+        'const deliveries = await transaction.saveAndCommit({ changes: saved, raised, audits }, now).catch(() => [])',
+      ),
+    ],
+  },
+  {
+    name: 'one refused write takes its batch along',
+    patches: [
+      patch(
+        GATHERER,
+        'return this.#writeOneByOne(batch, locking)',
+        'for (const { submitter } of batch) submitter.refused(error)',
+      ),
+    ],
+  },
+  {
+    name: 'what came while a payment was held is forgotten',
+    patches: [
+      patch(
+        GATHERER,
+        'if (hold.later.length > 0) this.#waiting = [...hold.later, ...this.#waiting]',
+        'void hold.later',
+      ),
+    ],
+  },
+  {
+    name: 'a wait that is over frees no slot',
+    patches: [patch(GATHERER, '    this.#holds.endWait()\n', '')],
+    test: 'server/operations/parts/payment-gatherer.test.ts',
+  },
+  {
+    name: 'hand-off of a batch that is rolled back',
+    patches: [
+      patch('operations/parts/postgres-payment-store.ts', '        commit(),\n', ''),
+      patch(
+        'store/db.ts',
+        'await commit()\n    return result',
+        'void commit().catch(() => {})\n    return result',
+      ),
+    ],
+    test: 'server/operations/record-payments.test.ts',
+  },
+]

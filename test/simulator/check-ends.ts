@@ -1,0 +1,35 @@
+// I3: every delivery has ended for a reason that others can confirm.
+
+import type { ReceivedRequest, Violation } from './records.ts'
+import type { RunIndex } from './run-index.ts'
+
+/** I3: every delivery ended for a reason that somebody else can confirm. */
+export function atLeastOnce(seen: RunIndex): Violation[] {
+  return seen.run.deliveries.flatMap((delivery) => {
+    const requests = seen.requestsOf(delivery)
+    const isAccepted = (request: ReceivedRequest) => request.status === 200
+    if (delivery.state === 'DELIVERED') {
+      if (requests.some((request) => isAccepted(request) && request.wasAnswerHeard)) return []
+      return [seen.of('I3', 'DELIVERED, but the receiver never answered 200', delivery)]
+    }
+    if (delivery.state === 'SUPERSEDED') {
+      const isOvertaken = seen.run.requests.some(
+        (request) =>
+          request.endpointId === delivery.endpointId &&
+          request.paymentId === delivery.paymentId &&
+          request.sequence > delivery.sequence &&
+          isAccepted(request),
+      )
+      return isOvertaken ? [] : [seen.of('I3', 'SUPERSEDED by nothing', delivery)]
+    }
+    if (delivery.state === 'CANCELLED') {
+      const acts = seen.endpoints.get(delivery.endpointId)?.acts ?? []
+      if (acts.some((act) => act.kind === 'delete')) return []
+      return [seen.of('I3', 'CANCELLED by nobody', delivery)]
+    }
+    if (delivery.state === 'EXHAUSTED' && requests.length === 0 && delivery.attempts === 0) {
+      return [seen.of('I3', 'EXHAUSTED without a single attempt', delivery)]
+    }
+    return []
+  })
+}

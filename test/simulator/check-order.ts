@@ -1,0 +1,98 @@
+// I5 and I6: no needless second request, and updates of one payment in sequence.
+
+import { isBlind } from './clock-checks.ts'
+import type { ReceivedRequest, Violation } from './records.ts'
+import { name, ofRequest, type RunIndex } from './run-index.ts'
+
+/** I5: a second request after a 200 only where that 200 was lost, or a fault met its recording. */
+export function boundedDuplicates(seen: RunIndex): Violation[] {
+  const wrong: Violation[] = []
+  for (const { delivery, requests } of seen.runs) {
+    for (const [index, request] of requests.entries()) {
+      const next = requests[index + 1]
+      if (request.status !== 200 || !request.wasAnswerHeard || next === undefined) continue
+      if (seen.isSick(request.node, request.sentAtMs, next.sentAtMs)) continue
+      if (isBlind(seen.run, next)) continue
+      wrong.push(seen.of('I5', 'sent again after a 200 that was heard', delivery, next))
+    }
+  }
+  return wrong
+}
+
+/** I6: per endpoint and payment, one in flight, in sequence, never backwards. */
+export function order(seen: RunIndex): Violation[] {
+  const strands = Map.groupBy(
+    seen.run.requests.filter((request) => !request.isReplay && !isBlind(seen.run, request)),
+    (request) => `${request.endpointId}/${request.paymentId}`,
+  )
+  return [...strands.values()].flatMap((strand) => {
+    const inOrder = strand.toSorted((one, other) => one.startedAtMs - other.startedAtMs)
+    return [
+      ...oneInFlight(seen, inOrder),
+      ...eldersFirst(seen, inOrder),
+      ...neverBackwards(seen, inOrder),
+    ]
+  })
+}
+
+function oneInFlight(seen: RunIndex, strand: readonly ReceivedRequest[]): Violation[] {
+  const wrong: Violation[] = []
+  let last: ReceivedRequest | null = null
+  for (const request of strand) {
+    if (last !== null && request.startedAtMs < endOf(seen, last)) {
+      wrong.push(ofRequest('I6', `two in flight: ${name(last)} and ${name(request)}`, request))
+    }
+    if (last === null || endOf(seen, request) > endOf(seen, last)) last = request
+  }
+  return wrong
+}
+
+function eldersFirst(seen: RunIndex, strand: readonly ReceivedRequest[]): Violation[] {
+  const { patienceMs, clocksApartMs } = seen.run.limits
+  const [first] = strand
+  const wrong: Violation[] = []
+  const elders = seen.run.deliveries.filter(
+    (delivery) =>
+      delivery.endpointId === first?.endpointId && delivery.paymentId === first.paymentId,
+  )
+  for (const request of strand) {
+    for (const elder of elders) {
+      if (elder.sequence >= request.sequence) continue
+      const finals = seen.finals.get(elder.id) ?? []
+      if (finals.some((final) => final.atMs <= request.sentAtMs)) continue
+      const failed = (seen.attempts.get(elder.id) ?? []).find((row) => row.status !== 200)
+      if (failed && request.sentAtMs >= failed.atMs + patienceMs - clocksApartMs) continue
+      const detail = `${name(request)} starts while update ${elder.sequence} waits`
+      wrong.push(ofRequest('I6', detail, request))
+    }
+  }
+  return wrong
+}
+
+/** Once a newer update was sent, whatever came of it, an older one is sent only if that one was given up. */
+function neverBackwards(seen: RunIndex, strand: readonly ReceivedRequest[]): Violation[] {
+  const wrong: Violation[] = []
+  let newest: ReceivedRequest[] = []
+  for (const request of strand) {
+    newest = newest.filter((newer) => !wasGivenUp(seen, newer, request.sentAtMs))
+    const newer = newest.find(({ sequence }) => sequence > request.sequence)
+    if (newer !== undefined) {
+      const detail = `${name(request)} after ${name(newer)}, which was answered ${newer.status}`
+      wrong.push(ofRequest('I6', detail, request))
+    }
+    newest.push(request)
+  }
+  return wrong
+}
+
+function wasGivenUp(seen: RunIndex, request: ReceivedRequest, beforeMs: number): boolean {
+  const finals = seen.finals.get(seen.deliveryOf(request)?.id ?? '') ?? []
+  return finals.some(
+    ({ state, atMs }) => (state === 'EXHAUSTED' || state === 'CANCELLED') && atMs <= beforeMs,
+  )
+}
+
+function endOf(seen: RunIndex, request: ReceivedRequest): number {
+  const deadlineMs = request.sentAtMs + seen.run.limits.attemptMsMax
+  return Math.min(request.answeredAtMs ?? deadlineMs, deadlineMs)
+}

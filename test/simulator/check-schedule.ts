@@ -1,0 +1,129 @@
+// I4: the 7 days of a run, and the delays between its attempts.
+
+import type { StoredDelivery, Violation } from './records.ts'
+import { type DeliveryRun, inactiveSpans, type RunIndex } from './run-index.ts'
+
+/** I4: no attempt after the window, the last one at its end, nothing exhausted while inactive. */
+export function window(seen: RunIndex): Violation[] {
+  const { closingMs, clockErrorMs, controlMsMax, leaseMs } = seen.run.limits
+  const wrong: Violation[] = []
+  for (const [index, run] of seen.runs.entries()) {
+    const first = run.attempts[0]
+    if (first === undefined) continue
+    const { delivery } = run
+    const endsAtMs = windowEnd(seen, run, first.atMs)
+    const slackMs = clockErrorMs + pauseSlackMs(seen, delivery.endpointId)
+    // What is stored is the end of the newest run; pauses are added to it when they end.
+    const isNewest = seen.runs[index + 1]?.delivery !== delivery
+    const hasPaused = inactiveSpans(seen.endpoints.get(delivery.endpointId)).length > 0
+    const storedMs = delivery.deadlineAtMs ?? endsAtMs
+    if (isNewest && !hasPaused && Math.abs(storedMs - endsAtMs) > slackMs) {
+      wrong.push(seen.of('I4', 'the end is not 7 days after the first attempt', delivery))
+    }
+    for (const request of run.requests) {
+      if (request.sentAtMs > endsAtMs + slackMs) {
+        wrong.push(seen.of('I4', 'an attempt starts after the 7 days', delivery, request))
+      }
+    }
+    const final = seen.finalOf(run)
+    if (final?.state !== 'EXHAUSTED') continue
+    if (final.atMs < endsAtMs - closingMs - slackMs) {
+      wrong.push(seen.of('I4', 'EXHAUSTED before the last 5 minutes', delivery))
+    }
+    const closesAtMs = endsAtMs - closingMs - slackMs
+    const isClosed = seen.run.requests.some(
+      (request) =>
+        request.endpointId === delivery.endpointId &&
+        request.sentAtMs >= closesAtMs &&
+        request.sentAtMs <= endsAtMs + slackMs,
+    )
+    const wasSick = seen.isSick(null, closesAtMs - 3 * leaseMs, final.atMs, true)
+    if (!isClosed && !wasSick && !wasPassed(seen, run, final.atMs)) {
+      wrong.push(seen.of('I4', 'EXHAUSTED without a closing attempt', delivery))
+    }
+    const isInactive = inactiveSpans(seen.endpoints.get(delivery.endpointId)).some(
+      (span) => span.fromMs + controlMsMax < final.atMs && final.atMs < span.untilMs,
+    )
+    if (isInactive && !wasSick) {
+      wrong.push(seen.of('I4', 'EXHAUSTED while its endpoint was not active', delivery))
+    }
+  }
+  return wrong
+}
+
+/** I4, the schedule: no retry earlier than its delay allows, nor much later when all is well. */
+export function schedule(seen: RunIndex): Violation[] {
+  const { retryBaseMs, retryCapMs, jitter, clockErrorMs, breakerMsMax } = seen.run.limits
+  const { leaseMs, pollMs, attemptMsMax } = seen.run.limits
+  const wrong: Violation[] = []
+  for (const { attempts, delivery } of seen.runs) {
+    for (const [index, next] of attempts.entries()) {
+      const before = attempts[index - 1]
+      if (before === undefined || next.attempt !== before.attempt + 1) continue
+      if (seen.wasTouched(delivery.endpointId, before.atMs, next.atMs)) continue
+      const delayMs = Math.min(retryBaseMs * 2 ** (index - 1), retryCapMs)
+      const gapMs = next.atMs - before.atMs
+      const end = delivery.deadlineAtMs ?? Number.POSITIVE_INFINITY
+      const isLast = next.atMs >= end - seen.run.limits.closingMs
+      if (gapMs < delayMs * (1 - jitter) - clockErrorMs && !isLast) {
+        wrong.push(seen.of('I4', `attempt ${next.attempt} comes early`, delivery))
+      }
+      const asked = before.status === 429 || before.status === 503 ? 2 : 1
+      const latestMs = delayMs * (1 + jitter) * asked + breakerMsMax + 3 * pollMs + attemptMsMax
+      const isSick = seen.isSick(null, before.atMs - leaseMs, next.atMs, true)
+      // Behind an open circuit it may be postponed while others of its endpoint are the probes.
+      const isPostponed = seen.run.requests.some(
+        (request) =>
+          request.endpointId === delivery.endpointId &&
+          request.sentAtMs > before.atMs + latestMs - breakerMsMax &&
+          request.sentAtMs < next.atMs - clockErrorMs,
+      )
+      const isExcused = isSick || isPostponed || isOvertaken(seen, delivery)
+      if (gapMs > latestMs + clockErrorMs && !isExcused) {
+        wrong.push(seen.of('I4', `attempt ${next.attempt} comes late`, delivery))
+      }
+    }
+  }
+  return wrong
+}
+
+/** The window's end; what time the endpoint was not active is added. */
+function windowEnd(seen: RunIndex, run: DeliveryRun, firstAtMs: number): number {
+  const { windowMs } = seen.run.limits
+  let endsAtMs = firstAtMs + windowMs
+  const overAtMs = seen.finalOf(run)?.atMs ?? Number.POSITIVE_INFINITY
+  for (const span of inactiveSpans(seen.endpoints.get(run.delivery.endpointId))) {
+    if (span.fromMs >= overAtMs) continue
+    if (span.untilMs <= firstAtMs || span.fromMs >= endsAtMs) continue
+    endsAtMs += span.untilMs - Math.max(span.fromMs, firstAtMs)
+  }
+  return endsAtMs
+}
+
+/** A pause begins and ends at the time that its caller's process took, a little before the commit. */
+function pauseSlackMs(seen: RunIndex, endpointId: string): number {
+  const acts = seen.endpoints.get(endpointId)?.acts ?? []
+  return acts.reduce((sum, act) => sum + Math.max(0, act.appliedAtMs - act.askedAtMs), 0)
+}
+
+/** A newer update of its payment exists: the two take turns. */
+function isOvertaken(seen: RunIndex, { endpointId, paymentId, sequence }: StoredDelivery): boolean {
+  return seen.run.deliveries.some(
+    (other) =>
+      other.endpointId === endpointId && other.paymentId === paymentId && other.sequence > sequence,
+  )
+}
+
+/** A newer update of its payment was attempted: it waits for that one, and is not sent. */
+function wasPassed(seen: RunIndex, { delivery, requests }: DeliveryRun, beforeMs: number): boolean {
+  const isReplay = requests.some((request) => request.isReplay)
+  return seen.run.requests.some(
+    (request) =>
+      request.endpointId === delivery.endpointId &&
+      request.paymentId === delivery.paymentId &&
+      request.sequence > delivery.sequence &&
+      request.sentAtMs <= beforeMs &&
+      !request.isReplay &&
+      !isReplay,
+  )
+}

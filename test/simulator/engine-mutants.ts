@@ -1,0 +1,260 @@
+// Deliberate faults in the engine and its rules. Each breaks one promise in the way that a hurried change
+// would.
+
+import { type Mutant, patch, type TestedMutant } from './mutant.ts'
+
+export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
+  {
+    name: 'lease shorter than the attempt',
+    patches: [
+      patch('core/lease.ts', 'leaseMs: 25_000', 'leaseMs: 8_000'),
+      patch(
+        'core/lease.ts',
+        'cautiousMs > policy.attemptMsMax + policy.recordingMsMax',
+        'cautiousMs > policy.recordingMsMax',
+      ),
+    ],
+  },
+  {
+    name: 'lease counted from the reply',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'Object.assign(lease, now, this.#endsOf(sentAt))',
+        'Object.assign(lease, now, this.#endsOf({ ...sentAt, ...this.#readClocks() }))',
+      ),
+      patch(
+        'delivery/shards.ts',
+        '{ ...lease, ...this.#endsOf(sentAt) }',
+        '{ ...lease, ...this.#endsOf({ ...sentAt, ...this.#readClocks() }) }',
+      ),
+    ],
+  },
+  {
+    name: 'no check before sending',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
+        'return hasRoom !== null',
+      ),
+    ],
+  },
+  {
+    name: 'k+1 while k waits for its retry',
+    patches: [
+      patch(
+        'core/strand.ts',
+        'givesWayAtMs(owed[front] as OwedUpdate, patienceMs) <= nowMs',
+        'givesWayAtMs(owed[front] as OwedUpdate, 0) <= nowMs',
+      ),
+    ],
+  },
+  {
+    name: 'a strand read again forgets what is in flight',
+    patches: [
+      patch(
+        'delivery/lanes.ts',
+        'if (lane.departed.has(strand.key)) return',
+        'if (lane.departed === null) return',
+      ),
+    ],
+  },
+  {
+    name: 'patience without SUPERSEDED',
+    patches: [
+      patch(
+        'delivery/attempt.ts',
+        "supersedes: decision.state === 'DELIVERED' &&",
+        'supersedes: attemptsNever() &&',
+      ),
+      patch(
+        'delivery/attempt.ts',
+        'export interface PreparedAttempt {',
+        'const attemptsNever = () => false\n\nexport interface PreparedAttempt {',
+      ),
+    ],
+  },
+  {
+    name: 'older update sent after a newer 200',
+    patches: [
+      patch(
+        'core/strand.ts',
+        'return hasNext && hasGivenWay ? front + 1 : front',
+        'return hasNext && hasGivenWay && (owed[front]?.nextAttemptAtMs ?? 0) > nowMs ? front + 1 : front',
+      ),
+    ],
+  },
+  {
+    name: 'older update sent while a newer one waits',
+    patches: [
+      patch(
+        'core/strand.ts',
+        'if (elder.deadlineAtMs === null) continue',
+        "if (elder.nextAttemptAtMs <= nowMs && (owed[front]?.nextAttemptAtMs ?? 0) > nowMs) return { kind: 'send', update: elder }",
+      ),
+    ],
+  },
+  {
+    name: 'exhaustion by a process’s clock',
+    patches: [
+      patch(
+        'store/database-clock.ts',
+        'this.#offsetMs = databaseMs - (sentAtMs + receivedAtMs) / 2',
+        'void databaseMs',
+      ),
+    ],
+  },
+  {
+    name: 'lease taken before it was silent long enough',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'const silent = this.#others.silentFor(this.#policy.leaseMs,',
+        'const silent = this.#others.silentFor(this.#policy.leaseMs / 5,',
+      ),
+    ],
+  },
+  {
+    name: 'silence counted on a clock that jumps ahead',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'silentFor(this.#policy.leaseMs, sentAt.monotonicMs)\n    if',
+        'silentFor(this.#policy.leaseMs, sentAt.cautiousMs)\n    if',
+      ),
+    ],
+  },
+  {
+    name: 'own lease counted on a clock that sleeps',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'cautiousMs: cautiousMs() }',
+        'cautiousMs: cautiousMs === null ? 0 : clock.monotonicMs() }',
+      ),
+      patch(
+        'delivery/shards.ts',
+        'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
+        'return hasRoom(lease, this.#policy, this.#clock.monotonicMs())',
+      ),
+    ],
+  },
+  {
+    name: 'refused record is resent',
+    patches: [
+      patch(
+        'delivery/recorder.ts',
+        'for (const lease of recorded.lost) this.#leases.refused(lease)',
+        'void recorded.lost',
+      ),
+    ],
+  },
+  {
+    name: 'a stop is not announced',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'await this.#environment.store.leave(busy)\n    this.#environment.wakeUps?.announceLeases()',
+        'await this.#environment.store.leave(busy)',
+      ),
+    ],
+  },
+  {
+    name: 'window from creation',
+    patches: [
+      patch(
+        'delivery/attempt.ts',
+        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs',
+        "delivery.deadlineAtMs ?? Number.parseInt(delivery.eventId.replace('-', '').slice(0, 12), 16) + policy.windowMs",
+      ),
+    ],
+  },
+  {
+    name: 'window reset at each retry',
+    patches: [
+      patch(
+        'delivery/attempt.ts',
+        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs',
+        'atMs + policy.windowMs',
+      ),
+    ],
+  },
+  {
+    name: 'a window of 8 days',
+    patches: [patch('core/backoff.ts', 'windowMs: (7 * DAY_MS)', 'windowMs: (8 * DAY_MS)')],
+  },
+  {
+    name: 'a base of 2 s',
+    patches: [patch('core/backoff.ts', 'baseMs: (5 * SECOND)', 'baseMs: (2 * SECOND)')],
+  },
+  {
+    name: 'a cap of 12 h',
+    patches: [patch('core/backoff.ts', 'capMs: (6 * HOUR)', 'capMs: (12 * HOUR)')],
+  },
+  {
+    name: 'backoff uncapped',
+    patches: [
+      patch('core/backoff.ts', 'return Math.min(doubled, policy.capMs) *', 'return doubled *'),
+    ],
+  },
+  {
+    name: 'jitter negative',
+    patches: [
+      patch(
+        'core/backoff.ts',
+        '1 + policy.jitter * (2 * random() - 1)',
+        '1 - 4 * policy.jitter * random()',
+      ),
+    ],
+  },
+  {
+    name: 'Retry-After unclamped',
+    patches: [
+      patch(
+        'core/backoff.ts',
+        'return Math.min(Math.max(askedMs / policy.timeScale, delayMs), 2 * delayMs)',
+        'return Math.max(askedMs / policy.timeScale, delayMs)',
+      ),
+    ],
+  },
+  {
+    name: 'any 2xx succeeds',
+    patches: [
+      patch(
+        'core/delivery.ts',
+        "outcome.kind === 'answered' && outcome.status === 200",
+        "outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300",
+      ),
+    ],
+  },
+  {
+    name: 'stop without hand-over',
+    patches: [patch('delivery/engine.ts', 'await this.#shards.leave()', 'await Promise.resolve()')],
+  },
+  {
+    name: 'lost health is not put back',
+    patches: [patch('delivery/engine.ts', 'this.#health.putBack(deltas)', 'void deltas')],
+  },
+  {
+    name: 'store error swallowed and marked delivered',
+    patches: [
+      patch(
+        'delivery/recorder.ts',
+        'await this.#pause(Math.min(this.#limits.retryMs * tries, 2_000))',
+        'for (const entry of left) this.#finish(entry, true)\n        return',
+      ),
+    ],
+  },
+  {
+    name: 'hand-off to a shard gained since',
+    patches: [
+      patch(
+        'delivery/engine.ts',
+        '!this.#shards.hasHeldSince(delivery.shard, beganAtMs) || isOutdated(delivery)',
+        'isOutdated(delivery)',
+      ),
+    ],
+    test: 'server/delivery/engine.test.ts',
+  },
+]

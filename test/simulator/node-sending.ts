@@ -1,0 +1,71 @@
+// One callback from a simulated process to a simulated receiver, and what becomes of its answer.
+
+import type { AttemptResult, CallbackRequest } from '../../server/core/callback-request.ts'
+import type { Outcome } from '../../server/core/delivery.ts'
+import type { Dice } from './dice.ts'
+import type { NodeClocks } from './node-clocks.ts'
+import type { Door, NodeWorld } from './node-world.ts'
+
+export interface SendingNode {
+  name: string
+  world: Pick<NodeWorld, 'scheduler' | 'options' | 'startMs' | 'receiverAt'>
+  clocks: NodeClocks
+  dice: Dice
+  door: Door
+  cautiousMs(): number
+}
+
+/** Connecting takes time and needs the process; once the request is out, nothing calls it back. */
+export function sendFrom(node: SendingNode, request: CallbackRequest): Promise<AttemptResult> {
+  const { name, world, clocks, dice, door, cautiousMs } = node
+  return new Promise((resolve) => {
+    const { scheduler, options, startMs } = world
+    const { attemptMsMax } = options.leases
+    const calledAtMs = scheduler.nowMs
+    const startedAtMonotonicMs = clocks.monotonicMs()
+    const startedAtCautiousMs = cautiousMs()
+    const finish = (outcome: Outcome): Outcome => {
+      const durationMs = clocks.monotonicMs() - startedAtMonotonicMs
+      // The process may have slept: an answer that it reads after the deadline is late.
+      const heard: Outcome =
+        durationMs > attemptMsMax ? { kind: 'unreachable', reason: 'timeout' } : outcome
+      resolve({ outcome: heard, durationMs })
+      return heard
+    }
+    const timeOut = () =>
+      door(calledAtMs + attemptMsMax - scheduler.nowMs, `${name} deadline`, () =>
+        finish({ kind: 'unreachable', reason: 'timeout' }),
+      )
+    const go = () => {
+      const receiver = world.receiverAt(request.url)
+      // As delivery/sending/exchange.ts has it, just before the first byte.
+      if (cautiousMs() - startedAtCautiousMs >= attemptMsMax || receiver === undefined) {
+        finish({ kind: 'unreachable', reason: 'connect-error' })
+        return
+      }
+      const transitMs = dice.chance(0.05) ? dice.between(50, 3_000) : dice.skewed(0.5, 50)
+      const room = calledAtMs + attemptMsMax - scheduler.nowMs
+      scheduler.after(Math.min(transitMs, room), `${name} request`, () => {
+        const nowMs = scheduler.nowMs
+        const from = {
+          node: name,
+          sentAtMs: calledAtMs,
+          nowMs,
+          sinceStartMs: nowMs - startMs,
+        }
+        const { received, afterMs, outcome } = receiver.receive(request, from)
+        scheduler.note(`${received.webhookId}/${received.attempt}`)
+        const backMs = afterMs + dice.skewed(0.5, 50)
+        if (outcome === null || nowMs + backMs - calledAtMs > attemptMsMax) {
+          timeOut()
+          return
+        }
+        door(backMs, `${name} answer`, () => {
+          received.wasAnswerHeard = finish(outcome) === outcome && outcome.kind === 'answered'
+        })
+      })
+    }
+    if (dice.chance(0.1)) door(dice.skewed(1, 4_900), `${name} connected`, go)
+    else go()
+  })
+}

@@ -1,0 +1,126 @@
+// Deliberate faults in what is SQL, or stands around it: the conformance suite holds the statements and the
+// simulator's twin together, so it has to see each of them.
+
+import { patch, type TestedMutant } from './mutant.ts'
+
+const RANDOM = 'test/conformance/twin.test.ts'
+const CONCURRENT = 'test/conformance/concurrent.test.ts'
+
+export const STORE_MUTANTS: readonly TestedMutant[] = [
+  {
+    name: 'fan-out skips paused endpoints',
+    patches: [
+      patch(
+        'store/accept.ts',
+        'and e.deleted_at is null\n',
+        "and e.deleted_at is null and e.status = 'ACTIVE'\n",
+      ),
+    ],
+    test: RANDOM,
+  },
+  {
+    name: 'fan-out in a second transaction',
+    patches: [
+      patch('store/accept.ts', 'const { rows } = await db.query<OwedRow>({\n', 'const query = {\n'),
+      patch(
+        'store/accept.ts',
+        '  })\n  const rowsByEvent',
+        "  }\n  const saving = query.text.replace(/, owed as \\([\\s\\S]*$/, ' select')\n" +
+          "  const owing = query.text.replace(/\\), paid as \\([\\s\\S]*?\\), owed as/, '), owed as')\n" +
+          '  await db.query(saving, query.values)\n' +
+          '  const { rows } = await db.query(owing, query.values)\n  const rowsByEvent',
+      ),
+    ],
+    test: CONCURRENT,
+  },
+  {
+    name: 'a payment’s lock is shared',
+    patches: [
+      patch('store/payments.ts', 'pg_try_advisory_xact_lock(', 'pg_try_advisory_xact_lock_shared('),
+    ],
+    test: CONCURRENT,
+  },
+  {
+    name: 'a payment is read before it is locked',
+    patches: [
+      patch(
+        'store/payments.ts',
+        "const locking = db.query({\n    name: 'lock-payments',",
+        "const early = readLocked(db, ids)\n  const locking = db.query({\n    name: 'lock-payments',",
+      ),
+      patch(
+        'store/payments.ts',
+        'const [, stored] = await Promise.all([locking, readLocked(db, ids)])',
+        'const [, stored] = await Promise.all([locking, early])',
+      ),
+    ],
+    test: CONCURRENT,
+  },
+  {
+    name: 'check-then-insert',
+    patches: [
+      patch(
+        'operations/parts/save-endpoint.ts',
+        'await lockClient(db, request.clientKey)',
+        'void lockClient',
+      ),
+    ],
+    test: CONCURRENT,
+  },
+  {
+    name: 'replay while an attempt is in flight',
+    patches: [
+      patch(
+        'operations/replay-delivery.ts',
+        'if (await findPending(db, owner, deliveryId)) throw notFinal()',
+        'const pending = await findPending(db, owner, deliveryId)\n' +
+          '      if (pending) await cancelDeliveries(db, [pending], new Date(deps.clock.nowMs()), { isWaiting: true })',
+      ),
+      patch(
+        'operations/replay-delivery.ts',
+        'import { findPending } from',
+        'import { cancelDeliveries, findPending } from',
+      ),
+    ],
+    test: RANDOM,
+  },
+  {
+    name: 'pause counts against the run',
+    patches: [
+      patch(
+        'store/deliveries.ts',
+        "deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),",
+        'deadline_at = deadline_at,',
+      ),
+    ],
+    test: RANDOM,
+  },
+  {
+    name: 'record without epoch check',
+    patches: [
+      patch(
+        'store/outcomes.ts',
+        'select l.shard, l.epoch from unnest(',
+        'select g.shard, g.epoch from unnest(',
+      ),
+      patch('store/outcomes.ts', ' and l.epoch = g.epoch\n', '\n'),
+    ],
+    test: RANDOM,
+  },
+  {
+    name: 'leases by a process’s clock',
+    patches: [patch('store/leases.ts', 'nowMs: row.now_ms,', 'nowMs: Date.now(),')],
+    test: CONCURRENT,
+  },
+  {
+    name: 'lease taken by expires_at again',
+    patches: [
+      patch(
+        'store/leases.ts',
+        'where l.owner is null or (l.shard,',
+        'where l.owner is null or l.expires_at <= clock_timestamp() or (l.shard,',
+      ),
+    ],
+    test: RANDOM,
+  },
+]

@@ -1,0 +1,98 @@
+// Leases in the twin, as store/leases keeps them. The database's time is handed in, and nothing compares it
+// with any clock.
+
+import type { RenewedLease } from '../../server/core/lease.ts'
+import type { Renewal } from '../../server/store/leases.ts'
+import type { LeaseRow, ProcessRow, Stored } from './twin-tables.ts'
+
+export class TwinLeases {
+  readonly #stored: Stored
+
+  constructor(stored: Stored) {
+    this.#stored = stored
+  }
+
+  renewLeases(
+    processId: string,
+    leaseMs: number,
+    gone: ReadonlyMap<string, string>,
+    databaseMs: number,
+  ): Renewal {
+    const { leases, processes } = this.#stored.tables
+    const held: RenewedLease[] = []
+    const others = new Map<number, string>()
+    const marks = new Map<string, string>()
+    let free = 0
+    for (const lease of leases.values()) {
+      if (lease.owner === processId) {
+        lease.beat++
+        lease.expiresAtMs = databaseMs + leaseMs
+        held.push(toRenewed(lease))
+      } else if (lease.owner === null) free++
+      else others.set(lease.shard, leaseMark(lease))
+    }
+    // A statement sees the rows as they were before it: what it forgets is still among them.
+    for (const [id, row] of processes) if (id !== processId) marks.set(id, processMark(row))
+    for (const [id, mark] of gone) if (marks.get(id) === mark) processes.delete(id)
+    const beat = (processes.get(processId)?.beat ?? -1) + 1
+    processes.set(processId, { beat, seenAtMs: databaseMs })
+    return { nowMs: databaseMs, held, others, processes: marks, free }
+  }
+
+  takeLeases(
+    processId: string,
+    wanted: number,
+    leaseMs: number,
+    silent: ReadonlyMap<number, string>,
+    databaseMs: number,
+  ): RenewedLease[] {
+    const taken: RenewedLease[] = []
+    const free = [...this.#stored.tables.leases.values()]
+      .filter((lease) => lease.owner === null || silent.get(lease.shard) === leaseMark(lease))
+      .sort((one, other) => one.shard - other.shard)
+    for (const lease of free.slice(0, wanted)) {
+      const previousOwner = lease.owner
+      lease.owner = processId
+      lease.epoch++
+      lease.beat++
+      lease.expiresAtMs = databaseMs + leaseMs
+      taken.push(toRenewed(lease))
+      this.#stored.events.onLeaseTaken(lease, previousOwner)
+    }
+    return taken
+  }
+
+  releaseLeases(processId: string, given: readonly RenewedLease[]): void {
+    for (const { shard, epoch, beat } of given) {
+      const lease = this.#stored.tables.leases.get(shard)
+      if (lease?.owner !== processId || lease.epoch !== epoch || lease.beat !== beat) continue
+      release(lease)
+    }
+  }
+
+  leave(processId: string, busy: readonly number[]): void {
+    this.#stored.tables.processes.delete(processId)
+    for (const lease of this.#stored.tables.leases.values()) {
+      if (lease.owner === processId && !busy.includes(lease.shard)) release(lease)
+    }
+  }
+}
+
+/** Any change of these is a sign of life. */
+function leaseMark({ epoch, beat, expiresAtMs }: LeaseRow): string {
+  return `${epoch}/${beat}/${expiresAtMs}`
+}
+
+function processMark({ beat, seenAtMs }: ProcessRow): string {
+  return `${beat}/${seenAtMs}`
+}
+
+function toRenewed({ shard, epoch, beat }: LeaseRow): RenewedLease {
+  return { shard, epoch, beat }
+}
+
+function release(lease: LeaseRow): void {
+  lease.owner = null
+  lease.beat++
+  lease.expiresAtMs = Number.NEGATIVE_INFINITY
+}

@@ -1,0 +1,174 @@
+// What the engine records in the twin, as store/outcomes, parked and health record it: nothing changes for
+// a shard whose epoch is no longer the recorder's.
+
+import type { ShardEpoch } from '../../server/core/lease.ts'
+import type { HealthDelta } from '../../server/store/health.ts'
+import type {
+  AttemptRecord,
+  HeldDelivery,
+  Postponement,
+  Recorded,
+} from '../../server/store/outcomes.ts'
+import type { LaneKey } from '../../server/store/parked.ts'
+import { endDelivery, isHeld, pendingOf, type Stored, whole, wholeOrNull } from './twin-tables.ts'
+
+export class TwinOutcomes {
+  readonly #stored: Stored
+
+  constructor(stored: Stored) {
+    this.#stored = stored
+  }
+
+  recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Recorded {
+    const changed = new Set<string>()
+    const lost = new Map<string, ShardEpoch>()
+    const mine = records.filter((record) => {
+      const isMine = isHeld(this.#stored, record)
+      const { shard, epoch } = record
+      if (!isMine) lost.set(`${shard}/${epoch}`, { shard, epoch })
+      if (!isMine) this.#stored.events.onRefused('stale-epoch', record.id)
+      return isMine
+    })
+    for (const record of mine) this.#insertAttempt(record)
+    for (const record of mine) {
+      const row = this.#stored.tables.pending.get(record.id)
+      if (row === undefined || row.attempts !== record.attempt - 1) {
+        this.#stored.events.onRefused('not-pending', record.id)
+        continue
+      }
+      changed.add(row.id)
+      row.attempts = record.attempt
+      row.deadlineAtMs = whole(record.deadlineAtMs)
+      row.lastOutcome = record.outcome
+      row.lastStatus = record.status
+      if (record.state === 'PENDING') {
+        row.runAttempts = record.runAttempt
+        row.nextAttemptAtMs = wholeOrNull(record.nextAttemptAtMs)
+        row.firstAttemptAtMs = whole(record.firstAttemptAtMs)
+        row.firstFailedAtMs = wholeOrNull(record.firstFailedAtMs)
+      } else endDelivery(this.#stored, row, record.state, nowMs)
+    }
+    // Whatever the record itself met: the receiver has the newer update.
+    for (const record of mine) if (record.supersedes) this.#supersede(record, nowMs)
+    return { ids: changed, lost: [...lost.values()] }
+  }
+
+  postpone(postponed: readonly Postponement[]): void {
+    for (const given of postponed) {
+      const row = this.#stored.tables.pending.get(given.id)
+      if (row === undefined || row.nextAttemptAtMs === null || !isHeld(this.#stored, given))
+        continue
+      row.nextAttemptAtMs = whole(given.nextAttemptAtMs)
+    }
+  }
+
+  settleInactive(deliveries: readonly HeldDelivery[], nowMs: number): void {
+    for (const given of deliveries) {
+      const row = this.#stored.tables.pending.get(given.id)
+      const endpoint = row && this.#stored.tables.endpoints.get(row.endpointId)
+      if (!row || !endpoint || !isHeld(this.#stored, given)) continue
+      if (endpoint.deletedAtMs !== null) endDelivery(this.#stored, row, 'CANCELLED', nowMs)
+      else if (endpoint.status !== 'ACTIVE') row.nextAttemptAtMs = null
+    }
+  }
+
+  park(deliveries: readonly HeldDelivery[]): void {
+    let count = 0
+    for (const given of deliveries) {
+      const row = this.#stored.tables.pending.get(given.id)
+      if (row === undefined || !isHeld(this.#stored, given)) continue
+      row.nextAttemptAtMs = null
+      count++
+    }
+    this.#stored.events.onParked(count)
+  }
+
+  exhaustParked(lane: LaneKey & { epoch: number }, nowMs: number): number {
+    if (!isHeld(this.#stored, lane) || !this.#isActive(lane.endpointId)) return 0
+    const over = pendingOf(this.#stored, lane.clientKey, lane.endpointId).filter(
+      (row) =>
+        row.shard === lane.shard &&
+        row.nextAttemptAtMs === null &&
+        row.deadlineAtMs !== null &&
+        row.deadlineAtMs <= whole(nowMs),
+    )
+    for (const row of over) endDelivery(this.#stored, row, 'EXHAUSTED', nowMs)
+    return over.length
+  }
+
+  exhaust(deliveries: readonly HeldDelivery[], nowMs: number): void {
+    for (const given of deliveries) {
+      const row = this.#stored.tables.pending.get(given.id)
+      if (row === undefined || row.deadlineAtMs === null || !isHeld(this.#stored, given)) continue
+      const isOver = row.deadlineAtMs <= whole(nowMs)
+      if (isOver && this.#isActive(row.endpointId))
+        endDelivery(this.#stored, row, 'EXHAUSTED', nowMs)
+    }
+  }
+
+  disableFailing(shards: readonly ShardEpoch[], sinceMs: number, nowMs: number): LaneKey[] {
+    const disabled: LaneKey[] = []
+    for (const endpoint of this.#stored.tables.endpoints.values()) {
+      const failingSinceMs = this.#stored.tables.health.get(endpoint.id)?.failingSinceMs ?? null
+      if (endpoint.status !== 'ACTIVE' || endpoint.deletedAtMs !== null) continue
+      if (failingSinceMs === null || failingSinceMs >= whole(sinceMs)) continue
+      if (!shards.some((given) => given.shard === endpoint.shard && isHeld(this.#stored, given)))
+        continue
+      endpoint.status = 'DISABLED'
+      endpoint.inactiveSinceMs = whole(nowMs)
+      endpoint.changedAtMs = whole(nowMs)
+      const { clientKey, id, shard } = endpoint
+      disabled.push({ clientKey, endpointId: id, shard })
+      this.#stored.events.onStatus(endpoint)
+    }
+    return disabled
+  }
+
+  saveHealth(deltas: readonly HealthDelta[]): void {
+    for (const delta of deltas) {
+      const before = this.#stored.tables.health.get(delta.endpointId)
+      const failingSinceMs = wholeOrNull(delta.failingSinceMs)
+      const lastSuccessAtMs = wholeOrNull(delta.lastSuccessAtMs)
+      this.#stored.tables.health.set(delta.endpointId, {
+        attempts: (before?.attempts ?? 0) + delta.attempts,
+        failingSinceMs:
+          failingSinceMs === null || lastSuccessAtMs !== null
+            ? failingSinceMs
+            : (before?.failingSinceMs ?? failingSinceMs),
+        lastSuccessAtMs: lastSuccessAtMs ?? before?.lastSuccessAtMs ?? null,
+        lastFailureAtMs: wholeOrNull(delta.lastFailureAtMs) ?? before?.lastFailureAtMs ?? null,
+        lastError: delta.lastError ?? before?.lastError ?? null,
+        circuit: delta.circuit,
+      })
+      this.#stored.events.onCircuit(delta.circuit, delta.endpointId)
+    }
+  }
+
+  #isActive(endpointId: string): boolean {
+    return this.#stored.tables.endpoints.get(endpointId)?.status === 'ACTIVE'
+  }
+
+  #insertAttempt(record: AttemptRecord): void {
+    const atMs = whole(record.atMs)
+    const key = `${record.id}/${record.attempt}/${atMs}`
+    if (this.#stored.tables.attempts.has(key)) return
+    this.#stored.tables.attempts.set(key, {
+      clientKey: record.clientKey,
+      deliveryId: record.id,
+      attempt: record.attempt,
+      atMs,
+      durationMs: Math.round(record.durationMs),
+      outcome: record.outcome,
+      status: record.status,
+    })
+  }
+
+  #supersede(record: AttemptRecord, nowMs: number): void {
+    if (record.state !== 'DELIVERED') return
+    for (const row of pendingOf(this.#stored, record.clientKey, record.endpointId)) {
+      if (row.paymentId === record.paymentId && row.sequence < record.sequence && !row.isReplay) {
+        endDelivery(this.#stored, row, 'SUPERSEDED', nowMs)
+      }
+    }
+  }
+}

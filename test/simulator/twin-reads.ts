@@ -1,0 +1,143 @@
+// What the engine reads from the twin, as store/deliveries, parked, events and sending-endpoints read it.
+
+import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
+import type { EndpointKey } from '../../server/delivery/delivery-store.ts'
+import type { DueCursor, StrandKey } from '../../server/store/deliveries.ts'
+import type { EventKey, Payload } from '../../server/store/events.ts'
+import type { LaneKey } from '../../server/store/parked.ts'
+import type { ChangedEndpoint, SendingEndpoint } from '../../server/store/sending-endpoints.ts'
+import { compareIds, type PendingRow, pendingOf, type Stored, whole } from './twin-tables.ts'
+
+export class TwinReads {
+  readonly #stored: Stored
+
+  constructor(stored: Stored) {
+    this.#stored = stored
+  }
+
+  readDue(cursors: readonly DueCursor[], untilMs: number, limitPerShard: number): QueuedDelivery[] {
+    if (this.#stored.tables.pending.size === 0) return []
+    const byShard = new Map(cursors.map((cursor) => [cursor.shard, cursor]))
+    const due = new Map<number, PendingRow[]>()
+    for (const row of this.#stored.tables.pending.values()) {
+      const cursor = byShard.get(row.shard)
+      const atMs = row.nextAttemptAtMs
+      if (cursor === undefined || atMs === null || atMs > whole(untilMs)) continue
+      const afterMs = whole(cursor.afterMs)
+      if (atMs < afterMs || (atMs === afterMs && row.id <= cursor.afterId)) continue
+      const rows = due.get(row.shard)
+      if (rows) rows.push(row)
+      else due.set(row.shard, [row])
+    }
+    return [...due.values()].flatMap((rows) => {
+      const inOrder = rows.sort(
+        (one, other) =>
+          (one.nextAttemptAtMs as number) - (other.nextAttemptAtMs as number) ||
+          compareIds(one.id, other.id),
+      )
+      return inOrder.slice(0, limitPerShard).map(toQueued)
+    })
+  }
+
+  readStrands(keys: readonly StrandKey[], limitEach: number): QueuedDelivery[] {
+    return keys.flatMap((key) => {
+      const strand = pendingOf(this.#stored, key.clientKey, key.endpointId)
+        .filter((row) => row.paymentId === key.paymentId && !row.isReplay)
+        .sort((one, other) => one.sequence - other.sequence)
+      const oldest = strand.slice(0, limitEach)
+      // Of a strand that does not fit, also those that decide its order.
+      const front = strand.findLastIndex((row) => row.attempts > 0)
+      const newest =
+        front < limitEach - 1 ? [] : strand.slice(Math.max(front, limitEach)).slice(0, limitEach)
+      return [...oldest, ...newest].map(toQueued)
+    })
+  }
+
+  readEndpoints(keys: readonly EndpointKey[]): SendingEndpoint[] {
+    const wanted = new Set(keys.map((key) => key.endpointId))
+    return [...wanted].flatMap((id) => {
+      const row = this.#stored.tables.endpoints.get(id)
+      if (row === undefined) return []
+      const previous =
+        row.previousKey !== null && row.previousKeyUntilMs !== null
+          ? { key: row.previousKey, untilMs: row.previousKeyUntilMs }
+          : null
+      return [
+        {
+          clientKey: row.clientKey,
+          id: row.id,
+          shard: row.shard,
+          url: row.url,
+          isActive: row.status === 'ACTIVE' && row.deletedAtMs === null,
+          secrets: { keys: { current: row.key, previous }, extraHeader: null },
+        },
+      ]
+    })
+  }
+
+  readChangedEndpoints(sinceMs: number, afterId: string, limit: number): ChangedEndpoint[] {
+    const changed: ChangedEndpoint[] = []
+    for (const { clientKey, id, shard, changedAtMs } of this.#stored.tables.endpoints.values()) {
+      if (changedAtMs > whole(sinceMs) && id > afterId) {
+        changed.push({ clientKey, endpointId: id, shard, changedAtMs })
+      }
+    }
+    return changed
+      .sort((one, other) => compareIds(one.endpointId, other.endpointId))
+      .slice(0, limit)
+  }
+
+  readPayloads(keys: readonly EventKey[]): Map<string, Payload> {
+    const found = new Map<string, Payload>()
+    for (const { eventId } of keys) {
+      const event = this.#stored.tables.events.get(eventId)
+      if (event) found.set(eventId, { text: event.text, documentHash: null, documentBytes: null })
+    }
+    return found
+  }
+
+  readParkedLanes(shards: readonly number[]): LaneKey[] {
+    const lanes = new Map<string, LaneKey>()
+    for (const {
+      clientKey,
+      endpointId,
+      shard,
+      nextAttemptAtMs,
+    } of this.#stored.tables.pending.values()) {
+      if (nextAttemptAtMs !== null || !shards.includes(shard)) continue
+      const endpoint = this.#stored.tables.endpoints.get(endpointId)
+      if (endpoint?.status !== 'ACTIVE' || endpoint.deletedAtMs !== null) continue
+      lanes.set(endpointId, { clientKey, endpointId, shard })
+    }
+    return [...lanes.values()]
+  }
+
+  readParked(lane: LaneKey, afterId: string, limit: number): QueuedDelivery[] {
+    const rows = pendingOf(this.#stored, lane.clientKey, lane.endpointId)
+      .filter((row) => row.shard === lane.shard && row.nextAttemptAtMs === null && row.id > afterId)
+      .sort((one, other) => compareIds(one.id, other.id))
+      .slice(0, limit)
+    this.#stored.events.onRefilled(rows.length)
+    return rows.map(toQueued)
+  }
+}
+
+function toQueued(row: PendingRow): QueuedDelivery {
+  return {
+    clientKey: row.clientKey,
+    id: row.id,
+    eventId: row.eventId,
+    endpointId: row.endpointId,
+    paymentId: row.paymentId,
+    sequence: row.sequence,
+    kind: row.kind,
+    shard: row.shard,
+    nextAttemptAtMs: row.nextAttemptAtMs ?? Number.POSITIVE_INFINITY,
+    attempts: row.attempts,
+    runAttempts: row.runAttempts,
+    firstAttemptAtMs: row.firstAttemptAtMs,
+    firstFailedAtMs: row.firstFailedAtMs,
+    deadlineAtMs: row.deadlineAtMs,
+    isReplay: row.isReplay,
+  }
+}

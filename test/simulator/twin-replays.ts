@@ -1,0 +1,27 @@
+// A replay in the twin, as store/replays does it.
+
+import { existing } from './twin-endpoints.ts'
+import { type PendingRow, type Stored, whole } from './twin-tables.ts'
+
+/** A final delivery begins a new run, outside the order; null when it is not final or has no place. */
+export function replayDelivery(twin: Stored, deliveryId: string, nowMs: number): PendingRow | null {
+  const { final, pending } = twin.tables
+  const row = final.get(deliveryId)
+  const endpoint = row && existing(twin, row.endpointId)
+  if (!row || !endpoint) return null
+  const { state: _, finishedAtMs: __, ...kept } = row
+  const again: PendingRow = {
+    ...kept,
+    shard: endpoint.shard,
+    // What waits for its endpoint is parked.
+    nextAttemptAtMs: endpoint.status === 'ACTIVE' ? whole(nowMs) : null,
+    runAttempts: 0,
+    firstAttemptAtMs: null,
+    firstFailedAtMs: null,
+    deadlineAtMs: null,
+    isReplay: true,
+  }
+  final.delete(deliveryId)
+  pending.set(deliveryId, again)
+  return again
+}

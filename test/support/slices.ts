@@ -1,0 +1,21 @@
+// How many seeds the tests live through. Fixed ones, so that what broke once breaks the same way in every
+// run; random ones, so that runs together see ever more. A failing seed prints how to repeat it.
+
+import { randomInt } from 'node:crypto'
+
+export interface Slice {
+  /** From seed 1 on. */
+  fixed: number
+  /** From a seed on that each run draws. */
+  random: number
+}
+
+export const SIMULATOR: Slice = { fixed: 500, random: 500 }
+export const CONFORMANCE: Slice & { steps: number } = { fixed: 2, random: 2, steps: 110 }
+
+/** The fixed seeds and the random ones. `only` is a seed to repeat, or `fixed`. */
+export function seedsOf({ fixed, random }: Slice, only?: string): number[] {
+  if (only !== undefined && only !== 'fixed') return [Number(only)]
+  const from = (base: number, count: number) => Array.from({ length: count }, (_, at) => base + at)
+  return [...from(1, fixed), ...(only === 'fixed' ? [] : from(randomInt(1e6, 1e9), random))]
+}
