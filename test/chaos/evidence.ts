@@ -77,7 +77,7 @@ export interface Evidence extends Omit<RunRecord, keyof Stored | 'requests' | 'e
   stored: Stored
   received: readonly ReceivedLine[]
   known: readonly KnownEndpoint[]
-  clock: ClockJumps | null
+  clock: Pick<ClockJumps, 'distanceMs'> | null
 }
 
 export function toRunRecord(evidence: Evidence): RunRecord {
@@ -96,7 +96,7 @@ export function toRunRecord(evidence: Evidence): RunRecord {
       wasAnswerHeard: line.status !== null && !line.wasLeft,
     }
   })
-  const attempts = matchRows(stored, requests, rest.limits.clockErrorMs, clock)
+  const attempts = matchRows(stored, requests, rest, clock)
   return { ...rest, ...stored, attempts, requests, endpoints: known.map(toHistory(stored)) }
 }
 
@@ -108,14 +108,16 @@ const SAME_ATTEMPT_MS = 2_500
 const MOMENT_MS = 400
 
 /**
- * Which row tells of which request: the same attempt of the same delivery, nearest in time. A request
- * without a row gets the attempt number 0, so that no other request's row is taken for its own.
+ * Which row tells of which request: the same attempt of the same delivery, nearest in time. Where clocks
+ * jump, two requests may be equally near: a process that was killed is the less likely to have recorded its
+ * own. A request without a row gets the attempt number 0, so that no other request's row is taken for its
+ * own.
  */
 function matchRows(
   stored: Stored,
   requests: ReceivedRequest[],
-  clockErrorMs: number,
-  clock: ClockJumps | null,
+  { faults, limits }: Pick<RunRecord, 'faults' | 'limits'>,
+  clock: Evidence['clock'],
 ): StoredAttempt[] {
   const distance = (request: ReceivedRequest, row: StoredAttempt) =>
     clock?.distanceMs(request.startedAtMs, row.atMs) ?? Math.abs(request.startedAtMs - row.atMs)
@@ -124,19 +126,33 @@ function matchRows(
     requests,
     (request) => `${request.webhookId} ${request.endpointId} ${request.attempt}`,
   )
+  /** Its process died before it must have recorded the attempt. */
+  const wasKilled = ({ node, startedAtMs }: ReceivedRequest) =>
+    faults.some(
+      (fault) =>
+        fault.kind === 'crash' &&
+        fault.node === node &&
+        fault.fromMs >= startedAtMs &&
+        fault.fromMs <= startedAtMs + limits.attemptMsMax + limits.leaseMs,
+    )
   const matched = new Set<ReceivedRequest>()
   const rows = stored.attempts.map((row) => {
     const delivery = deliveries.get(row.deliveryId)
     const key = `${delivery?.eventId} ${delivery?.endpointId} ${row.attempt}`
     const [nearest] = (byAttempt.get(key) ?? [])
-      .filter((request) => distance(request, row) < SAME_ATTEMPT_MS)
-      .sort((one, other) => distance(one, row) - distance(other, row))
+      .filter((request) => !matched.has(request) && distance(request, row) < SAME_ATTEMPT_MS)
+      .sort(
+        (one, other) =>
+          Number(wasKilled(one)) - Number(wasKilled(other)) ||
+          distance(one, row) - distance(other, row),
+      )
     if (nearest === undefined) return row
     matched.add(nearest)
     nearest.wasAnswerHeard = row.outcome === 'answered'
     // A request can be on its way to a busy receiver for as long as an attempt may take.
     const { startedAtMs } = nearest
-    return { ...row, atMs: Math.max(startedAtMs - clockErrorMs, Math.min(row.atMs, startedAtMs)) }
+    const earliestMs = startedAtMs - limits.clockErrorMs
+    return { ...row, atMs: Math.max(earliestMs, Math.min(row.atMs, startedAtMs)) }
   })
   for (const request of requests) if (!matched.has(request)) request.attempt = 0
   return rows

@@ -1,0 +1,109 @@
+// Which row of the database tells of which request that a receiver saw.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FaultAct, RunRecord, StoredAttempt } from '../simulator/records.ts'
+import { type Evidence, toRunRecord } from './evidence.ts'
+import { limitsOf, SMOKE } from './settings.ts'
+
+const ENDPOINT = 'endpoint'
+const PATH = '/steady/1'
+const KILLED_AT_MS = 10_100
+
+interface Copy {
+  startedAtMs: number
+  node: string
+}
+
+/** Copies of the first attempt of one delivery, by the process that owned the shard then. */
+function evidenceOf(
+  copies: readonly Copy[],
+  rows: readonly number[],
+  offsets: readonly number[],
+): Evidence {
+  const attempts = rows.map(
+    (atMs): StoredAttempt => ({
+      deliveryId: 'd',
+      attempt: 1,
+      atMs,
+      outcome: 'answered',
+      status: 200,
+    }),
+  )
+  const crash: FaultAct = {
+    kind: 'crash',
+    node: 'n1',
+    fromMs: KILLED_AT_MS,
+    untilMs: KILLED_AT_MS + 500,
+  }
+  return {
+    stored: {
+      attempts,
+      events: [],
+      deliveries: [
+        {
+          ...{ id: 'd', eventId: 'e', endpointId: ENDPOINT, paymentId: 'p', sequence: 1 },
+          ...{ state: 'DELIVERED', attempts: 1, isReplay: false },
+          ...{ nextAttemptAtMs: null, deadlineAtMs: null },
+        },
+      ],
+      finals: [],
+      leases: copies.map(({ node, startedAtMs }, at) => ({
+        ...{ shard: 0, epoch: at + 1, owner: node, atMs: startedAtMs - 50 },
+      })),
+      endpoints: [{ id: ENDPOINT, shard: 0, status: 'ACTIVE', inactiveSinceMs: null }],
+      references: [],
+    },
+    received: copies.map(({ startedAtMs }) => ({
+      ...{ path: PATH, webhookId: 'e', paymentId: 'p', sequence: 1, attempt: 1 },
+      ...{ isReplay: false, bodyHash: 'h', keys: [1], status: 200, wasLeft: false },
+      ...{ startedAtMs, answeredAtMs: startedAtMs + 5 },
+    })),
+    known: [
+      {
+        ...{ path: PATH, id: ENDPOINT, acts: [], keys: 1 },
+        ...{ isPaused: false, isDeleted: false },
+      },
+    ],
+    clock: {
+      distanceMs: (trueMs, rowMs) =>
+        Math.min(...offsets.map((offsetMs) => Math.abs(trueMs + offsetMs - rowMs))),
+    },
+    limits: limitsOf(SMOKE),
+    writes: [],
+    replays: [],
+    faults: [crash],
+    dueAtFaultsEnd: [],
+    faultsEndedAtMs: 20_000,
+    endedAtMs: 30_000,
+  }
+}
+
+/** The attempt number of each request; 0 where no row tells of it. */
+function numbersOf({ requests }: RunRecord): number[] {
+  return requests.map(({ attempt }) => attempt)
+}
+
+const TWO: readonly Copy[] = [
+  { startedAtMs: 10_000, node: 'n1' },
+  { startedAtMs: 11_500, node: 'n2' },
+]
+
+test('a row is that of the request nearest in time', () => {
+  assert.deepEqual(numbersOf(toRunRecord(evidenceOf(TWO, [11_498], [0]))), [0, 1])
+})
+
+test('regression: where the clock jumps, a row is not that of a process that was killed', () => {
+  // The clock was set back by 1.5 s between the two: either of them may have been at 10.000 s.
+  assert.deepEqual(numbersOf(toRunRecord(evidenceOf(TWO, [10_000], [0, -1_500]))), [0, 1])
+})
+
+test('regression: two rows of one attempt are those of two requests', () => {
+  const run = toRunRecord(evidenceOf(TWO, [10_000, 10_001], [0, -1_500]))
+  assert.deepEqual(numbersOf(run), [1, 1])
+})
+
+test('a killed process that is the only one to have sent an attempt has recorded it', () => {
+  const run = toRunRecord(evidenceOf(TWO.slice(0, 1), [9_999], [0]))
+  assert.deepEqual(numbersOf(run), [1])
+})
