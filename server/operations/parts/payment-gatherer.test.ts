@@ -340,6 +340,22 @@ test('a wait that is over is 503 for all who wait for the payment, and the next 
   assert.equal((await third).text, 'third')
 })
 
+test('a transaction that has waited leaves its slot to the next', async () => {
+  const { gatherer, transactions } = gathererOver({}, { waitsMax: 1 })
+  for (const payment of [1, 2]) {
+    const answer = gatherer.submit(change(payment))
+    await turnOver()
+    allBut(transactions.at(-1), payment)
+    await turnOver()
+    transactions.at(-1)?.commit()
+    await answer
+  }
+  assert.deepEqual(
+    transactions.map(({ locking }) => locking),
+    ['try', 'wait', 'try', 'wait'],
+  )
+})
+
 test('so many transactions wait and no more: other payments that are not free are tried again, 503 in the end', async () => {
   const holds = { waitsMax: 1, tryMs: 1, tryMsMax: 1, triedMsMax: 5 }
   const { gatherer, transactions } = gathererOver({}, holds)
