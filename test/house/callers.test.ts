@@ -1,0 +1,88 @@
+// What those who call the service load, types included. The SDK stands alone. The command line, published
+// alone, has no server beside it: without an `import()` its entry point reaches the SDK, the pure rules of
+// the core, Node and commander. The console takes the SDK's transport and types, and one rule to draw it.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const IMPORT = /^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gms
+const DYNAMIC = /\bimport\(\s*'([^']+)'\s*\)/g
+
+/** The commands that are the service, or look into its database. */
+const SERVICE = [
+  'cli/service/doctor-checks.ts',
+  'cli/service/migrate.ts',
+  'cli/service/reseal.ts',
+  'cli/service/sandbox.ts',
+  'cli/service/serve.ts',
+  'cli/service/signing-keys.ts',
+]
+
+interface Graph {
+  /** Paths within the repository. */
+  files: Set<string>
+  packages: Set<string>
+  /** What is loaded only when it is needed. */
+  later: Set<string>
+}
+
+function walk(...entries: readonly string[]): Graph {
+  const graph: Graph = { files: new Set(), packages: new Set(), later: new Set() }
+  const visit = (file: string) => {
+    if (graph.files.has(file)) return
+    graph.files.add(file)
+    if (!/\.tsx?$/.test(file)) return
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    const resolveFrom = (from: string) => relative(ROOT, resolve(ROOT, dirname(file), from))
+    for (const [, named, bare] of text.matchAll(IMPORT)) {
+      const from = (named ?? bare) as string
+      if (from.startsWith('.')) visit(resolveFrom(from))
+      else graph.packages.add(from)
+    }
+    for (const [, from] of text.matchAll(DYNAMIC)) graph.later.add(resolveFrom(from as string))
+  }
+  for (const entry of entries) visit(entry)
+  return graph
+}
+
+function sourcesIn(pattern: string): string[] {
+  return globSync(pattern, { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'))
+}
+
+// The entry point loads the program by an `import()`, for reasons of its own.
+const cli = walk('cli/main.ts', 'cli/program.ts')
+
+test('the command line reaches the SDK and the core, and no other room of the server', () => {
+  const strange = [...cli.files].filter((file) => !/^(cli|sdk\/src|server\/core)\//.test(file))
+  assert.deepEqual(strange, [])
+  const service = [...cli.files].filter((file) => file.startsWith('cli/service/'))
+  assert.deepEqual(service, [])
+  assert.ok(cli.files.size > 50, 'the reader of imports finds hardly any')
+})
+
+test('it needs commander and, for addresses, ipaddr.js: nothing else that has to be installed', () => {
+  const needed = [...cli.packages].filter((name) => !name.startsWith('node:'))
+  assert.deepEqual(needed.toSorted(), ['commander', 'ipaddr.js'])
+})
+
+test('the server is loaded by the commands that need it, when they are asked for', () => {
+  const later = [...cli.later].filter((file) => file !== 'cli/program.ts')
+  assert.deepEqual(later.toSorted(), SERVICE)
+})
+
+test('the SDK stands alone, and publishes nothing of what is internal', () => {
+  const { files, packages, later } = walk('sdk/src/index.ts', 'sdk/src/adapters.ts')
+  assert.deepEqual([...packages, ...later], [])
+  const strange = [...files].filter((file) => !/^sdk\/src\/[\w-]+\.ts$/.test(file))
+  assert.deepEqual(strange, [])
+})
+
+test('the console imports the SDK and, of the server, only how retries are spaced', () => {
+  const { files } = walk(...sourcesIn('console/src/**/*.{ts,tsx}'))
+  const strange = [...files].filter((file) => !/^(console|sdk)\/src\//.test(file))
+  assert.deepEqual(strange, ['server/core/backoff.ts'])
+})
