@@ -4,15 +4,17 @@
 
 import type { RetryPolicy } from '../core/backoff.ts'
 import type { LeasePolicy } from '../core/lease.ts'
-import type { HandedOff, QueuedDelivery } from '../core/queued-delivery.ts'
-import type { LaneKey } from '../store/parked.ts'
+import type { HandedOff } from '../core/queued-delivery.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
 import { BoundedWarnings } from './bounded-warnings.ts'
-import { ChangeWatch, type ChangeWatchLimits } from './change-watch.ts'
+import type { ChangeWatchLimits } from './change-watch.ts'
+import { ChangedEndpoints } from './changed-endpoints.ts'
 import { DueReader, type DueReaderLimits } from './due-reader.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
+import { HandOff, type HandOffParts } from './hand-off.ts'
 import { HealthCounter } from './health-counter.ts'
+import { HealthWriter } from './health-writer.ts'
 import type { Lane, Strand } from './lane.ts'
 import { type LanePolicies, Lanes, type LanesOptions } from './lanes.ts'
 import { Parking } from './parking.ts'
@@ -46,10 +48,6 @@ export interface EngineOptions {
   onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
 }
 
-/** Endpoints whose health is written at once, unless more than this many wait. */
-const HEALTH_ROWS_MAX = 1_000
-const HEALTH_WAITING_MAX = 20_000
-
 export class Engine {
   readonly #environment: EngineEnvironment
   readonly #options: EngineOptions
@@ -60,10 +58,11 @@ export class Engine {
   readonly #reader: DueReader
   readonly #payloads: Payloads
   readonly #endpoints: EndpointCache
-  readonly #health = new HealthCounter()
   readonly #sender: Sender
   readonly #parking: Parking
-  readonly #changes: ChangeWatch
+  readonly #changed: ChangedEndpoints
+  readonly #healthWriter: HealthWriter
+  readonly #parts: HandOffParts
   readonly #callOff = new Set<() => void>()
   /** Attempts under way or not yet recorded. */
   #unsettled = 0
@@ -105,7 +104,8 @@ export class Engine {
     this.#reader = new DueReader(environment, this.#lanes, options.dueReader)
     this.#payloads = new Payloads(environment.store, options.payloads)
     this.#endpoints = new EndpointCache(environment.store)
-    this.#changes = new ChangeWatch(environment.store, options.pollEveryMs, options.changes)
+    const health = new HealthCounter()
+    this.#healthWriter = new HealthWriter(environment, health, this.#lanes.directory)
     const parts = {
       lanes: this.#lanes,
       shards: this.#shards,
@@ -113,13 +113,17 @@ export class Engine {
       reader: this.#reader,
       payloads: this.#payloads,
       endpoints: this.#endpoints,
-      health: this.#health,
+      health,
       onFree: () => this.#pump(),
       onOver: () => this.#over(),
       onMoved: () => this.#pump(),
+      findParked: (shards: readonly number[]) => void this.#findParked(shards),
+      read: () => void this.#read(),
     }
+    this.#parts = parts
     this.#sender = new Sender(environment, parts, options.policies, options.pollEveryMs)
     this.#parking = new Parking(environment, parts, options.pollEveryMs)
+    this.#changed = new ChangedEndpoints(environment, parts, options.pollEveryMs, options.changes)
   }
 
   get inFlight(): number {
@@ -138,7 +142,7 @@ export class Engine {
   async start(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
-    this.#changes.start(this.#environment.clock.nowMs())
+    this.#changed.start()
     await this.#renewals.start()
     this.#every(this.#options.pollEveryMs, () => this.#poll())
     this.#every(this.#options.slowCheckEveryMs, () => this.#noticeSlow())
@@ -161,7 +165,7 @@ export class Engine {
       await this.#handOver()
       await drained
     }
-    await this.#writeHealth(this.#health.size).catch((error: unknown) => {
+    await this.#healthWriter.writeAll().catch((error: unknown) => {
       this.#environment.log.warn({ error: String(error) }, 'health.not-written')
     })
     await this.#handOver()
@@ -176,96 +180,31 @@ export class Engine {
     }
   }
 
-  /**
-   * A transaction begins that may make new deliveries; what is returned takes them, once. Between the
-   * commit and its reply the due reader may find one, deliver and forget it: such a one is left to
-   * the reader, and so is one whose endpoint has changed meanwhile.
-   */
+  /** A transaction begins that may make new deliveries; what is returned takes them, once. */
   beginAccept(): (deliveries: readonly HandedOff[]) => void {
-    const watch = this.#lanes.watches.begin()
-    const beganAtMs = this.#environment.clock.monotonicMs()
+    const handOff = new HandOff(this.#environment, this.#parts)
     return (deliveries) => {
-      watch.end()
-      this.#handOff(deliveries, (delivery) => watch.isOutdated(delivery), beganAtMs)
+      if (handOff.take(deliveries)) void this.#read()
+      this.#pump()
     }
-  }
-
-  #handOff(
-    deliveries: readonly HandedOff[],
-    isOutdated: (delivery: QueuedDelivery) => boolean,
-    beganAtMs: number,
-  ): void {
-    const nowMs = this.#environment.clock.nowMs()
-    let hasToRead = false
-    for (const delivery of deliveries) {
-      const { payload } = delivery
-      delivery.payload = null
-      if (!this.#shards.holds(delivery.shard)) {
-        this.#environment.wakeUps?.announceWork(delivery.shard)
-        continue
-      }
-      // The shard's former owner may have found and delivered it meanwhile: only the database knows.
-      if (!this.#shards.hasHeldSince(delivery.shard, beganAtMs) || isOutdated(delivery)) {
-        this.#reader.rewindTo(delivery.shard, delivery.nextAttemptAtMs)
-        hasToRead = true
-        continue
-      }
-      if (this.#reader.isFull) {
-        this.#reader.rewindTo(delivery.shard, delivery.nextAttemptAtMs)
-        continue
-      }
-      if (payload !== null) this.#payloads.remember(delivery.eventId, payload)
-      this.#endpoints.expect(delivery.clientKey, delivery.endpointId)
-      if (!this.#lanes.add(delivery, delivery.hasElders, nowMs)) {
-        this.#reader.want(delivery)
-        hasToRead = true
-      }
-    }
-    if (hasToRead) void this.#read()
-    this.#pump()
   }
 
   /** Changed in this process: it holds here at once, and the others are told. */
   endpointChanged(clientKey: number, endpointId: string, shard: number): void {
     this.#environment.wakeUps?.announceEndpoint({ clientKey, endpointId, shard })
-    this.#takeChanges([{ clientKey, endpointId, shard }])
+    this.#changed.take([{ clientKey, endpointId, shard }])
   }
 
   /** Another process has work for us, has changed an endpoint, or has come, gone or given shards up. */
   wake({ shards, endpoints, sinceMs, leases }: WakeUp): void {
     if (leases) this.#renewals.soon()
     const nowMs = this.#environment.clock.nowMs()
-    this.#takeChanges(endpoints)
+    this.#changed.take(endpoints)
     const held = shards.filter((shard) => this.#shards.holds(shard))
     // Its rows are due since a moment ago, by another process's reading of the same clock.
     const dueSinceMs = Math.min(nowMs - this.#options.pollEveryMs, sinceMs ?? nowMs)
     for (const shard of held) this.#reader.rewindTo(shard, dueSinceMs)
     if (held.length > 0) void this.#read()
-  }
-
-  #takeChanges(changes: readonly LaneKey[]): void {
-    for (const { endpointId } of changes) this.#forget(endpointId)
-    this.#readAnew(changes)
-  }
-
-  /** Nothing that is known or being read of this endpoint is believed any more. */
-  #forget(endpointId: string): void {
-    this.#endpoints.forget(endpointId)
-    this.#lanes.watches.note(endpointId)
-    this.#lanes.removeEndpoint(endpointId)
-  }
-
-  /** What was in memory of these endpoints, and what was parked while they were not active. */
-  #readAnew(changed: readonly LaneKey[], others: Iterable<number> = []): void {
-    const shards = new Set([...changed.map(({ shard }) => shard), ...others])
-    const held = [...shards].filter((shard) => this.#shards.holds(shard))
-    if (held.length === 0) return
-    this.#reader.gain(held)
-    if (changed.length > this.#options.changes.oneByOneMax) void this.#findParked(held)
-    else
-      for (const lane of changed)
-        if (this.#shards.holds(lane.shard)) this.#lanes.feeder.noteParked(lane)
-    void this.#read()
   }
 
   #pump(): void {
@@ -331,8 +270,8 @@ export class Engine {
 
   async #poll(): Promise<void> {
     try {
-      await this.#noticeChanges()
-      await this.#flushHealth()
+      await this.#changed.look()
+      await this.#healthWriter.write()
     } catch (error) {
       this.#environment.log.warn({ error: String(error) }, 'engine.poll-failed')
     }
@@ -373,44 +312,6 @@ export class Engine {
       this.#environment.log.warn({ error: String(error) }, 'due-work.not-read')
     }
     this.#pump()
-  }
-
-  /** Changes made in other processes. */
-  async #noticeChanges(): Promise<void> {
-    const few: LaneKey[] = []
-    const shards = new Set<number>()
-    try {
-      await this.#changes.look(this.#environment.clock.nowMs(), (changes) => {
-        for (const change of changes) {
-          this.#forget(change.endpointId)
-          shards.add(change.shard)
-          if (few.length <= this.#options.changes.oneByOneMax) few.push(change)
-        }
-      })
-    } finally {
-      // Also of a look that broke off: what it took out of memory has to come back.
-      this.#readAnew(few, shards)
-    }
-  }
-
-  /** Of a thousand endpoints at a time: with ten thousand busy ones, each is written every ten polls. */
-  async #flushHealth(): Promise<void> {
-    const backlog = this.#health.size - HEALTH_WAITING_MAX
-    await this.#writeHealth(Math.max(HEALTH_ROWS_MAX, backlog))
-  }
-
-  async #writeHealth(endpointsMax: number): Promise<void> {
-    const deltas = this.#health.take(endpointsMax, (endpointId) =>
-      this.#lanes.directory.circuitOf(endpointId),
-    )
-    if (deltas.length === 0) return
-    try {
-      await this.#environment.store.saveHealth(deltas, this.#environment.clock.nowMs())
-    } catch (error) {
-      // A success that got lost would let an endpoint look as if it had failed for days.
-      this.#health.putBack(deltas)
-      throw error
-    }
   }
 
   /** One timer for the earliest waiting strand. */

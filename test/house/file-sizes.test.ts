@@ -14,7 +14,6 @@ const BEING_CUT = [
   'server/delivery/engine.ts',
   'server/delivery/lanes.ts',
   'server/store/outcomes.ts',
-  'server/telemetry/metrics.ts',
   'test/conformance/operations.ts',
   'test/simulator/callers.ts',
   'test/simulator/twin.ts',

@@ -234,7 +234,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'lost health is not put back',
-    patches: [patch('delivery/engine.ts', 'this.#health.putBack(deltas)', 'void deltas')],
+    patches: [patch('delivery/health-writer.ts', 'this.#counter.putBack(deltas)', 'void deltas')],
   },
   {
     name: 'store error swallowed and marked delivered',
@@ -250,9 +250,9 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'hand-off to a shard gained since',
     patches: [
       patch(
-        'delivery/engine.ts',
-        '!this.#shards.hasHeldSince(delivery.shard, beganAtMs) || isOutdated(delivery)',
-        'isOutdated(delivery)',
+        'delivery/hand-off.ts',
+        'return !isOurs || this.#watch.isOutdated(delivery)',
+        'return isOurs !== null && this.#watch.isOutdated(delivery)',
       ),
     ],
     test: 'server/delivery/engine.test.ts',

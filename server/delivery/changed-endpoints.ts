@@ -1,0 +1,89 @@
+// What follows when endpoints are changed (paused, resumed, deleted, disabled, a new key, header or address):
+// everything that this process knows of them leaves memory and is read again. A change made here arrives at
+// once; one made in another process is announced, and found by ChangeWatch if the announcement got lost.
+
+import type { LaneKey } from '../store/parked.ts'
+import { ChangeWatch, type ChangeWatchLimits } from './change-watch.ts'
+import type { DueReader } from './due-reader.ts'
+import type { EndpointCache } from './endpoint-cache.ts'
+import type { EngineEnvironment } from './environment.ts'
+import type { Lanes } from './lanes.ts'
+import type { Shards } from './shards.ts'
+
+export interface ChangedEndpointsParts {
+  lanes: Lanes
+  shards: Shards
+  reader: DueReader
+  endpoints: EndpointCache
+  /** Asks the database which lanes of these shards have parked deliveries. */
+  findParked(shards: readonly number[]): void
+  /** Reads what is due. */
+  read(): void
+}
+
+export class ChangedEndpoints {
+  readonly #environment: EngineEnvironment
+  readonly #parts: ChangedEndpointsParts
+  readonly #limits: ChangeWatchLimits
+  readonly #watch: ChangeWatch
+
+  constructor(
+    environment: EngineEnvironment,
+    parts: ChangedEndpointsParts,
+    pollEveryMs: number,
+    limits: ChangeWatchLimits,
+  ) {
+    this.#environment = environment
+    this.#parts = parts
+    this.#limits = limits
+    this.#watch = new ChangeWatch(environment.store, pollEveryMs, limits)
+  }
+
+  start(): void {
+    this.#watch.start(this.#environment.clock.nowMs())
+  }
+
+  /** Changed in this process, or announced by another one. */
+  take(changes: readonly LaneKey[]): void {
+    for (const { endpointId } of changes) this.#forget(endpointId)
+    this.#readAgain(changes)
+  }
+
+  /** Looks for changes that were made in other processes. */
+  async look(): Promise<void> {
+    const few: LaneKey[] = []
+    const shards = new Set<number>()
+    try {
+      await this.#watch.look(this.#environment.clock.nowMs(), (changes) => {
+        for (const change of changes) {
+          this.#forget(change.endpointId)
+          shards.add(change.shard)
+          if (few.length <= this.#limits.oneByOneMax) few.push(change)
+        }
+      })
+    } finally {
+      // Also of a look that broke off: what it took out of memory has to come back.
+      this.#readAgain(few, shards)
+    }
+  }
+
+  /** What is known of the endpoint is wrong now, and so may be what is being read. */
+  #forget(endpointId: string): void {
+    const { endpoints, lanes } = this.#parts
+    endpoints.forget(endpointId)
+    lanes.watches.note(endpointId)
+    lanes.removeEndpoint(endpointId)
+  }
+
+  /** Reads what was in memory of these endpoints, and what was parked while they were not active. */
+  #readAgain(changed: readonly LaneKey[], others: Iterable<number> = []): void {
+    const { shards, reader, lanes } = this.#parts
+    const named = new Set([...changed.map(({ shard }) => shard), ...others])
+    const held = [...named].filter((shard) => shards.holds(shard))
+    if (held.length === 0) return
+    reader.gain(held)
+    if (changed.length > this.#limits.oneByOneMax) this.#parts.findParked(held)
+    else for (const lane of changed) if (shards.holds(lane.shard)) lanes.feeder.noteParked(lane)
+    this.#parts.read()
+  }
+}
