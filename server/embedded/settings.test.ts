@@ -21,7 +21,8 @@ test('durability is on whatever postgresql.conf says, unless a test says the lon
     assert.ok(usual.includes(`${name}=on`), name)
   }
   const unsafe = serverArguments({ unsafeFsyncOffForTests: true }, socket, GIGABYTE)
-  assert.ok(unsafe.includes('fsync=off'))
+  assert.ok(unsafe.includes('fsync=off') && unsafe.includes('full_page_writes=off'))
+  assert.ok(unsafe.includes('synchronous_commit=on'))
 })
 
 test('with a socket there is no TCP port at all', () => {

@@ -50,7 +50,7 @@ export function serverArguments(
     log_checkpoints: 'off',
     // Set and not left alone, so that an edited postgresql.conf cannot turn them off.
     fsync: settings.unsafeFsyncOffForTests ? 'off' : 'on',
-    full_page_writes: 'on',
+    full_page_writes: settings.unsafeFsyncOffForTests ? 'off' : 'on',
     synchronous_commit: 'on',
   }
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])

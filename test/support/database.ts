@@ -59,10 +59,11 @@ export async function cloneDatabase(
   return { url, pool, drop }
 }
 
-/** A template cannot be copied while another copy of it is being made: wait for each other. */
+/** A template cannot be copied while another copy of it is being made: wait for each other. Files are copied
+ *  as they are, which costs PostgreSQL a tenth of writing each page to its log. */
 async function cloneTemplate(server: string, name: string): Promise<void> {
   await onServer(server, async (client) => {
     await client.query('select pg_advisory_lock(715)')
-    await client.query(`create database ${name} template ${TEMPLATE}`)
+    await client.query(`create database ${name} template ${TEMPLATE} strategy file_copy`)
   })
 }

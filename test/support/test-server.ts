@@ -1,5 +1,7 @@
 // The PostgreSQL that tests run on: an embedded one of their own in a temporary folder, with one
-// migrated template database. PAYBELL_TEST_SERVER_URL puts another server in its place, such as a 15.
+// migrated template database. It never waits for the disk, since a power cut ends the tests anyway: what is
+// durable is proven on servers of their own. PAYBELL_TEST_SERVER_URL puts another server in its place, such
+// as a 15.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,6 +23,7 @@ export async function startTestServer(): Promise<TestServer> {
     dataDir,
     log: () => {},
     ephemeral: true,
+    unsafeFsyncOffForTests: true,
     maxConnections: 200,
     sharedBuffersMb: 128,
   })
