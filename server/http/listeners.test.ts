@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { limitOf } from '../../test/support/busy-machine.ts'
 import { addAccount, addClient, startPaybell, until } from '../../test/support/paybell.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
 import { Caller } from '../../test/support/sandbox.ts'
@@ -350,7 +351,7 @@ test('a process that stops lets go of those who wait, at once', async (t) => {
   const stopped = other.stop()
   assert.equal((await asked).status, 204)
   await stopped
-  assert.ok(performance.now() - startedAtMs < 5_000)
+  assert.ok(performance.now() - startedAtMs < limitOf(5_000))
 })
 
 test('a callback with a document comes whole, byte for byte', async () => {
@@ -382,7 +383,7 @@ test('what nobody has taken was no attempt, and the next process offers it as th
   })
   const startedAtMs = performance.now()
   await first.stop()
-  assert.ok(performance.now() - startedAtMs < 5_000)
+  assert.ok(performance.now() - startedAtMs < limitOf(5_000))
   assert.equal((await first.pool.query('select from attempts')).rowCount, 0)
   const { caller } = await startPaybell(t, { beside: first })
   for (const sequence of ['1', '2']) {

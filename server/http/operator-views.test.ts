@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { limitOf } from '../../test/support/busy-machine.ts'
 import { addClient, startPaybell, until } from '../../test/support/paybell.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
 import { startReceiver } from '../../test/support/receiver.ts'
@@ -327,7 +329,11 @@ describe('endpoints', () => {
     for (const query of ['?failing=perhaps', '?kind=x', '?status=x', '?clientId=x', '?size=0']) {
       await get(`/endpoints${query}`, 400)
     }
-    assert.deepEqual(await get(`/endpoints/${webhook.id}`), webhook)
+    // It is tried again meanwhile, so the figures may differ once or twice.
+    await until('one is told as in the list', async () => {
+      const [listed] = (await get('/endpoints?kind=webhook')).content
+      return isDeepStrictEqual(await get(`/endpoints/${webhook.id}`), listed)
+    })
   })
 
   test('the operator pauses and resumes one, and each call leaves its row in the audit', async () => {
@@ -445,7 +451,7 @@ describe('the stream', () => {
     const answer = await fetch(`${paybell.baseUrl}/operator/v1/stream`, { headers: operator })
     const startedAt = performance.now()
     await paybell.stop()
-    assert.ok(performance.now() - startedAt < 8_000)
+    assert.ok(performance.now() - startedAt < limitOf(8_000))
     await answer.text().catch(() => '')
   })
 })

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../cli/node-flags.ts'
+import { limitOf } from './busy-machine.ts'
 import type { Owner } from './owner.ts'
 
 /** What one command has compiled the next need not: a quarter of the work of a start is left. `npm test` has
@@ -75,7 +76,7 @@ export function startCommand(
     stderr: () => stderr,
     ended,
     async hasPrinted(pattern, limitMs = 30_000) {
-      const signal = AbortSignal.timeout(limitMs)
+      const signal = AbortSignal.timeout(limitOf(limitMs))
       for (;;) {
         const found = pattern.exec(stdout) ?? pattern.exec(stderr)
         if (found) return found

@@ -12,6 +12,7 @@ import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { DemoReceivers } from '../../server/sandbox/demo-receivers.ts'
 import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
+import { limitOf } from './busy-machine.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
 import { Caller, type SandboxFacts } from './sandbox.ts'
@@ -121,10 +122,11 @@ export async function until<T>(
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   limitMs = 20_000,
 ): Promise<T> {
-  for (const limit = performance.now() + limitMs; ; await delay(15)) {
+  for (const startedAt = performance.now(); ; await delay(15)) {
     const fact = await condition()
     if (fact !== undefined && fact !== null && fact !== false) return fact
-    if (performance.now() > limit) throw new Error(`not within ${limitMs} ms: ${what}`)
+    const tookMs = performance.now() - startedAt
+    if (tookMs > limitOf(limitMs)) throw new Error(`not within ${Math.round(tookMs)} ms: ${what}`)
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { limitOf } from './busy-machine.ts'
 import type { Owner } from './owner.ts'
 
 export interface Received {
@@ -82,7 +83,7 @@ export class Receiver {
       const timer = setTimeout(() => {
         this.#waiters.delete(check)
         reject(new Error(`not seen within ${limitMs} ms; requests so far: ${this.received.length}`))
-      }, limitMs)
+      }, limitOf(limitMs))
       const check = () => {
         if (!condition(this)) return
         clearTimeout(timer)
