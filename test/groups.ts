@@ -7,16 +7,18 @@ export interface Group {
   /** What its files have in common, for the reader of the output. */
   about: string
   patterns: readonly string[]
+  /** Of Node's test runner. */
   args: readonly string[]
+  /** Groups that compute follow one another, and groups that wait run beside them. What must be alone comes
+   *  last; what is slow is run only by its name. */
+  when: 'computing' | 'waiting' | 'alone' | 'slow'
 }
 
-/** These measure how long something takes, so nothing runs beside them. */
-const TIMED = [
-  'test/e2e/killed.test.ts',
-  'test/e2e/start-stop.test.ts',
-  'test/e2e/two-processes.test.ts',
-  'test/chaos/chaos.test.ts',
-]
+/** It judges how late things are, in spans that are a tenth of the usual: nothing runs beside it. */
+const ALONE = 'test/chaos/chaos.test.ts'
+
+/** What is long by nature says so in its name. */
+const SLOW = '**/*.slow.test.ts'
 
 export const GROUPS = {
   pure: {
@@ -29,36 +31,57 @@ export const GROUPS = {
       'test/house/**/*.test.ts',
     ],
     args: ['--test-isolation=none'],
+    when: 'computing',
   },
   simulator: {
     about: 'the engine on virtual time',
     patterns: ['test/simulator/**/*.test.ts'],
     args: [],
+    when: 'computing',
+  },
+  http: {
+    about: 'the interface, in one process',
+    patterns: ['server/http/**/*.test.ts'],
+    args: ['--test-isolation=none'],
+    when: 'computing',
   },
   database: {
-    about: 'SQL and HTTP, two files at a time',
+    about: 'SQL, and what stands on it',
     patterns: [
-      'server/{store,operations,upkeep,telemetry,http,sandbox,embedded,sources}/**/*.test.ts',
+      'server/{store,operations,upkeep,telemetry,sandbox,embedded,sources}/**/*.test.ts',
       'test/{conformance,console,deploy}/**/*.test.ts',
     ],
     args: ['--test-concurrency=2'],
+    when: 'computing',
   },
   waiting: {
-    about: 'the whole service, which mostly waits, two files at a time',
+    about: 'the whole service, which mostly waits',
     patterns: ['test/{e2e,docs,browser,chaos}/**/*.test.ts'],
-    args: ['--test-concurrency=2'],
+    args: ['--test-concurrency=4'],
+    when: 'waiting',
   },
-  timed: {
-    about: 'what measures time, one file at a time',
-    patterns: TIMED,
-    args: ['--test-concurrency=1'],
+  chaos: {
+    about: 'real processes, killed and stopped at random, with nothing beside them',
+    patterns: [ALONE],
+    args: [],
+    when: 'alone',
+  },
+  slow: {
+    about: 'what is long by nature',
+    patterns: [`{server,cli,test}/${SLOW}`, `sdk/src/${SLOW}`],
+    args: ['--test-concurrency=1', '--test-timeout=1800000'],
+    when: 'slow',
   },
 } as const satisfies Record<string, Group>
 
 export type GroupName = keyof typeof GROUPS
 
+export const GROUP_NAMES = Object.keys(GROUPS) as readonly GroupName[]
+
 /** In one order, so that a failure that depends on it can be repeated. */
 export function filesOf(name: GroupName): readonly string[] {
   const files = globSync([...GROUPS[name].patterns]).toSorted()
-  return name === 'timed' ? files : files.filter((file) => !TIMED.includes(file))
+  if (name === 'slow' || name === 'chaos') return files
+  const slow = new Set(globSync([...GROUPS.slow.patterns]))
+  return files.filter((file) => !slow.has(file) && file !== ALONE)
 }

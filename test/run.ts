@@ -1,62 +1,144 @@
-// npm test. Test files run in groups, by what they need of the machine, on one PostgreSQL with a migrated
-// template: `node test/run.ts [group …]` runs some of them alone. A group that fails does not keep the
-// next one from running; the exit code tells.
+// npm test. Test files run in groups, on one PostgreSQL with a migrated template: those that compute one after
+// another, those that wait beside them, then those that must be alone. `node test/run.ts [group …]` runs some
+// of them. A group that fails does not keep the others from running. A dot is a test that passed; what failed
+// is told in full at the end.
 
 import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
-import { filesOf, GROUPS, type GroupName } from './groups.ts'
-import { makeTemplate, startTestServer, type TestServer } from './support/test-server.ts'
+import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
+import type { TestNews } from './support/test-events.ts'
+import { makeTemplate, startTestServer } from './support/test-server.ts'
+
+const REPORTER = fileURLToPath(new URL('support/test-events.ts', import.meta.url))
+const DOTS_PER_LINE = 100
+
+interface Outcome {
+  name: GroupName
+  passed: number
+  skips: Set<string>
+  failures: string[]
+  seconds: number
+}
 
 const asked = process.argv.slice(2) as GroupName[]
 for (const name of asked) {
-  if (!(name in GROUPS)) {
-    console.error(`There is no group ${name}. There are ${Object.keys(GROUPS).join(', ')}.`)
+  if (!GROUP_NAMES.includes(name)) {
+    console.error(`There is no group ${name}. There are ${GROUP_NAMES.join(', ')}.`)
     process.exit(2)
   }
 }
+const names = asked.length > 0 ? asked : GROUP_NAMES.filter((name) => whenOf(name) !== 'slow')
 
-const names = asked.length > 0 ? asked : (Object.keys(GROUPS) as GroupName[])
-const server = await openServer()
-// Files that run side by side must not build and unpack the same things side by side.
-if (names.includes('waiting')) await buildConsole()
-const browser = names.includes('waiting') ? await shareChromium() : null
-const lines: string[] = []
-let isGood = true
+let dots = 0
+const startedAt = performance.now()
+const cleanUps: (() => Promise<unknown>)[] = []
+const outcomes: Outcome[] = []
 try {
-  for (const name of names) {
-    const startedAt = performance.now()
-    const code = await runGroup(name)
-    const seconds = Math.round((performance.now() - startedAt) / 1_000)
-    const { about } = GROUPS[name]
-    lines.push(`${code === 0 ? 'passed' : 'FAILED'} ${name} in ${seconds} s: ${about}`)
-    isGood &&= code === 0
-  }
+  await setUp()
+  await Promise.all([runGroups('computing'), runGroups('waiting')])
+  await runGroups('alone')
+  await runGroups('slow')
 } finally {
-  if (typeof browser === 'object') await browser?.close()
-  await server?.stop()
+  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 }
-console.log(`\n${lines.join('\n')}`)
-process.exitCode = isGood ? 0 : 1
+tell(outcomes)
 
-/** Null where a server was handed in, which is its owner's to stop. */
-async function openServer(): Promise<TestServer | null> {
+function whenOf(name: GroupName): Group['when'] {
+  return GROUPS[name].when
+}
+
+/** What test files share: they must not start, build, compile or unpack it side by side. */
+async function setUp(): Promise<void> {
+  const compiled = await mkdtemp(join(tmpdir(), 'paybell-compiled-'))
+  cleanUps.push(() => rm(compiled, { recursive: true, force: true }))
+  process.env.NODE_COMPILE_CACHE = compiled
+  await Promise.all([openServer(), names.includes('waiting') && openBrowser()])
+}
+
+/** A server that was handed in is its owner's to stop. */
+async function openServer(): Promise<void> {
   const given = process.env.PAYBELL_TEST_SERVER_URL
-  if (given) {
-    await makeTemplate(given)
-    return null
-  }
-  const started = await startTestServer()
-  process.env.PAYBELL_TEST_SERVER_URL = started.url
-  return started
+  if (given) return makeTemplate(given)
+  const server = await startTestServer()
+  cleanUps.push(() => server.stop())
+  process.env.PAYBELL_TEST_SERVER_URL = server.url
 }
 
-function runGroup(name: GroupName): Promise<number> {
-  const { args } = GROUPS[name]
-  const child = spawn(
-    process.execPath,
-    ['--test', '--test-timeout=120000', ...args, ...filesOf(name)],
-    { stdio: 'inherit' },
-  )
-  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
+async function openBrowser(): Promise<void> {
+  await buildConsole()
+  const browser = await shareChromium()
+  if (typeof browser !== 'string') cleanUps.push(() => browser.close())
+}
+
+async function runGroups(when: Group['when']): Promise<void> {
+  for (const name of names) if (whenOf(name) === when) outcomes.push(await runGroup(name))
+}
+
+async function runGroup(name: GroupName): Promise<Outcome> {
+  const outcome: Outcome = { name, passed: 0, skips: new Set(), failures: [], seconds: 0 }
+  const begunAt = performance.now()
+  const files = filesOf(name)
+  const args = ['--test', '--test-timeout=120000', `--test-reporter=${REPORTER}`]
+  const child = spawn(process.execPath, [...args, ...GROUPS[name].args, ...files], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  /** What files printed, shown when something of the group failed. */
+  const printed = new Map<string, string>()
+  const print = (file: string, text: string) => printed.set(file, (printed.get(file) ?? '') + text)
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => print(name, text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => print(name, text))
+  child.on('message', (news: TestNews) => {
+    if (news.kind === 'printed') print(news.file, news.text)
+    else note(outcome, news)
+  })
+  const code = await new Promise<number | string>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 1))
+  })
+  if (code !== 0 && outcome.failures.length === 0) {
+    outcome.failures.push(`the runner of ${name} ended with ${code}`)
+  }
+  if (outcome.failures.length > 0) {
+    for (const [file, text] of printed) outcome.failures.push(`${file} printed:\n${text}`)
+  }
+  outcome.seconds = (performance.now() - begunAt) / 1_000
+  return outcome
+}
+
+function note(outcome: Outcome, news: Exclude<TestNews, { kind: 'printed' }>): void {
+  if (news.kind === 'passed') outcome.passed++
+  else if (news.kind === 'skipped') outcome.skips.add(`${news.name}: ${news.reason}`)
+  else outcome.failures.push(`✖ ${news.name}\n  ${news.where}\n${indent(news.error)}`)
+  process.stdout.write(news.kind === 'passed' ? '.' : news.kind === 'skipped' ? 's' : 'X')
+  if (++dots % DOTS_PER_LINE === 0) process.stdout.write('\n')
+}
+
+/** Counts and times first, so that what failed stands last and needs no scrolling. */
+function tell(outcomes: readonly Outcome[]): void {
+  const sum = (count: (outcome: Outcome) => number) =>
+    outcomes.reduce((total, outcome) => total + count(outcome), 0)
+  console.log('\n')
+  for (const { name, passed, failures, seconds } of outcomes) {
+    const verdict = failures.length === 0 ? 'passed' : 'FAILED'
+    const count = `${passed}`.padStart(5)
+    const time = `${Math.round(seconds)}`.padStart(4)
+    console.log(`${verdict} ${name.padEnd(9)} ${count} tests ${time} s  ${GROUPS[name].about}`)
+  }
+  for (const skip of new Set(outcomes.flatMap(({ skips }) => [...skips]))) {
+    console.log(`skipped ${skip}`)
+  }
+  for (const failure of outcomes.flatMap(({ failures }) => failures)) console.log(`\n${failure}`)
+  const failed = sum(({ failures }) => failures.length)
+  const counts = `${sum(({ passed }) => passed)} passed, ${sum(({ skips }) => skips.size)} skipped`
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  console.log(`\n${counts}, ${failed > 0 ? 'and some FAILED' : 'none failed'}, in ${seconds} s`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '    ')
 }

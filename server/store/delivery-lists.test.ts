@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { cloneDatabase } from '../../test/support/database.ts'
+import { sized } from '../../test/support/size.ts'
 import { storeClient, storeEndpoint } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { DELIVERY_STATES, type DeliveryState } from '../core/delivery.ts'
@@ -214,7 +215,7 @@ test('every match comes exactly once, newest first, whatever is asked for', asyn
         )
       },
     ),
-    { numRuns: 80 },
+    { numRuns: sized(30, 80) },
   )
 })
 

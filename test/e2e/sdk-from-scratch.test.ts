@@ -1,5 +1,6 @@
-// What an integrator does: a fresh folder, the packed SDK, the lines of its README, and a payment. Then
-// the examples, and the types. On every Node of this machine from 20 on.
+// What an integrator does: a fresh folder with the SDK, the lines of its README, and a payment. Then the
+// examples, and the types. At full size npm packs and installs the SDK, and every Node of this machine from
+// 20 on runs it.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -11,8 +12,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { cloneDatabase } from '../support/database.ts'
 import { type FoundNode, otherNodes, THIS_NODE } from '../support/nodes.ts'
-import { installFresh, packSdk } from '../support/packed-sdk.ts'
+import { installBuilt, installPacked } from '../support/packed-sdk.ts'
 import { type Sandbox, startSandbox } from '../support/sandbox.ts'
+import { sized } from '../support/size.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const README = readFileSync(join(ROOT, 'sdk/README.md'), 'utf8')
@@ -29,7 +31,7 @@ after(async () => {
 })
 
 before(async () => {
-  folder = await installFresh(owner, await packSdk(owner))
+  folder = await sized(installBuilt, installPacked)(owner)
   cpSync(join(ROOT, 'sdk/examples'), folder, { recursive: true })
   for (const name of ['fastify', 'pg']) {
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
@@ -102,7 +104,8 @@ function quickstart(): string {
   return /^```js quickstart\n(.*?)^```$/ms.exec(README)?.[1] as string
 }
 
-for (const node of [THIS_NODE, ...otherNodes()]) {
+const others = sized([], otherNodes())
+for (const node of [THIS_NODE, ...others]) {
   test(`fresh folder, 15 lines, paybell trigger: a verified callback, on Node ${node.version}`, async (t) => {
     writeFileSync(join(folder, 'receiver.mjs'), quickstart())
     // 0 is any free port; the address that it became is not known to the program, so one is chosen.
@@ -126,7 +129,7 @@ for (const node of [THIS_NODE, ...otherNodes()]) {
   })
 }
 
-if (otherNodes().length === 0) {
+if (sized(false, others.length === 0)) {
   test('on another Node', {
     skip: 'this machine has no Node from 20 on besides the pinned one',
   }, () => {})

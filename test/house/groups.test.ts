@@ -1,13 +1,22 @@
-// No test is left out of `npm test`, and none runs twice.
+// No test is left out of `npm test` and `npm run test:slow`, and none runs twice.
 
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
-import { filesOf, GROUPS, type GroupName } from '../groups.ts'
+import { filesOf, GROUP_NAMES } from '../groups.ts'
 
 test('every test file is in exactly one group', () => {
   const all = globSync(['{server,cli}/**/*.test.ts', 'sdk/src/**/*.test.ts', 'test/**/*.test.ts'])
-  const grouped = (Object.keys(GROUPS) as GroupName[]).flatMap(filesOf)
+  const grouped = GROUP_NAMES.flatMap(filesOf)
   assert.ok(all.length > 250)
   assert.deepEqual(grouped.toSorted(), all.toSorted())
+})
+
+test('what is long by nature is in its name, and in no group of `npm test`', () => {
+  const slow = filesOf('slow')
+  assert.ok(slow.length > 0)
+  assert.deepEqual(
+    slow.filter((file) => !file.endsWith('.slow.test.ts')),
+    [],
+  )
 })

@@ -1,13 +1,15 @@
-// The SDK as an integrator gets it: packed, and installed into a fresh folder without a network.
+// The SDK as an integrator gets it, in a fresh folder, without a network: packed and installed by npm, or, in
+// a tenth of the time, built into the place where npm would have put it.
 
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Owner } from './owner.ts'
 
+const run = promisify(execFile)
 const SDK = fileURLToPath(new URL('../../sdk', import.meta.url))
 
 export async function makeFolder(t: Owner, name: string): Promise<string> {
@@ -23,19 +25,34 @@ export async function npm(folder: string, ...args: string[]): Promise<string> {
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     npm_config_update_notifier: 'false',
   }
-  const { stdout } = await promisify(execFile)('npm', args, { cwd: folder, env, timeout: 60_000 })
+  const { stdout } = await run('npm', args, { cwd: folder, env, timeout: 60_000 })
   return stdout
 }
 
+/** All that an integrator does. Returns the folder. */
+export async function installPacked(t: Owner): Promise<string> {
+  return installFresh(t, await packSdk(t))
+}
+
+/** What npm would have put there. */
+export async function installBuilt(t: Owner): Promise<string> {
+  const folder = await makeFolder(t, 'integrator')
+  const place = join(folder, 'node_modules/@paybell/sdk')
+  await mkdir(place, { recursive: true })
+  await run(process.execPath, [join(SDK, 'build.mjs'), join(place, 'dist')])
+  for (const name of ['package.json', 'README.md'])
+    await copyFile(join(SDK, name), join(place, name))
+  return folder
+}
+
 /** Returns the path of the tarball. */
-export async function packSdk(t: Owner): Promise<string> {
+async function packSdk(t: Owner): Promise<string> {
   const folder = await makeFolder(t, 'packed')
   await npm(SDK, 'pack', '--pack-destination', folder, '--loglevel', 'error')
   return join(folder, 'paybell-sdk-0.2.0.tgz')
 }
 
-/** `npm init`, then `npm install` of the tarball: all that an integrator does. */
-export async function installFresh(t: Owner, tarball: string): Promise<string> {
+async function installFresh(t: Owner, tarball: string): Promise<string> {
   const folder = await makeFolder(t, 'integrator')
   await npm(folder, 'init', '-y')
   await npm(folder, 'install', tarball, '--offline', '--no-audit', '--no-fund')

@@ -1,0 +1,4 @@
+// A year of history.
+
+import '../support/full-size.ts'
+import './long-retention.test.ts'
