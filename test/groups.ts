@@ -49,7 +49,7 @@ export const GROUPS = {
     about: 'SQL, and what stands on it',
     patterns: [
       'server/{store,operations,upkeep,telemetry,sandbox,embedded,sources}/**/*.test.ts',
-      'test/{conformance,console,deploy}/**/*.test.ts',
+      'test/{conformance,console,deploy,plans}/**/*.test.ts',
     ],
     args: ['--test-concurrency=2'],
     when: 'computing',

@@ -36,11 +36,11 @@ export function testServerUrl(): Promise<string> {
 }
 
 export async function cloneDatabase(
-  options: { connectionsMax?: number; server?: string } = {},
+  options: { connectionsMax?: number; server?: string; template?: string } = {},
 ): Promise<TestDatabase> {
   const server = options.server ?? (await testServerUrl())
   const name = `test_${randomBytes(8).toString('hex')}`
-  await cloneTemplate(server, name)
+  await cloneTemplate(server, name, options.template ?? TEMPLATE)
   const url = databaseUrl(server, name)
   const pool = createPool({
     url,
@@ -61,9 +61,9 @@ export async function cloneDatabase(
 
 /** A template cannot be copied while another copy of it is being made: wait for each other. Files are copied
  *  as they are, which costs PostgreSQL a tenth of writing each page to its log. */
-async function cloneTemplate(server: string, name: string): Promise<void> {
+async function cloneTemplate(server: string, name: string, template: string): Promise<void> {
   await onServer(server, async (client) => {
     await client.query('select pg_advisory_lock(715)')
-    await client.query(`create database ${name} template ${TEMPLATE} strategy file_copy`)
+    await client.query(`create database ${name} template ${template} strategy file_copy`)
   })
 }

@@ -1,0 +1,185 @@
+// Every statement of the hot path, called as the service calls it: accepting, recording, what is due, leases,
+// and what each attempt reads. test/plans/rules.ts holds all of them to more than their snapshot.
+
+import { saveChangesAndFanOut, saveEventsAndFanOut } from '../../server/store/accept.ts'
+import { findClientsOfAccounts } from '../../server/store/accounts.ts'
+import { inTransaction } from '../../server/store/db.ts'
+import { readDue, readStrands } from '../../server/store/deliveries.ts'
+import { readDocument, saveDocuments, trySaveDocuments } from '../../server/store/documents.ts'
+import { readEventTrace, saveEventTraces } from '../../server/store/event-traces.ts'
+import { readPayloads } from '../../server/store/events.ts'
+import { saveHealth } from '../../server/store/health.ts'
+import {
+  leaveProcesses,
+  readDatabaseTimeMs,
+  releaseLeases,
+  renewLeases,
+  takeLeases,
+} from '../../server/store/leases.ts'
+import {
+  type AttemptRecord,
+  exhaustDeliveries,
+  postponeDeliveries,
+  recordOutcomes,
+  settleInactive,
+} from '../../server/store/outcomes.ts'
+import {
+  exhaustParked,
+  parkDeliveries,
+  readParked,
+  readParkedLanes,
+} from '../../server/store/parked.ts'
+import { lockPayments, raiseVersions, tryLockPayments } from '../../server/store/payments.ts'
+import { Sealer } from '../../server/store/sealing.ts'
+import { readChangedEndpoints, readSendingEndpoints } from '../../server/store/sending-endpoints.ts'
+import type { Recorder } from './recorder.ts'
+import type { Sample, SampleDelivery } from './sample.ts'
+
+const PROCESS = {
+  id: '00000000-0000-4000-8000-000000000001',
+  host: 'host',
+  version: '0.2.0',
+}
+
+export async function callHotPath(recorder: Recorder, sample: Sample): Promise<void> {
+  await accept(recorder, sample)
+  await record(recorder, sample)
+  await read(recorder, sample)
+  await lease(recorder)
+}
+
+async function accept(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { now, pending } = sample
+  const ofEachPayment = [...new Map(pending.map((row) => [row.paymentId, row])).values()]
+  const changes = ofEachPayment.slice(0, 100).map((row) => ({
+    clientKey: row.clientKey,
+    id: row.eventId.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')),
+    paymentId: row.paymentId,
+    accountId: sample.accountId,
+    sequence: 9,
+    kind: 'payment.updated',
+    text: '{}',
+    documentHash: null,
+    documentBytes: null,
+    version: null,
+    isLatest: true,
+  }))
+  const ids = changes.map(({ paymentId }) => paymentId)
+  const documents = sample.documents.map(({ client_key: clientKey, hash }) => ({
+    clientKey,
+    hash,
+    content: Buffer.from('AAAA'),
+  }))
+  await recorder.record('', () => findClientsOfAccounts(pool, [sample.accountId]))
+  await recorder.record('', () =>
+    inTransaction(pool, async (db) => {
+      await tryLockPayments(db, ids)
+      const stored = await lockPayments(db, ids)
+      await trySaveDocuments(db, documents, now)
+      await saveDocuments(db, documents, now)
+      await raiseVersions(db, [...stored.values()], now)
+      await saveEventsAndFanOut(db, changes.slice(0, 1), now)
+      await saveChangesAndFanOut(db, changes.slice(1), now)
+      const keys = changes.map(({ clientKey, id: eventId }) => ({ clientKey, eventId }))
+      await saveEventTraces(db, keys, '0'.repeat(55), now)
+    }),
+  )
+}
+
+function recordOf(row: SampleDelivery, of: Partial<AttemptRecord>, nowMs: number): AttemptRecord {
+  return {
+    ...row,
+    attempt: row.attempts + 1,
+    runAttempt: row.attempts + 1,
+    atMs: nowMs - 100,
+    durationMs: 100,
+    outcome: 'answered',
+    status: 200,
+    excerpt: null,
+    state: 'DELIVERED',
+    nextAttemptAtMs: null,
+    firstAttemptAtMs: nowMs,
+    firstFailedAtMs: null,
+    deadlineAtMs: nowMs + 1,
+    supersedes: false,
+    ...of,
+  }
+}
+
+async function record(recorder: Recorder, { now, pending }: Sample): Promise<void> {
+  const { pool } = recorder
+  const nowMs = now.getTime()
+  const of = (from: number, fields: Partial<AttemptRecord>) =>
+    pending.slice(from, from + 50).map((row) => recordOf(row, fields, nowMs))
+  const failed = { state: 'PENDING', status: 503, nextAttemptAtMs: nowMs + 1 } as const
+  await recorder.record('', () => recordOutcomes(pool, of(0, {}), now))
+  await recorder.record('with excerpts', () =>
+    recordOutcomes(pool, of(50, { excerpt: Buffer.from('x') }), now),
+  )
+  await recorder.record('', () =>
+    recordOutcomes(pool, [...of(100, failed), ...of(150, { supersedes: true })], now),
+  )
+  // A second time: they have ended, and nothing is changed.
+  await recorder.record('', () => recordOutcomes(pool, of(0, {}), now))
+  const rest = pending.slice(200)
+  const nextAttemptAtMs = nowMs + 1_000
+  await recorder.record('', () =>
+    postponeDeliveries(
+      pool,
+      rest.map((row) => ({ ...row, nextAttemptAtMs })),
+    ),
+  )
+  await recorder.record('', () => parkDeliveries(pool, rest.slice(0, 100)))
+  await recorder.record('', () => settleInactive(pool, rest, now))
+  await recorder.record('', () => exhaustDeliveries(pool, rest, now))
+  const { clientKey, endpointId, shard, epoch } = rest[0] as SampleDelivery
+  await recorder.record('', () => exhaustParked(pool, { clientKey, endpointId, shard, epoch }, now))
+  const durations = [1, 0, 0]
+  const health = {
+    clientKey,
+    endpointId,
+    attempts: 1,
+    delivered: 1,
+    durations,
+    lastSuccessAtMs: nowMs,
+    lastFailureAtMs: null,
+    lastError: null,
+    failingSinceMs: null,
+    circuit: 'CLOSED',
+  } as const
+  await recorder.record('', () => saveHealth(pool, [health], now))
+}
+
+async function read(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { now, pending, clientKey, endpointId } = sample
+  const nowMs = now.getTime()
+  const afterId = '00000000-0000-0000-0000-000000000000'
+  const cursors = [1, 2, 3].map((shard) => ({ shard, afterMs: 0, afterId }))
+  await recorder.record('', () => readDue(pool, cursors, nowMs, 500))
+  await recorder.record('', () => readStrands(pool, pending.slice(0, 50), 100))
+  await recorder.record('', () => readParkedLanes(pool, [1, 2, 3, 4]))
+  await recorder.record('', () =>
+    readParked(pool, { clientKey, endpointId, shard: 3 }, afterId, 100),
+  )
+  await recorder.record('', () => readPayloads(pool, pending.slice(0, 50)))
+  const sealer = new Sealer([Buffer.alloc(32)])
+  await recorder.record('', () => readSendingEndpoints(pool, sealer, pending.slice(0, 50)))
+  await recorder.record('', () => readChangedEndpoints(pool, nowMs - 60_000, afterId, 100))
+  await recorder.record('', () => readEventTrace(pool, clientKey, sample.eventId))
+  const [document] = sample.documents
+  if (document === undefined) throw new Error('the world has no documents')
+  await recorder.record('', () => readDocument(pool, document.client_key, document.hash))
+}
+
+async function lease(recorder: Recorder): Promise<void> {
+  const { pool } = recorder
+  const gone = new Map([[PROCESS.id, 'mark']])
+  await recorder.record('', () => readDatabaseTimeMs(pool))
+  await recorder.record('', () => renewLeases(pool, PROCESS, 25_000, gone))
+  await recorder.record('', () => takeLeases(pool, PROCESS.id, 3, 25_000, new Map([[5, 'mark']])))
+  const held = [{ shard: 5, epoch: 1, beat: 1 }]
+  await recorder.record('', () => releaseLeases(pool, PROCESS.id, held))
+  await recorder.record('', () => leaveProcesses(pool, PROCESS.id, [7]))
+}

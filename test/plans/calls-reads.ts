@@ -1,0 +1,249 @@
+// Every statement that lists, looks up or counts, called as the operations call it.
+
+import { DAY_MS } from '../../server/core/backoff.ts'
+import { NO_DELIVERY_FILTER } from '../../server/core/delivery-filter.ts'
+import { FEED_START } from '../../server/core/feed-cursor.ts'
+import { noticePolicy } from '../../server/core/notice.ts'
+import { listAccounts } from '../../server/store/accounts.ts'
+import { listAudit } from '../../server/store/audit.ts'
+import { listSecrets, readCredentials } from '../../server/store/client-secrets.ts'
+import { findClient, listClients } from '../../server/store/clients.ts'
+import { findSession } from '../../server/store/console-sessions.ts'
+import { readDefaultRows } from '../../server/store/default-partitions.ts'
+import {
+  readAttempts,
+  readDeliveriesOfEvents,
+  readDeliveryDetail,
+} from '../../server/store/delivery-details.ts'
+import { type DeliveryQuery, readDeliverySlice } from '../../server/store/delivery-lists.ts'
+import { resolveDeliveryFilter } from '../../server/store/delivery-search.ts'
+import { readEndpointHours } from '../../server/store/endpoint-hours.ts'
+import {
+  findAnyEndpoint,
+  listAllEndpoints,
+  readHealthOf,
+  readTroubled,
+} from '../../server/store/endpoint-lists.ts'
+import { findByAddress, findEndpoint, listEndpoints } from '../../server/store/endpoints.ts'
+import { readEventsOfPayment } from '../../server/store/events.ts'
+import { findEvent, readFeed } from '../../server/store/feed.ts'
+import { readDatabaseGauges } from '../../server/store/gauges.ts'
+import { readHealth } from '../../server/store/health.ts'
+import { countRunningJobs, findJob, findLeftJobs, readItems } from '../../server/store/jobs.ts'
+import { readForgottenListeners, readSilentListeners } from '../../server/store/listeners.ts'
+import { countSecretsByMasterKey } from '../../server/store/master-keys.ts'
+import { findInternalClient, findNoticeEndpoint } from '../../server/store/notice-endpoint.ts'
+import { readEndpointsToTell } from '../../server/store/notices.ts'
+import { listKeys, readLiveKeys } from '../../server/store/operator-keys.ts'
+import { findByExternalId, readPaymentSlice } from '../../server/store/payment-lists.ts'
+import { readClientKeys } from '../../server/store/payment-retention.ts'
+import { readLatestPaymentText, readPayment } from '../../server/store/payments.ts'
+import {
+  countForeignDigests,
+  readEndpointsToReseal,
+  readSigningKeysToReseal,
+} from '../../server/store/reseal.ts'
+import { readSealingForm } from '../../server/store/sealing-form.ts'
+import { isSigningKeyOlder, readSigningKeys } from '../../server/store/signing-keys.ts'
+import {
+  readAttemptSteps,
+  readFinalCounts,
+  readOwedPicture,
+  readProcesses,
+} from '../../server/store/stats.ts'
+import type { Recorder } from './recorder.ts'
+import type { Sample } from './sample.ts'
+
+const PAGE = { number: 0, size: 20 }
+const NOBODY = '00000000-0000-0000-0000-000000000000'
+const PREFIX = Buffer.alloc(5)
+
+export async function callReads(recorder: Recorder, sample: Sample): Promise<void> {
+  await deliveries(recorder, sample)
+  await payments(recorder, sample)
+  await endpoints(recorder, sample)
+  await numbers(recorder, sample)
+  await credentials(recorder, sample)
+}
+
+const EVERY_DELIVERY: DeliveryQuery = {
+  clientKey: null,
+  accountId: null,
+  endpointId: null,
+  payments: null,
+  event: null,
+  deliveryId: null,
+  states: null,
+  kind: null,
+  fromMs: null,
+  toMs: null,
+}
+
+async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { clientKey, endpointId, accountId, paymentId, eventId, now } = sample
+  const [delivered] = sample.delivered
+  if (delivered === undefined) throw new Error('the world has delivered nothing')
+  const queries: Record<string, Partial<DeliveryQuery>> = {
+    'of all': {},
+    'of a client': { clientKey },
+    'of an account': { clientKey, accountId },
+    'of an endpoint': { clientKey, endpointId },
+    'of a payment': { payments: [{ clientKey, paymentId }] },
+    'of an event': { event: { clientKey, eventId } },
+    'with an id': { deliveryId: delivered.id },
+    'of rare states': { states: ['EXHAUSTED', 'CANCELLED'] },
+    'of rare states of a client': { clientKey, states: ['EXHAUSTED', 'CANCELLED'] },
+    'of rare states of an endpoint': { clientKey, endpointId, states: ['EXHAUSTED'] },
+    'of a time': { clientKey, fromMs: now.getTime() - 3 * DAY_MS, toMs: now.getTime() },
+    'of a kind': { clientKey, kind: 'payment.paid' },
+  }
+  const reach = { beforeId: null, limit: 20, chunk: 100 }
+  for (const [label, query] of Object.entries(queries)) {
+    await recorder.record(label, () =>
+      readDeliverySlice(pool, { ...EVERY_DELIVERY, ...query }, reach),
+    )
+  }
+  await recorder.record('of all, next page', () =>
+    readDeliverySlice(pool, EVERY_DELIVERY, { ...reach, beforeId: delivered.id }),
+  )
+  for (const [label, of] of [
+    ['of a client', { clientKey: delivered.clientKey, accountId: null }],
+    ['of all', { clientKey: null, accountId: null }],
+  ] as const) {
+    await recorder.record(label, async () => {
+      const detail = await readDeliveryDetail(pool, delivered.id, of)
+      if (detail !== null) await readAttempts(pool, detail)
+    })
+  }
+  await recorder.record('', () => readDeliveriesOfEvents(pool, clientKey, [eventId]))
+  const filters = { clientId: sample.clientId, accountId, endpointId, paymentId, eventId }
+  for (const [name, value] of Object.entries(filters)) {
+    const filter = { ...NO_DELIVERY_FILTER, [name]: value }
+    await recorder.record(`by ${name}`, () => resolveDeliveryFilter(pool, filter, null))
+  }
+  const search = { ...NO_DELIVERY_FILTER, search: 'INV-1' }
+  await recorder.record('by search', () => resolveDeliveryFilter(pool, search, null))
+}
+
+async function payments(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { clientKey, paymentId, now } = sample
+  const every = {
+    clientId: null,
+    accountId: null,
+    state: null,
+    fromMs: null,
+    toMs: null,
+    paymentId: null,
+    externalId: null,
+  }
+  const reach = { before: null, limit: 20, chunk: 100 }
+  const queries = {
+    'of all': {},
+    'of a client': { clientId: sample.clientId },
+    'of an account': { accountId: sample.accountId },
+    'in a state': { state: 'PAID' as const },
+    'of a time': { fromMs: now.getTime() - DAY_MS, toMs: now.getTime() },
+    'with an id': { paymentId },
+    'with an external id': { externalId: 'INV-1' },
+  }
+  for (const [label, query] of Object.entries(queries)) {
+    await recorder.record(label, () => readPaymentSlice(pool, { ...every, ...query }, reach))
+  }
+  await recorder.record('of all, next page', () =>
+    readPaymentSlice(pool, every, { ...reach, before: { acceptedAt: now, id: paymentId } }),
+  )
+  await recorder.record('of a client', () => findByExternalId(pool, 'INV-1', clientKey, 200))
+  await recorder.record('', () => readPayment(pool, paymentId, null))
+  for (const key of [clientKey, -1]) {
+    await recorder.record('', () => readLatestPaymentText(pool, key))
+  }
+  const page = { limit: 20, beforeSequence: null }
+  await recorder.record('', () => readEventsOfPayment(pool, clientKey, paymentId, page))
+  await recorder.record('', () => readFeed(pool, clientKey, FEED_START, 100))
+  await recorder.record('', () => findEvent(pool, { clientKey, accountId: null }, sample.eventId))
+  await recorder.record('', () => readClientKeys(pool))
+}
+
+async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { clientKey, accountId, endpointId, now } = sample
+  const scope = { clientKey, kind: 'webhook', accountId } as const
+  await recorder.record('', () => findByAddress(pool, scope, Buffer.alloc(32)))
+  await recorder.record('', () => findEndpoint(pool, scope, endpointId))
+  await recorder.record('', () => listEndpoints(pool, [{ scope, page: PAGE }]))
+  await recorder.record('', () => findAnyEndpoint(pool, endpointId))
+  const every = { clientId: null, accountId: null, kind: null, status: null, isFailing: null }
+  const filters = {
+    'of all': {},
+    'of a client': { clientId: sample.clientId },
+    'of an account': { accountId },
+    'of a kind': { kind: 'webhook' as const },
+    'in a status': { status: 'DISABLED' as const },
+    failing: { isFailing: true },
+    'not failing': { isFailing: false },
+  }
+  for (const [label, filter] of Object.entries(filters)) {
+    await recorder.record(label, () => listAllEndpoints(pool, { ...every, ...filter }, PAGE))
+  }
+  const some = sample.pending.slice(0, 20).map((row) => ({ ...row, id: row.endpointId }))
+  await recorder.record('', () => readHealth(pool, clientKey, endpointId, now))
+  await recorder.record('', () => readHealthOf(pool, some, now))
+  await recorder.record('', () => readEndpointHours(pool, some, now))
+  await recorder.record('', () => readTroubled(pool, 20))
+  await recorder.record('', () => readSilentListeners(pool, now, 20))
+  await recorder.record('', () => readForgottenListeners(pool, now, 20))
+  await recorder.record('', () => findInternalClient(pool))
+  await recorder.record('', () => findNoticeEndpoint(pool, 200))
+  await recorder.record('', () =>
+    readEndpointsToTell(pool, 200, noticePolicy(), { now, limit: 100 }),
+  )
+}
+
+async function numbers(recorder: Recorder, { now }: Sample): Promise<void> {
+  const { pool } = recorder
+  await recorder.record('', () => readFinalCounts(pool))
+  await recorder.record('', () => readOwedPicture(pool, [now, new Date(now.getTime() + 60_000)]))
+  await recorder.record('', () => readProcesses(pool))
+  await recorder.record('', () => readAttemptSteps(pool, 60, new Date(now.getTime() - DAY_MS)))
+  await recorder.record('', () => readDatabaseGauges(pool, now, 5_000))
+  await recorder.record('', () => readDefaultRows(pool))
+  await recorder.record('', () => countRunningJobs(pool))
+  await recorder.record('', () => findJob(pool, NOBODY))
+  await recorder.record('', () => findLeftJobs(pool, now, 10))
+  await recorder.record('', () => readItems(pool, NOBODY, 0, 100))
+  await recorder.record('of all', () => listAudit(pool, {}, { limit: 20, beforeId: null }))
+  const from = new Date(now.getTime() - DAY_MS)
+  const filters = {
+    'by actor': { actor: 'operator' },
+    'by action': { action: 'payment.write' },
+    'by object': { object: 'payment:1' },
+    'of a time': { from, to: now },
+  }
+  for (const [label, filter] of Object.entries(filters)) {
+    await recorder.record(label, () => listAudit(pool, filter, { limit: 20, beforeId: NOBODY }))
+  }
+}
+
+async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { clientId, clientKey, now } = sample
+  const dummy = { digest: Buffer.alloc(32), masterKeyId: 'k1' }
+  await recorder.record('', () => readCredentials(pool, [clientId], dummy))
+  await recorder.record('', () => listSecrets(pool, clientKey))
+  await recorder.record('', () => findClient(pool, clientId))
+  await recorder.record('', () => listClients(pool, PAGE))
+  await recorder.record('', () => listAccounts(pool, clientKey, PAGE))
+  await recorder.record('', () => findSession(pool, Buffer.alloc(32), now))
+  await recorder.record('', () => readLiveKeys(pool))
+  await recorder.record('', () => listKeys(pool, PAGE))
+  await recorder.record('', () => readSigningKeys(pool, now))
+  await recorder.record('', () => isSigningKeyOlder(pool, now))
+  await recorder.record('', () => readSealingForm(pool))
+  await recorder.record('', () => countSecretsByMasterKey(pool))
+  await recorder.record('', () => countForeignDigests(pool, 'k2'))
+  const first = { clientKey: 0, id: NOBODY }
+  await recorder.record('', () => readEndpointsToReseal(pool, PREFIX, first, 100))
+  await recorder.record('', () => readSigningKeysToReseal(pool, PREFIX))
+}

@@ -1,0 +1,328 @@
+// Every other statement that writes: what clients and operators change, and what upkeep does.
+
+import { DAY_MS } from '../../server/core/backoff.ts'
+import { insertAccount } from '../../server/store/accounts.ts'
+import { insertAudit } from '../../server/store/audit.ts'
+import {
+  cancelDeliveries,
+  findPending,
+  findStillPending,
+} from '../../server/store/cancellations.ts'
+import { deleteSecret, insertSecret, replaceDigest } from '../../server/store/client-secrets.ts'
+import { insertClient, lockClient, setClientStatus } from '../../server/store/clients.ts'
+import {
+  deleteOldLinks,
+  deleteSession,
+  insertLink,
+  insertSession,
+  takeLink,
+} from '../../server/store/console-sessions.ts'
+import { inTransaction } from '../../server/store/db.ts'
+import { cancelDeliveriesOf, releaseDeliveriesOf } from '../../server/store/deliveries.ts'
+import { countFit, noteItems } from '../../server/store/delivery-selections.ts'
+import {
+  insertEndpoint,
+  lockEndpoint,
+  markDeleted,
+  replaceHeader,
+  replaceKey,
+  saveStatus,
+} from '../../server/store/endpoints.ts'
+import {
+  eraseExcerpts,
+  eraseFiles,
+  eraseTexts,
+  findPendingOf,
+  lockEndpointsOf,
+} from '../../server/store/erasures.ts'
+import { deleteOldEventTraces } from '../../server/store/event-traces.ts'
+import {
+  deleteOldJobs,
+  finishJob,
+  holdJob,
+  insertJob,
+  noteFailure,
+  settleItems,
+} from '../../server/store/jobs.ts'
+import { freeAllLeases } from '../../server/store/leases.ts'
+import {
+  answerOffer,
+  collectAnswers,
+  deleteOldOffers,
+  findOffered,
+  giveOfferBack,
+  insertOffer,
+  takeOffer,
+  withdrawOffer,
+  withdrawUntaken,
+} from '../../server/store/listener-offers.ts'
+import {
+  dropDeletedListeners,
+  insertListener,
+  markSilent,
+  touchListener,
+} from '../../server/store/listeners.ts'
+import {
+  ensureInternalClient,
+  insertNoticeEndpoint,
+  moveNoticeEndpoint,
+} from '../../server/store/notice-endpoint.ts'
+import {
+  beginNotices,
+  countExhausted,
+  forgetDeleted,
+  lockNotices,
+  saveTold,
+  tryLockNotices,
+} from '../../server/store/notices.ts'
+import {
+  insertKey,
+  lockKeys,
+  replaceKeyDigest,
+  revokeKey,
+  touchKey,
+} from '../../server/store/operator-keys.ts'
+import { disableFailing } from '../../server/store/parked.ts'
+import { forgetOldPayments } from '../../server/store/payment-retention.ts'
+import { beginCheck, endCheck } from '../../server/store/receiver-checks.ts'
+import { findFinal, replayDeliveries } from '../../server/store/replays.ts'
+import { replaceSealedEndpoints, replaceSealedSigningKeys } from '../../server/store/reseal.ts'
+import { deleteOldHours, dropOldHistory } from '../../server/store/retention.ts'
+import { beginDerivedKeys } from '../../server/store/sealing-form.ts'
+import {
+  insertSigningKey,
+  lockSigningKeys,
+  retireSigningKeys,
+} from '../../server/store/signing-keys.ts'
+import { deleteOldSteps, saveAttemptSteps, sumUpFinalCounts } from '../../server/store/stats.ts'
+import type { Recorder } from './recorder.ts'
+import type { Sample, SampleFinal } from './sample.ts'
+import { UNUSED_DOCUMENT } from './world.ts'
+
+const NEW = '00000000-0000-4000-8000-000000000002'
+const DIGEST = Buffer.alloc(32)
+const SEALED = Buffer.alloc(8)
+
+export async function callWrites(recorder: Recorder, sample: Sample): Promise<void> {
+  await act(recorder, sample)
+  await jobs(recorder, sample)
+  await erase(recorder, sample)
+  await register(recorder, sample)
+  await listen(recorder, sample)
+  await credentials(recorder, sample)
+  await upkeep(recorder, sample)
+}
+
+/** What somebody does to single deliveries. */
+async function act(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { now, pending, clientKey, endpointId } = sample
+  const keys = pending.slice(0, 20)
+  const owner = { clientKey: null, accountId: null }
+  const [first] = keys
+  const [final] = sample.cancelled
+  if (first === undefined || final === undefined) throw new Error('the world lacks deliveries')
+  await recorder.record('', () => findPending(pool, owner, first.id))
+  await recorder.record('', () => findStillPending(pool, keys))
+  for (const isWaiting of [true, false]) {
+    await recorder.record(isWaiting ? 'of one' : 'of many', () =>
+      inTransaction(pool, (db) => cancelDeliveries(db, keys, now, { isWaiting })),
+    )
+  }
+  for (const [label, of] of [
+    ['of all', owner],
+    ['of a client', { clientKey: final.clientKey, accountId: null }],
+  ] as const) {
+    await recorder.record(label, () => inTransaction(pool, (db) => findFinal(db, of, final.id)))
+  }
+  await recorder.record('', () =>
+    inTransaction(pool, (db) => replayDeliveries(db, sample.cancelled, now)),
+  )
+  await recorder.record('', () => cancelDeliveriesOf(pool, clientKey, endpointId, now))
+  await recorder.record('', () => releaseDeliveriesOf(pool, clientKey, endpointId, now, now))
+}
+
+async function jobs(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { now, pending } = sample
+  const hold = { runner: NEW, until: now, now }
+  const toReplay = sample.delivered.slice(0, 20)
+  const toCancel = pending.slice(-20).map((row) => ({ ...row, finishedAtMs: null }))
+  await recorder.record('', () => insertJob(pool, { id: NEW, kind: 'replay', total: 2 }, hold))
+  await recorder.record('to replay', () => countFit(pool, 'replay', toReplay))
+  await recorder.record('to cancel', () => countFit(pool, 'cancel', toCancel))
+  await recorder.record('', () =>
+    inTransaction(pool, (db) => noteItems(db, NEW, 'cancel', toCancel)),
+  )
+  await recorder.record('', () => holdJob(pool, NEW, hold))
+  const [item] = toCancel
+  if (item === undefined) throw new Error('the world owes nothing')
+  await recorder.record('', () =>
+    settleItems(pool, NEW, [{ ...item, finishedAt: '', place: 0 }], 0),
+  )
+  await recorder.record('', () => noteFailure(pool, NEW, 3, now))
+  await recorder.record('', () => finishJob(pool, NEW, now))
+}
+
+async function erase(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { clientKey, paymentId, eventId } = sample.delivered[50] as SampleFinal
+  await recorder.record('', () =>
+    inTransaction(pool, async (db) => {
+      await lockEndpointsOf(db, clientKey)
+      await findPendingOf(db, { clientKey, paymentId })
+      await eraseTexts(db, { clientKey, paymentId }, sample.now)
+      const events = [...sample.delivered.map((row) => row.eventId), eventId]
+      await eraseExcerpts(db, clientKey, events)
+      await eraseFiles(db, UNUSED_DOCUMENT.clientKey, [UNUSED_DOCUMENT.hash])
+    }),
+  )
+}
+
+async function register(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { clientKey, accountId, endpointId, now } = sample
+  const scope = { clientKey, kind: 'webhook', accountId } as const
+  const made = { shard: 1, url: 'https://new.test/', hrefHash: DIGEST, sealedKey: SEALED }
+  await recorder.record('', () =>
+    insertEndpoint(pool, { ...scope, ...made, id: NEW, header: null }, now),
+  )
+  const key = { sealedKey: SEALED, sealedPreviousKey: null, previousKeyUntil: null }
+  await recorder.record('', () => replaceKey(pool, clientKey, endpointId, key, now))
+  await recorder.record('', () => replaceHeader(pool, clientKey, endpointId, null, now))
+  await recorder.record('', () => inTransaction(pool, (db) => lockEndpoint(db, scope, endpointId)))
+  const paused = { status: 'PAUSED', inactiveSince: now } as const
+  await recorder.record('', () => saveStatus(pool, clientKey, endpointId, paused, now))
+  await recorder.record('', () => markDeleted(pool, clientKey, NEW, now))
+  const check = { clientKey, endpointId }
+  await recorder.record('', () => beginCheck(pool, check, now, now))
+  await recorder.record('', () => endCheck(pool, check, now))
+  const notice = { clientKey, id: NEW, url: 'https://new.test/notices', hrefHash: Buffer.alloc(31) }
+  await recorder.record('', () => moveNoticeEndpoint(pool, notice, now))
+  await recorder.record('', async () => {
+    await pool.query('update clients set is_internal = false')
+    const internal = await ensureInternalClient(pool, { id: NEW, name: 'Paybell' }, now)
+    const endpoint = { ...notice, clientKey: internal, shard: 1, sealedKey: SEALED }
+    await insertNoticeEndpoint(pool, endpoint, now)
+  })
+}
+
+async function listen(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { clientKey, listenerId, now, eventId } = sample
+  const listener = { clientKey, listenerId }
+  const key = { ...listener, id: NEW }
+  const offer = {
+    ...key,
+    deliveryId: NEW,
+    eventId,
+    attempt: 1,
+    headers: [],
+    body: null,
+    deadlineAt: new Date(now.getTime() + 1_000),
+  }
+  const answer = { outcome: { kind: 'answered', status: 200 }, durationMs: 1 } as const
+  await recorder.record('', () => insertListener(pool, { clientKey, listenerId: NEW }, now))
+  await recorder.record('', () => touchListener(pool, listener, { now, noted: now }))
+  await recorder.record('', () => markSilent(pool, listener, now))
+  await recorder.record('', () => insertOffer(pool, offer, now))
+  await recorder.record('', () => takeOffer(pool, listener, now))
+  await recorder.record('', () => giveOfferBack(pool, key))
+  await recorder.record('', () => findOffered(pool, [listener], now))
+  await recorder.record('', () => answerOffer(pool, key, answer, now))
+  await recorder.record('', () => collectAnswers(pool, [key]))
+  await recorder.record('', () => withdrawOffer(pool, key))
+  await recorder.record('', () => withdrawUntaken(pool, [key]))
+  await recorder.record('', () => deleteOldOffers(pool, new Date(0)))
+  await recorder.record('', () => dropDeletedListeners(pool))
+}
+
+async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { now, clientId, clientKey } = sample
+  const secret = { id: NEW, digest: DIGEST, masterKeyId: 'k1' }
+  const id = NEW.replace(/2$/, '3')
+  await recorder.record('', () => insertClient(pool, { id, name: 'New' }, now))
+  await recorder.record('', () => setClientStatus(pool, clientId, 'ACTIVE'))
+  await recorder.record('', () => lockClient(pool, clientKey))
+  await recorder.record('', () => insertAccount(pool, clientKey, { id: NEW, name: 'New' }, now))
+  await recorder.record('', () => insertSecret(pool, clientKey, secret, now))
+  await recorder.record('', () => replaceDigest(pool, clientKey, secret))
+  await recorder.record('', () => insertKey(pool, { ...secret, name: 'New', role: 'admin' }, now))
+  await recorder.record('', () => replaceKeyDigest(pool, NEW, secret))
+  await recorder.record('', () => touchKey(pool, NEW, now))
+  const holders = {
+    'of the first key': { kind: 'first-key', key: secret },
+    'of an operator key': { kind: 'operator-key', keyId: NEW },
+    'of a client': { kind: 'client', clientKey, secretId: NEW },
+  } as const
+  for (const [index, [label, holder]] of Object.entries(holders).entries()) {
+    const session = { id: NEW, digest: Buffer.alloc(32, 200 + index), holder, expiresAt: now }
+    await recorder.record(label, () => insertSession(pool, session, now))
+  }
+  await recorder.record('', () => deleteSession(pool, DIGEST))
+  await recorder.record('', () => insertLink(pool, DIGEST, now))
+  await recorder.record('', () => takeLink(pool, DIGEST, now))
+  await recorder.record('', () => deleteOldLinks(pool, now))
+  await recorder.record('', () => revokeKey(pool, NEW, now))
+  await recorder.record('', () => deleteSecret(pool, clientKey, NEW))
+  const signing = { kid: 'new', publicJwk: {}, sealedPrivateKey: SEALED }
+  await recorder.record('', () => insertSigningKey(pool, signing, now))
+  await recorder.record('', () => retireSigningKeys(pool, now))
+  await recorder.record('', () =>
+    inTransaction(pool, async (db) => {
+      await lockKeys(db)
+      await lockSigningKeys(db)
+      await lockNotices(db)
+      await tryLockNotices(db)
+    }),
+  )
+  const sealed = { client_key: clientKey, id: NEW, previous_key: null, header_value: null }
+  const endpoint = { ...sealed, shared_key: SEALED }
+  await recorder.record('', () =>
+    replaceSealedEndpoints(pool, [{ before: endpoint, after: endpoint }]),
+  )
+  const key = { before: { kid: 'new', private_key: SEALED }, after: SEALED }
+  await recorder.record('', () => replaceSealedSigningKeys(pool, [key]))
+  await recorder.record('', () => beginDerivedKeys(pool, '0.2.0', 1_000))
+}
+
+async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { now, clientKey, endpointId } = sample
+  const entry = {
+    actor: 'operator',
+    action: 'client.create',
+    object: 'client:1',
+    requestId: NEW,
+    at: now,
+  }
+  await recorder.record('', () => insertAudit(pool, entry))
+  await recorder.record('once', () => insertAudit(pool, { ...entry, id: NEW }))
+  await recorder.record('', () => countExhausted(pool, 200, now))
+  await recorder.record('', () => forgetDeleted(pool))
+  const told = {
+    sequence: 1,
+    failingSinceMs: null,
+    failingTold: 0,
+    disabledSinceMs: null,
+    exhaustedTotal: 0,
+    exhaustedUntold: 0,
+    exhaustedToldAtMs: null,
+  }
+  await recorder.record('', () => saveTold(pool, [{ clientKey, endpointId, told }]))
+  await recorder.record('', () => beginNotices(pool, now))
+  await recorder.record('', () => sumUpFinalCounts(pool))
+  const step = { stepSeconds: 60, atMs: now.getTime(), attempts: 1, delivered: 1, durations: [1] }
+  await recorder.record('', () => saveAttemptSteps(pool, NEW, [step]))
+  await recorder.record('', () => deleteOldSteps(pool, now))
+  await recorder.record('', () => deleteOldHours(pool, now))
+  await recorder.record('', () => deleteOldEventTraces(pool, now))
+  await recorder.record('', () => deleteOldJobs(pool, now))
+  await recorder.record('', () => forgetOldPayments(pool, clientKey, now, null, 100))
+  await recorder.record('', () => dropOldHistory(pool, now, 8))
+  await recorder.record('', () => dropOldHistory(pool, new Date(now.getTime() + 20 * DAY_MS), 8))
+  const since = new Date(now.getTime() - 7 * DAY_MS)
+  await recorder.record('', () => disableFailing(pool, [{ shard: 1, epoch: 1 }], since, now))
+  await recorder.record('', () => freeAllLeases(pool))
+}

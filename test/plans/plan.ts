@@ -1,0 +1,160 @@
+// A plan of PostgreSQL, cut down to its shape: kinds of nodes, indexes and the columns that conditions are
+// about. Costs, rows, times and values are left out, and partitions of one shape are one line.
+
+import type { Db } from '../../server/store/db.ts'
+
+export interface PlanNode {
+  /** As EXPLAIN calls it: 'Index Scan', 'Nested Loop' … */
+  type: string
+  /** 'CTE mine', 'SubPlan 2' … where it has a name. */
+  role: string | null
+  relation: string | null
+  index: string | null
+  /** What it reads instead of a table: a CTE or a function. */
+  source: string | null
+  joinType: string | null
+  operation: string | null
+  /** Columns of its own relation that lead through the index, and those that rows are held to after. */
+  indexColumns: readonly string[]
+  filterColumns: readonly string[]
+  hasJoinFilter: boolean
+  sortKey: readonly string[]
+  children: readonly PlanNode[]
+}
+
+interface RawNode {
+  'Node Type': string
+  'Subplan Name'?: string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'CTE Name'?: string
+  'Function Name'?: string
+  'Join Type'?: string
+  Operation?: string
+  Alias?: string
+  'Index Cond'?: string
+  'Recheck Cond'?: string
+  'Hash Cond'?: string
+  'Merge Cond'?: string
+  'TID Cond'?: string
+  Filter?: string
+  'Join Filter'?: string
+  'Sort Key'?: string[]
+  Plans?: RawNode[]
+}
+
+/** What conditions and names are read by: the columns of every table, and of which index each is a part. */
+export interface Catalog {
+  columns: ReadonlyMap<string, ReadonlySet<string>>
+  wholeIndexes: ReadonlyMap<string, string>
+}
+
+export async function readCatalog(db: Db): Promise<Catalog> {
+  const columns = await db.query<{ relation: string; columns: string[] }>(
+    `select c.relname as relation, array_agg(a.attname::text) as columns
+     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = 'paybell'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0
+     group by c.relname`,
+  )
+  const parts = await db.query<{ part: string; whole: string }>(
+    `select c.relname as part, p.relname as whole from pg_inherits i
+     join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+     where c.relkind = 'i'`,
+  )
+  return {
+    columns: new Map(columns.rows.map((row) => [row.relation, new Set(row.columns)])),
+    wholeIndexes: new Map(parts.rows.map(({ part, whole }) => [part, whole])),
+  }
+}
+
+export function toPlan(explained: unknown, catalog: Catalog): PlanNode {
+  const [{ Plan: root }] = explained as [{ Plan: RawNode }]
+  return toNode(root, catalog)
+}
+
+/** `above`: what a bitmap is made for, whose own nodes do not say it. */
+function toNode(raw: RawNode, catalog: Catalog, above: RawNode = raw): PlanNode {
+  const scan = raw['Node Type'].startsWith('Bitmap') ? { ...above, ...raw } : raw
+  const relation = scan['Relation Name'] ?? null
+  const index = raw['Index Name'] ?? null
+  const own = relation === null ? undefined : catalog.columns.get(relation)
+  const find = (condition: string | undefined) => findColumns(condition ?? '', scan.Alias, own)
+  return {
+    type: raw['Node Type'],
+    role: raw['Subplan Name'] ?? null,
+    // A default partition is a day like any other.
+    relation: relation?.replace(/_(\d{4}_\d\d_\d\d|default)$/, '_<day>') ?? null,
+    index: index === null ? null : (catalog.wholeIndexes.get(index) ?? index),
+    source: raw['CTE Name'] ?? raw['Function Name'] ?? null,
+    joinType: raw['Join Type'] ?? null,
+    operation: raw.Operation ?? null,
+    indexColumns: find(raw['Index Cond'] ?? raw['TID Cond']),
+    filterColumns: find(raw.Filter),
+    hasJoinFilter: raw['Join Filter'] !== undefined,
+    sortKey: raw['Sort Key'] ?? [],
+    children: (raw.Plans ?? []).map((child) => toNode(child, catalog, scan)),
+  }
+}
+
+/** Names of the relation's own columns that a condition is about, in order, each once. */
+function findColumns(
+  condition: string,
+  alias: string | undefined,
+  own: ReadonlySet<string> | undefined,
+): readonly string[] {
+  const words = condition
+    .replace(/'(?:[^']|'')*'/g, '')
+    .replace(/::(?:"?\w+"?\.)?[\w ]+?(?:\[\])?(?=[\s),\]]|$)/g, '')
+  const found = new Set<string>()
+  for (const [, of, name = ''] of words.matchAll(/(?:\b(\w+)\.)?\b([a-z_]\w*)\b(?!\()/g)) {
+    if (of !== undefined && of !== alias) continue
+    if (own === undefined || own.has(name)) found.add(name)
+  }
+  return own === undefined ? [] : [...found]
+}
+
+/** Every node of a plan, each with the nodes that it lies under, the nearest last. */
+export function* nodesOf(
+  node: PlanNode,
+  above: readonly PlanNode[] = [],
+): Generator<{ node: PlanNode; above: readonly PlanNode[] }> {
+  yield { node, above }
+  for (const child of node.children) yield* nodesOf(child, [...above, node])
+}
+
+/** One line for each node, indented. */
+export function renderPlan(node: PlanNode, depth = 0): readonly string[] {
+  const lines = [`${'  '.repeat(depth)}${describe(node)}`]
+  let before = ''
+  let count = 0
+  const flush = () => {
+    if (count > 1) lines.push(`${'  '.repeat(depth + 1)}… ${count} alike`)
+  }
+  for (const child of node.children) {
+    const rendered = renderPlan(child, depth + 1)
+    const text = rendered.join('\n')
+    if (text === before) {
+      count++
+      continue
+    }
+    flush()
+    lines.push(...rendered)
+    before = text
+    count = 1
+  }
+  flush()
+  return lines
+}
+
+function describe(node: PlanNode): string {
+  const parts = [node.operation ?? node.type]
+  if (node.joinType !== null && node.joinType !== 'Inner') parts.push(node.joinType.toLowerCase())
+  if (node.relation !== null) parts.push(node.relation)
+  if (node.source !== null) parts.push(node.source)
+  if (node.index !== null) parts.push(`by ${node.index}`)
+  if (node.indexColumns.length > 0) parts.push(`(${node.indexColumns.join(', ')})`)
+  if (node.filterColumns.length > 0) parts.push(`filter (${node.filterColumns.join(', ')})`)
+  if (node.hasJoinFilter) parts.push('with a join filter')
+  if (node.sortKey.length > 0) parts.push(`on ${node.sortKey.join(', ')}`)
+  return (node.role === null ? '' : `${node.role}: `) + parts.join(' ')
+}

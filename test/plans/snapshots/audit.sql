@@ -1,0 +1,87 @@
+-- The statements of server/store/audit.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- audit.insertAudit: kept as insert-audit
+prepare "audit.insertAudit" (uuid[], timestamp with time zone[], text[], text[], text[], uuid[]) as
+  insert into audit (id, at, actor, action, object, request_id)
+  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
+    $6::uuid[]);
+--   always
+--     Insert audit
+--       Function Scan
+
+-- audit.insertAudit once: kept as insert-audit-once
+prepare "audit.insertAudit once" (uuid[], timestamp with time zone[], text[], text[], text[], uuid[]) as
+  insert into audit (id, at, actor, action, object, request_id)
+  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
+    $6::uuid[])
+  on conflict (id) do nothing;
+--   always
+--     Insert audit
+--       Function Scan
+
+-- audit.listAudit by action: planned each time
+prepare "audit.listAudit by action" (bigint, text, uuid) as
+  select id, at, actor, action, object, request_id from audit
+  where action = $2 and id < $3::uuid and true
+  order by id desc limit $1;
+--   for values given: full, never analyzed
+--     Limit
+--       Sort on audit.id DESC
+--         Bitmap Heap Scan audit_<day> filter (action)
+--           Bitmap Index Scan audit_<day> by audit_pkey (id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Index Scan audit_<day> by audit_pkey (id) filter (action)
+
+-- audit.listAudit by actor: planned each time
+prepare "audit.listAudit by actor" (bigint, text, uuid) as
+  select id, at, actor, action, object, request_id from audit
+  where actor = $2 and id < $3::uuid and true
+  order by id desc limit $1;
+--   for values given: full, never analyzed
+--     Limit
+--       Sort on audit.id DESC
+--         Bitmap Heap Scan audit_<day> filter (actor)
+--           Bitmap Index Scan audit_<day> by audit_pkey (id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Index Scan audit_<day> by audit_pkey (id) filter (actor)
+
+-- audit.listAudit by object: planned each time
+prepare "audit.listAudit by object" (bigint, text, uuid) as
+  select id, at, actor, action, object, request_id from audit
+  where object = $2 and id < $3::uuid and true
+  order by id desc limit $1;
+--   for values given: full, never analyzed
+--     Limit
+--       Sort on audit.id DESC
+--         Bitmap Heap Scan audit_<day> filter (object)
+--           Bitmap Index Scan audit_<day> by audit_pkey (id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Index Scan audit_<day> by audit_pkey (id) filter (object)
+
+-- audit.listAudit of a time: planned each time
+prepare "audit.listAudit of a time" (bigint, uuid, uuid, uuid) as
+  select id, at, actor, action, object, request_id from audit
+  where id >= $2::uuid and id < $3::uuid and id < $4::uuid and true
+  order by id desc limit $1;
+--   always
+--     Limit
+--       Sort on id DESC
+--         Result
+
+-- audit.listAudit of all: planned each time
+prepare "audit.listAudit of all" (bigint) as
+  select id, at, actor, action, object, request_id from audit
+  where true
+  order by id desc limit $1;
+--   always
+--     Limit
+--       Merge Append on audit.id DESC
+--         Index Scan audit_<day> by audit_pkey
+--         … 5 alike

@@ -1,0 +1,108 @@
+-- The statements of server/store/deliveries.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- deliveries.cancelDeliveriesOf: kept as cancel-deliveries-of-endpoint
+prepare "deliveries.cancelDeliveriesOf" (integer, uuid, timestamp with time zone) as
+  with cancelled as (
+    delete from pending_deliveries where client_key + 0 = $1 and endpoint_id = $2
+    returning client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+    created_at, attempts, deadline_at, last_outcome, last_status)
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+    created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+  created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
+--   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--     Insert final_deliveries
+--       CTE cancelled: Delete pending_deliveries
+--         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
+--       CTE Scan cancelled
+--   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
+--   for values given: full, never analyzed; full, analyzed
+--     Insert final_deliveries
+--       CTE cancelled: Delete pending_deliveries
+--         Bitmap Heap Scan pending_deliveries filter (client_key)
+--           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--       CTE Scan cancelled
+
+-- deliveries.readDue: kept as read-due, hot path
+prepare "deliveries.readDue" (smallint[], timestamp with time zone[], uuid[], timestamp with time zone, bigint) as
+  select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
+  d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
+  d.deadline_at, d.is_replay
+  from unnest($1::smallint[], $2::timestamptz[], $3::uuid[]) as c (shard, after_at, after_id)
+  cross join lateral (
+    select * from pending_deliveries p
+    where p.shard = c.shard and p.next_attempt_at is not null
+    and (p.next_attempt_at, p.id) > (c.after_at, c.after_id)
+    and p.next_attempt_at <= $4
+    order by p.next_attempt_at, p.id limit $5) as d;
+--   always
+--     Nested Loop
+--       Function Scan
+--       Limit
+--         Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at, id)
+
+-- deliveries.readStrands: kept as read-strands, hot path
+prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
+  select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
+  d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
+  d.deadline_at, d.is_replay
+  from unnest($1::int[], $2::uuid[], $3::uuid[]) as k (client_key, endpoint_id, payment_id)
+  cross join lateral (
+    with oldest as materialized (
+      select * from pending_deliveries p where p.client_key + 0 = k.client_key
+      and p.endpoint_id = k.endpoint_id and p.payment_id = k.payment_id and not p.is_replay order by p.sequence limit $4
+    ), page as materialized (
+      select count(*) as rows, max(sequence) as last from oldest)
+    select * from oldest
+    union all
+    -- Nearly always a strand fits, and this is not run.
+    (select * from pending_deliveries p
+      where (select rows from page) = $4 and p.client_key + 0 = k.client_key
+      and p.endpoint_id = k.endpoint_id and p.payment_id = k.payment_id and not p.is_replay
+      and p.sequence > (select last from page) and p.sequence >= (
+        select max(a.sequence) from pending_deliveries a
+        where a.client_key + 0 = k.client_key
+        and a.endpoint_id = k.endpoint_id and a.payment_id = k.payment_id and not a.is_replay and a.attempts > 0 and a.sequence >= (select last from page))
+      order by p.sequence limit $4)) as d
+  order by d.sequence;
+--   always
+--     Sort on oldest.sequence
+--       Nested Loop
+--         Function Scan
+--         Append
+--           CTE oldest: Limit
+--             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (is_replay, client_key)
+--           CTE page: Aggregate
+--             CTE Scan oldest
+--           CTE Scan oldest
+--           Limit
+--             InitPlan 3: CTE Scan page
+--             InitPlan 4: CTE Scan page
+--             InitPlan 7: Result
+--               InitPlan 5: CTE Scan page
+--               InitPlan 6: Limit
+--                 Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, attempts, client_key)
+--             Result
+--               Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, client_key)
+
+-- deliveries.releaseDeliveriesOf: kept as release-deliveries-of-endpoint
+prepare "deliveries.releaseDeliveriesOf" (integer, uuid, timestamp with time zone, timestamp with time zone) as
+  update pending_deliveries set
+  deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
+  first_failed_at =
+  first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
+  where client_key + 0 = $1 and endpoint_id = $2 and deadline_at is not null;
+--   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--     Update pending_deliveries
+--       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (deadline_at, client_key)
+--   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
+--   for values given: full, never analyzed; full, analyzed
+--     Update pending_deliveries
+--       Bitmap Heap Scan pending_deliveries filter (deadline_at, client_key)
+--         Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)

@@ -1,0 +1,59 @@
+-- The statements of server/store/delivery-selections.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- delivery-selections.noteItems: kept as note-items
+prepare "delivery-selections.noteItems" (integer[], uuid[], uuid[], timestamp with time zone[], integer[], uuid) as
+  insert into job_items (client_key, delivery_id, endpoint_id, finished_at, place, job_id)
+  select *, $6::uuid from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[],
+    $5::int[])
+  on conflict (client_key, delivery_id) do nothing;
+--   always
+--     Insert job_items
+--       Function Scan
+
+-- delivery-selections.readFitRows to cancel: planned each time
+prepare "delivery-selections.readFitRows to cancel" (integer[], uuid[], integer[], timestamp with time zone[]) as
+  with free as (
+    select g.client_key, g.id, g.place, g.finished_at
+    from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
+    as g (client_key, id, place, finished_at)
+    where (select true from job_items i
+      where i.client_key = g.client_key and i.delivery_id = g.id) is null) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
+  from free g cross join lateral (
+    select p.endpoint_id from pending_deliveries p
+    where p.client_key = g.client_key and p.id = g.id limit 1) as p;
+--   always
+--     Nested Loop
+--       Function Scan
+--         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
+--       Limit
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+
+-- delivery-selections.readFitRows to replay: planned each time
+prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[], timestamp with time zone[]) as
+  with free as (
+    select g.client_key, g.id, g.place, g.finished_at
+    from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
+    as g (client_key, id, place, finished_at)
+    where (select true from job_items i
+      where i.client_key = g.client_key and i.delivery_id = g.id) is null) select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.place
+  from free g cross join lateral (
+    select f.endpoint_id, f.finished_at from final_deliveries f
+    where f.client_key = g.client_key and f.id = g.id and f.finished_at >= timestamptz '2026-03-10T11:47:30.320Z' and f.finished_at < timestamptz '2026-03-10T11:59:32.321Z'
+    and f.finished_at >= g.finished_at and f.finished_at < g.finished_at + interval '1 ms'
+    and (select true from endpoints e where e.client_key = f.client_key and e.id = f.endpoint_id
+      and e.deleted_at is null)
+    and (select true from events v where v.client_key = f.client_key and v.id = f.event_id
+      and v.id >= uuid '019cd792-d900-0000-0000-000000000000' and v.id < uuid '019cd79d-d581-0000-0000-000000000000' and substr(v.text, 46, 12) <> '"erasedAt":"')
+    limit 1) as f;
+--   always
+--     Nested Loop
+--       Function Scan
+--         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
+--       Limit
+--         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--           SubPlan 2: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--           SubPlan 3: Index Scan events_<day> by events_pkey (client_key, id) filter (text)

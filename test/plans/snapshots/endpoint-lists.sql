@@ -1,0 +1,512 @@
+-- The statements of server/store/endpoint-lists.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- endpoint-lists.findAnyEndpoint: kept as find-any-endpoint
+prepare "endpoint-lists.findAnyEndpoint" (uuid) as
+  select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+  e.created_at, e.deleted_at from endpoints e join clients c on c.client_key = e.client_key
+  where e.id = $1 and not c.is_internal limit 1;
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Nested Loop
+--         Index Scan endpoints by endpoints_by_id (id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--   for any values: empty, analyzed
+--     Limit
+--       Nested Loop with a join filter
+--         Index Scan endpoints by endpoints_pkey (id)
+--         Index Scan clients by clients_pkey filter (is_internal)
+
+-- endpoint-lists.listAllEndpoints failing: planned each time
+prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
+      and h.endpoint_id = e.id and h.failing_since is not null))
+  select all_of_them.total, shown.*
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop with a join filter
+--         Nested Loop
+--           Index Scan endpoints by one_endpoint_per_address
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Nested Loop
+--           Index Scan endpoint_health by endpoints_failing
+--           Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+
+-- endpoint-lists.listAllEndpoints in a status: planned each time
+prepare "endpoint-lists.listAllEndpoints in a status" (bigint, bigint, text) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and e.status = $3)
+  select all_of_them.total, shown.*
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   always
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by endpoints_disabled
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+
+-- endpoint-lists.listAllEndpoints not failing: planned each time
+prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and not exists (select from endpoint_health h where h.client_key = e.client_key
+      and h.endpoint_id = e.id and h.failing_since is not null))
+  select all_of_them.total, shown.*
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop anti
+--         Nested Loop
+--           Index Scan endpoints by one_endpoint_per_address
+--           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop anti
+--         Nested Loop
+--           Index Scan endpoints by endpoints_pkey filter (deleted_at)
+--           Memoize
+--             Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+
+-- endpoint-lists.listAllEndpoints of a client: planned each time
+prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and c.id = $3)
+  select all_of_them.total, shown.*
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop with a join filter
+--         Index Scan clients by client_id_is_unique (id) filter (is_internal)
+--         Index Scan endpoints by one_endpoint_per_address
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan clients by client_id_is_unique (id) filter (is_internal)
+--         Index Scan endpoints by one_endpoint_per_address (client_key)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+
+-- endpoint-lists.listAllEndpoints of a kind: planned each time
+prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and e.kind = $3)
+  select all_of_them.total, shown.*
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address filter (kind)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by endpoints_pkey filter (deleted_at, kind)
+--         Memoize
+--           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+
+-- endpoint-lists.listAllEndpoints of all: planned each time
+prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal)
+  select all_of_them.total, shown.*
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by endpoints_pkey filter (deleted_at)
+--         Memoize
+--           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+
+-- endpoint-lists.listAllEndpoints of an account: planned each time
+prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
+    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and e.account_id = $3)
+  select all_of_them.total, shown.*
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address filter (account_id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by endpoints_pkey filter (deleted_at, account_id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+
+-- endpoint-lists.readHealthOf: kept as read-health-of-endpoints
+prepare "endpoint-lists.readHealthOf" (integer[], uuid[], timestamp with time zone, bigint) as
+  select k.endpoint_id, h.failing_since, h.last_success_at, h.last_error, h.circuit,
+  (select count(*)::int from (
+      select from pending_deliveries p
+      where p.endpoint_id = k.endpoint_id and p.client_key = k.client_key
+      limit $4) as owed) as pending,
+  d.attempts, d.delivered, d.durations
+  from unnest($1::int[], $2::uuid[]) as k (client_key, endpoint_id)
+  cross join lateral (
+    select coalesce(sum(attempts), 0)::int as attempts,
+    coalesce(sum(delivered), 0)::int as delivered, array_agg(durations) as durations
+    from endpoint_hours o
+    where o.client_key = k.client_key and o.endpoint_id = k.endpoint_id and o.hour > $3) as d
+  left join endpoint_health h
+  on h.client_key = k.client_key and h.endpoint_id = k.endpoint_id;
+--   for any values: empty, never analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--     Nested Loop left
+--       Nested Loop
+--         Function Scan
+--         Aggregate
+--           Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
+--       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--       SubPlan 1: Aggregate
+--         Limit
+--           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
+--   for any values: empty, analyzed
+--     Nested Loop left with a join filter
+--       Nested Loop
+--         Function Scan
+--         Aggregate
+--           Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
+--       Materialize
+--         Index Scan endpoint_health by endpoint_health_pkey
+--       SubPlan 1: Aggregate
+--         Limit
+--           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
+--   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
+--   for values given: full, never analyzed; full, analyzed
+--     Nested Loop left
+--       Nested Loop
+--         Function Scan
+--         Aggregate
+--           Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
+--       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--       SubPlan 1: Aggregate
+--         Limit
+--           Bitmap Heap Scan pending_deliveries
+--             BitmapAnd pending_deliveries
+--               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--               Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+
+-- endpoint-lists.readTroubled: kept as read-troubled-endpoints
+prepare "endpoint-lists.readTroubled" (bigint, bigint) as
+  with failing as (
+    select h.client_key, h.endpoint_id from endpoint_health h
+    join endpoints e on e.client_key = h.client_key and e.id = h.endpoint_id
+    where h.failing_since is not null and e.deleted_at is null and e.kind <> 'notice'
+    order by h.failing_since limit $1
+  ), disabled as (
+    select e.client_key, e.id as endpoint_id from endpoints e
+    where e.status = 'DISABLED' and e.deleted_at is null and e.kind <> 'notice'
+    order by e.client_key, e.id limit $1
+  )
+  select e.id, c.id as client_id, e.url, e.status, h.circuit, h.failing_since, h.last_error,
+  (select count(*)::int from (
+      select from pending_deliveries p
+      where p.endpoint_id = e.id and p.client_key = e.client_key limit $2) as owed) as pending
+  from (select * from failing union select * from disabled) as t
+  join endpoints e on e.client_key = t.client_key and e.id = t.endpoint_id
+  join clients c on c.client_key = e.client_key
+  left join endpoint_health h
+  on h.client_key = e.client_key and h.endpoint_id = e.id
+  order by h.failing_since nulls last, e.id limit $1;
+--   for any values: empty, never analyzed; full, analyzed when empty
+--   for values given: full, analyzed when empty
+--     Limit
+--       Result
+--         Sort on h.failing_since, e.id
+--           Nested Loop left
+--             Nested Loop
+--               Nested Loop
+--                 Unique
+--                   Merge Append on failing.client_key, failing.endpoint_id
+--                     Sort on failing.client_key, failing.endpoint_id
+--                       Subquery Scan
+--                         Limit
+--                           Sort on h_1.failing_since
+--                             Nested Loop
+--                               Index Scan endpoints by one_endpoint_per_address filter (kind)
+--                               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--                     Limit
+--                       Index Scan endpoints by endpoints_disabled filter (kind)
+--                 Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--         SubPlan 1: Aggregate
+--           Limit
+--             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
+--   for any values: empty, analyzed
+--     Limit
+--       Result
+--         Sort on h.failing_since, e.id
+--           Nested Loop left with a join filter
+--             Nested Loop with a join filter
+--               Nested Loop with a join filter
+--                 Index Scan endpoints by endpoints_by_id
+--                 Unique
+--                   Merge Append on failing.client_key, failing.endpoint_id
+--                     Sort on failing.client_key, failing.endpoint_id
+--                       Subquery Scan
+--                         Limit
+--                           Nested Loop with a join filter
+--                             Index Scan endpoint_health by endpoints_failing
+--                             Index Scan endpoints by endpoints_by_id filter (deleted_at, kind)
+--                     Limit
+--                       Index Scan endpoints by endpoints_disabled filter (kind)
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoint_health by endpoint_health_pkey
+--         SubPlan 1: Aggregate
+--           Limit
+--             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
+--   for any values: full, never analyzed
+--   for values given: full, never analyzed
+--     Limit
+--       Result
+--         Sort on h.failing_since, e.id
+--           Nested Loop left
+--             Nested Loop
+--               Nested Loop
+--                 Unique
+--                   Merge Append on failing.client_key, failing.endpoint_id
+--                     Sort on failing.client_key, failing.endpoint_id
+--                       Subquery Scan
+--                         Limit
+--                           Sort on h_1.failing_since
+--                             Nested Loop
+--                               Index Scan endpoints by one_endpoint_per_address filter (kind)
+--                               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--                     Limit
+--                       Index Scan endpoints by endpoints_disabled filter (kind)
+--                 Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--         SubPlan 1: Aggregate
+--           Limit
+--             Bitmap Heap Scan pending_deliveries
+--               BitmapAnd pending_deliveries
+--                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--   for any values: empty, analyzed when full; full, analyzed
+--     Limit
+--       Result
+--         Sort on h.failing_since, e.id
+--           Nested Loop left
+--             Nested Loop
+--               Nested Loop
+--                 Unique
+--                   Merge Append on failing.client_key, failing.endpoint_id
+--                     Sort on failing.client_key, failing.endpoint_id
+--                       Subquery Scan
+--                         Limit
+--                           Nested Loop
+--                             Index Scan endpoint_health by endpoints_failing
+--                             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, kind, client_key)
+--                     Limit
+--                       Index Scan endpoints by endpoints_disabled filter (kind)
+--                 Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--         SubPlan 1: Aggregate
+--           Limit
+--             Bitmap Heap Scan pending_deliveries
+--               BitmapAnd pending_deliveries
+--                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--   for values given: full, analyzed
+--     Limit
+--       Result
+--         Sort on h.failing_since, e.id
+--           Nested Loop left
+--             Nested Loop with a join filter
+--               Nested Loop
+--                 Unique
+--                   Merge Append on failing.client_key, failing.endpoint_id
+--                     Sort on failing.client_key, failing.endpoint_id
+--                       Subquery Scan
+--                         Limit
+--                           Nested Loop
+--                             Index Scan endpoint_health by endpoints_failing
+--                             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, kind, client_key)
+--                     Limit
+--                       Index Scan endpoints by endpoints_disabled filter (kind)
+--                 Index Scan clients by clients_pkey (client_key)
+--               Index Scan endpoints by endpoints_pkey (client_key)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--         SubPlan 1: Aggregate
+--           Limit
+--             Bitmap Heap Scan pending_deliveries
+--               BitmapAnd pending_deliveries
+--                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--   for any values: full, analyzed but for what is owed
+--     Limit
+--       Result
+--         Sort on h.failing_since, e.id
+--           Nested Loop left
+--             Nested Loop
+--               Nested Loop
+--                 Unique
+--                   Merge Append on failing.client_key, failing.endpoint_id
+--                     Sort on failing.client_key, failing.endpoint_id
+--                       Subquery Scan
+--                         Limit
+--                           Nested Loop
+--                             Index Scan endpoint_health by endpoints_failing
+--                             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, kind, client_key)
+--                     Limit
+--                       Index Scan endpoints by endpoints_disabled filter (kind)
+--                 Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--         SubPlan 1: Aggregate
+--           Limit
+--             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
+--   for values given: full, analyzed but for what is owed
+--     Limit
+--       Result
+--         Sort on h.failing_since, e.id
+--           Nested Loop left
+--             Nested Loop with a join filter
+--               Nested Loop
+--                 Unique
+--                   Merge Append on failing.client_key, failing.endpoint_id
+--                     Sort on failing.client_key, failing.endpoint_id
+--                       Subquery Scan
+--                         Limit
+--                           Nested Loop
+--                             Index Scan endpoint_health by endpoints_failing
+--                             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, kind, client_key)
+--                     Limit
+--                       Index Scan endpoints by endpoints_disabled filter (kind)
+--                 Index Scan clients by clients_pkey (client_key)
+--               Index Scan endpoints by endpoints_pkey (client_key)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--         SubPlan 1: Aggregate
+--           Limit
+--             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)

@@ -1,0 +1,73 @@
+-- The statements of server/store/health.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- health.readHealth: kept as read-health
+prepare "health.readHealth" (integer, uuid, timestamp with time zone) as
+  select h.failing_since, h.last_success_at, h.last_error, h.circuit,
+  (select count(*)::int from pending_deliveries
+    where client_key + 0 = $1 and endpoint_id = $2) as pending,
+  d.attempts, d.delivered, d.durations
+  from (select coalesce(sum(attempts), 0)::int as attempts,
+    coalesce(sum(delivered), 0)::int as delivered, array_agg(durations) as durations
+    from endpoint_hours
+    where client_key = $1 and endpoint_id = $2 and hour > $3) as d
+  left join endpoint_health h on h.client_key = $1 and h.endpoint_id = $2;
+--   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--     Nested Loop left
+--       InitPlan 1: Aggregate
+--         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
+--       Aggregate
+--         Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
+--       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
+--   for values given: full, never analyzed; full, analyzed
+--     Nested Loop left
+--       InitPlan 1: Aggregate
+--         Bitmap Heap Scan pending_deliveries filter (client_key)
+--           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--       Aggregate
+--         Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
+--       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+
+-- health.saveHealth: kept as save-health, hot path
+prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[]) as
+  insert into endpoint_health as h
+  (client_key, endpoint_id, failing_since, last_success_at, last_failure_at, last_error,
+    circuit)
+  select * from unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::timestamptz[],
+    $5::timestamptz[], $6::text[], $7::text[])
+  on conflict (client_key, endpoint_id) do update set
+  -- A success in between starts the count anew; none keeps the older beginning.
+  failing_since = case when excluded.failing_since is null then null
+  when excluded.last_success_at is not null then excluded.failing_since
+  else coalesce(h.failing_since, excluded.failing_since) end,
+  last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
+  last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
+  last_error = coalesce(excluded.last_error, h.last_error),
+  circuit = excluded.circuit;
+--   always
+--     Insert endpoint_health
+--       Function Scan
+
+-- health.saveHealth 2: kept as save-endpoint-hours, hot path
+prepare "health.saveHealth 2" (integer[], uuid[], integer[], integer[], text[], timestamp with time zone) as
+  insert into endpoint_hours as h
+  (client_key, endpoint_id, hour, attempts, delivered, durations)
+  select client_key, endpoint_id, date_trunc('hour', $6::timestamptz), attempts, delivered,
+  durations::int[]
+  from unnest($1::int[], $2::uuid[], $3::int[], $4::int[], $5::text[])
+  as d (client_key, endpoint_id, attempts, delivered, durations)
+  on conflict (client_key, endpoint_id, hour) do update set
+  attempts = h.attempts + excluded.attempts,
+  delivered = h.delivered + excluded.delivered,
+  durations = (select array_agg(a + b order by i)
+    from unnest(h.durations, excluded.durations) with ordinality as s (a, b, i));
+--   always
+--     Insert endpoint_hours
+--       Function Scan
+--       SubPlan 1: Aggregate
+--         Function Scan

@@ -1,0 +1,179 @@
+-- The statements of server/store/leases.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- leases.freeAllLeases: planned each time
+prepare "leases.freeAllLeases" as
+  update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+  where owner is not null;
+--   always
+--     Update leases
+--       Seq Scan leases filter (owner)
+
+-- leases.freeAllLeases 2: planned each time
+prepare "leases.freeAllLeases 2" as
+  delete from processes;
+--   always
+--     Delete processes
+--       Seq Scan processes
+
+-- leases.leaveProcesses: planned each time, hot path
+prepare "leases.leaveProcesses" (uuid, smallint[]) as
+  with gone as (delete from processes where id = $1)
+  update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+  where owner = $1 and shard <> all($2::smallint[]);
+--   always
+--     Update leases
+--       CTE gone: Delete processes
+--         Index Scan processes by processes_pkey (id)
+--       Seq Scan leases filter (shard, owner)
+
+-- leases.readDatabaseTimeMs: planned each time, hot path
+prepare "leases.readDatabaseTimeMs" as
+  select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms;
+--   always
+--     Result
+
+-- leases.releaseLeases: kept as release-leases, hot path
+prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
+  update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+  where owner = $1 and (shard, epoch, beat) in (
+    select * from unnest($2::smallint[], $3::bigint[], $4::bigint[]));
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Update leases
+--       Nested Loop
+--         Aggregate
+--           Function Scan
+--         Index Scan leases by leases_pkey (shard) filter (owner, epoch, beat)
+--   for any values: empty, analyzed
+--     Update leases
+--       Nested Loop semi with a join filter
+--         Index Scan leases by leases_pkey filter (owner)
+--         Function Scan
+
+-- leases.renewLeases: kept as renew-leases, hot path
+prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]) as
+  with alive as (
+    insert into processes (id, host, version, started_at, seen_at)
+    values ($1, $2, $3, clock_timestamp(), clock_timestamp())
+    on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1
+  ), forgotten as (
+    delete from processes where id in (
+      select p.id from processes p
+      join unnest($5::uuid[], $6::text[]) as g (id, mark)
+      on g.id = p.id and g.mark = concat_ws('/', p.beat, extract(epoch from p.seen_at))
+      for update of p skip locked)
+  ), renewed as (
+    update leases set expires_at = clock_timestamp() + $4 * interval '1 millisecond', beat = beat + 1
+    where owner = $1 returning shard, epoch, beat
+  )
+  select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+  (select json_agg(r) from renewed r) as held,
+  (select json_agg(json_build_array(l.shard, l.owner is null, concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))))
+    from leases l where l.shard not in (select shard from renewed)) as others,
+  (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
+    from processes p where p.id <> $1) as processes;
+--   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Result
+--       CTE alive: Insert processes
+--         Result
+--       CTE forgotten: Delete processes
+--         Nested Loop
+--           Aggregate
+--             Subquery Scan
+--               LockRows
+--                 Nested Loop
+--                   Function Scan
+--                   Index Scan processes by processes_pkey (id) filter (beat, seen_at)
+--           Index Scan processes by processes_pkey (id)
+--       CTE renewed: Update leases
+--         Seq Scan leases filter (owner)
+--       InitPlan 4: Aggregate
+--         CTE Scan renewed
+--       InitPlan 6: Aggregate
+--         Seq Scan leases filter (shard)
+--           SubPlan 5: CTE Scan renewed
+--       InitPlan 7: Aggregate
+--         Seq Scan processes filter (id)
+--   for any values: empty, analyzed
+--     Result
+--       CTE alive: Insert processes
+--         Result
+--       CTE forgotten: Delete processes
+--         Nested Loop semi with a join filter
+--           Index Scan processes by processes_pkey
+--           Subquery Scan
+--             LockRows
+--               Nested Loop with a join filter
+--                 Index Scan processes by processes_pkey
+--                 Function Scan
+--       CTE renewed: Update leases
+--         Seq Scan leases filter (owner)
+--       InitPlan 4: Aggregate
+--         CTE Scan renewed
+--       InitPlan 6: Aggregate
+--         Seq Scan leases filter (shard)
+--           SubPlan 5: CTE Scan renewed
+--       InitPlan 7: Aggregate
+--         Seq Scan processes filter (id)
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--     Result
+--       CTE alive: Insert processes
+--         Result
+--       CTE forgotten: Delete processes
+--         Nested Loop
+--           Aggregate
+--             Subquery Scan
+--               LockRows
+--                 Nested Loop with a join filter
+--                   Function Scan
+--                   Materialize
+--                     Index Scan processes by processes_pkey
+--           Index Scan processes by processes_pkey (id)
+--       CTE renewed: Update leases
+--         Seq Scan leases filter (owner)
+--       InitPlan 4: Aggregate
+--         CTE Scan renewed
+--       InitPlan 6: Aggregate
+--         Seq Scan leases filter (shard)
+--           SubPlan 5: CTE Scan renewed
+--       InitPlan 7: Aggregate
+--         Seq Scan processes filter (id)
+
+-- leases.takeLeases: kept as take-leases, hot path
+prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[]) as
+  update leases set owner = $1, epoch = epoch + 1, beat = beat + 1,
+  expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+  where shard in (
+    select l.shard from leases l
+    where l.owner is null or (l.shard, concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))) in (
+      select * from unnest($4::smallint[], $5::text[]))
+    order by l.shard limit $2 for update of l skip locked)
+  returning shard, epoch, beat;
+--   for any values: empty, never analyzed; empty, analyzed; full, never analyzed
+--   for values given: full, never analyzed
+--     Update leases
+--       Nested Loop
+--         Aggregate
+--           Subquery Scan
+--             Limit
+--               LockRows
+--                 Index Scan leases by leases_pkey filter (owner, shard, epoch, beat, expires_at)
+--                   SubPlan 1: Function Scan
+--         Index Scan leases by leases_pkey (shard)
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Update leases
+--       Nested Loop
+--         Aggregate
+--           Subquery Scan
+--             Limit
+--               LockRows
+--                 Index Scan leases by leases_pkey filter (owner, shard, epoch, beat, expires_at)
+--                   SubPlan 1: Function Scan
+--         Memoize
+--           Index Scan leases by leases_pkey (shard)

@@ -1,0 +1,243 @@
+-- The statements of server/store/parked.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- parked.disableFailing: planned each time
+prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone, timestamp with time zone) as
+  with given as (
+    select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
+  ), held as (
+    select l.shard, l.epoch from leases l
+    where (l.shard, l.epoch) in (select shard, epoch from given)
+    order by l.shard for key share of l)
+  update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
+  from endpoint_health h, held
+  where h.client_key = e.client_key and h.endpoint_id = e.id and held.shard = e.shard
+  -- Resumed, or given another key, a moment ago: it gets its 7 days anew.
+  and h.failing_since < $3 and e.changed_at < $3 and e.status = 'ACTIVE' and e.deleted_at is null
+  -- Health is written now and then: a success that a killed process did not get to tell of.
+  and not exists (select from final_deliveries f
+    where f.client_key = e.client_key and f.endpoint_id = e.id
+    and f.state = 'DELIVERED' and f.finished_at >= $3
+    and f.finished_at >= timestamptz '2026-03-03T12:00:00.000Z')
+  returning e.client_key, e.id as endpoint_id, e.shard;
+--   for values given: full, never analyzed
+--     Update endpoints
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Nested Loop
+--             Aggregate
+--               Function Scan
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop anti
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Index Scan endpoints by one_endpoint_per_address filter (deleted_at, changed_at, status)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--           CTE Scan held
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at, state)
+--           … 13 alike
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Update endpoints
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Nested Loop
+--             Aggregate
+--               Function Scan
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop anti
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Index Scan endpoints by endpoints_by_change (changed_at) filter (deleted_at, status)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--           CTE Scan held
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at, state)
+--           … 8 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint filter (finished_at, state, client_key, endpoint_id)
+--           … 5 alike
+--   for values given: full, analyzed when empty
+--     Update endpoints
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Nested Loop
+--             Aggregate
+--               Function Scan
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop anti
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Index Scan endpoints by one_endpoint_per_address filter (deleted_at, changed_at, status)
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--           CTE Scan held
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at, state)
+--           … 8 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint filter (finished_at, state, client_key, endpoint_id)
+--           … 5 alike
+
+-- parked.exhaustParked: kept as exhaust-parked, hot path
+prepare "parked.exhaustParked" (smallint, integer, uuid, bigint, timestamp with time zone) as
+  with held as (
+    select from leases where shard = $1 and epoch = $4 for key share
+  ), active as (
+    select from endpoints where client_key = $2 and id = $3 and status = 'ACTIVE' for share
+  ), ended as (
+    delete from pending_deliveries p
+    where exists (select from held) and exists (select from active)
+    and p.shard = $1 and p.client_key = $2
+    and p.endpoint_id = $3 and p.next_attempt_at is null and p.deadline_at <= $5
+    returning p.*)
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+    created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
+  created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $5 from ended;
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Insert final_deliveries
+--       CTE held: LockRows
+--         Index Scan leases by leases_pkey (shard) filter (epoch)
+--       CTE active: LockRows
+--         Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
+--       CTE ended: Delete pending_deliveries
+--         InitPlan 3: CTE Scan held
+--         InitPlan 4: CTE Scan active
+--         Result
+--           Index Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id) filter (next_attempt_at, deadline_at)
+--       CTE Scan ended
+--   for any values: empty, analyzed
+--     Insert final_deliveries
+--       CTE held: LockRows
+--         Index Scan leases by leases_pkey (shard) filter (epoch)
+--       CTE active: LockRows
+--         Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
+--       CTE ended: Delete pending_deliveries
+--         InitPlan 3: CTE Scan held
+--         InitPlan 4: CTE Scan active
+--         Result
+--           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (next_attempt_at, deadline_at, shard, client_key)
+--       CTE Scan ended
+
+-- parked.hasFailedSince: kept as has-failed-since
+prepare "parked.hasFailedSince" (timestamp with time zone) as
+  select exists (select from endpoint_health where failing_since < $1) as has;
+--   always
+--     Result
+--       InitPlan 1: Index Only Scan endpoint_health by endpoints_failing (failing_since)
+
+-- parked.parkDeliveries: kept as park-deliveries, hot path
+prepare "parked.parkDeliveries" (integer[], uuid[], smallint[], bigint[]) as
+  with given as (
+    select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bigint[])
+    as g (client_key, id, shard, epoch)
+  ), held as (
+    select l.shard, l.epoch from leases l
+    where (l.shard, l.epoch) in (select shard, epoch from given)
+    order by l.shard for key share of l)
+  update pending_deliveries p set next_attempt_at = null
+  from given g join held using (shard, epoch)
+  where p.client_key = any(array[g.client_key]) and p.id = any(array[g.id]);
+--   for any values: empty, never analyzed; full, never analyzed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Update pending_deliveries
+--       CTE given: Function Scan
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Nested Loop
+--             Aggregate
+--               CTE Scan given
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop
+--         Nested Loop with a join filter
+--           CTE Scan held
+--           CTE Scan given
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Update pending_deliveries
+--       CTE given: Function Scan
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Nested Loop
+--             Aggregate
+--               CTE Scan given
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop
+--         Nested Loop with a join filter
+--           CTE Scan given
+--           CTE Scan held
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+
+-- parked.readParked: kept as read-parked, hot path
+prepare "parked.readParked" (smallint, integer, uuid, uuid, bigint) as
+  select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
+  d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
+  d.deadline_at, d.is_replay from pending_deliveries d
+  where d.shard = $1 and d.client_key = $2 and d.endpoint_id = $3
+  and d.next_attempt_at is null and d.id > $4
+  order by d.id limit $5;
+--   always
+--     Limit
+--       Index Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id, id)
+
+-- parked.readParkedLanes: kept as read-parked-lanes, hot path
+prepare "parked.readParkedLanes" (smallint[]) as
+  select s.shard, l.client_key, l.endpoint_id
+  from unnest($1::smallint[]) as s (shard) cross join lateral (
+    with recursive lane as (
+      (select p.client_key, p.endpoint_id from pending_deliveries p
+        where p.shard = s.shard and p.next_attempt_at is null
+        order by p.client_key, p.endpoint_id limit 1)
+      union all
+      select n.client_key, n.endpoint_id from lane cross join lateral (
+        select p.client_key, p.endpoint_id from pending_deliveries p
+        where p.shard = s.shard and p.next_attempt_at is null
+        and (p.client_key, p.endpoint_id) > (lane.client_key, lane.endpoint_id)
+        order by p.client_key, p.endpoint_id limit 1) as n)
+    select * from lane) as l
+  join endpoints e on e.client_key = l.client_key and e.id = l.endpoint_id
+  where e.status = 'ACTIVE' and e.deleted_at is null;
+--   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Nested Loop with a join filter
+--       Index Scan endpoints by one_endpoint_per_address filter (status)
+--       Nested Loop
+--         Function Scan unnest
+--         CTE Scan lane
+--           CTE lane: Recursive Union
+--             Limit
+--               Index Only Scan pending_deliveries by deliveries_parked (shard)
+--             Nested Loop
+--               WorkTable Scan lane
+--               Limit
+--                 Index Only Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id)
+--   for any values: empty, analyzed
+--     Nested Loop with a join filter
+--       Index Scan endpoints by endpoints_by_id filter (deleted_at, status)
+--       Nested Loop
+--         Function Scan unnest
+--         CTE Scan lane
+--           CTE lane: Recursive Union
+--             Limit
+--               Index Only Scan pending_deliveries by deliveries_parked (shard)
+--             Nested Loop
+--               WorkTable Scan lane
+--               Limit
+--                 Index Only Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id)
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Nested Loop
+--       Nested Loop
+--         Function Scan unnest
+--         CTE Scan lane
+--           CTE lane: Recursive Union
+--             Limit
+--               Index Only Scan pending_deliveries by deliveries_parked (shard)
+--             Nested Loop
+--               WorkTable Scan lane
+--               Limit
+--                 Index Only Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id)
+--       Memoize
+--         Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, status, client_key)

@@ -1,0 +1,50 @@
+-- The statements of server/store/retention.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- retention.deleteOldHours: planned each time
+prepare "retention.deleteOldHours" (timestamp with time zone) as
+  delete from endpoint_hours where hour < $1;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Delete endpoint_hours
+--       Bitmap Heap Scan endpoint_hours
+--         Bitmap Index Scan endpoint_hours by endpoint_hours_pkey (hour)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Delete endpoint_hours
+--       Index Scan endpoint_hours by endpoint_hours_pkey (hour)
+
+-- retention.deleteUnusedDocuments: planned each time
+prepare "retention.deleteUnusedDocuments" (timestamp with time zone, bigint) as
+  select d.client_key, d.hash, d.created_at::text from documents d
+  where d.created_at < $1 and not exists (select from payments p
+    where p.client_key = d.client_key and p.document_hash = d.hash)
+  limit $2;
+--   always
+--     Limit
+--       Nested Loop anti
+--         Index Scan documents by documents_pkey filter (created_at)
+--         Index Only Scan payments by payments_with_document (client_key, document_hash)
+
+-- retention.isStillOwed: planned each time
+prepare "retention.isStillOwed" (uuid, uuid) as
+  select exists (select from pending_deliveries
+    where event_id >= $1::uuid and event_id < $2::uuid) as owed;
+--   always
+--     Result
+--       InitPlan 1: Seq Scan pending_deliveries filter (event_id)
+
+-- retention.readPartitions: planned each time
+prepare "retention.readPartitions" as
+  select p.relname as parent, c.relname as name from pg_inherits i
+  join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+  where p.relnamespace = current_schema()::regnamespace
+  and p.relname in ('events', 'final_deliveries', 'earlier_attempts') and c.relkind = 'r';
+--   always
+--     Nested Loop
+--       Nested Loop
+--         Index Scan pg_class by pg_class_relname_nsp_index
+--         Bitmap Heap Scan pg_inherits
+--           Bitmap Index Scan pg_inherits by pg_inherits_parent_index
+--       Index Scan pg_class by pg_class_oid_index

@@ -1,0 +1,85 @@
+-- The statements of server/store/stats.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- stats.deleteOldSteps: planned each time
+prepare "stats.deleteOldSteps" (timestamp with time zone) as
+  delete from attempt_steps where at < $1::timestamptz - step_seconds * interval '200 seconds';
+--   always
+--     Delete attempt_steps
+--       Seq Scan attempt_steps filter (at, step_seconds)
+
+-- stats.readAttemptSteps: kept as read-attempt-steps
+prepare "stats.readAttemptSteps" (integer, timestamp with time zone) as
+  select at, attempts, delivered, durations from attempt_steps
+  where step_seconds = $1 and at >= $2 order by at;
+--   always
+--     Index Scan attempt_steps by attempt_steps_pkey (step_seconds, at)
+
+-- stats.readFinalCounts: kept as read-final-counts
+prepare "stats.readFinalCounts" as
+  select state, sum(count)::bigint as count from final_counts group by state;
+--   always
+--     Aggregate
+--       Seq Scan final_counts
+
+-- stats.readOwedPicture: kept as read-owed-picture
+prepare "stats.readOwedPicture" (timestamp with time zone[]) as
+  select width_bucket(next_attempt_at, $1::timestamptz[]) as place, count(*)::int as count,
+  min(next_attempt_at) as oldest
+  from pending_deliveries group by 1;
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed
+--   for values given: full, never analyzed; full, analyzed
+--     Aggregate
+--       Seq Scan pending_deliveries
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--     Aggregate
+--       Sort on (width_bucket(next_attempt_at, $1))
+--         Seq Scan pending_deliveries
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--     Aggregate
+--       Sort on (width_bucket(next_attempt_at, '{"2026-03-10 12:00:00+00","2026-03-10 12:01:00+00"}'::timestamp with time zone[]))
+--         Seq Scan pending_deliveries
+
+-- stats.readProcesses: kept as read-processes
+prepare "stats.readProcesses" as
+  select p.id, p.host, p.version, p.started_at, p.seen_at,
+  (select array_agg(l.shard order by l.shard) from leases l
+    where l.owner = p.id) as shards
+  from processes p order by p.started_at, p.id limit 1000;
+--   always
+--     Limit
+--       Result
+--         Sort on p.started_at, p.id
+--           Seq Scan processes
+--         SubPlan 1: Aggregate
+--           Index Scan leases by leases_pkey filter (owner)
+
+-- stats.saveAttemptSteps: kept as save-attempt-steps
+prepare "stats.saveAttemptSteps" (uuid, integer[], timestamp with time zone[], integer[], integer[], text[]) as
+  insert into attempt_steps
+  (step_seconds, at, process_id, attempts, delivered, durations)
+  select step_seconds, at, $1, attempts, delivered, durations::int[]
+  from unnest($2::int[], $3::timestamptz[], $4::int[], $5::int[], $6::text[])
+  as s (step_seconds, at, attempts, delivered, durations)
+  on conflict (step_seconds, at, process_id) do update set
+  attempts = excluded.attempts, delivered = excluded.delivered,
+  durations = excluded.durations;
+--   always
+--     Insert attempt_steps
+--       Function Scan
+
+-- stats.sumUpFinalCounts: planned each time
+prepare "stats.sumUpFinalCounts" as
+  with gone as (delete from final_counts returning day, state, count)
+  insert into final_counts (day, state, count)
+  select day, state, sum(count) from gone group by day, state having sum(count) <> 0;
+--   always
+--     Insert final_counts
+--       CTE gone: Delete final_counts
+--         Seq Scan final_counts
+--       Subquery Scan
+--         Aggregate
+--           CTE Scan gone

@@ -1,0 +1,15 @@
+-- The statements of server/store/stretches.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- stretches.readStretches: kept as read-partitions-of
+prepare "stretches.readStretches" (text) as
+  select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+  where i.inhparent = $1::text::regclass;
+--   always
+--     Nested Loop
+--       Bitmap Heap Scan pg_inherits
+--         Bitmap Index Scan pg_inherits by pg_inherits_parent_index
+--       Index Scan pg_class by pg_class_oid_index

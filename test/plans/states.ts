@@ -1,0 +1,185 @@
+// Every statement of the store, and its plans in every state that a database and its statistics can be in.
+
+import type { PoolClient } from 'pg'
+import type { TestDatabase } from '../support/database.ts'
+import { callHotPath } from './calls-hot.ts'
+import { callReads } from './calls-reads.ts'
+import { callWrites } from './calls-writes.ts'
+import { type PlanNode, readCatalog, toPlan } from './plan.ts'
+import { Recorder, type Statement } from './recorder.ts'
+import { pickSample } from './sample.ts'
+import {
+  copyWorld,
+  emptyWorld,
+  fillWorld,
+  gatherStatistics,
+  gatherStatisticsOfEmpty,
+  gatherStatisticsOfTheRest,
+  makeEmptyWorld,
+} from './world.ts'
+
+/** Files whose statements are not about rows of the service, or run outside it. */
+export const WITHOUT_PLANS = new Map([
+  ['app-role.ts', 'roles and grants'],
+  ['audit-retention.ts', 'names and drops partitions'],
+  ['check-database.ts', 'asks for the version of the server'],
+  ['default-partitions.ts', 'asks a function about the audit'],
+  ['durability.ts', 'reads settings'],
+  ['feed-origin.ts', 'runs once, after a database was moved'],
+  ['hosts.ts', 'asks whether a server takes writes'],
+  ['inspect-database.ts', 'runs for the doctor alone'],
+  ['inspect-server.ts', 'runs for the doctor alone'],
+  ['lock-tries.ts', 'reads who holds a lock'],
+  ['locks.ts', 'takes advisory locks'],
+  ['migrate.ts', 'runs migrations'],
+  ['migration-hashes.ts', 'runs with migrations'],
+  ['partitions.ts', 'makes partitions'],
+  ['pooler.ts', 'asks which connection it is'],
+  ['session.ts', 'sets a connection up'],
+  ['wake-ups.ts', 'notifies'],
+  ['write-refusals.ts', 'writes to a table of its own'],
+])
+
+/**
+ * A plan that is kept for any values may have been made while the tables were empty. One that is made for
+ * the values given is made when it is needed, so an empty database does not matter to it.
+ */
+export const STATES = [
+  'empty, never analyzed',
+  'empty, analyzed',
+  'empty, analyzed when full',
+  'full, never analyzed',
+  'full, analyzed',
+  'full, analyzed when empty',
+  'full, analyzed but for what is owed',
+] as const
+export type State = (typeof STATES)[number]
+
+export interface StatePlan {
+  state: State
+  /** `any`: kept by a connection that has prepared the statement. `given`: made for these values. */
+  values: 'any' | 'given'
+  plan: PlanNode
+}
+
+export interface Explained extends Statement {
+  isHot: boolean
+  parameterTypes: readonly string[]
+  plans: readonly StatePlan[]
+}
+
+export interface ExplainedStore {
+  /** PostgreSQL's major version. */
+  version: number
+  statements: readonly Explained[]
+  /** Lines of the store that can send a statement and were not called. */
+  unseen: readonly string[]
+}
+
+export async function explainStore(options: { server?: string } = {}): Promise<ExplainedStore> {
+  const empty = await makeEmptyWorld(options)
+  const full = await copyWorld(empty, options)
+  await fillWorld(full.pool)
+  const called = await copyWorld(full, options)
+  const { statements, unseen } = await callStore(called)
+  await called.drop()
+
+  const looker = new Looker(statements)
+  await looker.look(empty, 'empty, never analyzed')
+  await gatherStatistics(empty.pool)
+  await looker.look(empty, 'empty, analyzed')
+  await looker.look(full, 'full, never analyzed')
+  await gatherStatistics(full.pool)
+  await looker.look(full, 'full, analyzed')
+  await emptyWorld(full.pool)
+  await looker.look(full, 'empty, analyzed when full')
+  await gatherStatisticsOfEmpty(full.pool)
+  await fillWorld(full.pool)
+  await looker.look(full, 'full, analyzed when empty')
+  await gatherStatisticsOfTheRest(full.pool)
+  await looker.look(full, 'full, analyzed but for what is owed')
+  return { version: looker.version, statements: looker.explained, unseen }
+}
+
+async function callStore({ pool }: TestDatabase) {
+  const recorder = new Recorder(pool)
+  const sample = await pickSample(pool)
+  await callHotPath(recorder, sample)
+  const hot = new Set(recorder.statements.map(({ text }) => text))
+  await callReads(recorder, sample)
+  await callWrites(recorder, sample)
+  const statements = recorder.statements.map((statement) => ({
+    ...statement,
+    isHot: hot.has(statement.text),
+  }))
+  return { statements, unseen: recorder.findUnseen(new Set(WITHOUT_PLANS.keys())) }
+}
+
+/** Explains all statements on one connection after the other. */
+class Looker {
+  readonly explained: (Explained & { plans: StatePlan[] })[]
+  version = 0
+
+  constructor(statements: readonly (Statement & { isHot: boolean })[]) {
+    this.explained = statements.map((statement) => ({
+      ...statement,
+      parameterTypes: [],
+      plans: [],
+    }))
+  }
+
+  async look({ pool }: TestDatabase, state: State): Promise<void> {
+    const catalog = await readCatalog(pool)
+    const client = await pool.connect()
+    try {
+      this.version = await readVersion(client)
+      await prepareAll(client, this.explained)
+      for (const [index, statement] of this.explained.entries()) {
+        const { preparedAs, values, text, plans } = statement
+        if (preparedAs !== null || values.length === 0) {
+          const { rows } = await client.query(this.#explainForAny(statement, index))
+          plans.push({ state, values: 'any', plan: toPlan(rows[0]['QUERY PLAN'], catalog) })
+        }
+        if (values.length > 0 && state.startsWith('full')) {
+          const { rows } = await client.query(`explain (format json) ${text}`, [...values])
+          plans.push({ state, values: 'given', plan: toPlan(rows[0]['QUERY PLAN'], catalog) })
+        }
+      }
+    } finally {
+      client.release(true)
+    }
+  }
+
+  /** PostgreSQL 15 explains a plan for any values only by executing it. */
+  #explainForAny({ text, parameterTypes }: Explained, index: number): string {
+    if (this.version >= 16) return `explain (generic_plan, format json) ${text}`
+    const nulls = parameterTypes.map(() => 'null').join(', ')
+    return `explain (format json) execute ${nameOf(index)}${nulls && `(${nulls})`}`
+  }
+}
+
+async function readVersion(client: PoolClient): Promise<number> {
+  const { rows } = await client.query('show server_version_num')
+  return Math.floor(Number(rows[0].server_version_num) / 10_000)
+}
+
+const nameOf = (index: number) => `statement_${index}`
+
+/** Each statement under a name of its own; that also says what its parameters are. */
+async function prepareAll(client: PoolClient, statements: Explained[]): Promise<void> {
+  // What differs from server to server and is none of the session's own settings.
+  await client.query(
+    `set plan_cache_mode = force_generic_plan; set effective_cache_size = '4GB';
+     set work_mem = '4MB'; set max_parallel_workers_per_gather = 0`,
+  )
+  await client.query(
+    statements.map(({ text }, index) => `prepare ${nameOf(index)} as ${text}`).join(';\n'),
+  )
+  const { rows } = await client.query<{ name: string; types: string[] }>(
+    'select name, parameter_types::text[] as types from pg_prepared_statements',
+  )
+  const types = new Map(rows.map((row) => [row.name, row.types]))
+  for (const [index, statement] of statements.entries()) {
+    statement.parameterTypes = types.get(nameOf(index)) ?? []
+  }
+}
