@@ -6,10 +6,12 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
 import type { EventKey, Payload } from '../store/events.ts'
 import type { HealthDelta } from '../store/health.ts'
+import type { HeldDelivery } from '../store/held-deliveries.ts'
 import type { Renewal } from '../store/leases.ts'
-import type { AttemptRecord, HeldDelivery, Postponement, Recorded } from '../store/outcomes.ts'
+import type { AttemptRecord, Recorded } from '../store/outcomes.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { ChangedEndpoint, SendingEndpoint } from '../store/sending-endpoints.ts'
+import type { Postponement } from '../store/unattempted.ts'
 
 export interface EndpointKey {
   clientKey: number

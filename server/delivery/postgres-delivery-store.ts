@@ -13,12 +13,7 @@ import {
   renewLeases,
   takeLeases,
 } from '../store/leases.ts'
-import {
-  exhaustDeliveries,
-  postponeDeliveries,
-  recordOutcomes,
-  settleInactive,
-} from '../store/outcomes.ts'
+import { recordOutcomes } from '../store/outcomes.ts'
 import {
   disableFailing,
   exhaustParked,
@@ -28,6 +23,7 @@ import {
 } from '../store/parked.ts'
 import type { Sealer } from '../store/sealing.ts'
 import { readChangedEndpoints, readSendingEndpoints } from '../store/sending-endpoints.ts'
+import { exhaustDeliveries, postponeDeliveries, settleInactive } from '../store/unattempted.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 
 export function postgresDeliveryStore(

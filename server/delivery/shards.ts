@@ -13,8 +13,8 @@ import {
 } from '../core/lease.ts'
 import { LifeSigns } from '../core/life-signs.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import type { HeldDelivery } from '../store/held-deliveries.ts'
 import type { Renewal } from '../store/leases.ts'
-import type { HeldDelivery } from '../store/outcomes.ts'
 import type { EngineEnvironment } from './environment.ts'
 
 export interface ShardEvents {

@@ -5,6 +5,7 @@
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import type { DeliveryOwner } from './delivery-query.ts'
+import { movedColumns } from './file-deliveries.ts'
 import type { LaneKey } from './parked.ts'
 
 export interface PendingKey {
@@ -96,12 +97,8 @@ export async function cancelDeliveries(
                and (e.inactive_since is null
                  or e.inactive_since > $3::timestamptz - interval '${ATTEMPT_AT_MOST}') as is_begun
            ), filed as (
-             insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id,
-               account_id, sequence, kind, created_at, state, attempts, attempts_begun, deadline_at,
-               finished_at, last_outcome, last_status)
-             select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-               created_at, 'CANCELLED', attempts, case when is_begun then attempts + 1 end,
-               deadline_at, $3, last_outcome, last_status
+             insert into final_deliveries (${movedColumns()}, state, finished_at, attempts_begun)
+             select ${movedColumns()}, 'CANCELLED', $3, case when is_begun then attempts + 1 end
              from ended)
            select client_key, id, endpoint_id, shard, attempts from ended`,
     values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.id), now],

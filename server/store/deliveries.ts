@@ -3,7 +3,7 @@
 
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
-import { fileAs, MOVED_COLUMNS } from './file-deliveries.ts'
+import { fileAs, movedColumns } from './file-deliveries.ts'
 
 export interface DueCursor {
   shard: number
@@ -143,7 +143,7 @@ export async function cancelDeliveriesOf(
     name: 'cancel-deliveries-of-endpoint',
     text: `with cancelled as (
              delete from pending_deliveries where client_key + 0 = $1 and endpoint_id = $2
-             returning ${MOVED_COLUMNS})
+             returning ${movedColumns()})
            ${fileAs('CANCELLED', 'cancelled', '$3')}`,
     values: [clientKey, endpointId, now],
   })

@@ -9,6 +9,7 @@ import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { type DeliveryItem, spansBefore, toItem } from './delivery-lists.ts'
 import { finalOfSpans, pendingOfSpans, type Source } from './delivery-sources.ts'
+import { movedColumns } from './file-deliveries.ts'
 import { Parameters } from './parameters.ts'
 import { inSnapshot } from './snapshot.ts'
 import {
@@ -58,8 +59,7 @@ interface DetailRow {
   is_listener: boolean
 }
 
-const SHARED = `d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence,
-  d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status`
+const SHARED = movedColumns('d')
 
 export interface Of {
   /** Null: whoever it belongs to. */

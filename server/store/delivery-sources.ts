@@ -4,6 +4,7 @@
 import { FINAL_STATES } from '../core/delivery.ts'
 import { plainColumn } from './columns.ts'
 import type { DeliveryQuery, Reach } from './delivery-query.ts'
+import { movedColumns } from './file-deliveries.ts'
 import type { Parameters } from './parameters.ts'
 import { idFloor, type Stretch, timesWithin } from './stretches.ts'
 
@@ -16,8 +17,7 @@ export interface Source {
 /** A delivery's id has the time of its event's id, which is a little behind created_at, never ahead. */
 const ID_LATENESS_MS = 60_000
 
-const SHARED_COLUMNS = `d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-  d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status`
+const SHARED_COLUMNS = movedColumns('d')
 const PENDING_COLUMNS = `${SHARED_COLUMNS}, 'PENDING' as state, d.next_attempt_at,
   null::timestamptz as finished_at`
 const FINAL_COLUMNS = `${SHARED_COLUMNS}, d.state, null::timestamptz as next_attempt_at, d.finished_at`

@@ -6,6 +6,7 @@ import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts
 import type { EndpointHealth } from '../core/health.ts'
 import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import type { Db } from './db.ts'
+import { type EndpointRow, toEndpoint } from './endpoints.ts'
 import { type HealthRow, toHealth } from './health.ts'
 
 export interface EndpointFilter {
@@ -23,15 +24,9 @@ export interface OwnedEndpoint extends Endpoint {
   deletedAt: Date | null
 }
 
-interface EndpointRow {
+interface OwnedRow extends EndpointRow {
   client_key: number
   client_id: string
-  id: string
-  kind: EndpointKind
-  account_id: string | null
-  url: string
-  status: EndpointStatus
-  created_at: Date
   deleted_at: Date | null
 }
 
@@ -39,13 +34,13 @@ const COLUMNS = `e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.
   e.created_at, e.deleted_at`
 
 export async function findAnyEndpoint(db: Db, endpointId: string): Promise<OwnedEndpoint | null> {
-  const { rows } = await db.query<EndpointRow>({
+  const { rows } = await db.query<OwnedRow>({
     name: 'find-any-endpoint',
     text: `select ${COLUMNS} from endpoints e join clients c on c.client_key = e.client_key
            where e.id = $1 and not c.is_internal limit 1`,
     values: [endpointId],
   })
-  return rows[0] ? toEndpoint(rows[0]) : null
+  return rows[0] ? toOwned(rows[0]) : null
 }
 
 export async function listAllEndpoints(
@@ -67,7 +62,7 @@ export async function listAllEndpoints(
     and h.endpoint_id = e.id and h.failing_since is not null)`
   if (filter.isFailing !== null) conditions.push(filter.isFailing ? failing : `not ${failing}`)
   // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
-  const { rows } = await db.query<{ total: number } & EndpointRow>({
+  const { rows } = await db.query<{ total: number } & OwnedRow>({
     text: `with matching as materialized (
              select ${COLUMNS} from clients c join endpoints e on e.client_key = c.client_key
              where ${conditions.join(' and ')})
@@ -78,7 +73,7 @@ export async function listAllEndpoints(
            order by shown.created_at, shown.id`,
     values,
   })
-  const items = rows.filter((row) => row.id !== null).map(toEndpoint)
+  const items = rows.filter((row) => row.id !== null).map(toOwned)
   return { ...page, items, total: rows[0]?.total ?? 0 }
 }
 
@@ -175,16 +170,11 @@ export async function readTroubled(db: Db, limit: number): Promise<readonly Trou
   }))
 }
 
-function toEndpoint(row: EndpointRow): OwnedEndpoint {
+function toOwned(row: OwnedRow): OwnedEndpoint {
   return {
+    ...toEndpoint(row),
     clientKey: row.client_key,
     clientId: row.client_id,
-    id: row.id,
-    kind: row.kind,
-    accountId: row.account_id,
-    url: row.url,
-    status: row.status,
-    createdAt: row.created_at,
     deletedAt: row.deleted_at,
   }
 }

@@ -27,15 +27,18 @@ export interface EndpointToSave extends EndpointScope {
   header: SealedHeader | null
 }
 
-interface EndpointRow {
+export interface EndpointRow {
   id: string
   kind: EndpointKind
   account_id: string | null
-  shard: number
   url: string
   status: EndpointStatus
-  inactive_since: Date | null
   created_at: Date
+}
+
+interface LockedRow extends EndpointRow {
+  shard: number
+  inactive_since: Date | null
 }
 
 const COLUMNS = 'id, kind, account_id, shard, url, status, inactive_since, created_at'
@@ -199,7 +202,7 @@ export async function lockEndpoint(
   scope: EndpointScope,
   endpointId: string,
 ): Promise<{ endpoint: Endpoint; shard: number; inactiveSince: Date | null } | null> {
-  const { rows } = await db.query<EndpointRow>({
+  const { rows } = await db.query<LockedRow>({
     text: `select ${COLUMNS} from endpoints
            where client_key = $1 and kind = $2 and id = $4
              and ($3::uuid is null or account_id = $3) and deleted_at is null
@@ -239,7 +242,7 @@ export async function markDeleted(
   })
 }
 
-function toEndpoint(row: EndpointRow): Endpoint {
+export function toEndpoint(row: EndpointRow): Endpoint {
   return {
     id: row.id,
     kind: row.kind,

@@ -3,12 +3,37 @@
 
 import type { FinalState } from '../core/delivery.ts'
 
+/** What a delivery is from its first moment on. */
+const LASTING = [
+  'client_key',
+  'id',
+  'event_id',
+  'endpoint_id',
+  'payment_id',
+  'account_id',
+  'sequence',
+  'kind',
+  'created_at',
+]
+
 /** What a pending row brings along; its state and its end are added. */
-export const MOVED_COLUMNS = `client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-  created_at, attempts, deadline_at, last_outcome, last_status`
+const MOVED = [...LASTING, 'attempts', 'deadline_at', 'last_outcome', 'last_status']
+
+/** Of the table called `of` in the statement. */
+export function lastingColumns(of?: string): string {
+  return listColumns(LASTING, of)
+}
+
+export function movedColumns(of?: string): string {
+  return listColumns(MOVED, of)
+}
+
+function listColumns(names: readonly string[], of?: string): string {
+  return names.map((name) => (of === undefined ? name : `${of}.${name}`)).join(', ')
+}
 
 /** Files the rows of a CTE that has deleted them, all in one state. */
 export function fileAs(state: FinalState, from: string, finishedAt: string): string {
-  return `insert into final_deliveries (${MOVED_COLUMNS}, state, finished_at)
-          select ${MOVED_COLUMNS}, '${state}', ${finishedAt} from ${from}`
+  return `insert into final_deliveries (${movedColumns()}, state, finished_at)
+    select ${movedColumns()}, '${state}', ${finishedAt} from ${from}`
 }

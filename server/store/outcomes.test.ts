@@ -17,16 +17,11 @@ import {
 } from '../../test/support/stored-deliveries.ts'
 import { inTransaction } from './db.ts'
 import { readAttempts } from './delivery-details.ts'
+import type { HeldDelivery } from './held-deliveries.ts'
 import { renewLeases, takeLeases } from './leases.ts'
-import {
-  type AttemptRecord,
-  exhaustDeliveries,
-  type HeldDelivery,
-  postponeDeliveries,
-  recordOutcomes,
-  settleInactive,
-} from './outcomes.ts'
+import { type AttemptRecord, recordOutcomes } from './outcomes.ts'
 import { findFinal, replayDeliveries } from './replays.ts'
+import { exhaustDeliveries, postponeDeliveries, settleInactive } from './unattempted.ts'
 
 const NOW = new Date(STORED_AT.getTime() + 60_000)
 const LATER_MS = NOW.getTime() + 5_000

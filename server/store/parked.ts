@@ -6,7 +6,13 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
 import { fileAs } from './file-deliveries.ts'
-import { HELD, type HeldDelivery, heldColumns, sameDelivery } from './outcomes.ts'
+import {
+  guardedRows,
+  HELD,
+  type HeldDelivery,
+  leaseColumns,
+  sameDelivery,
+} from './held-deliveries.ts'
 import { timesWithin } from './stretches.ts'
 
 export interface LaneKey {
@@ -25,18 +31,15 @@ function toLaneKey(row: LaneRow): LaneKey {
   return { clientKey: row.client_key, endpointId: row.endpoint_id, shard: row.shard }
 }
 
+const DELIVERIES = guardedRows<HeldDelivery>([], 0)
+
 export async function parkDeliveries(db: Db, deliveries: readonly HeldDelivery[]): Promise<void> {
   if (deliveries.length === 0) return
   await db.query({
     name: 'park-deliveries',
-    text: `with given as (
-             select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bigint[])
-             as g (client_key, id, shard, epoch)
-           ), ${HELD}
-           update pending_deliveries p set next_attempt_at = null
-           from given g join held using (shard, epoch)
-           where ${sameDelivery('g')}`,
-    values: heldColumns(deliveries),
+    text: `with ${DELIVERIES.head}
+      update pending_deliveries p set next_attempt_at = null from mine m where ${sameDelivery('m')}`,
+    values: DELIVERIES.values(deliveries),
   })
 }
 
@@ -133,9 +136,7 @@ export async function disableFailing(
   if (!(await hasFailedSince(db, since))) return []
   const { rows } = await db.query<LaneRow>({
     // Planned for these days: see store/stretches.ts.
-    text: `with given as (
-             select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-           ), ${HELD}
+    text: `with ${HELD}
            update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
            from endpoint_health h, held
            where h.client_key = e.client_key and h.endpoint_id = e.id and held.shard = e.shard
@@ -147,7 +148,7 @@ export async function disableFailing(
                  and f.state = 'DELIVERED' and f.finished_at >= $3
                  and ${timesWithin({ fromMs: since.getTime(), toMs: Number.POSITIVE_INFINITY }, 'f.finished_at')})
            returning e.client_key, e.id as endpoint_id, e.shard`,
-    values: [shards.map((lease) => lease.shard), shards.map((lease) => lease.epoch), since, now],
+    values: [...leaseColumns(shards), since, now],
   })
   return rows.map(toLaneKey)
 }

@@ -8,6 +8,7 @@ import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
 import type { DeliveryOwner } from './delivery-query.ts'
 import { isWhole } from './erasures.ts'
+import { lastingColumns } from './file-deliveries.ts'
 import { releasing } from './snapshot.ts'
 import {
   CLOCKS_APART_MS,
@@ -183,8 +184,7 @@ export async function replayDeliveries(
                excerpt
              from moved where state = 'DELIVERED'
            ), d as (
-             select moved.client_key, moved.id, event_id, endpoint_id, payment_id, account_id, sequence,
-               kind, shard, created_at,
+             select ${lastingColumns('moved')}, shard,
                -- One after the other. Replays keep no order by themselves, so the second waits until the
                -- first is surely under way, however long this transaction takes on a busy machine.
                case when is_active then $4::timestamptz + least(interval '2 s', interval '100 ms' * (
@@ -202,11 +202,10 @@ export async function replayDeliveries(
                true as is_replay, last_outcome, last_status, text, document_hash, document_bytes
              from moved
            ), put as (
-             insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id,
-               account_id, sequence, kind, shard, created_at, next_attempt_at, attempts, is_replay,
-               last_outcome, last_status)
-             select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-               shard, created_at, next_attempt_at, attempts, is_replay, last_outcome, last_status
+             insert into pending_deliveries (${lastingColumns()}, shard, next_attempt_at, attempts,
+               is_replay, last_outcome, last_status)
+             select ${lastingColumns()}, shard, next_attempt_at, attempts, is_replay, last_outcome,
+               last_status
              from d)
            select ${QUEUED_COLUMNS}, d.text, d.document_hash, d.document_bytes from d
            order by d.next_attempt_at, d.id`,

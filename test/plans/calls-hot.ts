@@ -16,13 +16,7 @@ import {
   renewLeases,
   takeLeases,
 } from '../../server/store/leases.ts'
-import {
-  type AttemptRecord,
-  exhaustDeliveries,
-  postponeDeliveries,
-  recordOutcomes,
-  settleInactive,
-} from '../../server/store/outcomes.ts'
+import { type AttemptRecord, recordOutcomes } from '../../server/store/outcomes.ts'
 import {
   exhaustParked,
   parkDeliveries,
@@ -32,6 +26,11 @@ import {
 import { lockPayments, raiseVersions, tryLockPayments } from '../../server/store/payments.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { readChangedEndpoints, readSendingEndpoints } from '../../server/store/sending-endpoints.ts'
+import {
+  exhaustDeliveries,
+  postponeDeliveries,
+  settleInactive,
+} from '../../server/store/unattempted.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample, SampleDelivery } from './sample.ts'
 

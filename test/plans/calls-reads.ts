@@ -1,7 +1,7 @@
 // Every statement that lists, looks up or counts, called as the operations call it.
 
 import { DAY_MS } from '../../server/core/backoff.ts'
-import { NO_DELIVERY_FILTER } from '../../server/core/delivery-filter.ts'
+import { parseDeliveryFilter } from '../../server/core/delivery-filter.ts'
 import { FEED_START } from '../../server/core/feed-cursor.ts'
 import { noticePolicy } from '../../server/core/notice.ts'
 import { listAccounts } from '../../server/store/accounts.ts'
@@ -15,7 +15,8 @@ import {
   readDeliveriesOfEvents,
   readDeliveryDetail,
 } from '../../server/store/delivery-details.ts'
-import { type DeliveryQuery, readDeliverySlice } from '../../server/store/delivery-lists.ts'
+import { readDeliverySlice } from '../../server/store/delivery-lists.ts'
+import type { DeliveryQuery } from '../../server/store/delivery-query.ts'
 import { resolveDeliveryFilter } from '../../server/store/delivery-search.ts'
 import { readEndpointHours } from '../../server/store/endpoint-hours.ts'
 import {
@@ -119,10 +120,10 @@ async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => readDeliveriesOfEvents(pool, clientKey, [eventId]))
   const filters = { clientId: sample.clientId, accountId, endpointId, paymentId, eventId }
   for (const [name, value] of Object.entries(filters)) {
-    const filter = { ...NO_DELIVERY_FILTER, [name]: value }
+    const filter = { ...parseDeliveryFilter({}), [name]: value }
     await recorder.record(`by ${name}`, () => resolveDeliveryFilter(pool, filter, null))
   }
-  const search = { ...NO_DELIVERY_FILTER, search: 'INV-1' }
+  const search = { ...parseDeliveryFilter({}), search: 'INV-1' }
   await recorder.record('by search', () => resolveDeliveryFilter(pool, search, null))
 }
 

@@ -69,7 +69,34 @@ export async function readCatalog(db: Db): Promise<Catalog> {
 
 export function toPlan(explained: unknown, catalog: Catalog): PlanNode {
   const [{ Plan: root }] = explained as [{ Plan: RawNode }]
-  return toNode(root, catalog)
+  return withoutSystem(toNode(root, catalog), catalog)
+}
+
+/** What is read of PostgreSQL's own tables, whose statistics are none of ours, is one node. */
+function withoutSystem(node: PlanNode, { columns }: Pick<Catalog, 'columns'>): PlanNode {
+  const known = new Set([...columns.keys()].map(withoutDay))
+  const relations = [...nodesOf(node)].flatMap(({ relation }) => relation ?? [])
+  const isSystem = relations.length > 0 && !relations.some((relation) => known.has(relation))
+  if (isSystem) return { ...NOTHING, type: 'System catalogs', role: node.role }
+  return { ...node, children: node.children.map((child) => withoutSystem(child, { columns })) }
+}
+
+const NOTHING: Omit<PlanNode, 'type' | 'role'> = {
+  relation: null,
+  index: null,
+  source: null,
+  joinType: null,
+  operation: null,
+  indexColumns: [],
+  filterColumns: [],
+  hasJoinFilter: false,
+  sortKey: [],
+  children: [],
+}
+
+/** A default partition is a day like any other. */
+function withoutDay(relation: string): string {
+  return relation.replace(/_(\d{4}_\d\d_\d\d|default)$/, '_<day>')
 }
 
 /** `above`: what a bitmap is made for, whose own nodes do not say it. */
@@ -82,8 +109,7 @@ function toNode(raw: RawNode, catalog: Catalog, above: RawNode = raw): PlanNode 
   return {
     type: raw['Node Type'],
     role: raw['Subplan Name'] ?? null,
-    // A default partition is a day like any other.
-    relation: relation?.replace(/_(\d{4}_\d\d_\d\d|default)$/, '_<day>') ?? null,
+    relation: relation === null ? null : withoutDay(relation),
     index: index === null ? null : (catalog.wholeIndexes.get(index) ?? index),
     source: raw['CTE Name'] ?? raw['Function Name'] ?? null,
     joinType: raw['Join Type'] ?? null,
@@ -113,13 +139,10 @@ function findColumns(
   return own === undefined ? [] : [...found]
 }
 
-/** Every node of a plan, each with the nodes that it lies under, the nearest last. */
-export function* nodesOf(
-  node: PlanNode,
-  above: readonly PlanNode[] = [],
-): Generator<{ node: PlanNode; above: readonly PlanNode[] }> {
-  yield { node, above }
-  for (const child of node.children) yield* nodesOf(child, [...above, node])
+/** A node and all that lie under it. */
+export function* nodesOf(node: PlanNode): Generator<PlanNode> {
+  yield node
+  for (const child of node.children) yield* nodesOf(child)
 }
 
 /** One line for each node, indented. */

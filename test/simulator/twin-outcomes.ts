@@ -3,13 +3,10 @@
 
 import type { ShardEpoch } from '../../server/core/lease.ts'
 import type { HealthDelta } from '../../server/store/health.ts'
-import type {
-  AttemptRecord,
-  HeldDelivery,
-  Postponement,
-  Recorded,
-} from '../../server/store/outcomes.ts'
+import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
+import type { AttemptRecord, Recorded } from '../../server/store/outcomes.ts'
 import type { LaneKey } from '../../server/store/parked.ts'
+import type { Postponement } from '../../server/store/unattempted.ts'
 import { endDelivery, isHeld, pendingOf, type Stored, whole, wholeOrNull } from './twin-tables.ts'
 
 export class TwinOutcomes {

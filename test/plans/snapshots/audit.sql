@@ -28,12 +28,7 @@ prepare "audit.listAudit by action" (bigint, text, uuid) as
   select id, at, actor, action, object, request_id from audit
   where action = $2 and id < $3::uuid and true
   order by id desc limit $1;
---   for values given: full, never analyzed
---     Limit
---       Sort on audit.id DESC
---         Bitmap Heap Scan audit_<day> filter (action)
---           Bitmap Index Scan audit_<day> by audit_pkey (id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   always
 --     Limit
 --       Index Scan audit_<day> by audit_pkey (id) filter (action)
 
@@ -42,12 +37,7 @@ prepare "audit.listAudit by actor" (bigint, text, uuid) as
   select id, at, actor, action, object, request_id from audit
   where actor = $2 and id < $3::uuid and true
   order by id desc limit $1;
---   for values given: full, never analyzed
---     Limit
---       Sort on audit.id DESC
---         Bitmap Heap Scan audit_<day> filter (actor)
---           Bitmap Index Scan audit_<day> by audit_pkey (id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   always
 --     Limit
 --       Index Scan audit_<day> by audit_pkey (id) filter (actor)
 
@@ -56,12 +46,7 @@ prepare "audit.listAudit by object" (bigint, text, uuid) as
   select id, at, actor, action, object, request_id from audit
   where object = $2 and id < $3::uuid and true
   order by id desc limit $1;
---   for values given: full, never analyzed
---     Limit
---       Sort on audit.id DESC
---         Bitmap Heap Scan audit_<day> filter (object)
---           Bitmap Index Scan audit_<day> by audit_pkey (id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   always
 --     Limit
 --       Index Scan audit_<day> by audit_pkey (id) filter (object)
 

@@ -24,12 +24,8 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
     and (e.inactive_since is null
       or e.inactive_since > $3::timestamptz - interval '1 minute') as is_begun
   ), filed as (
-    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id,
-      account_id, sequence, kind, created_at, state, attempts, attempts_begun, deadline_at,
-      finished_at, last_outcome, last_status)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-    created_at, 'CANCELLED', attempts, case when is_begun then attempts + 1 end,
-    deadline_at, $3, last_outcome, last_status
+    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
     from ended)
   select client_key, id, endpoint_id, shard, attempts from ended;
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed
@@ -136,12 +132,8 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
     and (e.inactive_since is null
       or e.inactive_since > $3::timestamptz - interval '1 minute') as is_begun
   ), filed as (
-    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id,
-      account_id, sequence, kind, created_at, state, attempts, attempts_begun, deadline_at,
-      finished_at, last_outcome, last_status)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-    created_at, 'CANCELLED', attempts, case when is_begun then attempts + 1 end,
-    deadline_at, $3, last_outcome, last_status
+    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
     from ended)
   select client_key, id, endpoint_id, shard, attempts from ended;
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed

@@ -8,12 +8,9 @@
 prepare "deliveries.cancelDeliveriesOf" (integer, uuid, timestamp with time zone) as
   with cancelled as (
     delete from pending_deliveries where client_key + 0 = $1 and endpoint_id = $2
-    returning client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-    created_at, attempts, deadline_at, last_outcome, last_status)
-  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-    created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
-  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-  created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
+    returning client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status)
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
 --   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries

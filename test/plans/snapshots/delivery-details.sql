@@ -22,8 +22,7 @@ prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and true offset 0) as d) as d;
@@ -40,8 +39,7 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d) as d;
 --   for values given: full, never analyzed; full, analyzed when empty
@@ -84,8 +82,7 @@ prepare "delivery-details.readEarlierAttempts" (integer, uuid, bigint) as
 prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence,
-    d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
+  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
     null::timestamptz as finished_at
     from clients c join pending_deliveries d on d.client_key = c.client_key and d.id = $1
     where c.client_key = $2) as d
@@ -145,8 +142,7 @@ prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
 prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence,
-    d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
+  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
     false as is_replay, d.finished_at
     from final_deliveries d
     where d.id = $1 and d.finished_at >= timestamptz '2026-03-09T11:59:31.200Z'
@@ -201,8 +197,7 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
 prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence,
-    d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
+  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
     null::timestamptz as finished_at
     from clients c join pending_deliveries d on d.client_key = c.client_key and d.id = $1
     where $2::int is null) as d
@@ -235,8 +230,7 @@ prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
 prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence,
-    d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
+  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
     false as is_replay, d.finished_at
     from final_deliveries d
     where d.id = $1 and d.finished_at >= timestamptz '2026-03-09T11:59:31.200Z'

@@ -30,8 +30,7 @@ prepare "delivery-lists.isOwedLittle" (uuid, integer, bigint) as
 
 -- delivery-lists.readPart of a client: planned each time
 prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-    d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
     where d.client_key = $2 and true order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -112,8 +111,7 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 
 -- delivery-lists.readPart of a client 2: planned each time
 prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -202,8 +200,7 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 
 -- delivery-lists.readPart of a kind: planned each time
 prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-    d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
     where d.client_key = $2 and true order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -284,8 +281,7 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
 
 -- delivery-lists.readPart of a kind 2: planned each time
 prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -355,8 +351,7 @@ prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and true offset 0) as d),
@@ -414,8 +409,7 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d),
   reached as (select null::uuid as down_to),
@@ -495,8 +489,7 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 
 -- delivery-lists.readPart of a time: planned each time
 prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timestamp with time zone, timestamp with time zone, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-    d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
     where d.client_key = $4 and d.id >= $1::uuid and d.id < $2::uuid order by d.id desc limit $3),
   reached as (select (select case when count(*) >= $3 then
@@ -577,8 +570,7 @@ prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timest
 
 -- delivery-lists.readPart of a time 2: planned each time
 prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, timestamp with time zone, timestamp with time zone, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id >= $1::uuid and d.id < $2::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $3 and true order by d.id desc limit $4)),
   reached as (select (select case when count(*) >= $4 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -708,8 +700,7 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
         where not c.is_internal
         order by d.id desc limit $1) as n) as owner
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = owner.client_key and true
       and d.id >= coalesce(owner.floor, '00000000-0000-0000-0000-000000000000')
@@ -798,8 +789,7 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
 
 -- delivery-lists.readPart of all 2: planned each time
 prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $1)),
   reached as (select (select case when count(*) >= $1 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -873,8 +863,7 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
         where not c.is_internal
         order by d.id desc limit $2) as n) as owner
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = owner.client_key and d.id < $1::uuid
       and d.id >= coalesce(owner.floor, '00000000-0000-0000-0000-000000000000')
@@ -963,8 +952,7 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
 
 -- delivery-lists.readPart of all, next page 2: planned each time
 prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id < $1::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -1028,8 +1016,7 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
 
 -- delivery-lists.readPart of an account: planned each time
 prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-    d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
     where d.client_key = $2 and true order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -1110,8 +1097,7 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
 
 -- delivery-lists.readPart of an account 2: planned each time
 prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -1175,8 +1161,7 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 
 -- delivery-lists.readPart of an endpoint: planned each time
 prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, bigint) as
-  with part as materialized (select * from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select * from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = $2 and d.endpoint_id = $3
       offset 0) as d where true order by d.id desc limit $1),
@@ -1262,8 +1247,7 @@ prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, b
 
 -- delivery-lists.readPart of an endpoint 2: planned each time
 prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and true order by d.id desc limit $3)),
   reached as (select (select case when count(*) >= $3 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -1326,10 +1310,8 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
 
 -- delivery-lists.readPart of rare states: planned each time
 prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-        d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
-        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'EXHAUSTED' order by d.id desc limit $1) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-        d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'EXHAUSTED' order by d.id desc limit $1) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'CANCELLED' order by d.id desc limit $1)) as d
     order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -1459,10 +1441,8 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 
 -- delivery-lists.readPart of rare states of a client: planned each time
 prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-        d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
-        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.state = 'EXHAUSTED' order by d.id desc limit $2) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-        d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.state = 'EXHAUSTED' order by d.id desc limit $2) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.state = 'CANCELLED' order by d.id desc limit $2)) as d
     order by d.id desc limit $2),
   reached as (select (select case when count(*) >= $2 then
@@ -1536,8 +1516,7 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
 
 -- delivery-lists.readPart of rare states of an endpoint: planned each time
 prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, bigint, uuid, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-        d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and d.state = 'EXHAUSTED' order by d.id desc limit $3)) as d
     order by d.id desc limit $3),
   reached as (select (select case when count(*) >= $3 then
@@ -1601,8 +1580,7 @@ prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, 
 
 -- delivery-lists.readPart of rare states of an endpoint 2: planned each time
 prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid, bigint, uuid, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-        d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at < timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and d.state = 'EXHAUSTED' order by d.id desc limit $3)) as d
     order by d.id desc limit $3),
   reached as (select (select case when count(*) >= $3 then
@@ -1666,8 +1644,7 @@ prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid
 
 -- delivery-lists.readPart with an id: planned each time
 prepare "delivery-lists.readPart with an id" (uuid, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-    d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from clients c
     join pending_deliveries d on d.client_key = c.client_key and d.id = $1::uuid),
   reached as (select null::uuid as down_to),
@@ -1736,8 +1713,7 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
 
 -- delivery-lists.readPart with an id 2: planned each time
 prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id,
-      d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id = $1::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),

@@ -41,18 +41,18 @@ prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
   update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
   where owner = $1 and (shard, epoch, beat) in (
     select * from unnest($2::smallint[], $3::bigint[], $4::bigint[]));
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed; full, never analyzed
+--     Update leases
+--       Nested Loop semi with a join filter
+--         Index Scan leases by leases_pkey filter (owner)
+--         Function Scan
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update leases
 --       Nested Loop
 --         Aggregate
 --           Function Scan
 --         Index Scan leases by leases_pkey (shard) filter (owner, epoch, beat)
---   for any values: empty, analyzed
---     Update leases
---       Nested Loop semi with a join filter
---         Index Scan leases by leases_pkey filter (owner)
---         Function Scan
 
 -- leases.renewLeases: kept as renew-leases, hot path
 prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]) as
@@ -155,7 +155,6 @@ prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[])
     order by l.shard limit $2 for update of l skip locked)
   returning shard, epoch, beat;
 --   for any values: empty, never analyzed; empty, analyzed; full, never analyzed
---   for values given: full, never analyzed
 --     Update leases
 --       Nested Loop
 --         Aggregate
@@ -166,7 +165,7 @@ prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[])
 --                   SubPlan 1: Function Scan
 --         Index Scan leases by leases_pkey (shard)
 --   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update leases
 --       Nested Loop
 --         Aggregate

@@ -6,11 +6,9 @@
 
 -- parked.disableFailing: planned each time
 prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone, timestamp with time zone) as
-  with given as (
-    select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-  ), held as (
-    select l.shard, l.epoch from leases l
-    where (l.shard, l.epoch) in (select shard, epoch from given)
+  with held as (
+    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
+    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l)
   update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
   from endpoint_health h, held
@@ -28,8 +26,7 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
---             Aggregate
---               Function Scan
+--             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop anti
 --         Nested Loop with a join filter
@@ -45,8 +42,7 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
---             Aggregate
---               Function Scan
+--             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop anti
 --         Nested Loop with a join filter
@@ -64,8 +60,7 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
---             Aggregate
---               Function Scan
+--             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop anti
 --         Nested Loop with a join filter
@@ -91,10 +86,8 @@ prepare "parked.exhaustParked" (smallint, integer, uuid, bigint, timestamp with 
     and p.shard = $1 and p.client_key = $2
     and p.endpoint_id = $3 and p.next_attempt_at is null and p.deadline_at <= $5
     returning p.*)
-  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-    created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
-  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-  created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $5 from ended;
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $5 from ended;
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
@@ -129,45 +122,25 @@ prepare "parked.hasFailedSince" (timestamp with time zone) as
 --       InitPlan 1: Index Only Scan endpoint_health by endpoints_failing (failing_since)
 
 -- parked.parkDeliveries: kept as park-deliveries, hot path
-prepare "parked.parkDeliveries" (integer[], uuid[], smallint[], bigint[]) as
+prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[]) as
   with given as (
-    select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::bigint[])
-    as g (client_key, id, shard, epoch)
-  ), held as (
-    select l.shard, l.epoch from leases l
-    where (l.shard, l.epoch) in (select shard, epoch from given)
-    order by l.shard for key share of l)
-  update pending_deliveries p set next_attempt_at = null
-  from given g join held using (shard, epoch)
-  where p.client_key = any(array[g.client_key]) and p.id = any(array[g.id]);
---   for any values: empty, never analyzed; full, never analyzed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+    select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[])
+    as g (client_key, id, shard, epoch)), held as (
+    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
+    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    order by l.shard for key share of l), mine as (
+    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)
+  update pending_deliveries p set next_attempt_at = null from mine m where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]);
+--   always
 --     Update pending_deliveries
---       CTE given: Function Scan
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
---             Aggregate
---               CTE Scan given
+--             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop
---         Nested Loop with a join filter
---           CTE Scan held
---           CTE Scan given
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---     Update pending_deliveries
---       CTE given: Function Scan
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Aggregate
---               CTE Scan given
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       Nested Loop
---         Nested Loop with a join filter
---           CTE Scan given
---           CTE Scan held
+--         Function Scan
+--           SubPlan 2: CTE Scan held
 --         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 
 -- parked.readParked: kept as read-parked, hot path

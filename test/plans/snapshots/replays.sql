@@ -148,8 +148,7 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
     excerpt
     from moved where state = 'DELIVERED'
   ), d as (
-    select moved.client_key, moved.id, event_id, endpoint_id, payment_id, account_id, sequence,
-    kind, shard, created_at,
+    select moved.client_key, moved.id, moved.event_id, moved.endpoint_id, moved.payment_id, moved.account_id, moved.sequence, moved.kind, moved.created_at, shard,
     -- One after the other. Replays keep no order by themselves, so the second waits until the
     -- first is surely under way, however long this transaction takes on a busy machine.
     case when is_active then $4::timestamptz + least(interval '2 s', interval '100 ms' * (
@@ -167,11 +166,10 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
     true as is_replay, last_outcome, last_status, text, document_hash, document_bytes
     from moved
   ), put as (
-    insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id,
-      account_id, sequence, kind, shard, created_at, next_attempt_at, attempts, is_replay,
-      last_outcome, last_status)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
-    shard, created_at, next_attempt_at, attempts, is_replay, last_outcome, last_status
+    insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, shard, next_attempt_at, attempts,
+      is_replay, last_outcome, last_status)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, shard, next_attempt_at, attempts, is_replay, last_outcome,
+    last_status
     from d)
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,

@@ -42,9 +42,4 @@ prepare "retention.readPartitions" as
   where p.relnamespace = current_schema()::regnamespace
   and p.relname in ('events', 'final_deliveries', 'earlier_attempts') and c.relkind = 'r';
 --   always
---     Nested Loop
---       Nested Loop
---         Index Scan pg_class by pg_class_relname_nsp_index
---         Bitmap Heap Scan pg_inherits
---           Bitmap Index Scan pg_inherits by pg_inherits_parent_index
---       Index Scan pg_class by pg_class_oid_index
+--     System catalogs

@@ -9,7 +9,4 @@ prepare "stretches.readStretches" (text) as
   select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
   where i.inhparent = $1::text::regclass;
 --   always
---     Nested Loop
---       Bitmap Heap Scan pg_inherits
---         Bitmap Index Scan pg_inherits by pg_inherits_parent_index
---       Index Scan pg_class by pg_class_oid_index
+--     System catalogs

@@ -1,0 +1,88 @@
+// Deliveries that the engine holds by a lease, and the head of every statement about them. Each is guarded
+// by the lease: it changes nothing for a shard whose epoch is no longer the caller's. Leases are locked for
+// key share: a take-over (for update, skip locked) passes them over until we are done, then reads what we
+// wrote. A renewal is not held up: otherwise a process that is merely slow would lose its shards.
+
+import type { ShardEpoch } from '../core/lease.ts'
+import { plainColumn } from './columns.ts'
+import { type GivenColumn, givenRows, plain, valuesOf } from './given-rows.ts'
+
+/** A delivery under the lease that the engine holds it by. */
+export interface HeldDelivery {
+  clientKey: number
+  id: string
+  shard: number
+  epoch: number
+}
+
+const HELD_COLUMNS: readonly GivenColumn<HeldDelivery>[] = [
+  plain('client_key', 'int', (row) => row.clientKey),
+  plain('id', 'uuid', (row) => row.id),
+  plain('shard', 'smallint', (row) => row.shard),
+  plain('epoch', 'bigint', (row) => row.epoch),
+]
+
+/** What statements about held deliveries begin with, and the values that belong to it. */
+export interface GuardedRows<R> {
+  /** Parts of `with`: `given` rows, the leases among theirs that are `held`, and rows that are `mine` by them. */
+  head: string
+  /** The leases, then `others` as `$3` and on, then the columns. */
+  values(rows: readonly R[], ...others: unknown[]): unknown[]
+}
+
+/** `others`: how many parameters stand between the leases and the columns. */
+export function guardedRows<R extends HeldDelivery>(
+  columns: readonly GivenColumn<R>[],
+  others: number,
+): GuardedRows<R> {
+  const all = [...HELD_COLUMNS, ...columns]
+  return {
+    head: `${givenRows(all, 3 + others)}, ${HELD}, ${MINE}`,
+    values: (rows, ...given) => [
+      ...leaseColumns(distinctLeases(rows)),
+      ...given,
+      ...valuesOf(all, rows),
+    ],
+  }
+}
+
+/** Those of the given leases that are still ours; each is given once, in `$1` and `$2`. */
+export const HELD = `held as (
+    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
+    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    order by l.shard for key share of l)`
+
+export function leaseColumns(leases: readonly ShardEpoch[]): string[] {
+  return [plainColumn(leases, (lease) => lease.shard), plainColumn(leases, (lease) => lease.epoch)]
+}
+
+// The case keeps this a look-up in a small table: as a join, each row would be held against each lease.
+const MINE = `mine as (
+    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)`
+
+/** The given leases that are not ours. */
+export const LOST = `select g.shard, g.epoch
+    from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
+    where (g.shard, g.epoch) not in (select shard, epoch from held)`
+
+/**
+ * Finds a given delivery by its key, and lets the planner do it in one way only: given rows first, one
+ * descent of the key each. With a plain `=` it may also start from the table, when statistics call that
+ * empty (it is, now and then), and hold every owed row against every given one: 2 s for a batch of a
+ * thousand. An equality with an array can be looked up in the index, and nothing else.
+ * For the same reason `client_key + 0` elsewhere keeps an index of the client's out of the choice.
+ */
+export function sameDelivery(given: string): string {
+  return `p.client_key = any(array[${given}.client_key]) and p.id = any(array[${given}.id])`
+}
+
+/** Nearly always the newest epoch of each shard; an older one that is among them finds no lease. */
+function distinctLeases(rows: readonly HeldDelivery[]): ShardEpoch[] {
+  const seen = new Map<string, ShardEpoch>()
+  for (const { shard, epoch } of rows) seen.set(leaseKey({ shard, epoch }), { shard, epoch })
+  return [...seen.values()]
+}
+
+export function leaseKey({ shard, epoch }: ShardEpoch): string {
+  return `${shard}/${epoch}`
+}

@@ -1,0 +1,42 @@
+// Attempts that were answered with 200 and have ended nothing: their delivery was cancelled before, and each
+// needs a row of its own; or they are recorded a second time, and the history has them. Apart from the
+// statements that record, which are hot and would have to look through all days of the history.
+
+import type { Db } from './db.ts'
+import { bytes, instant, plain } from './given-rows.ts'
+import { guardedRows, type HeldDelivery } from './held-deliveries.ts'
+import { stretchAround, timesWithin } from './stretches.ts'
+
+export interface VainAttempt extends HeldDelivery {
+  attempt: number
+  atMs: number
+  durationMs: number
+  excerpt: Uint8Array | null
+}
+
+const ATTEMPTS = guardedRows<VainAttempt>(
+  [
+    plain('attempt', 'int', (record) => record.attempt),
+    instant('at', (record) => record.atMs),
+    plain('duration_ms', 'int', (record) => Math.round(record.durationMs)),
+    bytes('excerpt', (record) => record.excerpt),
+  ],
+  0,
+)
+
+export async function recordVain(db: Db, records: readonly VainAttempt[]): Promise<void> {
+  const since = stretchAround(records.map((record) => record.atMs))
+  await db.query({
+    text: `with ${ATTEMPTS.head}
+      insert into earlier_attempts
+        (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
+      select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine m
+      where (select true from final_deliveries f
+        where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
+          and f.attempts = m.attempt and f.attempted_at = m.at
+          and ${timesWithin({ ...since, toMs: Number.POSITIVE_INFINITY }, 'f.finished_at')}
+        limit 1) is null
+      on conflict do nothing`,
+    values: ATTEMPTS.values(records),
+  })
+}

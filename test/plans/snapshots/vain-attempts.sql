@@ -1,0 +1,51 @@
+-- The statements of server/store/vain-attempts.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- vain-attempts.recordVain: planned each time, hot path
+prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[], integer[], timestamp with time zone[], integer[], bytea[]) as
+  with given as (
+    select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[], $7::int[], $8::timestamptz[], $9::int[], $10::bytea[])
+    as g (client_key, id, shard, epoch, attempt, at, duration_ms, excerpt)), held as (
+    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
+    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    order by l.shard for key share of l), mine as (
+    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)
+  insert into earlier_attempts
+  (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
+  select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine m
+  where (select true from final_deliveries f
+    where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
+    and f.attempts = m.attempt and f.attempted_at = m.at
+    and f.finished_at >= timestamptz '2026-03-09T11:59:59.900Z'
+    limit 1) is null
+  on conflict do nothing;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Insert earlier_attempts
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Nested Loop
+--             Function Scan
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Function Scan
+--         SubPlan 2: CTE Scan held
+--         SubPlan 3: Limit
+--           Append
+--             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (state, attempts, attempted_at)
+--             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
+--             … 6 alike
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Insert earlier_attempts
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Nested Loop
+--             Function Scan
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Function Scan
+--         SubPlan 2: CTE Scan held
+--         SubPlan 3: Limit
+--           Append
+--             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
+--             … 7 alike
