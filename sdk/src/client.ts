@@ -41,6 +41,24 @@ export interface Subscription {
   headerValue?: string | undefined
 }
 
+/**
+ * The client interface of one client. Nothing is sent before the first call: the token is fetched then,
+ * and kept.
+ *
+ * ```js
+ * import { createClient } from '@paybell/sdk'
+ *
+ * const paybell = createClient({
+ *   baseUrl: 'https://paybell.example.com',
+ *   clientId: '019a8f6e-1c2d-7a3b-8c4d-5e6f70819203',
+ *   clientSecret: 'pbs_the-secret-from-onboarding',
+ *   accountId: '3b1f0a52-7c86-4d1e-9f0a-8e2d5c4b6a70',
+ * })
+ * for await (const { id, lastOutcome } of paybell.deliveries.all({ state: 'EXHAUSTED' })) {
+ *   console.log(id, lastOutcome)
+ * }
+ * ```
+ */
 export function createClient(options: ClientOptions): Client {
   const caller = createClientCaller(options)
   return {

@@ -1,12 +1,28 @@
 // Exact decimals. JSON.parse turns 100.00 into 100 and 9007199254740993 into 9007199254740992, and
 // says nothing; so amounts are taken out of the text before it is parsed, and stay text.
 
-/** JSON to a value; every member called `amount` that is a number becomes the text of that number. */
+/**
+ * JSON to a value; every member called `amount` that is a number becomes the text of that number.
+ *
+ * ```js
+ * import { parseExact } from '@paybell/sdk'
+ *
+ * console.log(parseExact('{"amount":{"amount":100.00,"currency":"EUR"}}')) // … '100.00' …
+ * ```
+ */
 export function parseExact(json: string): unknown {
   return JSON.parse(quoteAmounts(json))
 }
 
-/** A payment to JSON; the inverse of `parseExact`: the amount is written as a number, digit for digit. */
+/**
+ * A payment to JSON; the inverse of `parseExact`: the amount is written as a number, digit for digit.
+ *
+ * ```js
+ * import { toExactJson } from '@paybell/sdk'
+ *
+ * console.log(toExactJson({ amount: { amount: '100.00', currency: 'EUR' } })) // … 100.00 …
+ * ```
+ */
 export function toExactJson(payment: object): string {
   const members = Object.entries(payment).flatMap(([name, value]) => {
     const text = name === 'amount' ? moneyJson(value) : JSON.stringify(value)
@@ -18,6 +34,12 @@ export function toExactJson(payment: object): string {
 /**
  * The amount in the smallest unit of its currency: `toMinorUnits('1250.50', 2)` is `125050n`. Throws
  * rather than round when the amount has more decimals than that.
+ *
+ * ```js
+ * import { toMinorUnits } from '@paybell/sdk'
+ *
+ * console.log(toMinorUnits('1250.50', 2)) // 125050n
+ * ```
  */
 export function toMinorUnits(amount: string, decimals: number): bigint {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(amount)

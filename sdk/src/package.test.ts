@@ -100,9 +100,10 @@ test('it runs where there is nothing but the web, and takes bytes of another rea
 })
 
 test('it shares no code with the server: every import is of a neighbour', () => {
-  const files = readdirSync(HERE).filter((name) => !name.endsWith('.test.ts'))
+  const files = readdirSync(HERE).filter((name) => /(?<!\.test)\.ts$/.test(name))
   for (const name of files) {
-    const text = readFileSync(join(HERE, name), 'utf8')
+    // Examples in comments import the package itself.
+    const text = readFileSync(join(HERE, name), 'utf8').replaceAll(/\/\*.*?\*\//gs, '')
     for (const [, from] of text.matchAll(/ from '([^']+)'/g)) {
       assert.match(from as string, /^\.\/[\w-]+\.ts$/, name)
     }

@@ -39,6 +39,22 @@ export type Receiver = (request: Request) => Promise<Response>
 /** Paybell gives up after 15 s: by then a request that waits for its turn has been answered. */
 const TURN_WAIT_MS_MAX = 10_000
 
+/**
+ * A function from a `Request` to a `Response`, as most runtimes take it; for others there are
+ * `@paybell/sdk/adapters`.
+ *
+ * ```js
+ * import { createReceiver, signForTest } from '@paybell/sdk'
+ *
+ * const sharedKey = 'a-long-random-text-that-only-we-two-know'
+ * const receiver = createReceiver({
+ *   sharedKey,
+ *   onPayment: ({ id, amount }, { event }) => console.log(event, id, amount.amount, amount.currency),
+ * })
+ * const { toRequest } = await signForTest({ sharedKey })
+ * console.log((await receiver(toRequest())).status) // 200
+ * ```
+ */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { onPayment, onTest, handleReplays = false, bodyBytesMax = 16 * 1024 * 1024 } = options
   if (typeof onPayment !== 'function') throw new TypeError('onPayment is missing: a function.')

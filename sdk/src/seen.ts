@@ -26,7 +26,19 @@ export interface SeenStore {
   release(event: SeenEvent): void | Promise<void>
 }
 
-/** Remembers the last `entriesMax` events and payments. */
+/**
+ * Remembers the last `entriesMax` events and payments, in this process alone.
+ *
+ * ```js
+ * import { createMemorySeen, createReceiver } from '@paybell/sdk'
+ *
+ * createReceiver({
+ *   sharedKey: 'a-long-random-text-that-only-we-two-know',
+ *   seen: createMemorySeen({ entriesMax: 100_000 }),
+ *   onPayment: () => {},
+ * })
+ * ```
+ */
 export function createMemorySeen({ entriesMax = 10_000 } = {}): SeenStore {
   const events = new Map<string, 'busy' | 'done'>()
   const sequences = new Map<string, number>()

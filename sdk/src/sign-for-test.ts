@@ -42,6 +42,18 @@ export const SPECIMEN: Payment = {
   beneficiaryId: 'c1f0a3de-8a1b-4b7c-9d2e-5f6a7b8c9d0e',
 }
 
+/**
+ * Headers and body of a callback, signed as Paybell signs: for the tests of your receiver.
+ *
+ * ```js
+ * import { signForTest, verify } from '@paybell/sdk'
+ *
+ * const sharedKey = 'a-long-random-text-that-only-we-two-know'
+ * const paid = { status: { state: 'PAID' }, complete: true }
+ * const { body, headers } = await signForTest({ sharedKey, event: 'payment.paid', payment: paid })
+ * console.log((await verify(body, headers, sharedKey)).payment.complete) // true
+ * ```
+ */
 export async function signForTest(callback: TestCallback): Promise<SignedCallback> {
   const body = toBytes(callback.body ?? toExactJson({ ...SPECIMEN, ...callback.payment }))
   const id = callback.id ?? crypto.randomUUID()

@@ -47,7 +47,18 @@ export interface Callback {
   payment: Payment
 }
 
-/** Throws a SignatureError unless the callback is signed with one of the keys, over these very bytes. */
+/**
+ * Throws a SignatureError unless the callback is signed with one of the keys, over these very bytes.
+ *
+ * ```js
+ * import { signForTest, verify } from '@paybell/sdk'
+ *
+ * const sharedKey = 'a-long-random-text-that-only-we-two-know'
+ * const { body, headers } = await signForTest({ sharedKey })
+ * const { event, payment } = await verify(body, headers, sharedKey)
+ * console.log(event, payment.amount.amount) // payment.created 1250.50
+ * ```
+ */
 export async function verify(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,

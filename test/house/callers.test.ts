@@ -36,7 +36,8 @@ function walk(...entries: readonly string[]): Graph {
     if (graph.files.has(file)) return
     graph.files.add(file)
     if (!/\.tsx?$/.test(file)) return
-    const text = readFileSync(join(ROOT, file), 'utf8')
+    // Without comments: their examples import the package by its name.
+    const text = readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*\*.*?\*\//gs, '')
     const resolveFrom = (from: string) => relative(ROOT, resolve(ROOT, dirname(file), from))
     for (const [, named, bare] of text.matchAll(IMPORT)) {
       const from = (named ?? bare) as string
