@@ -81,7 +81,7 @@ test('no answer, a cut connection and a redirect are told apart from answers', a
   }
 })
 
-test('a key that is refused is told with what to check', async () => {
+test('a refused key comes with what to check', async () => {
   const error = await api.get('/refused').catch((caught) => caught)
   assert.ok(error instanceof RefusedError)
   assert.equal(

@@ -1,5 +1,5 @@
 // A service as commands call it: over the SDK's transport, each call once. An answer keeps its text, which
-// is what --json prints; what goes wrong is told in the words of the command line.
+// is what --json prints; errors are in the words of the command line.
 
 import { type Bearer, type Caller, createCaller, type RawDetails } from '../sdk/src/caller.ts'
 import { type Credentials, createTokenBearer } from '../sdk/src/client-caller.ts'

@@ -104,7 +104,7 @@ async function send(url: URL, { headers, body, pauseMs }: CheckPost): Promise<An
   return { outcome, durationMs }
 }
 
-/** A name that leads to where nobody's receiver is has no address. */
+/** Leaves out addresses where no receiver can be: such a name has none. */
 const lookUpAllowed: LookupFunction = (name, options, done) => {
   lookup(name, { ...options, all: true }, (error, found) => {
     const addresses = (found ?? []).filter(({ address }) => isAllowedAddress(address, OWN_NETWORKS))

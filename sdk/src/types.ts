@@ -103,7 +103,7 @@ export interface Listener {
   id: string
   name: string
   accountId: string
-  /** `PAUSED` while nobody asks. */
+  /** `PAUSED` while no one asks for callbacks. */
   status: EndpointStatus
   hmacHeaderName: string
   algorithm: 'SHA_256'

@@ -1,5 +1,5 @@
-// The SDK's types are the schemas of the interface, written down: whoever changes a schema sees in the
-// same change what callers will see.
+// The SDK's types are the schemas of the interface, written down: a change of a schema shows in the same
+// commit what callers will see.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // What the console reads, in the types of the SDK, which are written from the service's schemas. Most pages
-// serve a client and an operator: what only the operator is told is optional in them.
+// serve a client and an operator: what only the operator gets is optional here.
 
 import type * as operator from '../../../sdk/src/internal/operator-types.ts'
 import type * as client from '../../../sdk/src/types.ts'
@@ -43,7 +43,7 @@ export type {
   Webhook,
 } from '../../../sdk/src/types.ts'
 
-/** What both are told, and of what the operator is told besides nothing for certain. */
+/** What both get, and what only the operator gets as optional members. */
 type EitherSees<OfClient, OfOperator extends OfClient> = OfClient &
   Partial<Omit<OfOperator, keyof OfClient>>
 
@@ -56,5 +56,5 @@ export type Endpoint = EitherSees<
   operator.OperatorEndpointDetail
 >
 
-/** Of somebody who is signed in. */
+/** While a client or an operator is signed in. */
 export type Session = operator.Session & { kind: 'operator' | 'client' }
