@@ -71,7 +71,7 @@ test('many changes are read page by page, and each is told', async () => {
 })
 
 test('after very many changes the overlap is read now and then only, and still nothing is missed', async () => {
-  const { look, change, world } = watchOver({ rereadMax: 20, wideEveryPolls: 10 })
+  const { look, change, world } = watchOver({ rereadMax: 20 })
   for (let number = 1; number <= 100; number++) change(number)
   await look()
   let read = 0

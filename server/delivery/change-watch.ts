@@ -10,11 +10,8 @@ import type { DeliveryStore } from './delivery-store.ts'
 export interface ChangeWatchLimits {
   /** Rows of one statement. */
   pageMax: number
-  overlapPolls: number
-  /** With more than this in the overlap, most looks go back by a few polls only. */
+  /** With more than this in the overlap, most looks are brief. */
   rereadMax: number
-  briefPolls: number
-  wideEveryPolls: number
   /** Changes that are remembered; any beyond are merely taken again. */
   noticedMax: number
   /** Parked deliveries of so many changed endpoints are asked for one by one; of more, by shard. */
@@ -23,13 +20,17 @@ export interface ChangeWatchLimits {
 
 export const CHANGE_WATCH_LIMITS: ChangeWatchLimits = {
   pageMax: 10_000,
-  overlapPolls: 30,
   rereadMax: 1_000,
-  briefPolls: 3,
-  wideEveryPolls: 10,
   noticedMax: 200_000,
   oneByOneMax: 5,
 }
+
+/** How far a look goes back, 30 s with a poll each second: the database ends a transaction that idles for so
+ *  long (store/db.ts), and a statement long before. */
+const OVERLAP_POLLS = 30
+/** A brief look goes back by a few polls only, and every tenth look is not brief. */
+const BRIEF_POLLS = 3
+const WIDE_EVERY_LOOKS = 10
 
 export class ChangeWatch {
   readonly #store: DeliveryStore
@@ -55,11 +56,11 @@ export class ChangeWatch {
 
   /** Hands over what has changed since the last look, a page at a time. */
   async look(nowMs: number, take: (changes: readonly LaneKey[]) => void): Promise<void> {
-    const { overlapPolls, rereadMax, briefPolls, wideEveryPolls, noticedMax } = this.#limits
-    const isBrief = this.#noticed.size > rereadMax && this.#briefLooks < wideEveryPolls - 1
+    const { rereadMax, noticedMax } = this.#limits
+    const isBrief = this.#noticed.size > rereadMax && this.#briefLooks < WIDE_EVERY_LOOKS - 1
     const sinceMs = isBrief
-      ? this.#lookedAtMs - briefPolls * this.#pollEveryMs
-      : this.#lookedWideAtMs - overlapPolls * this.#pollEveryMs
+      ? this.#lookedAtMs - BRIEF_POLLS * this.#pollEveryMs
+      : this.#lookedWideAtMs - OVERLAP_POLLS * this.#pollEveryMs
     // A look at the whole overlap forgets what has left it.
     const noticed = isBrief ? this.#noticed : new Map<string, number>()
     for await (const page of this.#pages(sinceMs)) {

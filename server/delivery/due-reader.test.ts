@@ -46,10 +46,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
     {
       policy: {
         inFlightMax: 100,
-        slowMs: 1_000,
         ratePerSecond: null,
-        backlogPerSecond: 2_000,
-        bytesPerTurn: 1_000,
       },
       slots: 1_000,
       perLaneMax: 1_000,

@@ -101,10 +101,7 @@ async function engineWithOneDue() {
     lanes: {
       policy: {
         inFlightMax: 8,
-        slowMs: 1_000,
         ratePerSecond: null,
-        backlogPerSecond: 2_000,
-        bytesPerTurn: 64 * 1024,
       },
       slots: 8,
       perLaneMax: 100,

@@ -32,10 +32,7 @@ export function engineOptions(settings: EngineSettings): EngineOptions {
     lanes: {
       policy: {
         inFlightMax: SLOTS / 8,
-        slowMs: 1_000,
         ratePerSecond,
-        backlogPerSecond: 2_000,
-        bytesPerTurn: 64 * 1024,
       },
       slots: SLOTS,
       perLaneMax: UNPROVEN_MAX / 8,

@@ -113,10 +113,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     lanes: {
       policy: {
         inFlightMax: 1,
-        slowMs: 1_000,
         ratePerSecond: null,
-        backlogPerSecond: 2_000,
-        bytesPerTurn: 64 * 1024,
       },
       // Without a place nothing is sent: what is taken up stays.
       slots,

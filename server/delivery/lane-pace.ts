@@ -14,15 +14,8 @@ import { narrow, rampUp, WINDOW_START, type Window, widen } from '../core/window
 export interface LanePolicy {
   /** Attempts in flight at one endpoint. */
   inFlightMax: number
-  /** An endpoint whose answers take longer is slow. */
-  slowMs: number
   /** Attempts per second at one endpoint; null for as many as it bears. */
   ratePerSecond: number | null
-  /** The same for a lane that works off what was parked: an endpoint that answers at once could
-   *  otherwise take the whole processor, and everybody else's callbacks would wait. */
-  backlogPerSecond: number
-  /** Bodies count in such pieces when lanes take turns: a lane of large ones waits in between. */
-  bytesPerTurn: number
 }
 
 export interface Verdict {
@@ -31,6 +24,13 @@ export interface Verdict {
   bodyBytes: number
 }
 
+/** An endpoint whose answers take longer is slow. */
+export const SLOW_MS = 1_000
+/** Attempts per second of a lane that works off what was parked: an endpoint that answers at once could
+ *  otherwise take the whole processor, and all other callbacks would wait. */
+export const BACKLOG_PER_SECOND = 2_000
+/** Bodies count in such pieces when lanes take turns: a lane of large ones waits in between. */
+export const BYTES_PER_TURN = 64 * 1024
 /** How far ahead of its pace a lane may be: timers are too coarse for one send at a time. */
 const BACKLOG_AHEAD_MS = 5
 
@@ -65,7 +65,7 @@ export class LanePace {
   started(policy: LanePolicy, nowMs: number, hasBacklog = false): void {
     this.inFlight++
     this.circuit = afterProbeStarted(this.circuit)
-    const backlogRate = hasBacklog ? policy.backlogPerSecond : null
+    const backlogRate = hasBacklog ? BACKLOG_PER_SECOND : null
     const rate = policy.ratePerSecond ?? backlogRate
     this.#aheadMs = policy.ratePerSecond === null ? BACKLOG_AHEAD_MS : 0
     if (rate !== null) this.#nextSendAtMs = Math.max(nowMs, this.#nextSendAtMs) + 1_000 / rate
@@ -79,7 +79,7 @@ export class LanePace {
 
   answered(verdict: Verdict, policy: LanePolicy, circuit: CircuitPolicy, nowMs: number): void {
     this.inFlight--
-    this.debt += Math.floor(verdict.bodyBytes / policy.bytesPerTurn)
+    this.debt += Math.floor(verdict.bodyBytes / BYTES_PER_TURN)
     const wasClosed = this.circuit.state === 'CLOSED'
     this.circuit = afterAttempt(this.circuit, verdict.isSuccess, circuit, nowMs)
     // A failed probe moves the circuit only: the window keeps the size that was safe before.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, queued } from '../../test/support/engine-parts.ts'
 import { CLOSED_CIRCUIT } from '../core/circuit.ts'
-import { Lane, Strand } from './lane.ts'
+import { Lane, type Strand } from './lane.ts'
 import { LaneRoom } from './lane-room.ts'
 
 const LIMITS = { perLaneMax: 10, perBrokenLaneMax: 2, unprovenMax: 12 }
@@ -20,15 +20,7 @@ function laneIn(room: LaneRoom, count: number, kind: 'proven' | 'slow' | 'broken
 function put(room: LaneRoom, lane: Lane, updates: number): Strand {
   const { paymentId } = queued()
   const owed = Array.from({ length: updates }, (_, n) => queued({ paymentId, sequence: n + 1 }))
-  const strand = new Strand(lane, owed, true)
-  lane.strands.set(strand.key, strand)
-  for (const delivery of owed) room.hold(strand, delivery)
-  return strand
-}
-
-function drop(room: LaneRoom, strand: Strand): void {
-  strand.lane.strands.delete(strand.key)
-  for (const owed of strand.owed) room.forget(strand.lane, owed)
+  return room.open(lane, owed, true)
 }
 
 test('what is held is counted once, and counted out once', () => {
@@ -65,10 +57,10 @@ test('once memory is short slow and broken lanes share a part of it, until half 
   )
   assert.equal(room.of(proven), 10)
   const [first] = lanes as [Lane]
-  for (const strand of [...first.strands.values()].slice(0, 6)) drop(room, strand)
+  for (const strand of [...first.strands.values()].slice(0, 6)) room.drop(strand)
   assert.equal(room.size, 7)
   assert.equal(room.shareOut(lanes).length, 3, 'still shared')
-  for (const strand of [...first.strands.values()].slice(0, 1)) drop(room, strand)
+  for (const strand of [...first.strands.values()].slice(0, 1)) room.drop(strand)
   assert.deepEqual(room.shareOut(lanes), [])
   assert.equal(room.of(first), 10)
 })
@@ -79,10 +71,22 @@ test('a lane sheds what it has no room for, but neither what flies nor its only 
   const [flying] = lane.strands.values()
   flying?.getReady()
   flying?.takeOff(queued(), 'send', 0)
-  for (const strand of room.surplusOf(lane)) drop(room, strand)
+  for (const strand of room.surplusOf(lane)) room.drop(strand)
   assert.equal(lane.count, 2)
   assert.equal(lane.strands.get(flying?.key ?? ''), flying)
   const large = new Lane({ clientKey: 1, endpointId: idOf(++made), shard: 1 })
   put(room, large, 4)
   assert.deepEqual([...room.surplusOf(large)], [], 'it would only come back')
+})
+
+test('a strand that leaves with a flight is remembered by its lane until the flight lands', () => {
+  const room = new LaneRoom(LIMITS)
+  const lane = laneIn(room, 2)
+  const [strand, other] = lane.strands.values()
+  strand?.getReady()
+  const flight = strand?.takeOff(strand.owed[0] ?? assert.fail(), 'send', 0)
+  for (const one of [strand, other]) room.drop(one ?? assert.fail())
+  assert.deepEqual([...lane.departed.values()], [flight])
+  assert.deepEqual([room.size, lane.count, lane.strands.size], [0, 0, 0])
+  assert.ok(strand?.isGone && other?.isGone)
 })

@@ -3,7 +3,7 @@
 // a part of it.
 
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
-import type { Lane, Strand } from './lane.ts'
+import { type Lane, Strand } from './lane.ts'
 
 export interface LaneRoomLimits {
   /** Deliveries of one lane. */
@@ -31,6 +31,24 @@ export class LaneRoom {
 
   holds(delivery: QueuedDelivery): boolean {
     return this.#ids.has(delivery.id)
+  }
+
+  /** Takes a strand in; `owed` becomes its own. */
+  open(lane: Lane, owed: QueuedDelivery[], isComplete: boolean): Strand {
+    const strand = new Strand(lane, owed, isComplete)
+    lane.strands.set(strand.key, strand)
+    for (const delivery of owed) this.hold(strand, delivery)
+    return strand
+  }
+
+  /** The strand leaves memory. A flight of it goes on, and its lane remembers that. */
+  drop(strand: Strand): void {
+    const { lane, key, flight } = strand
+    if (flight !== null) lane.departed.set(key, flight)
+    strand.leave()
+    lane.strands.delete(key)
+    lane.waiting.delete(strand)
+    for (const owed of strand.owed) this.forget(lane, owed)
   }
 
   hold(strand: Strand, delivery: QueuedDelivery): void {

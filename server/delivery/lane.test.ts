@@ -4,14 +4,11 @@ import { idOf, queued } from '../../test/support/engine-parts.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { Lane, Strand } from './lane.ts'
-import type { LanePolicy } from './lane-pace.ts'
+import { BACKLOG_PER_SECOND, BYTES_PER_TURN, type LanePolicy } from './lane-pace.ts'
 
 const POLICY: LanePolicy = {
   inFlightMax: 8,
-  slowMs: 1_000,
   ratePerSecond: null,
-  backlogPerSecond: 100,
-  bytesPerTurn: 100,
 }
 
 const CIRCUIT = { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 }
@@ -91,7 +88,12 @@ test('a rate limit spaces attempts out, and does not save up what was not used',
 test('large bodies are paid for with turns', () => {
   const lane = makeLane()
   lane.started(POLICY, 0)
-  lane.answered({ isSuccess: true, durationMs: 1, bodyBytes: 350 }, POLICY, CIRCUIT, 0)
+  lane.answered(
+    { isSuccess: true, durationMs: 1, bodyBytes: 3.5 * BYTES_PER_TURN },
+    POLICY,
+    CIRCUIT,
+    0,
+  )
   assert.equal(lane.debt, 3)
 })
 
@@ -201,7 +203,7 @@ test('a lane that works off a backlog keeps its pace, a few milliseconds ahead a
       sent++
     }
   }
-  assert.ok(sent >= 99 && sent <= 101, `${sent} in a second`)
+  assert.ok(Math.abs(sent - BACKLOG_PER_SECOND) <= 11, `${sent} in a second`)
   lane.parked.disown()
   attempt(lane, true, 2_100)
   assert.equal(lane.startsAtMs(2_100), 2_100, 'without a backlog it goes at once')

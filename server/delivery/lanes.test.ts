@@ -11,10 +11,7 @@ const HOUR_MS = 3_600_000
 const OPTIONS: LanesOptions = {
   policy: {
     inFlightMax: 4,
-    slowMs: 1_000,
     ratePerSecond: null,
-    backlogPerSecond: 2_000,
-    bytesPerTurn: 64 * 1024,
   },
   slots: 20,
   perLaneMax: 8,

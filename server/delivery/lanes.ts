@@ -6,11 +6,11 @@ import type { CircuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { nextStep } from '../core/strand.ts'
 import { DueHeap } from './due-heap.ts'
-import { type Flight, type Lane, Strand, strandKey } from './lane.ts'
+import { type Flight, type Lane, type Strand, strandKey } from './lane.ts'
 import { LaneDirectory } from './lane-directory.ts'
 import type { LaneEvents } from './lane-events.ts'
 import { LaneFeeder } from './lane-feeder.ts'
-import type { LanePolicy, Verdict } from './lane-pace.ts'
+import { type LanePolicy, SLOW_MS, type Verdict } from './lane-pace.ts'
 import { LaneRoom, type LaneRoomLimits } from './lane-room.ts'
 import { ReadWatches } from './read-watches.ts'
 import { Turns } from './turns.ts'
@@ -81,7 +81,7 @@ export class Lanes {
         this.#turnAway([delivery], nowMs)
         return true
       }
-      this.#evaluate(this.#open(lane, [delivery], true), nowMs)
+      this.#evaluate(this.#room.open(lane, [delivery], true), nowMs)
       return true
     }
     if (!strand.isComplete) return true // It will be read when the strand runs dry.
@@ -112,12 +112,12 @@ export class Lanes {
     // One that was handed off while the strand was read is in memory, but not in what was read.
     const newest = known?.owed.at(-1)?.sequence ?? 0
     const isWhole = isComplete && newest <= (owed.at(-1)?.sequence ?? 0)
-    if (known) this.#drop(known)
+    if (known) this.#room.drop(known)
     // Strands of broken lanes are let in all the same: their elders decide what a probe may be.
     if (this.#room.isFull(lane) && lane.circuit.state === 'CLOSED') {
       this.#events.onParked(owed.filter((delivery) => delivery.nextAttemptAtMs <= nowMs))
     } else {
-      this.#evaluate(this.#open(lane, [...owed], isWhole), nowMs)
+      this.#evaluate(this.#room.open(lane, [...owed], isWhole), nowMs)
     }
   }
 
@@ -142,7 +142,7 @@ export class Lanes {
     this.#turns.ended(lane)
     const { policy, policies } = this.#options
     lane.answered(verdict, policy, policies.current.circuit, nowMs)
-    this.#turns.setSlow(lane, verdict.durationMs > policy.slowMs)
+    this.#turns.setSlow(lane, verdict.durationMs > SLOW_MS)
     if (lane.circuit.state !== 'CLOSED') this.#shed(lane, nowMs)
     this.#turns.join(lane)
   }
@@ -164,7 +164,7 @@ export class Lanes {
       else strand.owed = strand.owed.filter((owed) => owed.id !== sent.id)
       if (!strand.isComplete && strand.owed.some((owed) => owed.sequence < sent.sequence)) {
         // It was ahead of these, and of others that were not read: the database knows which goes on.
-        this.#drop(strand)
+        this.#room.drop(strand)
         this.#events.onDry(strand)
       }
     } else {
@@ -177,7 +177,7 @@ export class Lanes {
   /** The attempt could not be recorded: only the database knows what the delivery is now. */
   settleUnknown(flight: Flight, nowMs: number): void {
     if (flight.state === 'landed') return
-    if (!flight.strand.isGone) this.#drop(flight.strand)
+    if (!flight.strand.isGone) this.#room.drop(flight.strand)
     this.settle(flight, null, nowMs)
     this.feeder.feed(flight.lane)
   }
@@ -217,7 +217,7 @@ export class Lanes {
   /** Attempts that have been under way for long make their lane a slow one; slow lanes share memory. */
   noticeSlow(nowMs: number): void {
     for (const flight of this.#flights) {
-      if (nowMs - flight.startedAtMs < this.#options.policy.slowMs) break
+      if (nowMs - flight.startedAtMs < SLOW_MS) break
       if (flight.state === 'under-way') this.#turns.setSlow(flight.lane, true)
     }
     const lanes = this.#room.shareOut(this.directory.all)
@@ -232,7 +232,7 @@ export class Lanes {
     for (const strand of [...lane.strands.values()]) {
       const inFlight = strand.flight?.update
       for (const owed of strand.owed) if (owed !== inFlight) removed.push(owed)
-      this.#drop(strand)
+      this.#room.drop(strand)
     }
     return removed
   }
@@ -252,13 +252,6 @@ export class Lanes {
     return count
   }
 
-  #open(lane: Lane, owed: QueuedDelivery[], isComplete: boolean): Strand {
-    const strand = new Strand(lane, owed, isComplete)
-    lane.strands.set(strand.key, strand)
-    for (const delivery of owed) this.#room.hold(strand, delivery)
-    return strand
-  }
-
   /** Judges what a strand may do next, unless it is busy, or a departed flight of its payment is. */
   #evaluate(strand: Strand, nowMs: number): void {
     const { lane, state } = strand
@@ -267,7 +260,7 @@ export class Lanes {
     lane.waiting.delete(strand)
     strand.rest()
     if (strand.owed.length === 0) {
-      this.#drop(strand)
+      this.#room.drop(strand)
       if (!strand.isComplete) this.#events.onDry(strand)
       return
     }
@@ -282,7 +275,7 @@ export class Lanes {
       this.#waiting.push(step.untilMs, strand)
     } else {
       const blocked = strand.owed.filter((owed) => owed.nextAttemptAtMs < step.untilMs)
-      this.#drop(strand)
+      this.#room.drop(strand)
       if (blocked.length > 0) this.#events.onPostponed(blocked, step.untilMs)
     }
   }
@@ -309,7 +302,7 @@ export class Lanes {
   #makeRoom(lane: Lane, due: QueuedDelivery, nowMs: number): boolean {
     const [strand] = lane.waiting
     if (strand === undefined || due.nextAttemptAtMs > nowMs) return false
-    this.#drop(strand)
+    this.#room.drop(strand)
     for (const owed of strand.owed) this.#events.onTooEarly(owed)
     return !this.#room.isFull(lane)
   }
@@ -318,7 +311,7 @@ export class Lanes {
   #shed(lane: Lane, nowMs: number): void {
     const left: QueuedDelivery[] = []
     for (const strand of this.#room.surplusOf(lane)) {
-      this.#drop(strand)
+      this.#room.drop(strand)
       left.push(...strand.owed)
     }
     this.#turnAway(left, nowMs)
@@ -331,15 +324,6 @@ export class Lanes {
     for (const delivery of deliveries) {
       if (delivery.nextAttemptAtMs > nowMs) this.#events.onTooEarly(delivery)
     }
-  }
-
-  #drop(strand: Strand): void {
-    const { lane, key, flight } = strand
-    if (flight !== null) lane.departed.set(key, flight)
-    strand.leave()
-    lane.strands.delete(key)
-    lane.waiting.delete(strand)
-    for (const owed of strand.owed) this.#room.forget(lane, owed)
   }
 
   /** An answer has freed it already. */
@@ -360,7 +344,7 @@ export class Lanes {
   /** A strand that was read, or is being read, during the flight knows nothing of its outcome. */
   #readSuccessor(strand: Strand): void {
     const successor = strand.lane.strands.get(strand.key)
-    if (successor) this.#drop(successor)
+    if (successor) this.#room.drop(successor)
     this.#events.onDry(successor ?? strand)
   }
 }

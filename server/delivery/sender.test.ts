@@ -84,10 +84,7 @@ function startSender(options: {
     {
       policy: {
         inFlightMax: 8,
-        slowMs: 1_000,
         ratePerSecond: null,
-        backlogPerSecond: 1_000,
-        bytesPerTurn: 65_536,
       },
       slots: 64,
       perLaneMax: 100_000,

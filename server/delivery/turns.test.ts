@@ -4,15 +4,12 @@ import fc from 'fast-check'
 import { idOf } from '../../test/support/engine-parts.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import { Lane, type Strand } from './lane.ts'
-import type { LanePolicy } from './lane-pace.ts'
+import { BYTES_PER_TURN, type LanePolicy } from './lane-pace.ts'
 import { Turns } from './turns.ts'
 
 const POLICY: LanePolicy = {
   inFlightMax: 1_000,
-  slowMs: 1_000,
   ratePerSecond: null,
-  backlogPerSecond: 100,
-  bytesPerTurn: 100,
 }
 const CIRCUIT = circuitPolicy()
 const ANY = () => true
@@ -145,7 +142,7 @@ test('large bodies pay later: the others go first as often as the body had piece
   turns.join(large)
   const first = start(turns)
   assert.equal(first, large)
-  end(turns, large, 450)
+  end(turns, large, 4.5 * BYTES_PER_TURN)
   turns.join(small)
   const order = Array.from({ length: 6 }, () => start(turns))
   assert.deepEqual(
@@ -159,7 +156,7 @@ test('a lone lane never starves on what it has to pay', () => {
   const lane = laneWith(2)
   turns.join(lane)
   assert.equal(start(turns), lane)
-  end(turns, lane, 1_000_000)
+  end(turns, lane, 10_000 * BYTES_PER_TURN)
   assert.equal(start(turns), lane)
 })
 

@@ -215,10 +215,7 @@ function drawOptions(
   const lanes = {
     policy: {
       inFlightMax: 64,
-      slowMs: SECOND,
       ratePerSecond: null,
-      backlogPerSecond: 2_000,
-      bytesPerTurn: 64 * 1_024,
     },
     slots: isCramped ? dice.pick([2, 8]) : 512,
     perLaneMax: isCramped ? dice.pick([1, 2, 4]) : 6_250,
