@@ -1,6 +1,6 @@
 // The engine's log, bounded where something of our own fails over and over: while the database is away each
 // delivery that is due fails every second, and would write a line each time. One line of a kind is written
-// every ten seconds, and tells of how many it speaks.
+// every ten seconds, with the number of warnings that it stands for.
 
 import type { Clock } from '../core/clock.ts'
 import type { EngineLog } from './environment.ts'
@@ -29,7 +29,7 @@ export class BoundedWarnings implements EngineLog {
     this.#log.info(fields, message)
   }
 
-  /** What carries an `error` is a failure of our own; everything else is told each time. */
+  /** A warning with an `error` is a failure of our own, and bounded; any other is written each time. */
   warn(fields: object, message: string): void {
     if (!('error' in fields)) {
       this.#log.warn(fields, message)

@@ -1,5 +1,5 @@
-// So many bytes of files are in memory at once, in the order of asking. One that is larger than the
-// whole budget is let in when it is alone.
+// Bounds how many bytes of files are in memory at once. Those that have to wait are let in in the order of
+// asking; one that is larger than the whole budget, when it is alone.
 
 interface Waiting {
   bytes: number

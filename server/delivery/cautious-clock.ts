@@ -46,7 +46,7 @@ export class CautiousClock {
     return nowMs + this.#aheadMs
   }
 
-  /** Both tell of the same sleep: the larger gap counts, once. */
+  /** Both witnesses show the same sleep: the larger gap counts, once. */
   #compare(nowMs: number, wallAheadMs: number): void {
     const uptimeAheadMs = this.#witnesses.uptimeMs() - nowMs
     this.#uptimeAskedAtMs = nowMs

@@ -1,6 +1,6 @@
-// Notices what was changed elsewhere. A change carries the time at which its transaction began, and is
-// seen when that has committed: each look overlaps with those before it, and remembers what it has
-// seen. Where very many have changed at once, the overlap is read again now and then only.
+// Finds endpoints that other processes have changed. A change carries the time at which its transaction began,
+// and can be seen once that has committed: so each look overlaps with those before it, and remembers what it
+// has seen. Where very many have changed at once, the overlap is read again now and then only.
 
 import { NIL_UUID } from '../core/uuid.ts'
 import type { LaneKey } from '../store/parked.ts'
@@ -48,7 +48,7 @@ export class ChangeWatch {
     this.#limits = limits
   }
 
-  /** Nothing is known of anything yet: what changed before does not matter. */
+  /** Nothing is in memory yet: earlier changes do not matter. */
   start(nowMs: number): void {
     this.#lookedAtMs = nowMs
     this.#lookedWideAtMs = nowMs

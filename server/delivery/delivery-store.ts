@@ -24,7 +24,7 @@ export interface DeliveryStore {
   /** What is free, and those that still have the mark that they had for a whole lease. */
   takeLeases(wanted: number, silent: ReadonlyMap<number, string>): Promise<readonly RenewedLease[]>
   releaseLeases(leases: readonly RenewedLease[]): Promise<void>
-  /** Gives up this process's place among the processes, and all its leases but those of `busy` shards. */
+  /** Removes this process from the list of processes, and gives up all its leases but those of `busy` shards. */
   leave(busy: readonly number[]): Promise<void>
 
   readDue(
@@ -34,7 +34,7 @@ export interface DeliveryStore {
   ): Promise<readonly QueuedDelivery[]>
   readStrands(keys: readonly StrandKey[], limitEach: number): Promise<readonly QueuedDelivery[]>
   readEndpoints(keys: readonly EndpointKey[]): Promise<readonly SendingEndpoint[]>
-  /** Endpoints changed since then, in order of their ids, those behind `afterId`. */
+  /** Endpoints changed since then, in order of their ids, those after `afterId`. */
   readChangedEndpoints(
     sinceMs: number,
     afterId: string,
@@ -46,7 +46,7 @@ export interface DeliveryStore {
 
   /** Active endpoints of these shards that have parked deliveries. */
   readParkedLanes(shards: readonly number[]): Promise<readonly LaneKey[]>
-  /** Parked deliveries of one lane in order of their ids, those behind `afterId`. */
+  /** Parked deliveries of one lane in order of their ids, those after `afterId`. */
   readParked(lane: LaneKey, afterId: string, limit: number): Promise<readonly QueuedDelivery[]>
 
   recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Promise<Recorded>

@@ -1,5 +1,5 @@
 // A binary heap of things by the time at which they are due. Entries are not removed when they become
-// meaningless: whoever takes one checks it.
+// meaningless: the caller checks each one that it takes.
 
 export class DueHeap<T> {
   readonly #entries: { dueAtMs: number; item: T }[] = []

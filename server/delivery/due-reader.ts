@@ -78,7 +78,7 @@ export class DueReader {
     this.#dry.set(`${key.endpointId}/${key.paymentId}`, key)
   }
 
-  /** Reads until nothing is due or memory is full; calls made meanwhile make it look once more. */
+  /** Reads until nothing is due or memory is full. A call during a read makes it look once more. */
   read(): Promise<void> {
     this.#again = true
     this.#reading ??= this.#readAll()
@@ -95,7 +95,7 @@ export class DueReader {
         await this.#readForward(nowMs + this.#limits.aheadMs)
       }
     } finally {
-      // In the same breath as the last look: a call in between would be promised and not done.
+      // Reset synchronously after the loop, or a read() in between would be lost.
       this.#reading = null
     }
   }
@@ -123,7 +123,7 @@ export class DueReader {
       const byShard = Map.groupBy(rows, (row) => row.shard)
       const unread: DueCursor[] = []
       for (const cursor of open) {
-        // Lost, or moved back, while we were reading: what was read for it is not believed.
+        // The shard was lost, or its cursor moved back, during the read: these rows are not taken.
         if (this.#cursors.get(cursor.shard) !== cursor) {
           byShard.delete(cursor.shard)
           continue
@@ -196,8 +196,8 @@ export class DueReader {
   }
 
   /**
-   * Which lanes of these shards have something parked: asked after a take-over, and now and then. One
-   * statement at a time; shards that are named meanwhile share the next.
+   * Finds the lanes of these shards that have something parked: after a take-over, and now and then. One
+   * statement at a time; shards that are named while it runs share the next.
    */
   async findParked(shards: readonly number[]): Promise<void> {
     if (shards.length === 0) return
@@ -220,7 +220,7 @@ export class DueReader {
     }
   }
 
-  /** Rows as they were when the read began, and which of them have moved on since. */
+  /** Reads rows, and tells those apart that have moved on since the read began. */
   async #watched(read: (store: DeliveryStore) => Promise<readonly QueuedDelivery[]>) {
     const watch = this.#lanes.watches.begin()
     try {
@@ -235,7 +235,7 @@ export class DueReader {
   }
 }
 
-/** A parked delivery waits for its lane alone: in memory it is due at once. */
+/** A parked delivery waits for room in its lane and nothing else: in memory it is due at once. */
 function unparked(delivery: QueuedDelivery, nowMs: number): QueuedDelivery {
   return delivery.nextAttemptAtMs === Number.POSITIVE_INFINITY
     ? { ...delivery, nextAttemptAtMs: nowMs }

@@ -1,5 +1,5 @@
-// Endpoints as they were last read, keys opened. A change made in this process is dropped from here at
-// once; one made elsewhere is noticed within a second, by asking what has changed.
+// Endpoints as they were last read, keys opened. An endpoint that is changed in this process is dropped from
+// here at once; one that is changed elsewhere, within a second (change-watch.ts).
 
 import { Remembered } from '../core/remembered.ts'
 import { GatheredReads } from '../store/gathered-reads.ts'
@@ -34,7 +34,7 @@ export class EndpointCache {
     return this.#known.look(endpointId) ?? this.#read(clientKey, endpointId)
   }
 
-  /** It will be asked for soon: read now, together with its neighbours, and then no attempt waits. */
+  /** It will be asked for soon: a read now, together with others, saves the attempt from waiting. */
   expect(clientKey: number, endpointId: string): void {
     if (this.#known.look(endpointId) !== undefined) return
     // An attempt that needs it asks again.

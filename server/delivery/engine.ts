@@ -40,11 +40,11 @@ export interface EngineOptions {
   dueReader: DueReaderLimits
   changes: ChangeWatchLimits
   pollEveryMs: number
-  /** How often attempts under way are looked at: who takes long becomes slow. */
+  /** How often attempts under way are looked at: a lane whose attempts take long becomes slow. */
   slowCheckEveryMs: number
-  /** How often parked work, its deadlines and endpoints that only fail are looked after. */
+  /** How often parked work, its deadlines and endpoints that only fail are taken care of. */
   careEveryMs: number
-  /** The clock is told what time the database has. */
+  /** Called with the database's time after each renewal of the leases. */
   onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
 }
 
@@ -138,7 +138,7 @@ export class Engine {
     return this.#shards.held
   }
 
-  /** Takes its first shards and begins. Tolerates a database that is away: it goes on asking. */
+  /** Takes its first shards and begins. While the database is away it goes on asking. */
   async start(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -189,19 +189,19 @@ export class Engine {
     }
   }
 
-  /** Changed in this process: it holds here at once, and the others are told. */
+  /** Changed in this process: the change holds here at once, and is announced to the other processes. */
   endpointChanged(clientKey: number, endpointId: string, shard: number): void {
     this.#environment.wakeUps?.announceEndpoint({ clientKey, endpointId, shard })
     this.#changed.take([{ clientKey, endpointId, shard }])
   }
 
-  /** Another process has work for us, has changed an endpoint, or has come, gone or given shards up. */
+  /** Another process has work for us, has changed an endpoint, has started or stopped, or has given shards up. */
   wake({ shards, endpoints, sinceMs, leases }: WakeUp): void {
     if (leases) this.#renewals.soon()
     const nowMs = this.#environment.clock.nowMs()
     this.#changed.take(endpoints)
     const held = shards.filter((shard) => this.#shards.holds(shard))
-    // Its rows are due since a moment ago, by another process's reading of the same clock.
+    // The other process read the same clock a moment ago: its rows are due since then.
     const dueSinceMs = Math.min(nowMs - this.#options.pollEveryMs, sinceMs ?? nowMs)
     for (const shard of held) this.#reader.rewindTo(shard, dueSinceMs)
     if (held.length > 0) void this.#read()
@@ -218,11 +218,11 @@ export class Engine {
     this.#wakeAt(this.#lanes.nextDueAtMs)
   }
 
-  /** An attempt is over and settled. Hundreds are recorded together: what they let go, goes together. */
+  /** An attempt is over and settled. Hundreds are recorded together: one pump serves them all. */
   #over(): void {
     this.#unsettled--
     if (this.#unsettled === 0) this.#onDrained?.()
-    // What was to leave may be idle now, and others wait for it.
+    // A shard that is to be given away may be idle now, and its next owner waits for it.
     if (this.#shards.isGivingAway) this.#renewals.soon()
     if (this.#isPumpDue) return
     this.#isPumpDue = true
@@ -231,7 +231,7 @@ export class Engine {
 
   #readAgain(strand: Strand): void {
     const [owed] = strand.owed
-    // A replay is alone in its strand: the due reader comes by it again.
+    // A replay is alone in its strand: the due reader finds it again.
     if (owed?.isReplay) this.#reader.rewindTo(owed.shard, owed.nextAttemptAtMs)
     else this.#reader.want({ ...strand.lane, paymentId: strand.paymentId })
     void this.#read()
@@ -260,8 +260,8 @@ export class Engine {
     try {
       this.#shards.expire()
       await this.#shards.renew()
-      // Not awaited: a backlog takes long to read, and meanwhile the leases would run out. Whoever
-      // takes over reads it all again, and loses them in turn.
+      // Not awaited: a backlog takes long to read, and the leases would run out. The process that takes
+      // them over would read it all again, and lose them too.
       void this.#read()
     } catch (error) {
       this.#environment.log.warn({ error: String(error) }, 'leases.not-renewed')
@@ -283,7 +283,7 @@ export class Engine {
     this.#pump()
   }
 
-  /** The slow rounds: parked work nobody knows of, deadlines behind open circuits, dead endpoints. */
+  /** The slow rounds: parked work that no lane knows of, deadlines of broken lanes, dead endpoints. */
   async #care(): Promise<void> {
     const { clock, store, log } = this.#environment
     await this.#findParked(this.#shards.held)

@@ -35,17 +35,17 @@ export interface EngineEnvironment {
   store: DeliveryStore
   /** Never hangs. Rejects only if no byte was sent: the engine then does not count an attempt. */
   send(request: CallbackRequest): Promise<AttemptResult>
-  /** How other processes hear of work for them; without it they find it by polling. */
+  /** Announces work and changes to other processes; without it they find them by polling. */
   wakeUps?: {
     announceWork(shard: number): void
     announceEndpoint(lane: LaneKey): void
-    /** This process has come or gone, or has given shards up: others may give or take. */
+    /** This process has started or stopped, or has given shards up: others may give or take. */
     announceLeases(): void
   }
   log: EngineLog
-  /** Told of each attempt once it is recorded. */
+  /** Called for each attempt once it is recorded. */
   onAttempt(report: AttemptReport): void
-  /** For a reason of our own nothing was sent; it is tried again soon. */
+  /** Nothing was sent, for a reason of our own; the delivery is tried again soon. */
   onNotAttempted?(): void
   /** An endpoint that has only failed was disabled. */
   onDisabled?(): void

@@ -39,8 +39,8 @@ export class HealthCounter {
   }
 
   /**
-   * What was counted of up to `endpointsMax` endpoints: first of those with failures, which is what
-   * people wait for, then of those that have waited longest. The rest counts on.
+   * Takes what was counted of up to `endpointsMax` endpoints: first those with failures, because people wait
+   * to see them, then those that have waited longest. The others go on counting.
    */
   take(
     endpointsMax: number,
@@ -65,7 +65,7 @@ export class HealthCounter {
     return taken
   }
 
-  /** What could not be written counts on, as older than what has been counted since. */
+  /** Puts counts back that could not be written, as older than what was counted since. */
   putBack(deltas: readonly HealthDelta[]): void {
     for (const delta of deltas) {
       const counting = this.#of(delta.clientKey, delta.endpointId)

@@ -13,7 +13,7 @@
 //
 //     resting ─wait─▶ waiting ─rest─▶ resting        takes up again what may go by now
 //     resting ─getReady─▶ ready ─takeOff─▶ flying ─rest─▶ resting    the flight has landed
-//                         ready ─rest─▶ resting      its time was moved before its turn came
+//                         ready ─rest─▶ resting      its time was moved before the lane got a turn
 //     resting, waiting, ready, flying ─leave─▶ gone  delivered, no room, endpoint changed, shard lost
 //
 // A flight is always in one of these states, whether or not its strand is still in memory:

@@ -1,5 +1,5 @@
-// Writes down what leaves memory although it is due: postponed until something else has happened, or
-// parked until its lane has a place for it.
+// Writes down what leaves memory although it is due: postponed until another update of its payment may have
+// ended, or parked until its lane has room.
 
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueReader } from './due-reader.ts'
@@ -57,13 +57,13 @@ export class Parking {
     this.#isStopped = true
   }
 
-  /** Takes parked deliveries of a lane into memory, when it is the lane's turn. */
+  /** Takes parked deliveries of a lane into memory, after the lanes that asked before. */
   refill(lane: Lane, room: number): void {
     this.#hungry.push({ lane, room })
     this.refillNext()
   }
 
-  /** To be called when memory has room again: while it is full nothing is taken up. */
+  /** To be called when memory has room again: while it is full no refill begins. */
   refillNext(): void {
     while (this.#hungry.length > 0 && this.#refills < REFILLS_MAX) {
       if (this.#isStopped || this.#parts.reader.isFull) return
@@ -96,7 +96,7 @@ export class Parking {
     try {
       await this.#environment.store.park(shards.toHeld(parked))
     } catch (error) {
-      // They are still due, and the due reader comes by them again.
+      // They are still due, and the due reader finds them again.
       this.#warn(error, 'deliveries.not-parked')
       for (const { shard, nextAttemptAtMs } of parked) reader.rewindTo(shard, nextAttemptAtMs)
       return

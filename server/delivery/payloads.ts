@@ -58,8 +58,8 @@ export class Payloads {
   }
 
   /**
-   * A delivery of the event is over: the last one takes the text along. Some that are over came without
-   * it, and some that came with it end elsewhere: what is missing is read, what is left over is evicted.
+   * A delivery of the event is over. The text goes with the last one. Some deliveries that end came without
+   * it, and some that came with it end in another process: what is missing is read, what is left is evicted.
    */
   forget(eventId: string): void {
     const kept = this.#cache.get(eventId)

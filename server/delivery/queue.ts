@@ -17,7 +17,7 @@ export class Queue<T> {
     const item = this.#items[this.#head]
     this.#items[this.#head] = undefined as T
     this.#head++
-    // Given back once the empty front outweighs the rest: each item is moved once at most.
+    // The empty front is given back once it outweighs the rest: each item is moved once at most.
     if (this.#head > 64 && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head)
       this.#head = 0

@@ -6,15 +6,15 @@ import type { ShardEpoch } from '../core/lease.ts'
 import type { AttemptRecord, Recorded } from '../store/outcomes.ts'
 import type { EngineEnvironment } from './environment.ts'
 
-/** An outcome on its way to the disk, and who waits for it. */
+/** An outcome on its way to the disk. */
 export interface Recording {
   readonly record: AttemptRecord
-  /** True when it was written; false when the lease was lost first, or somebody ended the delivery.
-   *  Does not throw: its neighbours of the same batch are told after it. */
+  /** Called with true when it was written; with false when the lease was lost first, or the delivery was
+   *  cancelled. Must not throw: the other recordings of the batch are called after it. */
   onRecorded(isRecorded: boolean): void
 }
 
-/** What the recorder asks and tells of the leases that it records under. */
+/** The leases that outcomes are recorded under. */
 export interface RecorderLeases {
   isHeld(shard: number, epoch: number, monotonicMs: number): boolean
   /** The database says that this lease is no longer ours. */
@@ -92,7 +92,7 @@ export class Recorder {
         await this.#pause(Math.min(this.#limits.retryMs * tries, 2_000))
         continue
       }
-      // The shard is lost before its strands are told: they would read what they owe, and send it again.
+      // The shard has to be lost before its strands settle: they would read what they owe, and send it again.
       for (const lease of recorded.lost) this.#leases.refused(lease)
       for (const recording of left) this.#finish(recording, recorded.ids.has(recording.record.id))
       return

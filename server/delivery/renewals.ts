@@ -1,6 +1,6 @@
-// When leases are renewed: every few seconds, and sooner when another process has told that leases have
-// moved or when a silent one may be taken. Never two at once, and never more than one in a short while,
-// however much is told: a hundred processes that start together must not storm the database.
+// When leases are renewed: every few seconds, and sooner when another process announces that leases have moved
+// or when a silent one may be taken. Never two at once, and never more than one in a short while, however
+// many announcements come: a hundred processes that start together must not storm the database.
 
 import type { LeasePolicy } from '../core/lease.ts'
 import type { EngineEnvironment } from './environment.ts'
@@ -47,7 +47,7 @@ export class Renewals {
     this.#callOff?.()
   }
 
-  /** There is something to take or to give: does not wait for the next time, but for its turn. */
+  /** There is something to take or to give: renews early, though not during or right after a renewal. */
   soon(): void {
     this.#isWanted = true
     if (!this.#isRunning) this.#schedule()

@@ -1,7 +1,7 @@
-// Which shards are this process's to send for. Our own leases are counted from the moment the renewal was
-// sent, on the clock that runs ahead if any does: a process that stalls or sleeps falls silent by itself. A
-// lease of another is taken when it was released, or when we have seen no sign of life in it for a whole
-// lease on our monotonic clock. So the owner has always stopped before, and no two clocks are compared.
+// Which shards this process may send for. Our own leases count from the moment the renewal was sent, on the
+// clock that runs ahead if any does: a process that stalls or sleeps stops sending on its own. We take a lease
+// of another process when it was released, or when we have seen no sign of life in it for a whole lease on our
+// monotonic clock. So the owner has always stopped before, and no two clocks are compared.
 
 import {
   fairShare,
@@ -130,7 +130,7 @@ export class Shards {
     this.#lose(this.#keep(renewal.held, sentAt))
     this.#adopt(renewal.held, sentAt)
     if (this.#isReleasing) return
-    // Known to the others from now on: they give us our share, if they are told.
+    // The others can see us from now on, and give us our share once they look.
     if (!this.#isKnown) this.#environment.wakeUps?.announceLeases()
     this.#isKnown = true
     const processes = 1 + this.#processes.countAlive(processGoneAfterMs, receivedAtMs)
@@ -139,7 +139,7 @@ export class Shards {
     await this.#giveAway(this.#leases.size - share)
   }
 
-  /** Our own clock says that these have run out: nobody needs to tell us. */
+  /** Loses the leases that have run out by our own clock, without asking the database. */
   expire(): void {
     const nowMs = this.#clock.monotonicMs()
     this.#lose(
@@ -147,10 +147,10 @@ export class Shards {
     )
   }
 
-  /** A record under this lease was refused: another process has the shard, whatever our clock says. */
+  /** The database refused a record under this lease: another process has the shard, whatever our clock says. */
   refused({ shard, epoch }: ShardEpoch): void {
     // A renewal that was made before may still be on its way, and would bring it back. By its time, not
-    // by its epoch: after a fail-over to a standby that lagged behind, epochs come again.
+    // by its epoch: after a fail-over to a standby that lagged, epochs come again.
     this.#refusedAtMs.set(shard, this.#clock.monotonicMs())
     if (this.epochOf(shard) === epoch) this.#lose([shard])
   }
@@ -194,9 +194,9 @@ export class Shards {
   }
 
   /**
-   * Ours, by the database's word. A renewal can bring shards that we do not know of, because the
-   * answer to a take-over or a release got lost: left alone, they would be renewed for ever and
-   * served by nobody.
+   * Takes what the database says is ours. A renewal can bring shards that we do not know of, because the
+   * answer to a take-over or a release got lost: left alone, they would be renewed for ever and no process
+   * would send for them.
    */
   #adopt(leases: readonly RenewedLease[], sentAt: Moment): void {
     const isNews = (shard: number) =>

@@ -1,6 +1,6 @@
-// Whose turn it is among the lanes that can move. Proven lanes and slow ones (strangers included) have
-// places of their own: a slow lane's attempts leave the places of the proven as soon as it is known to
-// be slow, and all slow ones together get half as many. Idle and blocked lanes cost nothing.
+// The round robin of lanes that can move. Proven lanes and slow ones (unknown endpoints included) have slots of
+// their own: the attempts of a lane that turns out to be slow leave the slots of the proven, and all slow ones
+// together get half as many. Idle and blocked lanes cost nothing.
 
 import { DueHeap } from './due-heap.ts'
 import type { Lane } from './lane.ts'
@@ -41,9 +41,9 @@ export class Turns {
     for (let lane = this.#waiting.take(nowMs); lane; lane = this.#waiting.take(nowMs)) {
       this.join(lane)
     }
-    // By turns, so that neither kind of lane starves the other while both have places.
+    // Alternates, so that neither kind of lane starves the other while both have slots.
     this.#startWithSlow = !this.#startWithSlow
-    // The first once more: looking at the second moves lanes over that have changed their kind.
+    // The first kind once more: looking at the second moves lanes over that have changed their kind.
     return this.#startWithSlow
       ? (this.#nextSlow(nowMs, maySend) ??
           this.#nextFast(nowMs, maySend) ??
@@ -63,7 +63,7 @@ export class Turns {
     else this.#fastInFlight--
   }
 
-  /** Its attempts change places with it. */
+  /** Its attempts in flight move to the slots of its new kind. */
   setSlow(lane: Lane, isSlow: boolean): void {
     if (lane.isSlow === isSlow) return
     lane.isSlow = isSlow
@@ -90,7 +90,7 @@ export class Turns {
       }
       const lane = ring.shift() as Lane
       lane.isTurning = false
-      // In the ring of its former kind: it goes to the other one.
+      // It is in the ring of its former kind, and moves to the other one.
       if (lane.isSlow !== (ring === this.#slow)) {
         this.join(lane)
         continue
@@ -98,7 +98,7 @@ export class Turns {
       if (lane.ready.length === 0) continue
       const startsAtMs = lane.startsAtMs(nowMs)
       if (startsAtMs > nowMs) {
-        // Infinity: whoever ends its attempt lets it join again.
+        // Infinity: the end of one of its attempts lets it join again.
         if (Number.isFinite(startsAtMs)) this.#waiting.push(startsAtMs, lane)
         continue
       }

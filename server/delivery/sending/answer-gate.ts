@@ -1,5 +1,5 @@
 // What comes from a receiver passes here before undici parses it, because undici is wrong about the very
-// beginning of an answer: an interim `100 Continue` that nobody asked for ends its request, although RFC
+// beginning of an answer: an interim `100 Continue` that the request did not ask for ends it, although RFC
 // 9110 §15.2 lets any number of them come first, and `RTSP/1.0 200` counts as a 200. Interim answers are
 // taken out, what is not HTTP ends the socket. Of everything else only the first bytes are looked at.
 
@@ -18,7 +18,7 @@ export class AnswerGate {
   readonly #socket: Socket
   readonly #read: (bytes?: number) => Buffer | null
   #isAwaited = false
-  /** The beginning of an answer, too short yet to tell what it is. */
+  /** The beginning of an answer, too short yet to know what it is. */
   #held: Buffer | null = null
 
   constructor(socket: Socket) {
@@ -56,7 +56,7 @@ export class AnswerGate {
   }
 
   #hold(bytes: Buffer): null {
-    // A view of the socket's buffer, which is filled anew: it is short, so a copy is cheap.
+    // A view of the socket's buffer, which the next bytes overwrite: it is short, so a copy is cheap.
     if (bytes.length > 0) this.#held = Buffer.from(bytes)
     return null
   }
@@ -81,7 +81,7 @@ function isHttp(bytes: Buffer): boolean {
   return bytes.compare(HTTP, 0, length, 0, length) === 0
 }
 
-/** 1xx, except 101: nobody asked for another protocol, so undici refuses that one. */
+/** 1xx, except 101: no request asks for another protocol, so undici refuses that one. */
 function isInterim(bytes: Buffer): boolean {
   if (bytes[STATUS_AT - 1] !== SPACE || bytes[STATUS_AT] !== ONE) return false
   const isStatus = bytes[STATUS_END] === SPACE || bytes[STATUS_END] === CR

@@ -1,7 +1,7 @@
 // The guarded sender: every callback, test send and replay leaves through `send`, and nothing else
-// opens a socket to a client's address. What the world does comes back as an Outcome; what only we are to
-// blame for rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: undici's own timeouts are
-// per phase, so a limit of ours (time-limit) counts the whole of it on the monotonic clock.
+// opens a socket to a client's address. What the world does comes back as an Outcome; a failure of our
+// own rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: undici's
+// own timeouts are per phase, so a limit of ours (time-limit) counts the whole of it on the monotonic clock.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { AttemptResult } from '../../core/callback-request.ts'

@@ -3,7 +3,7 @@
 // old table points to the new one, and as soon as one of them is old enough to be collected rarely, it
 // keeps all that came after it alive. Attempts that were over were copied and promoted for nothing.
 
-/** The place of an item in a chain; it can be in one chain at a time. */
+/** The link of an item; it can be in one chain at a time. */
 export class Link<T> {
   readonly item: T
   previous: Link<T> | null = null
@@ -35,7 +35,7 @@ export class Chain<T> {
     this.#last = link
   }
 
-  /** False when it was not in. A link that is out points nowhere, so that it keeps nobody alive. */
+  /** False when it was not in. A link that is out points nowhere, so that it keeps nothing alive. */
   remove(link: Link<T>): boolean {
     if (!link.isIn) return false
     const { previous, next } = link

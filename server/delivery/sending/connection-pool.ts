@@ -1,6 +1,6 @@
-// Who may use which socket. Connections are kept by (client, origin): clients never share one, and a
+// Which request may use which socket. Connections are kept by (client, origin): clients never share one, and a
 // kept-alive socket stays with the address it was vetted for. Limits hold for each origin and in all;
-// at the limit an idle connection of somebody else makes room, and if none is idle, requests wait.
+// at the limit an idle connection of another pair makes room, and if none is idle, requests wait.
 // A pool without connections and waiters is forgotten: 100,000 quiet endpoints cost nothing.
 
 import type { EventEmitter } from 'node:events'
@@ -10,10 +10,10 @@ import { AnswerGate } from './answer-gate.ts'
 import { Chain, Link } from './chain.ts'
 import type { ConnectFn } from './guarded-connector.ts'
 
-/** Somebody who waits for a connection. */
+/** A request that waits for a connection. */
 export interface Waiter {
-  /** Its place in the line, while and after it has waited; the pool's. */
-  place: Link<Waiter> | null
+  /** Its link in the line of waiters, once it has waited; the pool's. */
+  link: Link<Waiter> | null
   onConnection(connection: Connection): void
 }
 
@@ -33,7 +33,7 @@ export class Connection {
   readonly client: Client
   readonly pool: OriginPool
   readonly openedAtMs: number
-  /** Its place among all that are idle. */
+  /** Its link among all that are idle. */
   readonly idle: Link<Connection> = new Link<Connection>(this)
   isGone = false
   #socket: Socket | null = null
@@ -59,7 +59,7 @@ export class Connection {
       useMilo: false,
     })
     this.client.on('disconnect', onLost)
-    // Undici tells of a handler that threw by `error`; without a listener that ends the process.
+    // Undici emits `error` when a handler throws; without a listener that ends the process.
     const emitter: EventEmitter = this.client
     emitter.on('error', () => {})
   }
@@ -119,16 +119,16 @@ export class ConnectionPool {
     const pool = this.#pools.get(origin)?.get(clientKey) ?? this.#create(clientKey, origin)
     const connection = pool.waiting.isEmpty ? (this.#takeIdle(pool) ?? this.#open(pool)) : null
     if (connection === null) {
-      waiter.place ??= new Link(waiter)
-      pool.waiting.add(waiter.place)
+      waiter.link ??= new Link(waiter)
+      pool.waiting.add(waiter.link)
     }
     return connection
   }
 
-  /** Harmless for somebody who does not wait. */
+  /** Harmless for a request that does not wait. */
   stopWaiting(clientKey: number, origin: string, waiter: Waiter): void {
     const pool = this.#pools.get(origin)?.get(clientKey)
-    if (waiter.place !== null && pool?.waiting.remove(waiter.place)) this.#forgetIfEmpty(pool)
+    if (waiter.link !== null && pool?.waiting.remove(waiter.link)) this.#forgetIfEmpty(pool)
   }
 
   /** The request is over and its answer fully read, a moment ago: the socket can carry another. */
@@ -136,7 +136,7 @@ export class ConnectionPool {
     if (connection.isGone) return
     const { pool } = connection
     const ageMs = answeredAtMs - connection.openedAtMs
-    // Where others starve, a busy origin gives its connection up after each request: they take turns.
+    // Where others starve, a busy origin gives its connection up after each request.
     if (this.#othersStarve(pool) || ageMs > this.#options.ageMsMax) this.drop(connection)
     else this.#putIdle(connection)
     // Not at once: undici is still inside the answer's last bytes, and has to see first whether
@@ -173,7 +173,7 @@ export class ConnectionPool {
     return othersStarve
   }
 
-  // Whoever is still held up goes to the end of the line, so that starved pools take turns.
+  // A pool that is still held up goes to the end of the line, so that each starved one is served.
   #serveStarved(): void {
     for (const pool of this.#starved) {
       if (this.#openCount >= this.#options.socketsMax) return
@@ -183,11 +183,11 @@ export class ConnectionPool {
 
   #serve(pool: OriginPool): void {
     this.#starved.delete(pool)
-    for (let place = pool.waiting.first; place !== null; place = pool.waiting.first) {
+    for (let link = pool.waiting.first; link !== null; link = pool.waiting.first) {
       const connection = this.#takeIdle(pool) ?? this.#open(pool)
       if (connection === null) return
-      pool.waiting.remove(place)
-      place.item.onConnection(connection)
+      pool.waiting.remove(link)
+      link.item.onConnection(connection)
     }
   }
 
@@ -218,7 +218,7 @@ export class ConnectionPool {
     pool.openCount += 1
     this.#openCount += 1
     const connection: Connection = new Connection(pool.origin, pool, this.#options, () => {
-      // In use, the loss is the request's to tell, or undici connects anew for it, guarded again.
+      // In use, the request reports the loss, or undici connects again for it, guarded again.
       if (connection.idle.isIn) this.drop(connection)
     })
     return connection

@@ -39,12 +39,12 @@ const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 export interface ExchangeParts {
   pool: ConnectionPool
   limits: ExchangeLimits
-  /** Told of each end, before whoever waits for it. */
+  /** Called at each end, before the promise of `send` settles. */
   onEnded(): void
 }
 
 export class Exchange implements Dispatcher.DispatchHandler, Waiter {
-  place: Link<Waiter> | null = null
+  link: Link<Waiter> | null = null
   readonly #parts: ExchangeParts
   readonly #target: Target
   readonly #request: Posted
@@ -97,7 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
   #dispatch(connection: Connection): void {
     this.#connection = connection
     try {
-      // Undici tells of its own refusals, a header that cannot be sent among them, by onResponseError.
+      // Undici reports its own refusals, a header that cannot be sent among them, by onResponseError.
       connection.client.dispatch(toDispatchOptions(this.#target.path, this.#request), this)
     } catch (error) {
       this.onResponseError(null, error)
@@ -110,10 +110,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     else this.#end(this.#answer(), false)
   }
 
-  // The last moment before the first byte. Undici connects first, or looks for a turn of the loop at a
-  // socket that was idle. A process that is frozen meanwhile, or whose machine sleeps, would send when it
-  // wakes up, before its timers run: after the end of its lease, when another has delivered newer updates
-  // (F3).
+  // The last moment before the first byte. Undici connects first, or looks at a socket that was idle for one
+  // round of the event loop. A process that is frozen in between, or whose machine sleeps, would send when
+  // it wakes up, before its timers run: after the end of its lease, when another process has delivered newer
+  // updates (F3).
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (!this.#isTooLate()) {
       this.#connection?.expectAnswer()
@@ -179,7 +179,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
   #keep(chunk: Buffer): void {
     const room = this.#parts.limits.excerptBytesMax - this.#bodyBytes
     if (room <= 0) return
-    // Copied: the chunk is a window on a buffer of the socket's, which is much larger.
+    // Copied: the chunk is a view of a buffer of the socket's, which is much larger.
     const kept = Buffer.from(chunk.subarray(0, room))
     this.#excerpt = this.#excerpt === null ? kept : Buffer.concat([this.#excerpt, kept])
   }
@@ -232,7 +232,7 @@ function toDispatchOptions(
   return {
     ...options,
     headers: [...headers, 'content-length', String(bytes)],
-    // Undici writes any iterable of buffers in turn, waiting for the socket to drain between them;
+    // Undici writes any iterable of buffers one by one, waiting for the socket to drain between them;
     // its types know only streams.
     body: parts as unknown as Buffer,
   }

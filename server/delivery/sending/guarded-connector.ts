@@ -50,7 +50,7 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
     rejectUnauthorized: true,
     secureContext: createTrust(options.extraCa),
     lookup: createGuardedLookup(policy, options.resolve),
-    // A dead address among a name's several costs this long, and the rest have their turn.
+    // A dead address among a name's several costs this long, then the next one is tried.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 500,
     // Undici's own limit is off: its timers are up to 500 ms late.
@@ -111,7 +111,7 @@ type LookupCallback = (
   family?: number,
 ) => void
 
-/** Resolves once for each connection. What it hands on is what is dialled: nobody asks again. */
+/** Resolves once for each connection. What it hands on is what is dialled: no second lookup follows. */
 function createGuardedLookup(policy: TargetPolicy, resolve: ResolveFn) {
   return (name: string, options: LookupOptions, callback: LookupCallback): void => {
     const rules = policyFor(name, policy)

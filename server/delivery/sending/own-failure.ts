@@ -20,7 +20,7 @@ export class OwnFailure extends ServiceError {
   }
 }
 
-/** Of a name with several addresses every one must have failed so. */
+/** For a name with several addresses, every one must have failed like this. */
 export function isOwnFailure(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isOwnFailure)
   const { code, address } = (error ?? {}) as { code?: unknown; address?: unknown }
@@ -31,8 +31,8 @@ export function isOwnFailure(error: unknown): boolean {
 }
 
 /**
- * The same of a name that could not be looked up. Without a socket for the question, c-ares says that the
- * name server has refused it: so one is asked for here.
+ * The same for a name that could not be looked up. When c-ares has no socket for its question, it says that the
+ * name server has refused: so a socket is asked for here.
  */
 export function isOwnLookupFailure(error: unknown): boolean {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]

@@ -1,5 +1,5 @@
 // From an error of undici, of a socket or of our own connector to the Outcome that is recorded.
-// Total: an error that nobody foresaw is a reset connection, retried like any other.
+// Total: an unforeseen error is a reset connection, retried like any other.
 
 import { errors } from 'undici'
 import type { Outcome, UnreachableReason } from '../../core/delivery.ts'
@@ -26,11 +26,11 @@ export function toFailedOutcome(error: unknown): Outcome {
 
 function reasonOf(code: string, message: string): UnreachableReason {
   if (code === 'ETIMEDOUT') return 'timeout'
-  // A length that contradicts itself within the header is told as a mismatch.
+  // Undici reports a length that contradicts itself within the header as a mismatch.
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return 'protocol-error'
   }
-  // Undici's word for a 101 that nobody asked for, or an answer before the question.
+  // Undici's word for a 101 without an upgrade, or an answer before the request.
   if (code === 'UND_ERR_SOCKET' && message.startsWith('bad ')) return 'protocol-error'
   // A server that wants a certificate from us says so only after the handshake (TLS 1.3).
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
