@@ -1,4 +1,5 @@
-// The shapes that go over the wire, as callers import them. Written by `npm run wire` from the schemas of server/http; a test compares them.
+// The shapes that go over the wire, as callers import them.
+// Written by `npm run wire` from the schemas of server/http; a test compares them.
 
 import type { Money, PaymentDocument } from './payment-parts.ts'
 

@@ -35,7 +35,9 @@ export const ListenerSchema = Type.Object(
     id: Uuid,
     name: Type.String(),
     accountId: Uuid,
-    status: Type.Enum([...ENDPOINT_STATUSES], { description: '`PAUSED` while no one asks for callbacks.' }),
+    status: Type.Enum([...ENDPOINT_STATUSES], {
+      description: '`PAUSED` while no one asks for callbacks.',
+    }),
     hmacHeaderName: Type.String(),
     algorithm: Type.Enum([HMAC_ALGORITHM]),
   },

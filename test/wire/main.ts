@@ -6,15 +6,16 @@ import { fileURLToPath } from 'node:url'
 import { declareWords, Renderer } from './render.ts'
 import { CLIENT_SHAPES, OPERATOR_SHAPES, type Shape, WORDS } from './shapes.ts'
 
-const WRITTEN = 'Written by `npm run wire` from the schemas of server/http; a test compares them.'
+const WRITTEN = `// Written by \`npm run wire\` from the schemas of server/http; a test compares them.
+`
 
-const CLIENT_HEAD = `// The shapes that go over the wire, as callers import them. ${WRITTEN}
-`
-const OPERATOR_HEAD = `// What the operator's interface and the console's session send, for the console and the command line. The
-// package does not export it. ${WRITTEN}
-`
-const WORDS_HEAD = `// The words that callers choose from, as values, in the interface's own order. ${WRITTEN}
-`
+const CLIENT_HEAD = `// The shapes that go over the wire, as callers import them.
+${WRITTEN}`
+const OPERATOR_HEAD = `// What the operator's interface and the console's session send, for the console and the command line.
+// The package does not export it.
+${WRITTEN}`
+const WORDS_HEAD = `// The words that callers choose from, as values, in the interface's own order.
+${WRITTEN}`
 
 /** Path within the repository and text of every file that is written. */
 export function wireFiles(): Readonly<Record<string, string>> {
