@@ -34,6 +34,10 @@ for (const name of asked) {
 }
 const names = asked.length > 0 ? asked : GROUP_NAMES.filter((name) => whenOf(name) !== 'slow')
 
+/** Ctrl-C ends what runs and begins nothing more; what was started is still cleaned up. */
+const ended = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
+
 let dots = 0
 const startedAt = performance.now()
 const cleanUps: (() => Promise<unknown>)[] = []
@@ -76,7 +80,10 @@ async function openBrowser(): Promise<void> {
 }
 
 async function runGroups(when: Group['when']): Promise<void> {
-  for (const name of names) if (whenOf(name) === when) outcomes.push(await runGroup(name))
+  for (const name of names) {
+    if (ended.signal.aborted) return
+    if (whenOf(name) === when) outcomes.push(await runGroup(name))
+  }
 }
 
 async function runGroup(name: GroupName): Promise<Outcome> {
@@ -87,6 +94,7 @@ async function runGroup(name: GroupName): Promise<Outcome> {
   const child = spawn(process.execPath, [...args, ...GROUPS[name].args, ...files], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
+  ended.signal.addEventListener('abort', () => child.kill('SIGTERM'))
   /** What files printed, shown when something of the group failed. */
   const printed = new Map<string, string>()
   const print = (file: string, text: string) => printed.set(file, (printed.get(file) ?? '') + text)
@@ -136,7 +144,7 @@ function tell(outcomes: readonly Outcome[]): void {
   const counts = `${sum(({ passed }) => passed)} passed, ${sum(({ skips }) => skips.size)} skipped`
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
   console.log(`\n${counts}, ${failed > 0 ? 'and some FAILED' : 'none failed'}, in ${seconds} s`)
-  process.exitCode = failed === 0 ? 0 : 1
+  process.exitCode = failed === 0 && !ended.signal.aborted ? 0 : 1
 }
 
 function indent(text: string): string {

@@ -32,8 +32,8 @@ async function put(caller: Caller): Promise<void> {
 describe('rotation', { concurrency: true }, () => {
   test('G4: after a rotation both keys sign for 24 h, then only the new one', async (t) => {
     const receiver = await startReceiver(t)
-    // 24 h are 1.73 s.
-    const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '50000' } })
+    // 24 h are 4.3 s.
+    const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '20000' } })
     const { caller } = paybell
     await caller.register(receiver.url(), 'old key')
     await put(caller)
