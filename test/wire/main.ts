@@ -13,6 +13,7 @@ const CLIENT_HEAD = `// The shapes that go over the wire, as callers import them
 ${WRITTEN}`
 const OPERATOR_HEAD = `// What the operator's interface and the console's session send, for the console and the command line.
 // The package does not export it.
+// Long because it lists every shape and is written by a script.
 ${WRITTEN}`
 const WORDS_HEAD = `// The words that callers choose from, as values, in the interface's own order.
 ${WRITTEN}`

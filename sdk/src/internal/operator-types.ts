@@ -1,5 +1,6 @@
 // What the operator's interface and the console's session send, for the console and the command line.
 // The package does not export it.
+// Long because it lists every shape and is written by a script.
 // Written by `npm run wire` from the schemas of server/http; a test compares them.
 
 import type {
