@@ -3,7 +3,7 @@
 import type { ReceivedRequest, Violation } from './records.ts'
 import type { RunIndex } from './run-index.ts'
 
-/** I3: every delivery ended for a reason that somebody else can confirm. */
+/** I3: every delivery ended for a reason that others can confirm. */
 export function atLeastOnce(seen: RunIndex): Violation[] {
   return seen.run.deliveries.flatMap((delivery) => {
     const requests = seen.requestsOf(delivery)
@@ -25,7 +25,7 @@ export function atLeastOnce(seen: RunIndex): Violation[] {
     if (delivery.state === 'CANCELLED') {
       const acts = seen.endpoints.get(delivery.endpointId)?.acts ?? []
       if (acts.some((act) => act.kind === 'delete')) return []
-      return [seen.of('I3', 'CANCELLED by nobody', delivery)]
+      return [seen.of('I3', 'CANCELLED without an act', delivery)]
     }
     if (delivery.state === 'EXHAUSTED' && requests.length === 0 && delivery.attempts === 0) {
       return [seen.of('I3', 'EXHAUSTED without a single attempt', delivery)]

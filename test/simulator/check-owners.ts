@@ -1,6 +1,6 @@
 // I2, I10, I12 and I13: every shard has one owner, due work is tried, and owners heed what was asked for.
 
-import type { Violation } from './records.ts'
+import type { RunRecord, Violation } from './records.ts'
 import { inactiveSpans, ofRequest, type RunIndex, violation } from './run-index.ts'
 
 /** I2, I10: once the faults have ended, due work is tried soon, and everything ends. */
@@ -20,7 +20,7 @@ export function liveness(seen: RunIndex): Violation[] {
     const hasFailed = seen.run.requests.some(
       (request) => request.endpointId === delivery.endpointId && !request.wasAnswerHeard,
     )
-    const untilMs = from + rescueMsMax + (hasFailed ? breakerMsMax : 0)
+    const untilMs = lastFaultEnd(seen.run) + rescueMsMax + (hasFailed ? breakerMsMax : 0)
     const isTried =
       seen
         .requestsOf(delivery)
@@ -34,7 +34,16 @@ export function liveness(seen: RunIndex): Violation[] {
   return wrong
 }
 
-/** F19: whoever stops in good order leaves no shard behind, if anybody is there to take it. */
+/** Machines that stand still at the end of the faults go on when their own time has come. */
+function lastFaultEnd({ faults, faultsEndedAtMs }: RunRecord): number {
+  const stills = faults.filter(
+    ({ kind }) => kind === 'stall' || kind === 'sleep' || kind === 'pause',
+  )
+  const ends = stills.map(({ untilMs }) => untilMs).filter(Number.isFinite)
+  return Math.max(faultsEndedAtMs, ...ends)
+}
+
+/** F19: a process that stops in good order leaves no shard without an owner, if another can take it. */
 export function handOver(seen: RunIndex): Violation[] {
   const { handOverMsMax } = seen.run.limits
   const stops = seen.run.faults.filter((fault) => fault.kind === 'stop')
@@ -53,7 +62,7 @@ export function handOver(seen: RunIndex): Violation[] {
       const isTaken = seen.run.leases.some(
         (lease) => lease.shard === shard && lease.atMs > fromMs && lease.atMs <= endsAtMs,
       )
-      const detail = `shard ${shard} of ${node} is nobody's after its stop`
+      const detail = `shard ${shard} of ${node} has no owner after its stop`
       return isTaken ? [] : [violation('I10', detail, null, null, untilMs)]
     })
   })
@@ -82,7 +91,7 @@ export function controlReachesTheOwner(seen: RunIndex): Violation[] {
       if (act.acknowledgedAtMs === null) continue
       if (act.kind !== 'pause' && act.kind !== 'delete' && act.kind !== 'disable') continue
       const resumed = acts.slice(index + 1).find((later) => later.kind === 'resume')
-      // Whoever resumes may be heard before he is told so.
+      // A resumption may hold before its caller has the answer.
       const untilMs = resumed?.askedAtMs ?? Number.POSITIVE_INFINITY
       for (const request of seen.run.requests) {
         if (request.endpointId !== id || request.sentAtMs >= untilMs) continue

@@ -46,27 +46,27 @@ function copiesOf(
   return requests.filter((copy) => copy.attempt === attempt)
 }
 
-/** I8 for an endpoint's health: it tells of every attempt, unless a process has ended with some untold. */
+/** I8 for an endpoint's health: it tells of every attempt, unless a process has ended before it saved some. */
 export function wholeHealth(seen: RunIndex): Violation[] {
   const { health, faults, deliveries, endedAtMs } = seen.run
   const { attemptMsMax, pollMs } = seen.run.limits
   // It is written by the next poll but one; the database may keep one poll waiting for 11 s.
-  const toldUntilMs = endedAtMs - attemptMsMax - 12_000 - 3 * pollMs
+  const countedUntilMs = endedAtMs - attemptMsMax - 12_000 - 3 * pollMs
   const hasEnded = faults.some(
     ({ kind, untilMs }) =>
-      kind === 'crash' || kind === 'stop' || (SICK.includes(kind) && untilMs > toldUntilMs),
+      kind === 'crash' || kind === 'stop' || (SICK.includes(kind) && untilMs > countedUntilMs),
   )
   if (health === undefined || hasEnded) return []
-  const told = new Map(health.map(({ endpointId, attempts }) => [endpointId, attempts]))
+  const counted = new Map(health.map(({ endpointId, attempts }) => [endpointId, attempts]))
   const made = new Map<string, number>()
   for (const { id, endpointId } of deliveries) {
-    const rows = (seen.attempts.get(id) ?? []).filter(({ atMs }) => atMs < toldUntilMs)
+    const rows = (seen.attempts.get(id) ?? []).filter(({ atMs }) => atMs < countedUntilMs)
     made.set(endpointId, (made.get(endpointId) ?? 0) + rows.length)
   }
   return [...made].flatMap(([endpointId, attempts]) => {
-    const missing = attempts - (told.get(endpointId) ?? 0)
+    const missing = attempts - (counted.get(endpointId) ?? 0)
     if (missing <= 0) return []
-    return [violation('I8', `health does not tell of ${missing} attempts`, endpointId)]
+    return [violation('I8', `health lacks ${missing} attempts`, endpointId)]
   })
 }
 

@@ -71,7 +71,7 @@ export function schedule(seen: RunIndex): Violation[] {
       const asked = before.status === 429 || before.status === 503 ? 2 : 1
       const latestMs = delayMs * (1 + jitter) * asked + breakerMsMax + 3 * pollMs + attemptMsMax
       const isSick = seen.isSick(null, before.atMs - leaseMs, next.atMs, true)
-      // Behind an open circuit it may be postponed while others of its endpoint are the probes.
+      // While a circuit is open it may be postponed, and others of its endpoint are the probes.
       const isPostponed = seen.run.requests.some(
         (request) =>
           request.endpointId === delivery.endpointId &&

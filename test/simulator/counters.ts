@@ -21,6 +21,13 @@ export const SOMETIMES = [
   'database clock jumps by minutes',
   'machine asleep beyond its lease',
   'machine paused beyond its lease',
+  'gathered changes',
+  'payment busy',
+  'payment waited for',
+  'wait for a payment over',
+  'idle transaction ended',
+  'change refused by the database',
+  'commit of a write unknown',
 ] as const
 
 export class Counters {

@@ -2,8 +2,9 @@
 // each pair of events with two processes. Whatever was cut, the delivery must end as it should.
 
 import type { Plan } from './plan.ts'
-import { drawPlan, SECOND } from './plan.ts'
+import { drawPlan } from './plan.ts'
 import { simulate, type Verdict } from './simulate.ts'
+import { SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 
 /** A calm world with one endpoint and two updates of one payment; the first one fails once. */
@@ -33,6 +34,8 @@ export function calmPlan(subject: Subject, nodes: number): Plan {
       { afterMs: 2 * SECOND, payment: 0, version: 1, content: 1, copies: 1 },
       { afterMs: 3 * SECOND, payment: 0, version: 2, content: 2, copies: 1 },
     ],
+    locks: [],
+    accepting: { gatherer: subject.GATHERER_LIMITS, holds: subject.HOLD_LIMITS },
     acts: [],
     faults: [],
     weather: { delayMsMax: 4, unapplied: 0, answerLost: 0, hang: 0 },
@@ -43,6 +46,19 @@ export function calmPlan(subject: Subject, nodes: number): Plan {
       policies: { current: { ...current, patienceMs: 3_600 * SECOND } },
     },
     limits: { ...plan.limits, patienceMs: 3_600 * SECOND },
+  }
+}
+
+/** Two processes, and four callers with the same two updates at the same moment. */
+export function contendedPlan(subject: Subject): Plan {
+  const plan = calmPlan(subject, 2)
+  const [endpoint] = plan.endpoints as [Plan['endpoints'][number]]
+  return {
+    ...plan,
+    endpoints: [{ ...endpoint, spells: [{ fromMs: 0, mood: 'ok' }] }],
+    writes: [1, 2].map((version) => ({
+      ...{ afterMs: 2 * SECOND, payment: 0, version, content: version, copies: 4 },
+    })),
   }
 }
 
@@ -90,16 +106,17 @@ export async function cutEverywhere(
   return { points, pairs, broken }
 }
 
-/** All single cuts of a world with one process. */
+/** All single cuts of one process of a world. */
 export async function cutOnce(
   subject: Subject,
   plan: Plan,
   every = 1,
+  node = 0,
 ): Promise<{ points: number; broken: string[] }> {
   const broken: string[] = []
   const { stepsInLife: points } = await crashAt(subject, plan, [])
   for (let step = 1; step <= points; step += every) {
-    const { violations } = await crashAt(subject, plan, [{ step, node: 0 }])
+    const { violations } = await crashAt(subject, plan, [{ step, node }])
     if (violations[0]) broken.push(`cut ${step}: ${violations[0].detail}`)
   }
   return { points, broken }

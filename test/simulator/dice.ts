@@ -1,5 +1,5 @@
 // Seeded dice (sfc32): the only chance in a simulation. Streams of their own for the plan, the world
-// and each node keep one draw more in one place from changing every other.
+// and each node keep one draw more in one of them from changing every other.
 
 export class Dice {
   #a: number

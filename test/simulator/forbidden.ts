@@ -1,4 +1,4 @@
-// While a simulation runs, nobody reaches for the real world: the clock, timers, dice and network of
+// While a simulation runs, no code reaches for the real world: the clock, timers, dice and network of
 // the process throw. Pure uses stay, such as a Date made of a number.
 
 import crypto from 'node:crypto'

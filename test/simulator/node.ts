@@ -23,7 +23,7 @@ export class SimulatedNode {
   #partitionedUntilMs = 0
   #starvedUntilMs = 0
   readonly #clocks: NodeClocks
-  /** Pauses since which it has not renewed: it may believe in leases that it cannot know to be lost. */
+  /** Pauses since which it has not renewed: it may count on leases that it cannot know to be lost. */
   #blindness: FaultAct[] = []
   #engine: Engine | null = null
   #gatherer: PaymentGatherer | null = null
@@ -222,7 +222,9 @@ export class SimulatedNode {
     return this.#gatherer.submit(change).finally(() => calls.delete(call))
   }
 
+  /** Changes that wait since before that time, if the process could have answered them since. */
   unansweredSince(beforeMs: number): number {
+    if (this.#awakeAtMs > beforeMs) return 0
     return [...this.#calls].filter(({ atMs }) => atMs < beforeMs).length
   }
 

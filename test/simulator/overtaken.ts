@@ -3,8 +3,9 @@
 // the same with its process killed at each point.
 
 import { calmPlan } from './crash-points.ts'
-import { type Plan, SECOND } from './plan.ts'
+import type { Plan } from './plan.ts'
 import type { Mood } from './receivers.ts'
+import { SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 
 export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): Plan {

@@ -6,14 +6,11 @@ import type { EngineOptions } from '../../server/delivery/engine.ts'
 import { Dice } from './dice.ts'
 import { FAIR_WEATHER, type StoreWeather } from './node-store.ts'
 import { type AcceptingPlan, drawAccepting, type WritePlan } from './plan-accepting.ts'
+import { drawOptions, toLimits, WEEK_SLOWER } from './plan-options.ts'
 import { MOODS, type Mood, type Spell } from './receivers.ts'
 import type { Limits } from './records.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
-
-export const SECOND = 1_000
-export const MINUTE = 60 * SECOND
-export const HOUR = 60 * MINUTE
-export const DAY = 24 * HOUR
 
 export interface EndpointPlan {
   account: number | null
@@ -59,6 +56,41 @@ export interface Plan extends AcceptingPlan {
 }
 
 export function drawPlan(seed: number, subject: Subject): Plan {
+  const plan = drawWorld(seed, subject)
+  const dice = new Dice(seed, 4)
+  return plan.cadence === 'seconds' && dice.chance(0.05) ? starve(plan, dice) : plan
+}
+
+/**
+ * An owner whose renewals fail or are answered late, for longer than its lease, while slow receivers keep
+ * its attempts in flight: it must stop sending in time, or another process sends beside it.
+ */
+function starve(plan: Plan, dice: Dice): Plan {
+  const phaseMs = 70 * SECOND
+  const spells = [{ fromMs: 0, mood: 'sluggish' as const }]
+  const slow = { spells, shard: 0, registeredAfterMs: 0 }
+  const faults = [{ afterMs: 4 * SECOND, kind: 'starve' as const, node: 0, lengthMs: 60 * SECOND }]
+  const weather = FAIR_WEATHER
+  const payments = Array.from({ length: 30 }, (_, payment) => payment)
+  return {
+    ...plan,
+    phaseMs,
+    weather,
+    faults,
+    wakeUpsLost: 0,
+    shards: [0],
+    nodes: [0, 1].map((number) => ({ wallOffsetMs: 0, startAfterMs: number * 2 * SECOND })),
+    endpoints: plan.endpoints.map((endpoint) => ({ ...endpoint, ...slow })),
+    writes: payments.map((payment) => {
+      const afterMs = 4 * SECOND + dice.between(0, phaseMs - 10 * SECOND)
+      return { afterMs, payment, version: 1, content: 1, copies: 1 }
+    }),
+    acts: [],
+    limits: toLimits(plan.options, { weather, wakeUpsLost: 0, faults }, 1),
+  }
+}
+
+function drawWorld(seed: number, subject: Subject): Plan {
   const dice = new Dice(seed)
   const isWeek = dice.chance(0.05)
   const phaseMs = isWeek ? dice.between(1, 9) * DAY : dice.between(8, 60) * SECOND
@@ -193,123 +225,4 @@ function drawFaults(dice: Dice, nodes: number, phaseMs: number, isWeek: boolean)
             : dice.skewed(200, 45 * SECOND)
     return { afterMs: dice.between(0, phaseMs), kind, node: dice.whole(0, nodes - 1), lengthMs }
   })
-}
-
-/** Leases, polls and looks of a week's world are this many times slower. */
-const WEEK_SLOWER = 900
-
-function drawOptions(
-  dice: Dice,
-  subject: Subject,
-  isWeek: boolean,
-): Omit<EngineOptions, 'onDatabaseTime'> {
-  const slower = isWeek ? WEEK_SLOWER : 1
-  const { attemptMsMax, recordingMsMax, ...spans } = subject.LEASE_POLICY
-  const reader = subject.DUE_READER_LIMITS
-  const changes = subject.CHANGE_WATCH_LIMITS
-  // Not in the worlds of a week, where polls are far apart: two strands that share one slot alternate
-  // with the polls, which would look like attempts that come late.
-  const isCramped = dice.chance(0.4) && !isWeek
-  const circuit = subject.circuitPolicy()
-  // Drawn before all that follows, so that a seed keeps its world.
-  const lanes = {
-    policy: {
-      inFlightMax: 64,
-      ratePerSecond: null,
-    },
-    slots: isCramped ? dice.pick([2, 8]) : 512,
-    perLaneMax: isCramped ? dice.pick([1, 2, 4]) : 6_250,
-    perBrokenLaneMax: isCramped ? dice.pick([1, 2]) : 100,
-    unprovenMax: isCramped ? 2 : 25_000,
-    lanesMax: isCramped ? 2 : 20_000,
-    // Longer than what is read ahead; much longer, and waiting ones would crowd out due ones.
-    keepMsMax: isWeek ? 2 * reader.aheadMs * slower : 30 * SECOND,
-  }
-  const patienceMs = isWeek
-    ? dice.pick([HOUR, 7 * DAY])
-    : dice.pick([8 * SECOND, 30 * SECOND, HOUR])
-  return {
-    policies: {
-      current: {
-        retry: subject.retryPolicy(),
-        circuit: isCramped ? { ...circuit, failuresToOpen: 3, failingMsToOpen: SECOND } : circuit,
-        patienceMs,
-        disableAfterMs: 7 * DAY,
-      },
-    },
-    leases: {
-      attemptMsMax,
-      recordingMsMax,
-      leaseMs: spans.leaseMs * slower,
-      renewEveryMs: spans.renewEveryMs * slower,
-      processGoneAfterMs: spans.processGoneAfterMs * slower,
-    },
-    lanes,
-    payloads: { cacheBytesMax: isCramped ? 500 : 1e6, fileBytesMax: 1e6 },
-    recorder: subject.RECORDER_LIMITS,
-    // Few endpoints here, but looked after as if they were many.
-    changes: isCramped
-      ? { ...changes, pageMax: 1, rereadMax: 1, noticedMax: 3, oneByOneMax: 0 }
-      : changes,
-    dueReader: {
-      ...reader,
-      strandMax: isCramped ? 2 : reader.strandMax,
-      inMemoryMax: isCramped ? dice.pick([3, 50_000]) : reader.inMemoryMax,
-      aheadMs: reader.aheadMs * slower,
-      overlapMs: reader.overlapMs * slower,
-      overlapEveryMs: reader.overlapEveryMs * slower,
-      sweepEveryMs: reader.sweepEveryMs * slower,
-    },
-    pollEveryMs: SECOND * slower,
-    slowCheckEveryMs: 5 * SECOND * slower,
-    careEveryMs: isWeek ? 15 * MINUTE : 10 * SECOND,
-  }
-}
-
-/** What is promised, written down here: a limit that is read from the module under test moves with its faults. */
-const PROMISED = {
-  windowMs: 7 * DAY,
-  retryBaseMs: 5 * SECOND,
-  retryCapMs: 6 * HOUR,
-  attemptMsMax: 15 * SECOND,
-  leaseMs: 25 * SECOND,
-  renewEveryMs: 3 * SECOND,
-  sweepEveryMs: MINUTE,
-}
-
-function toLimits(
-  { policies, pollEveryMs }: Omit<EngineOptions, 'onDatabaseTime'>,
-  { weather, wakeUpsLost, faults }: Pick<Plan, 'weather' | 'wakeUpsLost' | 'faults'>,
-  slower: number,
-): Limits {
-  const leaseMs = PROMISED.leaseMs * slower
-  // What is due is due by the database's clock: when that jumps, all that waits for it jumps too.
-  const jumps = faults.filter(({ kind }) => kind === 'database-clock')
-  const offsets = [0, ...jumps.map(({ lengthMs }) => lengthMs)]
-  const jumpMs = Math.max(...offsets) - Math.min(...offsets)
-  // A machine that was paused is late by so much, until it reads the database's time again.
-  const pauses = faults.filter(({ kind }) => kind === 'pause' || kind === 'sleep')
-  const lateMs = pauses.reduce((sum, { lengthMs }) => sum + lengthMs, 0)
-  const isTold = wakeUpsLost === 0 && weather.delayMsMax <= 100
-  return {
-    patienceMs: policies.current.patienceMs,
-    windowMs: PROMISED.windowMs,
-    closingMs: 5 * MINUTE,
-    attemptMsMax: PROMISED.attemptMsMax,
-    leaseMs,
-    pollMs: pollEveryMs,
-    controlMsMax: 5 * pollEveryMs,
-    rescueMsMax: leaseMs + PROMISED.sweepEveryMs * slower + 5 * pollEveryMs + jumpMs,
-    // Told, the others take over at once; else they look at their next renewal.
-    handOverMsMax: isTold ? 1_500 : 2 * PROMISED.renewEveryMs * slower + pollEveryMs,
-    keyOverlapMs: DAY,
-    retryBaseMs: PROMISED.retryBaseMs,
-    retryCapMs: PROMISED.retryCapMs,
-    jitter: 0.2,
-    breakerMsMax: 5 * MINUTE,
-    clockErrorMs: 2 * SECOND + jumpMs + lateMs,
-    // A process's first reading of the database's time may take the slowest round trip, and is then wrong
-    // by half of it; two processes may be wrong in opposite directions.
-    clocksApartMs: Math.max(2 * SECOND, weather.delayMsMax) + jumpMs + lateMs,
-  }
 }

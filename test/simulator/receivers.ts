@@ -1,5 +1,5 @@
 // Receivers: seeded state machines that answer, fail, hang, reset, recover. They are the oracle: what
-// they saw, and when, is what the checker believes.
+// they saw, and when, is what the checker relies on.
 
 import { hash } from 'node:crypto'
 import type { CallbackRequest } from '../../server/core/callback-request.ts'
@@ -14,6 +14,7 @@ export type Mood =
   | 'busy'
   | 'hanging'
   | 'slow'
+  | 'sluggish'
   | 'late'
   | 'lossy'
   | 'losing'
@@ -138,6 +139,8 @@ export class Receiver {
         return { status: null, afterMs: Number.POSITIVE_INFINITY }
       case 'slow':
         return { status: 200, afterMs: dice.between(1_000, 14_500) }
+      case 'sluggish':
+        return { status: 200, afterMs: dice.between(12_000, 14_500) }
       case 'late':
         return { status: 200, afterMs: dice.between(15_100, 20_000) }
       case 'lossy':

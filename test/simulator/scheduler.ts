@@ -1,5 +1,5 @@
 // Virtual time. One event at a time: drain the microtasks, take the earliest (a seeded draw breaks
-// ties, so that nobody can rely on an order that the world does not promise), run it. The same seed
+// ties, so that no code can rely on an order that the world does not promise), run it. The same seed
 // gives the same trace, and the trace has a hash to prove it.
 
 import type { Dice } from './dice.ts'

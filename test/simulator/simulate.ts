@@ -18,7 +18,7 @@ export interface Verdict {
   plan: Plan
 }
 
-/** A promise that nobody looks after: the engine promises that there is none. */
+/** A promise without a handler: the engine promises that there is none. */
 let stray: unknown = null
 
 export async function simulate(
@@ -70,7 +70,7 @@ function spinning({ scheduler }: World): Violation {
 }
 
 function strayViolation(error: unknown): Violation {
-  const detail = `a rejection that nobody handles: ${String(error)}`
+  const detail = `a rejection without a handler: ${String(error)}`
   return { invariant: 'stray', detail, endpointId: null, paymentId: null, atMs: null }
 }
 
@@ -131,7 +131,7 @@ function countUnheard(record: RunRecord, counters: Counters): void {
         request.sequence > delivery.sequence &&
         request.startedAtMs < atMs,
     )
-    if (state === 'EXHAUSTED' && isPassed) counters.count('exhausted behind a newer update')
+    if (state === 'EXHAUSTED' && isPassed) counters.count('exhausted after a newer update')
   }
 }
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SIMULATOR, seedsOf } from '../support/slices.ts'
 import { Counters } from './counters.ts'
-import { cutEverywhere, cutOnce } from './crash-points.ts'
+import { contendedPlan, cutEverywhere, cutOnce } from './crash-points.ts'
 import { overtakenPlan } from './overtaken.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject } from './subject.ts'
@@ -67,6 +67,22 @@ test('F1: a process may die at every point of a delivery’s life, and two at ev
   t.diagnostic(`${points} crash points, ${pairs} pairs`)
   assert.deepEqual(broken, [])
   assert.ok(points >= 15, `only ${points} points: the world has become too small`)
+})
+
+test('F14: of processes that accept the same two updates at once, either may die at every point', async (t) => {
+  const plan = contendedPlan(subject)
+  for (const node of [0, 1]) {
+    const { points, broken } = await cutOnce(subject, plan, 1, node)
+    t.diagnostic(`${points} crash points of process ${node}`)
+    assert.deepEqual(broken, [])
+    assert.ok(points >= 40, `only ${points} points: the world has become too small`)
+  }
+  const { counters, record } = await simulate(plan.seed, subject, { plan })
+  assert.ok(counters.counts.get('payment busy'), 'the processes never met')
+  assert.deepEqual(
+    record.writes.map(({ event }) => event?.sequence).filter((sequence) => sequence !== undefined),
+    [1, 2],
+  )
 })
 
 for (const [mood, what] of [

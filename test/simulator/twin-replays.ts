@@ -3,7 +3,7 @@
 import { existing } from './twin-endpoints.ts'
 import { type PendingRow, type Stored, whole } from './twin-tables.ts'
 
-/** A final delivery begins a new run, outside the order; null when it is not final or has no place. */
+/** A final delivery begins a new run, outside the order; null when it is not final or its endpoint is gone. */
 export function replayDelivery(twin: Stored, deliveryId: string, nowMs: number): PendingRow | null {
   const { final, pending } = twin.tables
   const row = final.get(deliveryId)

@@ -6,30 +6,20 @@ import type { WakeUp } from '../../server/store/wake-ups.ts'
 import { Asking } from './asking.ts'
 import type { Counters } from './counters.ts'
 import { Dice } from './dice.ts'
+import { Faults } from './faults.ts'
 import { SimulatedNode } from './node.ts'
 import { FAIR_WEATHER } from './node-store.ts'
 import type { NodeWorld } from './node-world.ts'
 import { CLIENT_KEY, Owners } from './owners.ts'
-import type { FaultPlan, Plan } from './plan.ts'
-import { SECOND } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { Receiver } from './receivers.ts'
-import {
-  type FaultAct,
-  type FinalAct,
-  isInFlight,
-  type LeaseAct,
-  type ReceivedRequest,
-  type RunRecord,
-} from './records.ts'
+import type { FaultAct, FinalAct, LeaseAct, ReceivedRequest, RunRecord } from './records.ts'
 import { Scheduler } from './scheduler.ts'
+import { SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 import { Twin } from './twin.ts'
 import { type PendingRow, stateOf, type TwinEvents } from './twin-tables.ts'
 import { Writers } from './writers.ts'
-
-const ASLEEP = 'machine asleep beyond its lease'
-const PAUSED = 'machine paused beyond its lease'
-const JUMPED = 'database clock jumps by minutes'
 
 const START_MS = 1_767_225_600_000
 
@@ -67,12 +57,11 @@ export class World {
   readonly #writers: Writers
   readonly #fannedOutAtMs = new Map<string, number>()
   readonly requests: ReceivedRequest[] = []
-  readonly faults: FaultAct[] = []
+  readonly #faults: Faults
   readonly finals: FinalAct[] = []
   readonly leases: LeaseAct[] = []
   readonly #hooks: WorldHooks
   #isFaulty = true
-  #databaseOffsetMs = 0
   #faultsEndedAtMs = 0
   #dueAtFaultsEnd: string[] = []
 
@@ -107,10 +96,10 @@ export class World {
       newDeliveryId: (eventId) => `${eventId.slice(0, 14)}7${ids.next().slice(15)}`,
       startMs: START_MS,
       weather: () => (this.#isFaulty ? plan.weather : FAIR_WEATHER),
-      databaseMs: () => this.scheduler.nowMs + this.#databaseOffsetMs,
+      databaseMs: () => this.scheduler.nowMs + this.#faults.databaseOffsetMs,
       receiverAt: (url: string) => this.receivers.get(url),
       announce: (from: string, wakeUp: WakeUp) => this.#announce(from, wakeUp),
-      onFault: (fault: FaultAct) => this.faults.push(fault),
+      onFault: (fault: FaultAct) => this.#faults.acts.push(fault),
       log: (node: string, message: string, fields: object) =>
         hooks.onTimeline?.({
           atMs: this.scheduler.nowMs,
@@ -121,6 +110,7 @@ export class World {
     this.nodes = plan.nodes.map(
       ({ wallOffsetMs }, number) => new SimulatedNode(world, number, wallOffsetMs),
     )
+    this.#faults = new Faults(this)
     const { pollEveryMs } = plan.options
     this.#asking = new Asking({ ...this, pollEveryMs })
     this.owners = new Owners(this, this.#asking)
@@ -154,12 +144,12 @@ export class World {
     }
     for (const fault of plan.faults) {
       scheduler.after(fault.afterMs, `fault ${fault.kind} n${fault.node}`, () =>
-        this.#strike(fault),
+        this.#isFaulty ? this.#faults.strike(fault) : undefined,
       )
     }
     if (plan.weather.delayMsMax > SECOND) {
       const untilMs = START_MS + plan.phaseMs + 30 * SECOND
-      this.faults.push({ kind: 'store', node: null, fromMs: START_MS, untilMs })
+      this.#faults.acts.push({ kind: 'store', node: null, fromMs: START_MS, untilMs })
     }
     this.owners.begin()
     this.#writers.begin()
@@ -174,15 +164,7 @@ export class World {
 
   /** Brings a node down now, and up again later. */
   crash(number: number, downMs: number): void {
-    const node = this.nodes[number]
-    if (!node?.isUp) return
-    const { nowMs } = this.scheduler
-    this.#fault('crash', node.name, downMs)
-    if (this.requests.some((request) => isInFlight(request, node.name, nowMs))) {
-      this.counters.count('crash with an attempt in flight')
-    }
-    node.crash()
-    this.scheduler.after(downMs, `${node.name} starts again`, () => node.start())
+    this.#faults.crash(number, downMs)
   }
 
   record(): RunRecord {
@@ -212,7 +194,7 @@ export class World {
       finals: this.finals,
       replays: this.owners.replays,
       requests: this.requests,
-      faults: this.faults,
+      faults: this.#faults.acts,
       leases: this.leases,
       health: [...tables.health].map(([id, { attempts }]) => ({ endpointId: id, attempts })),
       dueAtFaultsEnd: this.#dueAtFaultsEnd,
@@ -240,72 +222,6 @@ export class World {
     }
   }
 
-  #strike(fault: FaultPlan): void {
-    const node = this.nodes[fault.node]
-    if (!node || !this.#isFaulty) return
-    switch (fault.kind) {
-      case 'crash':
-        this.crash(fault.node, fault.lengthMs)
-        break
-      case 'stall':
-        this.#fault('stall', node.name, fault.lengthMs)
-        node.stall(fault.lengthMs)
-        break
-      case 'partition':
-        this.#fault('partition', node.name, fault.lengthMs)
-        node.partition(fault.lengthMs)
-        break
-      case 'starve':
-        this.#fault('starve', node.name, fault.lengthMs)
-        node.starve(fault.lengthMs)
-        break
-      case 'sleep':
-        this.#fault('sleep', node.name, fault.lengthMs)
-        if (node.isUp && this.#isBeyondLease(fault)) this.counters.count(ASLEEP)
-        node.sleep(fault.lengthMs)
-        break
-      case 'pause':
-        // Until it has renewed its leases; it may never come to that.
-        this.#fault('pause', node.name, Number.POSITIVE_INFINITY)
-        node.pause(fault.lengthMs, this.faults.at(-1) as FaultAct)
-        if (node.isUp && this.#isBeyondLease(fault)) this.counters.count(PAUSED)
-        break
-      case 'wall-clock':
-        this.#fault('wall-clock', node.name, 0)
-        node.setWall(fault.lengthMs)
-        break
-      case 'stop':
-        this.#stop(node, fault.lengthMs)
-        break
-      case 'database-clock':
-        this.#fault('database-clock', node.name, 0)
-        this.#databaseOffsetMs = fault.lengthMs
-        if (Math.abs(fault.lengthMs) > 10 * SECOND) this.counters.count(JUMPED)
-        break
-    }
-  }
-
-  #isBeyondLease({ lengthMs }: FaultPlan): boolean {
-    return lengthMs > this.plan.options.leases.leaseMs && this.nodes.length > 1
-  }
-
-  /** The span of the fault is the stopping itself; it ends when the process is gone. */
-  #stop(node: SimulatedNode, downMs: number): void {
-    if (!node.isUp) return
-    this.#fault('stop', node.name, Number.POSITIVE_INFINITY)
-    const act = this.faults.at(-1) as FaultAct
-    node.stop(() => {
-      act.untilMs = this.scheduler.nowMs
-      this.scheduler.after(downMs, `${node.name} starts again`, () => node.start())
-    })
-  }
-
-  #fault(kind: FaultAct['kind'], node: string, lengthMs: number): void {
-    const fromMs = this.scheduler.nowMs
-    this.faults.push({ kind, node, fromMs, untilMs: fromMs + lengthMs })
-    this.counters.count(`fault: ${kind}`)
-  }
-
   #endFaults(): void {
     this.#isFaulty = false
     this.#faultsEndedAtMs = this.scheduler.nowMs
@@ -326,15 +242,15 @@ export class World {
   #findDue(): string[] {
     const rows = [...this.twin.tables.pending.values()]
     const due = rows.filter((row) => {
-      const isBehind = rows.some(
+      const isPreceded = rows.some(
         (other) =>
           other.endpointId === row.endpointId &&
           other.paymentId === row.paymentId &&
           (other.sequence < row.sequence || this.#hasGivenWay(row, other.sequence)),
       )
-      const nowMs = this.scheduler.nowMs + Math.min(0, this.#databaseOffsetMs)
+      const nowMs = this.scheduler.nowMs + Math.min(0, this.#faults.databaseOffsetMs)
       const isDue = row.nextAttemptAtMs !== null && row.nextAttemptAtMs <= nowMs
-      return isDue && !isBehind && this.#isActive(row.endpointId)
+      return isDue && !isPreceded && this.#isActive(row.endpointId)
     })
     return due.map((row) => row.id)
   }

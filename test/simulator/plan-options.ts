@@ -1,0 +1,133 @@
+// The service's options in a simulated world, and what the checker may demand of it with them.
+
+import type { EngineOptions } from '../../server/delivery/engine.ts'
+import type { Dice } from './dice.ts'
+import type { StoreWeather } from './node-store.ts'
+import type { Limits } from './records.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './spans.ts'
+import type { Subject } from './subject.ts'
+
+/** Leases, polls and looks of a week's world are this many times slower. */
+export const WEEK_SLOWER = 900
+
+export function drawOptions(
+  dice: Dice,
+  subject: Subject,
+  isWeek: boolean,
+): Omit<EngineOptions, 'onDatabaseTime'> {
+  const slower = isWeek ? WEEK_SLOWER : 1
+  const { attemptMsMax, recordingMsMax, ...spans } = subject.LEASE_POLICY
+  const reader = subject.DUE_READER_LIMITS
+  const changes = subject.CHANGE_WATCH_LIMITS
+  // Not in the worlds of a week, where polls are far apart: two strands that share one slot alternate
+  // with the polls, which would look like attempts that come late.
+  const isCramped = dice.chance(0.4) && !isWeek
+  const circuit = subject.circuitPolicy()
+  // Drawn before all that follows, so that a seed keeps its world.
+  const lanes = {
+    policy: {
+      inFlightMax: 64,
+      ratePerSecond: null,
+    },
+    slots: isCramped ? dice.pick([2, 8]) : 512,
+    perLaneMax: isCramped ? dice.pick([1, 2, 4]) : 6_250,
+    perBrokenLaneMax: isCramped ? dice.pick([1, 2]) : 100,
+    unprovenMax: isCramped ? 2 : 25_000,
+    lanesMax: isCramped ? 2 : 20_000,
+    // Longer than what is read ahead; much longer, and waiting ones would crowd out due ones.
+    keepMsMax: isWeek ? 2 * reader.aheadMs * slower : 30 * SECOND,
+  }
+  const patienceMs = isWeek
+    ? dice.pick([HOUR, 7 * DAY])
+    : dice.pick([8 * SECOND, 30 * SECOND, HOUR])
+  return {
+    policies: {
+      current: {
+        retry: subject.retryPolicy(),
+        circuit: isCramped ? { ...circuit, failuresToOpen: 3, failingMsToOpen: SECOND } : circuit,
+        patienceMs,
+        disableAfterMs: 7 * DAY,
+      },
+    },
+    leases: {
+      attemptMsMax,
+      recordingMsMax,
+      leaseMs: spans.leaseMs * slower,
+      renewEveryMs: spans.renewEveryMs * slower,
+      processGoneAfterMs: spans.processGoneAfterMs * slower,
+    },
+    lanes,
+    payloads: { cacheBytesMax: isCramped ? 500 : 1e6, fileBytesMax: 1e6 },
+    recorder: subject.RECORDER_LIMITS,
+    // Few endpoints here, but looked after as if they were many.
+    changes: isCramped
+      ? { ...changes, pageMax: 1, rereadMax: 1, noticedMax: 3, oneByOneMax: 0 }
+      : changes,
+    dueReader: {
+      ...reader,
+      strandMax: isCramped ? 2 : reader.strandMax,
+      inMemoryMax: isCramped ? dice.pick([3, 50_000]) : reader.inMemoryMax,
+      aheadMs: reader.aheadMs * slower,
+      overlapMs: reader.overlapMs * slower,
+      overlapEveryMs: reader.overlapEveryMs * slower,
+      sweepEveryMs: reader.sweepEveryMs * slower,
+    },
+    pollEveryMs: SECOND * slower,
+    slowCheckEveryMs: 5 * SECOND * slower,
+    careEveryMs: isWeek ? 15 * MINUTE : 10 * SECOND,
+  }
+}
+
+/** What is promised, written down here: a limit that is read from the module under test moves with its faults. */
+const PROMISED = {
+  windowMs: 7 * DAY,
+  retryBaseMs: 5 * SECOND,
+  retryCapMs: 6 * HOUR,
+  attemptMsMax: 15 * SECOND,
+  leaseMs: 25 * SECOND,
+  renewEveryMs: 3 * SECOND,
+  sweepEveryMs: MINUTE,
+}
+
+interface Troubles {
+  weather: StoreWeather
+  wakeUpsLost: number
+  faults: readonly { kind: string; lengthMs: number }[]
+}
+
+export function toLimits(
+  { policies, pollEveryMs }: Omit<EngineOptions, 'onDatabaseTime'>,
+  { weather, wakeUpsLost, faults }: Troubles,
+  slower: number,
+): Limits {
+  const leaseMs = PROMISED.leaseMs * slower
+  // What is due is due by the database's clock: when that jumps, all that waits for it jumps too.
+  const jumps = faults.filter(({ kind }) => kind === 'database-clock')
+  const offsets = [0, ...jumps.map(({ lengthMs }) => lengthMs)]
+  const jumpMs = Math.max(...offsets) - Math.min(...offsets)
+  // A machine that was paused is late by so much, until it reads the database's time again.
+  const pauses = faults.filter(({ kind }) => kind === 'pause' || kind === 'sleep')
+  const lateMs = pauses.reduce((sum, { lengthMs }) => sum + lengthMs, 0)
+  const isNotified = wakeUpsLost === 0 && weather.delayMsMax <= 100
+  return {
+    patienceMs: policies.current.patienceMs,
+    windowMs: PROMISED.windowMs,
+    closingMs: 5 * MINUTE,
+    attemptMsMax: PROMISED.attemptMsMax,
+    leaseMs,
+    pollMs: pollEveryMs,
+    controlMsMax: 5 * pollEveryMs,
+    rescueMsMax: leaseMs + PROMISED.sweepEveryMs * slower + 5 * pollEveryMs + jumpMs,
+    // With a notice the others take over at once; else they look at their next renewal.
+    handOverMsMax: isNotified ? 1_500 : 2 * PROMISED.renewEveryMs * slower + pollEveryMs,
+    keyOverlapMs: DAY,
+    retryBaseMs: PROMISED.retryBaseMs,
+    retryCapMs: PROMISED.retryCapMs,
+    jitter: 0.2,
+    breakerMsMax: 5 * MINUTE,
+    clockErrorMs: 2 * SECOND + jumpMs + lateMs,
+    // A process's first reading of the database's time may take the slowest round trip, and is then wrong
+    // by half of it; two processes may be wrong in opposite directions.
+    clocksApartMs: Math.max(2 * SECOND, weather.delayMsMax) + jumpMs + lateMs,
+  }
+}
