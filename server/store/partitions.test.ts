@@ -59,6 +59,14 @@ async function placeOf(pool: Pool, table: string, id: string): Promise<string[]>
   return rows.map(({ name }) => name)
 }
 
+/** Resolves when a session waits for another one's transaction. */
+async function waitedFor(pool: Pool): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query('select from pg_locks where not granted')
+    if (rows.length > 0) return
+  }
+}
+
 /** As pg_dump does: it reads, and lets go when it is told to, or the test is over. */
 async function startReader(t: Owner, pool: Pool, table = 'events'): Promise<PoolClient> {
   const reader = await pool.connect()
@@ -115,6 +123,24 @@ test('a table in the way of one partition stops no other', async () => {
   assert.deepEqual(missingToday, left)
   assert.ok(await isThere(pool, dayName('events', LATER + DAY_MS)))
   assert.ok(await isThere(pool, dayName('final_deliveries', LATER)))
+})
+
+test('regression: two processes that make the same partition at once both go on', async (t) => {
+  const { pool } = await cloneDatabase()
+  const other = await pool.connect()
+  t.after(() => other.release(true))
+  const partition = dayName('earlier_attempts', LATER)
+  // As the other process stands after its look and before its commit; ours has not seen its table.
+  await other.query('begin')
+  await other.query(`create table ${partition} (like earlier_attempts)`)
+  const round = ensurePartitions(pool, new Date(LATER))
+  await waitedFor(pool)
+  await other.query('commit')
+  const { left } = await round
+  assert.deepEqual(
+    left.map((of) => [of.partition, of.isPassing]),
+    [[partition, true]],
+  )
 })
 
 test('regression: a start beside a long reader neither waits for it nor stops writers', async (t) => {

@@ -22,6 +22,10 @@ const PASSING_CODES = new Set([
   '55P03', // lock not available
   '40P01', // deadlock
   '23514', // a row of this day came into the default partition in between
+  // Another process made the same partition in this moment; which of the three depends on how far it was.
+  '23505',
+  '42710',
+  '42P07',
 ])
 
 interface Divided {
