@@ -116,7 +116,7 @@ test('too many lines, and too many bytes, end the batch', async () => {
   await assert.rejects(record(three, { bytesMax: bytesMax - 1 }), { code: 'body-too-large' })
 })
 
-test('I11: so many lines are under way and no more, and no more are read meanwhile', async () => {
+test('I11: so many lines are under way and no more, and no more are read while they are', async () => {
   const open: (() => void)[] = []
   const gatherer = new PaymentGatherer(
     (changes) =>
@@ -163,7 +163,7 @@ test('I11: bytes under way are bounded too; a line larger than the bound goes al
   ])
 })
 
-test('A10: with the database away for every line, the whole batch is told to come back', async () => {
+test('A10: with the database away for every line, the whole batch is asked to come back', async () => {
   const gatherer = new PaymentGatherer(async () => {
     throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' })
   })

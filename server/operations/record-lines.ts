@@ -47,7 +47,7 @@ export async function recordLines(
   audit?: GatheredAudit,
 ): Promise<readonly LineResult[]> {
   const results: LineResult[] = []
-  const window = new Window(limits)
+  const underWay = new LinesUnderWay(limits)
   const splitter = new LineSplitter(limits.bytesMax)
   let line = 0
 
@@ -60,14 +60,14 @@ export async function recordLines(
       results.push(entry)
       if (bytes === null) continue
       // Waited for only where there is something to wait for: a promise for each line is felt.
-      if (!window.hasRoom(bytes.length)) await window.room(bytes.length)
-      recordLine(gatherer, bytes, new Line(entry, window, bytes.length), audit)
+      if (!underWay.hasRoom(bytes.length)) await underWay.room(bytes.length)
+      recordLine(gatherer, bytes, new Line(entry, underWay, bytes.length), audit)
     }
   }
 
   for await (const chunk of chunks) await take(splitter.split(chunk))
   await take(splitter.rest())
-  await window.empty()
+  await underWay.empty()
   // Nothing at all could be written: that is an answer to the whole request, with its Retry-After.
   const [first] = results
   if (first && results.every(({ result }) => isNotNow(result))) throw first.result
@@ -106,27 +106,27 @@ function readLine(
   return parsePaymentLine(value, amountText)
 }
 
-/** One line under way: takes its place in the window, and leaves it with its result. */
+/** One line under way: it counts until it has its result. */
 class Line implements Submitter {
   readonly entry: LineResult
-  readonly #window: Window
+  readonly #underWay: LinesUnderWay
   readonly #bytes: number
 
-  constructor(entry: LineResult, window: Window, bytes: number) {
+  constructor(entry: LineResult, underWay: LinesUnderWay, bytes: number) {
     this.entry = entry
-    this.#window = window
+    this.#underWay = underWay
     this.#bytes = bytes
-    window.enter(bytes)
+    underWay.enter(bytes)
   }
 
   recorded(recorded: RecordedPayment): void {
     this.entry.result = recorded
-    this.#window.leave(this.#bytes)
+    this.#underWay.leave(this.#bytes)
   }
 
   refused(error: unknown): void {
     this.entry.result = toServiceError(error)
-    this.#window.leave(this.#bytes)
+    this.#underWay.leave(this.#bytes)
   }
 }
 
@@ -153,7 +153,7 @@ class LineSplitter {
     if (start < chunk.length) this.#keep(chunk.subarray(start))
   }
 
-  /** What came behind the last newline. */
+  /** What came after the last newline. */
   *rest(): Generator<Uint8Array | null> {
     if (this.#length > 0) yield this.#joined(new Uint8Array())
   }
@@ -180,8 +180,8 @@ function isBlank(bytes: Uint8Array): boolean {
   return true
 }
 
-/** Lets in so many lines and bytes at once; whoever is alone is let in whatever its size. */
-class Window {
+/** Lets in so many lines and bytes at once; a line that is alone is let in whatever its size. */
+class LinesUnderWay {
   readonly #limits: LineLimits
   #lines = 0
   #bytes = 0

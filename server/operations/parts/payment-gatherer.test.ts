@@ -18,7 +18,7 @@ import { HOLD_LIMITS, type HoldLimits, holdLimits } from './payment-holds.ts'
 const ACCOUNT = randomUUID()
 const WRITE = sampleWrite({ document: undefined })
 
-/** A change of payment `number`, told apart by its reference. */
+/** A change of payment `number`, known by its reference. */
 function change(number: number, reference = ''): PaymentChange {
   return { accountId: ACCOUNT, write: { ...WRITE, id: idOf(number), reference } }
 }
@@ -61,7 +61,7 @@ function gathererOver(limits: Partial<GathererLimits> = {}, holds: Partial<HoldL
 
 const away = () => Object.assign(new Error('gone'), { code: '57P01' })
 
-test('what arrives in one turn travels in one transaction; what comes meanwhile waits for it', async () => {
+test('what arrives together travels in one transaction; what comes later waits for it', async () => {
   const { gatherer, transactions } = gathererOver()
   const first = [1, 2, 3].map((n) => gatherer.submit(change(n)))
   await turnOver()
@@ -79,7 +79,7 @@ test('what arrives in one turn travels in one transaction; what comes meanwhile 
   await Promise.all(later)
 })
 
-test('what several sockets bring in one turn of the loop travels in one transaction', async () => {
+test('what several sockets bring at once travels in one transaction', async () => {
   const { gatherer, transactions } = gathererOver()
   void gatherer.submit(change(1))
   // Between two sockets Node runs everything that waits in its queues.
@@ -195,7 +195,7 @@ test('one poisonous member fails alone: its neighbours get transactions of their
   assert.equal((results[1] as PromiseRejectedResult).reason, poison)
 })
 
-test('A10: a database that is away is told to all as such, and nothing is tried one by one', async () => {
+test('A10: a database that is away is the answer to all, and nothing is tried one by one', async () => {
   const { gatherer, transactions } = gathererOver()
   const both = [1, 2].map((n) => gatherer.submit(change(n)))
   await turnOver()
@@ -303,7 +303,7 @@ test('regression: what comes while a payment is tried is not overtaken by what c
   await Promise.all(answers)
 })
 
-test('what waits behind a payment that finds no room to be held is refused with it', async () => {
+test('what comes after a change that finds no room to be held is refused with it', async () => {
   const { gatherer, transactions } = gathererOver({}, { paymentsMax: 0 })
   const answers = [gatherer.submit(change(1, 'a'))]
   await turnOver()
@@ -316,7 +316,7 @@ test('what waits behind a payment that finds no room to be held is refused with 
   assert.equal((await answers[2])?.text, 'c')
 })
 
-test('regression: however small the pool is, most of it is left to those that wait for nobody', () => {
+test('regression: however small the pool is, most of it is left to those that wait for no lock', () => {
   for (const connections of [4, 5, 8, 16, 500]) {
     assert.ok(holdLimits(connections).waitsMax <= connections / 4, `${connections}`)
   }
@@ -385,7 +385,7 @@ test('so many transactions wait and no more: other payments that are not free ar
   assert.equal((await waiting).text, 'waits')
 })
 
-test('I11: what waits for a payment is bounded, and beyond that its writers alone are told', async () => {
+test('I11: what waits for a payment is bounded, and beyond that its writers alone are refused', async () => {
   const holds = { waitsMax: 1, paymentsMax: 2, changesPerPaymentMax: 2, bytesMax: 100 }
   const { gatherer, transactions } = gathererOver({}, { ...holds, tryMs: 200 })
   const answers = [1, 2, 3].map((n) => gatherer.submit(change(n)))
