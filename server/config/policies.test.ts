@@ -12,7 +12,7 @@ test('a change of the time scale replaces every policy, and no value that a part
   assert.deepEqual(before, copy)
   const { current } = policies
   assert.equal(current.timeScale, 1_000)
-  assert.equal(current.retry.windowMs, before.retry.windowMs / 1_000)
+  assert.equal(current.retry.runMs, before.retry.runMs / 1_000)
   assert.equal(current.circuit.pauseMs, before.circuit.pauseMs / 1_000)
   assert.equal(current.patienceMs, HOUR_MS / 1_000)
   assert.equal(current.keyOverlapMs, before.keyOverlapMs / 1_000)

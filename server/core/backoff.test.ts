@@ -29,7 +29,7 @@ test('jitter stays within 20 % on either side', () => {
 
 test('a time scale divides every span and leaves the jitter', () => {
   const fast = retryPolicy(1_000)
-  assert.equal(fast.windowMs, (7 * DAY_MS) / 1_000)
+  assert.equal(fast.runMs, (7 * DAY_MS) / 1_000)
   assert.equal(fast.jitter, POLICY.jitter)
   for (const attempt of [1, 5, 14, 40]) {
     const expected = delayAfterMs(attempt, POLICY, MIDDLE) / 1_000

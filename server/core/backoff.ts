@@ -1,5 +1,5 @@
 // When to try again: min(5 s × 2^(n-1), 6 h) ± 20 % (decisions, Callbacks). The cap matters: doubling
-// without it would fall silent after day 3.8 of the 7. Pure: the dice are handed in.
+// without it would make no attempt after day 3.8 of the 7. Pure: the dice are handed in.
 
 export interface RetryPolicy {
   baseMs: number
@@ -7,8 +7,8 @@ export interface RetryPolicy {
   /** 0.2 means ± 20 %. */
   jitter: number
   /** How long a run lasts, counted from its first attempt. */
-  windowMs: number
-  /** The last attempt starts this long before the window closes, so that it lies inside it. */
+  runMs: number
+  /** The last attempt starts this long before the run ends, so that it lies inside it. */
   lastStartMarginMs: number
   /** How many times faster than the wall clock the delivery clock runs; 1 outside the sandbox. */
   timeScale: number
@@ -24,7 +24,7 @@ export function retryPolicy(timeScale = 1): RetryPolicy {
     baseMs: (5 * SECOND) / timeScale,
     capMs: (6 * HOUR) / timeScale,
     jitter: 0.2,
-    windowMs: (7 * DAY_MS) / timeScale,
+    runMs: (7 * DAY_MS) / timeScale,
     lastStartMarginMs: (60 * SECOND) / timeScale,
     timeScale,
   }

@@ -6,7 +6,7 @@ import { type Decision, decide, isSuccess, type Outcome, outcomeCode } from './d
 
 const POLICY = retryPolicy()
 const START_MS = Date.parse('2026-03-02T09:30:00Z')
-const DEADLINE_MS = START_MS + POLICY.windowMs
+const DEADLINE_MS = START_MS + POLICY.runMs
 const MIDDLE = () => 0.5
 
 const FAILURES: readonly Outcome[] = [
@@ -128,7 +128,7 @@ test('I4: gaps are at most 7.2 h, or twice that under Retry-After, and the last 
   }
 })
 
-test('F25: whatever attempt, answer and moment, the next start is a time inside the window', () => {
+test('F25: whatever attempt, answer and moment, the next start is a time inside the 7 days', () => {
   const outcome = fc.record({
     kind: fc.constant('answered' as const),
     status: fc.integer({ min: 100, max: 599 }).filter((status) => status !== 200),

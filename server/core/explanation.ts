@@ -24,7 +24,7 @@ export interface ExplainedDelivery {
     isDeleted: boolean
     inactiveSinceMs: number | null
     circuit: CircuitState
-    /** Its callbacks are fetched: it is paused while nobody does. */
+    /** Its callbacks are fetched: it is paused while none is asked for. */
     isListener?: boolean
   }
   /** The older update of the same payment that this one waits for. */
@@ -41,7 +41,7 @@ export interface ExplanationContext {
   circuit: CircuitPolicy
   /** Infinity: an update never gives way. */
   patienceMs: number
-  /** Whose endpoint it is, for whoever reads. */
+  /** The reader's relation to the endpoint: a client reads "your endpoint". */
   reader: 'client' | 'operator'
 }
 
@@ -55,7 +55,7 @@ export function explain(delivery: ExplainedDelivery, context: ExplanationContext
 
 /** Attempts of a whole run when nothing is ever answered in time: what "about 40" means. */
 export function attemptsInRun(policy: RetryPolicy): number {
-  const lastStartMs = policy.windowMs - policy.lastStartMarginMs
+  const lastStartMs = policy.runMs - policy.lastStartMarginMs
   let attempts = 1
   for (let atMs = 0; atMs < lastStartMs && attempts < 10_000; attempts++) {
     atMs += delayAfterMs(attempts, policy, () => 0.5)
@@ -70,7 +70,7 @@ function explainPending(delivery: ExplainedDelivery, context: ExplanationContext
   return [...past, ...describeHold(delivery, context, hasTried)]
 }
 
-/** What stands in the way, or when it goes. */
+/** What the delivery waits for, or when it goes. */
 function describeHold(
   delivery: ExplainedDelivery,
   context: ExplanationContext,
@@ -84,7 +84,7 @@ function describeHold(
   // A person asked for a replay: it keeps no order among other updates.
   if (elder !== null && !delivery.isReplay) return describeElder(elder, context)
   if (newer !== null && !delivery.isReplay) return describeNewer(newer, delivery, context)
-  // A circuit postpones what is due as well: without a word about it, "due now" would stand for minutes.
+  // A circuit postpones what is due as well: "due now" would be shown for minutes.
   const isSpared = endpoint.circuit !== 'CLOSED' && (nextAttemptAtMs ?? 0) <= context.nowMs
   if (nextAttemptAtMs === null || isSpared) {
     if (!isSpared) {
@@ -122,7 +122,7 @@ function describeInactive(delivery: ExplainedDelivery, context: ExplanationConte
   const reason =
     status === 'PAUSED'
       ? `${Endpoint} has been paused${paused}.`
-      : `${Endpoint} was disabled by the service${disabled}, after ${toDurationText(context.retry.windowMs)} of nothing but failures.`
+      : `${Endpoint} was disabled by the service${disabled}, after ${toDurationText(context.retry.runMs)} of nothing but failures.`
   return [
     reason,
     'Nothing is lost: this delivery goes out, in order, once the endpoint is set to ACTIVE, and the wait does not count.',
@@ -158,7 +158,7 @@ function describeNewer(
   const end =
     deadlineAtMs === null
       ? ''
-      : `, until ${toDayText(deadlineAtMs)} ${toClockText(deadlineAtMs, context.retry.windowMs)} UTC`
+      : `, until ${toDayText(deadlineAtMs)} ${toClockText(deadlineAtMs, context.retry.runMs)} UTC`
   return [
     `Update ${newer.sequence} of the same payment ${has}, so this older one is not sent while that one is tried.`,
     `Accepted, it supersedes this one; if it ends otherwise, this one goes on${end}.`,
@@ -190,8 +190,8 @@ function describeOutcome(
 ): string[] {
   if (outcome === 'answered' && status !== null) return describeAnswer(what, status, context)
   const code = context.reader === 'client' ? toClientCode(outcome) : outcome
-  const told = OUTCOMES[code]
-  return [told === undefined ? `${what} failed (${code}).` : `${what} ${told}`]
+  const meaning = OUTCOMES[code]
+  return [meaning === undefined ? `${what} failed (${code}).` : `${what} ${meaning}`]
 }
 
 function describeAnswer(what: string, status: number, context: ExplanationContext): string[] {
@@ -226,7 +226,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The header itself is not kept. But a wait that is longer than any jitter makes it was asked for, since
+ * The header itself is not kept. But the endpoint asked for a wait that is longer than jitter can make it:
  * nothing else lengthens a delay.
  */
 function hasAskedForTime(delivery: ExplainedDelivery, policy: RetryPolicy): boolean {
@@ -242,7 +242,7 @@ function hasAskedForTime(delivery: ExplainedDelivery, policy: RetryPolicy): bool
 function describeEnd(delivery: ExplainedDelivery, context: ExplanationContext): string {
   const { deadlineAtMs } = delivery
   if (deadlineAtMs === null) return '.'
-  return `; retries end on ${toDayText(deadlineAtMs)} ${toClockText(deadlineAtMs, context.retry.windowMs)} UTC.`
+  return `; retries end on ${toDayText(deadlineAtMs)} ${toClockText(deadlineAtMs, context.retry.runMs)} UTC.`
 }
 
 function explainFinal(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
@@ -273,8 +273,8 @@ function explainExhausted(delivery: ExplainedDelivery, context: ExplanationConte
   const end =
     endedAtMs === null
       ? ''
-      : ` on ${toDayText(endedAtMs)} ${toClockText(endedAtMs, context.retry.windowMs)} UTC`
-  const span = toDurationText(context.retry.windowMs)
+      : ` on ${toDayText(endedAtMs)} ${toClockText(endedAtMs, context.retry.runMs)} UTC`
+  const span = toDurationText(context.retry.runMs)
   const last = `The last of ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   return [
     `Given up: its ${span} of retries ended${end} without a 200.`,
@@ -317,7 +317,7 @@ function wordsFor({ reader }: ExplanationContext): { endpoint: string; Endpoint:
     : { endpoint: 'the endpoint', Endpoint: 'The endpoint' }
 }
 
-/** A number that is only about right is said in tens. */
+/** An approximate number is given in tens. */
 function roundly(count: number): number {
   return count < 15 ? count : Math.round(count / 10) * 10
 }

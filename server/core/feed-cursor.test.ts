@@ -6,7 +6,7 @@ import { type FeedCursor, parseFeedCursor, toFeedCursor } from './feed-cursor.ts
 
 const cursors = fc.record<FeedCursor>(
   {
-    place: fc.bigInt(0n, 10n ** 18n - 1n).map(String),
+    position: fc.bigInt(0n, 10n ** 18n - 1n).map(String),
     sequence: fc.nat(999_999_999),
     id: fc.uuid(),
     seenUntilMs: fc.nat(Number.MAX_SAFE_INTEGER).map((ms) => ms % 10 ** 15),
@@ -25,7 +25,7 @@ test('a cursor is read as it was made, for the client that it was made for', () 
   )
 })
 
-test('one character changed, and it is refused or the same place', () => {
+test('one character changed, and it is refused or the same position', () => {
   fc.assert(
     fc.property(cursors, fc.nat(), fc.constantFrom(...'ABCxyz019-_'), (cursor, at, character) => {
       const text = toFeedCursor('client', cursor)

@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { fillPage } from './paged-scan.ts'
 
-const cursor = { ofItem: (item: number) => `i${item}`, ofPlace: (place: number) => `p${place}` }
+const cursor = {
+  ofItem: (item: number) => `i${item}`,
+  ofPosition: (position: number) => `p${position}`,
+}
 
 /** A list of numbers, highest first, of which those that match are wanted. */
 function reader(list: readonly number[], matches: (n: number) => boolean) {

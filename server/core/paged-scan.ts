@@ -1,6 +1,6 @@
-// Fills a page of a list whose rows must be looked at one by one: step by step, each step larger, until
-// the page is full, the list is at its end, or the time is over. Then the page is shorter than was asked
-// for, and its cursor leads on from where the looking stopped: an answer is never late, only shorter.
+// Fills a page of a list whose rows must be looked at one by one: in steps, each larger than the last, until
+// the page is full, the list ends, or the time is over. In the last case the page is short, and its cursor
+// goes on from where the scan stopped: an answer is never late, only shorter.
 
 import type { CursorPage } from './cursor.ts'
 
@@ -19,13 +19,13 @@ export interface ScanLimits {
   monotonicMs(): number
 }
 
-export const LEAFING = { chunkFirst: 500, chunkMax: 4_000, budgetMs: 100 }
+export const SCAN_DEFAULTS = { chunkFirst: 500, chunkMax: 4_000, budgetMs: 100 }
 
 export async function fillPage<T, P>(
   from: P | null,
   limits: ScanLimits,
   read: (before: P | null, limit: number, chunk: number) => Promise<Step<T, P>>,
-  cursor: { ofItem: (item: T) => string; ofPlace: (place: P) => string },
+  cursor: { ofItem: (item: T) => string; ofPosition: (position: P) => string },
 ): Promise<CursorPage<T>> {
   const { limit, budgetMs, chunkMax } = limits
   const startedAtMs = limits.monotonicMs()
@@ -42,7 +42,7 @@ export async function fillPage<T, P>(
     if (step.downTo === null) return { items, next: null }
     before = step.downTo
     if (limits.monotonicMs() - startedAtMs >= budgetMs) {
-      return { items, next: cursor.ofPlace(step.downTo) }
+      return { items, next: cursor.ofPosition(step.downTo) }
     }
   }
 }

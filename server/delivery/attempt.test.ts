@@ -109,7 +109,7 @@ test('a first failure begins the 7 days and the patience, both at the start of t
   assert.equal(record.attempt, 1)
   assert.equal(record.firstAttemptAtMs, 1_000)
   assert.equal(record.firstFailedAtMs, 1_000)
-  assert.equal(record.deadlineAtMs, 1_000 + POLICY.windowMs)
+  assert.equal(record.deadlineAtMs, 1_000 + POLICY.runMs)
   assert.equal(record.nextAttemptAtMs, 1_012 + 5_000)
   assert.deepEqual(record.excerpt, Buffer.from('no'))
   assert.equal(after?.nextAttemptAtMs, record.nextAttemptAtMs)
@@ -123,7 +123,7 @@ test('later failures move neither beginning, and a replay counts its run apart',
     runAttempts: 2,
     firstAttemptAtMs: 10,
     firstFailedAtMs: 20,
-    deadlineAtMs: 10 + POLICY.windowMs,
+    deadlineAtMs: 10 + POLICY.runMs,
     isReplay: true,
   })
   const { record, after } = conclude({ kind: 'unreachable', reason: 'timeout' }, delivery)

@@ -88,7 +88,7 @@ export function concludeAttempt(
   const { delivery, epoch, atMs } = prepared
   const { outcome, durationMs } = result
   const firstAttemptAtMs = delivery.firstAttemptAtMs ?? atMs
-  const deadlineAtMs = delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs
+  const deadlineAtMs = delivery.deadlineAtMs ?? firstAttemptAtMs + policy.runMs
   const runAttempts = delivery.runAttempts + 1
   const decision = decide(
     { attemptsInRun: runAttempts, deadlineAtMs },

@@ -4,7 +4,7 @@
 import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { type ExplanationContext, explain } from '../core/explanation.ts'
-import { fillPage, LEAFING } from '../core/paged-scan.ts'
+import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { frontOf } from '../core/strand.ts'
 import { CANONICAL_UUID } from '../core/uuid.ts'
@@ -45,13 +45,13 @@ export async function viewDeliveries(
   return fillPage<DeliveryItem, string>(
     afterId ?? null,
     {
-      ...LEAFING,
+      ...SCAN_DEFAULTS,
       limit,
-      chunkFirst: mustLeaf(query) ? LEAFING.chunkFirst : limit + 1,
+      chunkFirst: mustLeaf(query) ? SCAN_DEFAULTS.chunkFirst : limit + 1,
       monotonicMs: () => deps.clock.monotonicMs(),
     },
     (beforeId, few, chunk) => readDeliverySlice(deps.pool, query, { beforeId, limit: few, chunk }),
-    { ofItem: (item) => toCursor(item.id), ofPlace: (id) => toCursor(id) },
+    { ofItem: (item) => toCursor(item.id), ofPosition: (id) => toCursor(id) },
   )
 }
 

@@ -7,7 +7,7 @@ import { ServiceError } from '../core/errors.ts'
 import {
   FEED_START,
   type FeedCursor,
-  type FeedPlace,
+  type FeedPosition,
   parseFeedCursor,
   toFeedCursor,
 } from '../core/feed-cursor.ts'
@@ -62,9 +62,9 @@ export async function viewEvents(
     // At the end everything has been seen until now: a reader that keeps coming never falls behind
     // what is kept, however rarely something happens to its payments. But what an open transaction still
     // holds back has not been seen.
-    const place = last ?? cursor ?? FEED_START
+    const position = last ?? cursor ?? FEED_START
     const seenUntilMs = Math.floor(Math.min(lookedAtMs, read.heldSinceMs ?? lookedAtMs))
-    cursor = isAtEnd ? { ...placeOf(place), seenUntilMs } : seen(place)
+    cursor = isAtEnd ? { ...positionOf(position), seenUntilMs } : seen(position)
     if (isAtEnd || deps.clock.monotonicMs() - startedAtMs > SEARCH_MS) {
       return toPage(caller, items, cursor)
     }
@@ -75,13 +75,13 @@ function toPage(caller: Caller, items: readonly FeedEvent[], cursor: FeedCursor)
   return { items, next: toFeedCursor(caller.clientId, cursor) }
 }
 
-function placeOf({ place, sequence, id }: FeedPlace): FeedPlace {
-  return { place, sequence, id }
+function positionOf({ position, sequence, id }: FeedPosition): FeedPosition {
+  return { position, sequence, id }
 }
 
 /** As far as this event: its id says when it was written. */
-function seen(event: FeedPlace): FeedCursor {
-  return { ...placeOf(event), seenUntilMs: uuidTimeMs(event.id) }
+function seen(event: FeedPosition): FeedCursor {
+  return { ...positionOf(event), seenUntilMs: uuidTimeMs(event.id) }
 }
 
 /** Going on with the oldest event that is left would hide that some are missing. */

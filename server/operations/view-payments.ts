@@ -3,7 +3,7 @@
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
 import { isErased } from '../core/erasure.ts'
 import { ServiceError } from '../core/errors.ts'
-import { fillPage, LEAFING } from '../core/paged-scan.ts'
+import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import { CANONICAL_UUID, isUuid } from '../core/uuid.ts'
 import { type DeliveryOfEvent, readDeliveriesOfEvents } from '../store/delivery-details.ts'
 import { type EventView, readEventsOfPayment } from '../store/events.ts'
@@ -77,14 +77,14 @@ export async function viewPayments(
   return fillPage<PaymentItem, PaymentPlace>(
     from,
     {
-      ...LEAFING,
+      ...SCAN_DEFAULTS,
       limit,
-      chunkFirst: mustLeaf ? LEAFING.chunkFirst : limit + 1,
+      chunkFirst: mustLeaf ? SCAN_DEFAULTS.chunkFirst : limit + 1,
       chunkMax: PAYMENTS_AT_ONCE,
       monotonicMs: () => deps.clock.monotonicMs(),
     },
     (before, few, chunk) => readPaymentSlice(deps.pool, query, { before, limit: few, chunk }),
-    { ofItem: toPlaceCursor, ofPlace: toPlaceCursor },
+    { ofItem: toPlaceCursor, ofPosition: toPlaceCursor },
   )
 }
 

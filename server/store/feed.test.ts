@@ -6,7 +6,7 @@ import type { Pool } from 'pg'
 import { cloneDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { storeClient } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
-import { FEED_START, type FeedPlace } from '../core/feed-cursor.ts'
+import { FEED_START, type FeedPosition } from '../core/feed-cursor.ts'
 import { UuidMaker, uuidTimeMs } from '../core/uuid.ts'
 import { saveEventsAndFanOut } from './accept.ts'
 import { type Db, inTransaction } from './db.ts'
@@ -43,7 +43,7 @@ async function save(db: Db, ...events: ReturnType<typeof event>[]): Promise<stri
   return events.map(({ id }) => id)
 }
 
-async function feedOf(of: Pool, client: Client, after: FeedPlace = FEED_START, limit = 1_000) {
+async function feedOf(of: Pool, client: Client, after: FeedPosition = FEED_START, limit = 1_000) {
   return (await readFeed(of, client.clientKey, after, limit)).events
 }
 
@@ -201,7 +201,7 @@ test('a dump restored into another cluster: old cursors go on, new events stand 
   await untilFeedIs(moved.pool, client, [one, two, three])
   const shifted = (at: FeedEvent | undefined, by: number) => ({
     ...(at ?? assert.fail()),
-    place: String(Number(at?.place) + by),
+    position: String(Number(at?.position) + by),
   })
   const rest = await feedOf(moved.pool, client, shifted(first, 1_000_000_000))
   assert.deepEqual(
@@ -225,7 +225,7 @@ test('regression: events written after a promotion stand behind all that readers
   const [seen = assert.fail()] = await feedOf(promoted.pool, client)
   // The primary went on for a thousand transactions, which the standby never got, and a reader has read
   // what was written in them.
-  const cursor = { ...seen, place: String(BigInt(seen.place) + 1_000n) }
+  const cursor = { ...seen, position: String(BigInt(seen.position) + 1_000n) }
   const promote = (timeline: number) =>
     promoted.pool.query(`create or replace function feed_timeline() returns integer
       language sql volatile parallel safe as 'select ${timeline}'`)
@@ -245,7 +245,7 @@ test('regression: events written after a promotion stand behind all that readers
   const [third] = await save(promoted.pool, event(client))
   const last = read.at(-1) ?? assert.fail()
   await untilFeedIs(promoted.pool, client, [before, ...written, third])
-  const ahead = { ...last, place: String(BigInt(last.place) + 1_000_000_000n) }
+  const ahead = { ...last, position: String(BigInt(last.position) + 1_000_000_000n) }
   assert.deepEqual(
     (await feedOf(promoted.pool, client, ahead)).map(({ id }) => id),
     [third],

@@ -1,9 +1,9 @@
 // The event feed: a client's events in one order that never changes behind a reader (migrations/0005).
 // Whatever stands below the oldest transaction still running is settled: nothing is added there any
-// more, so a reader that goes on from its last place misses nothing and sees nothing twice.
+// more, so a reader that goes on from its last position misses nothing and sees nothing twice.
 
 import type { Pool } from 'pg'
-import type { FeedPlace } from '../core/feed-cursor.ts'
+import type { FeedPosition } from '../core/feed-cursor.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { isWhole } from './erasures.ts'
@@ -13,7 +13,7 @@ import { CLOCKS_APART_MS, idsWithin, readStretchesSince, type Stretch } from './
 
 export interface FeedEvent extends EventView {
   accountId: string
-  place: string
+  position: string
 }
 
 export interface FeedRead {
@@ -32,6 +32,7 @@ interface FeedRow {
   kind: string
   created_at: Date
   text: string
+  /** The column's name; the code calls it a position. */
   place: string
 }
 
@@ -42,20 +43,20 @@ interface Line {
 }
 
 /**
- * What follows a place, of all the client's accounts. `seenUntilMs` is the time up to which the reader has
+ * What follows a position, of all the client's accounts. `seenUntilMs` is the time up to which the reader has
  * seen everything: so it is looked for from that day on, and not in all days that are kept. The line is drawn
  * by the same snapshot that reads the rows.
  */
 export function readFeed(
   pool: Pool,
   clientKey: number,
-  after: FeedPlace,
+  after: FeedPosition,
   limit: number,
   seenUntilMs = 0,
 ): Promise<FeedRead> {
   return inSnapshot(pool, async (db) => {
     const { keptSince, horizon } = await readLine(db)
-    // Ids are made a moment before the place, by the clock of another machine.
+    // Ids are made a moment before the position, by the clock of another machine.
     const sinceMs = seenUntilMs - CLOCKS_APART_MS
     let found: readonly FeedRow[] = []
     for (const stretch of await readStretchesSince(db, 'events', sinceMs)) {
@@ -86,11 +87,11 @@ async function readLine(db: Db): Promise<Line> {
   }
 }
 
-/** Places are compared as a whole, which the index walks without sorting. What was erased is left out. */
+/** Positions are compared as a whole, which the index walks without sorting. What was erased is left out. */
 async function readStretch(
   db: Db,
   clientKey: number,
-  after: FeedPlace,
+  after: FeedPosition,
   limit: number,
   stretch: Stretch,
 ): Promise<readonly FeedRow[]> {
@@ -100,22 +101,22 @@ async function readStretch(
            where client_key = $1 and (place, sequence, id) > ($2::bigint, $3::int, $4::uuid)
              and ${idsWithin(stretch, 'id')} and ${isWhole('text')}
            order by events.place, sequence, id limit $5`,
-    values: [clientKey, after.place, after.sequence, after.id, limit],
+    values: [clientKey, after.position, after.sequence, after.id, limit],
   })
   return rows
 }
 
 /**
- * Places and ids rise together, but not exactly: an event that was made over midnight may have the lower
- * place and the later day. So a page is full when all of it was made long before the stretch that is next.
+ * Positions and ids rise together, but not exactly: an event that was made over midnight may have the lower
+ * position and the later day. So a page is full when all of it was made long before the stretch that is next.
  */
 function isFull(found: readonly FeedRow[], limit: number, { fromMs }: Stretch): boolean {
   return found.length >= limit && found.every(({ id }) => uuidTimeMs(id) < fromMs - CLOCKS_APART_MS)
 }
 
 function inFeedOrder(one: FeedRow, other: FeedRow): number {
-  const [place, otherPlace] = [BigInt(one.place), BigInt(other.place)]
-  if (place !== otherPlace) return place < otherPlace ? -1 : 1
+  const [position, otherPosition] = [BigInt(one.place), BigInt(other.place)]
+  if (position !== otherPosition) return position < otherPosition ? -1 : 1
   return one.sequence - other.sequence || (one.id < other.id ? -1 : 1)
 }
 
@@ -128,7 +129,7 @@ function toFeedEvent(row: FeedRow): FeedEvent {
     kind: row.kind,
     createdAt: row.created_at,
     text: row.text,
-    place: row.place,
+    position: row.place,
   }
 }
 

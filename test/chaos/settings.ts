@@ -36,7 +36,7 @@ export interface Suite {
   leases: LeasePolicy
   /** Without faults, at the beginning: then nothing may be sent twice (F16). */
   calmMs: number
-  windowMs: number
+  runMs: number
   patienceMs: number
   /** How long it may take, after the last fault, until everything has ended. */
   drainMsMax: number
@@ -65,7 +65,7 @@ export const SMOKE: Suite = {
   // Beside other tests on a busy machine a renewal may well take longer than that.
   leases: { ...LEASES, leaseMs: 1_500 },
   calmMs: 2_000,
-  windowMs: 8_000,
+  runMs: 8_000,
   patienceMs: 2_000,
   drainMsMax: 25_000,
   writesPerSecond: 8,
@@ -88,7 +88,7 @@ export const FULL: Suite = {
   seconds: 480,
   leases: LEASES,
   calmMs: 5_000,
-  windowMs: 60_000,
+  runMs: 60_000,
   patienceMs: 10_000,
   drainMsMax: 120_000,
   writesPerSecond: 12,
@@ -122,14 +122,14 @@ const BREAKER_MS_MAX = 1_000
 const POLL_MS = 200
 
 /** How far the database's clock is off at most. From one end to the other it is 12 leases: five minutes in
- *  operation, while the window stays far longer, as it is there. */
+ *  operation, while the run stays far longer, as it is there. */
 export function clockOffMsMax(suite: Suite): number {
   return suite.clockJumps ? 6 * suite.leases.leaseMs : 0
 }
 
-/** After the window: what waited behind an exhausted update gets its chance first. */
+/** After the run: what waited for an exhausted update gets its chance first. */
 export function disableAfterMs(suite: Suite): number {
-  return suite.windowMs + 2_000
+  return suite.runMs + 2_000
 }
 
 export function spansOf(suite: Suite): Spans {
@@ -138,7 +138,7 @@ export function spansOf(suite: Suite): Spans {
       baseMs: RETRY_BASE_MS,
       capMs: RETRY_CAP_MS,
       jitter: JITTER,
-      windowMs: suite.windowMs,
+      runMs: suite.runMs,
       lastStartMarginMs: LAST_START_MARGIN_MS,
       timeScale: 1,
     },
@@ -174,11 +174,11 @@ export function spansOf(suite: Suite): Spans {
 
 export function limitsOf(suite: Suite): Limits {
   // A process reads the database's clock through a slow connection: half a round trip may be wrong. And what
-  // is reckoned by that clock (windows, delays, patience) is as wrong as it is.
+  // is reckoned by that clock (runs, delays, patience) is as wrong as it is.
   const clockErrorMs = (suite.troubles['replies delayed'] ? 1_100 : 600) + 2 * clockOffMsMax(suite)
   return {
     patienceMs: suite.patienceMs,
-    windowMs: suite.windowMs,
+    runMs: suite.runMs,
     closingMs: LAST_START_MARGIN_MS + 3 * BREAKER_MS_MAX,
     attemptMsMax: suite.leases.attemptMsMax,
     leaseMs: suite.leases.leaseMs,

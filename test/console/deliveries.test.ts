@@ -80,20 +80,20 @@ const DAY = 86_400_000
 
 test('a run ends with a 200, and what follows is a replay', () => {
   const log = attempts([0, 500], [5_000, 200], [60_000, 500])
-  const deadline = new Date(NOW + 60_000 + POLICY.windowMs).toISOString()
+  const deadline = new Date(NOW + 60_000 + POLICY.runMs).toISOString()
   const runs = toRuns(log, deadline, POLICY)
   assert.deepEqual(
     runs.map((run) => run.attempts.map(({ attempt }) => attempt)),
     [[1, 2], [3]],
   )
   assert.equal(runs[1]?.startMs, NOW + 60_000)
-  assert.equal(runs[1]?.deadlineMs, NOW + 60_000 + POLICY.windowMs)
-  assert.equal(runs[0]?.deadlineMs, NOW + POLICY.windowMs)
+  assert.equal(runs[1]?.deadlineMs, NOW + 60_000 + POLICY.runMs)
+  assert.equal(runs[0]?.deadlineMs, NOW + POLICY.runMs)
 })
 
 test('a run that was cancelled and replayed is told apart by its deadline', () => {
   const log = attempts([0, 500], [5_000, 500], [20_000, 500])
-  const deadline = new Date(NOW + 20_000 + POLICY.windowMs).toISOString()
+  const deadline = new Date(NOW + 20_000 + POLICY.runMs).toISOString()
   assert.deepEqual(
     toRuns(log, deadline, POLICY).map((run) => run.attempts.length),
     [2, 1],
@@ -102,11 +102,11 @@ test('a run that was cancelled and replayed is told apart by its deadline', () =
 
 test('a pause moves the deadline and keeps the run whole', () => {
   const log = attempts([0, 500], [5_000, 500], [2 * DAY + 700, 500])
-  const deadline = new Date(NOW + POLICY.windowMs + 2 * DAY).toISOString()
+  const deadline = new Date(NOW + POLICY.runMs + 2 * DAY).toISOString()
   const [run, ...others] = toRuns(log, deadline, POLICY)
   assert.equal(others.length, 0)
   assert.equal(run?.attempts.length, 3)
-  assert.equal(run?.deadlineMs, NOW + POLICY.windowMs + 2 * DAY)
+  assert.equal(run?.deadlineMs, NOW + POLICY.runMs + 2 * DAY)
 })
 
 test('a run keeps the pace that it began with, whatever the sandbox’s clock does since', () => {
@@ -119,23 +119,23 @@ test('a run keeps the pace that it began with, whatever the sandbox’s clock do
   assert.equal(paceOf(lasting(0.007), 10_000), 1_000)
 })
 
-test('the plan is the service’s own: as many attempts, doubling to the cap, the last inside the window', () => {
+test('the plan is the service’s own: as many attempts, doubling to the cap, the last inside the 7 days', () => {
   for (const scale of [1, 1_000, 20_000]) {
     const policy = retryPolicy(scale)
     const plan = planRun(policy)
     assert.equal(plan.length, attemptsInRun(policy))
     assert.equal(plan[1]?.atMs, policy.baseMs)
     assert.equal(plan[2]?.atMs, 3 * policy.baseMs)
-    assert.equal(plan.at(-1)?.atMs, policy.windowMs - policy.lastStartMarginMs)
+    assert.equal(plan.at(-1)?.atMs, policy.runMs - policy.lastStartMarginMs)
     assert.ok(plan.every(({ waitMs }) => waitMs <= policy.capMs))
-    const x = timeScale(policy.baseMs, policy.windowMs)
+    const x = timeScale(policy.baseMs, policy.runMs)
     const y = waitScale(policy)
     assert.equal(x(0), 0)
-    assert.equal(x(policy.windowMs), 1)
+    assert.equal(x(policy.runMs), 1)
     assert.equal(y(policy.baseMs), 0)
     assert.equal(y(policy.capMs), 1)
-    const ticks = axisTicks(x, policy.windowMs, 0.1)
-    assert.ok(ticks.length >= 3 && ticks.every((ms) => ms < policy.windowMs))
+    const ticks = axisTicks(x, policy.runMs, 0.1)
+    assert.ok(ticks.length >= 3 && ticks.every((ms) => ms < policy.runMs))
   }
 })
 

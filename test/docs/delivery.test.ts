@@ -50,7 +50,7 @@ test('the printed retry table is what the rules decide without jitter', () => {
   const expected: string[][] = []
   let atMs = 0
   for (let attempt = 1; ; attempt++) {
-    const running = { attemptsInRun: attempt, deadlineAtMs: policy.windowMs }
+    const running = { attemptsInRun: attempt, deadlineAtMs: policy.runMs }
     const decision = decide(running, failed, policy, atMs, () => 0.5)
     const row = [String(attempt), inSpans(atMs)]
     if (decision.state !== 'PENDING') {

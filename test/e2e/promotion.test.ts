@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { FEED_START, type FeedPlace } from '../../server/core/feed-cursor.ts'
+import { FEED_START, type FeedPosition } from '../../server/core/feed-cursor.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import { saveEventsAndFanOut } from '../../server/store/accept.ts'
 import { createPool } from '../../server/store/db.ts'
@@ -45,8 +45,8 @@ async function write(pool: Pool, client: Client, count: number): Promise<string[
   return written
 }
 
-/** What a reader finds that goes on from a place: as many as are expected, or all there are in a while. */
-async function read(pool: Pool, client: Client, after: FeedPlace, count: number) {
+/** What a reader finds that goes on from a position: as many as are expected, or all there are in a while. */
+async function read(pool: Pool, client: Client, after: FeedPosition, count: number) {
   let events: readonly FeedEvent[] = []
   for (const limit = performance.now() + 5_000; performance.now() < limit; await delay(10)) {
     events = (await readFeed(pool, client.clientKey, after, 1_000)).events

@@ -3,15 +3,15 @@
 import type { StoredDelivery, Violation } from './records.ts'
 import { type DeliveryRun, inactiveSpans, type RunIndex } from './run-index.ts'
 
-/** I4: no attempt after the window, the last one at its end, nothing exhausted while inactive. */
-export function window(seen: RunIndex): Violation[] {
+/** I4: no attempt after the 7 days, the last one at their end, nothing exhausted while inactive. */
+export function sevenDays(seen: RunIndex): Violation[] {
   const { closingMs, clockErrorMs, controlMsMax, leaseMs } = seen.run.limits
   const wrong: Violation[] = []
   for (const [index, run] of seen.runs.entries()) {
     const first = run.attempts[0]
     if (first === undefined) continue
     const { delivery } = run
-    const endsAtMs = windowEnd(seen, run, first.atMs)
+    const endsAtMs = runEnd(seen, run, first.atMs)
     const slackMs = clockErrorMs + pauseSlackMs(seen, delivery.endpointId)
     // What is stored is the end of the newest run; pauses are added to it when they end.
     const isNewest = seen.runs[index + 1]?.delivery !== delivery
@@ -87,10 +87,10 @@ export function schedule(seen: RunIndex): Violation[] {
   return wrong
 }
 
-/** The window's end; what time the endpoint was not active is added. */
-function windowEnd(seen: RunIndex, run: DeliveryRun, firstAtMs: number): number {
-  const { windowMs } = seen.run.limits
-  let endsAtMs = firstAtMs + windowMs
+/** The end of the run; time in which the endpoint was not active is added. */
+function runEnd(seen: RunIndex, run: DeliveryRun, firstAtMs: number): number {
+  const { runMs } = seen.run.limits
+  let endsAtMs = firstAtMs + runMs
   const overAtMs = seen.finalOf(run)?.atMs ?? Number.POSITIVE_INFINITY
   for (const span of inactiveSpans(seen.endpoints.get(run.delivery.endpointId))) {
     if (span.fromMs >= overAtMs) continue
@@ -106,7 +106,7 @@ function pauseSlackMs(seen: RunIndex, endpointId: string): number {
   return acts.reduce((sum, act) => sum + Math.max(0, act.appliedAtMs - act.askedAtMs), 0)
 }
 
-/** A newer update of its payment exists: the two take turns. */
+/** A newer update of its payment exists: the two alternate. */
 function isOvertaken(seen: RunIndex, { endpointId, paymentId, sequence }: StoredDelivery): boolean {
   return seen.run.deliveries.some(
     (other) =>

@@ -7,7 +7,7 @@ import { atLeastOnce } from './check-ends.ts'
 import { boundedDuplicates, order } from './check-order.ts'
 import { controlReachesTheOwner, handOver, liveness, oneOwner } from './check-owners.ts'
 import { truthfulRecord, wholeHealth } from './check-records.ts'
-import { schedule, window } from './check-schedule.ts'
+import { schedule, sevenDays } from './check-schedule.ts'
 import { sameAttemptAgain } from './clock-checks.ts'
 import type { RunRecord, Violation } from './records.ts'
 import { RunIndex } from './run-index.ts'
@@ -18,7 +18,7 @@ export function check(run: RunRecord): Violation[] {
     ...durableAnswer(seen),
     ...answeredCalls(seen),
     ...atLeastOnce(seen),
-    ...window(seen),
+    ...sevenDays(seen),
     ...schedule(seen),
     ...boundedDuplicates(seen),
     ...sameAttemptAgain(run),

@@ -161,28 +161,28 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     ],
   },
   {
-    name: 'window from creation',
+    name: 'run from creation',
     patches: [
       patch(
         'delivery/attempt.ts',
-        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs',
-        "delivery.deadlineAtMs ?? Number.parseInt(delivery.eventId.replace('-', '').slice(0, 12), 16) + policy.windowMs",
+        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.runMs',
+        "delivery.deadlineAtMs ?? Number.parseInt(delivery.eventId.replace('-', '').slice(0, 12), 16) + policy.runMs",
       ),
     ],
   },
   {
-    name: 'window reset at each retry',
+    name: 'run restarted at each retry',
     patches: [
       patch(
         'delivery/attempt.ts',
-        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.windowMs',
-        'atMs + policy.windowMs',
+        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.runMs',
+        'atMs + policy.runMs',
       ),
     ],
   },
   {
-    name: 'a window of 8 days',
-    patches: [patch('core/backoff.ts', 'windowMs: (7 * DAY_MS)', 'windowMs: (8 * DAY_MS)')],
+    name: 'a run of 8 days',
+    patches: [patch('core/backoff.ts', 'runMs: (7 * DAY_MS)', 'runMs: (8 * DAY_MS)')],
   },
   {
     name: 'a base of 2 s',

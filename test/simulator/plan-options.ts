@@ -80,7 +80,7 @@ export function drawOptions(
 
 /** What is promised, written down here: a limit that is read from the module under test moves with its faults. */
 const PROMISED = {
-  windowMs: 7 * DAY,
+  runMs: 7 * DAY,
   retryBaseMs: 5 * SECOND,
   retryCapMs: 6 * HOUR,
   attemptMsMax: 15 * SECOND,
@@ -111,7 +111,7 @@ export function toLimits(
   const isNotified = wakeUpsLost === 0 && weather.delayMsMax <= 100
   return {
     patienceMs: policies.current.patienceMs,
-    windowMs: PROMISED.windowMs,
+    runMs: PROMISED.runMs,
     closingMs: 5 * MINUTE,
     attemptMsMax: PROMISED.attemptMsMax,
     leaseMs,

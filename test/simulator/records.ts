@@ -7,8 +7,8 @@ import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
 /** What the checker must know of the settings. */
 export interface Limits {
   patienceMs: number
-  windowMs: number
-  /** The last attempt of a run lies in this last part of its window. */
+  runMs: number
+  /** The last attempt of a run lies in this last part of its 7 days. */
   closingMs: number
   attemptMsMax: number
   leaseMs: number

@@ -13,8 +13,8 @@ export interface Run<A extends RunAttempt = RunAttempt> {
 }
 
 /**
- * The API tells attempts, not runs. One ends with a 200, or with its window; and the run that is under
- * way began exactly one window before its deadline, unless its endpoint was paused in between.
+ * The API has attempts, not runs. A run ends with a 200, or with its time; and the run that is under way
+ * began exactly that time before its deadline, unless its endpoint was paused in between.
  */
 export function toRuns<A extends RunAttempt>(
   attempts: readonly A[],
@@ -22,7 +22,7 @@ export function toRuns<A extends RunAttempt>(
   policy: RetryPolicy,
 ): Run<A>[] {
   const deadlineMs = deadlineAt === null ? null : Date.parse(deadlineAt)
-  const currentStartMs = deadlineMs === null ? null : deadlineMs - policy.windowMs
+  const currentStartMs = deadlineMs === null ? null : deadlineMs - policy.runMs
   const groups: A[][] = []
   for (const attempt of attempts) {
     const atMs = Date.parse(attempt.at)
@@ -33,7 +33,7 @@ export function toRuns<A extends RunAttempt>(
       group === undefined ||
       first === undefined ||
       before?.status === 200 ||
-      atMs > Date.parse(first.at) + 2 * policy.windowMs ||
+      atMs > Date.parse(first.at) + 2 * policy.runMs ||
       // What is stored of an instant is whole milliseconds.
       (currentStartMs !== null && Math.abs(atMs - currentStartMs) < 2)
     if (isNew) groups.push([attempt])
@@ -42,7 +42,7 @@ export function toRuns<A extends RunAttempt>(
   return groups.map((group, index) => {
     const startMs = Date.parse((group[0] as A).at)
     const isLast = index === groups.length - 1
-    const ownDeadlineMs = startMs + policy.windowMs
+    const ownDeadlineMs = startMs + policy.runMs
     return {
       attempts: group,
       startMs,
@@ -72,22 +72,22 @@ export interface PlannedAttempt {
 }
 
 /** The whole run if nothing but failures comes back, without jitter: about 40 attempts. */
-export function planRun(policy: RetryPolicy, windowMs = policy.windowMs): PlannedAttempt[] {
-  const lastStartMs = windowMs - policy.lastStartMarginMs
+export function planRun(policy: RetryPolicy, runMs = policy.runMs): PlannedAttempt[] {
+  const lastStartMs = runMs - policy.lastStartMarginMs
   const planned: PlannedAttempt[] = []
   for (let number = 1, atMs = 0; planned.length < 1_000; number++) {
     const waitMs = delayAfterMs(number, policy, () => 0.5)
     planned.push({ number, atMs, waitMs })
     if (atMs >= lastStartMs) break
-    // The last one is pulled forward to just inside the window.
+    // The last one is pulled forward to just inside the run.
     atMs = Math.min(atMs + waitMs, lastStartMs)
   }
   return planned
 }
 
-/** From an instant within the window to 0…1, so that 5 s and 6 days both have room. */
-export function timeScale(baseMs: number, windowMs: number): (ms: number) => number {
-  const whole = Math.log1p(windowMs / baseMs)
+/** From an instant within the run to 0…1, so that 5 s and 6 days both have room. */
+export function timeScale(baseMs: number, runMs: number): (ms: number) => number {
+  const whole = Math.log1p(runMs / baseMs)
   return (ms) => Math.min(1, Math.log1p(Math.max(0, ms) / baseMs) / whole)
 }
 
@@ -107,12 +107,12 @@ const NICE_MS = [
 ]
 
 /** Round spans for an axis, each at least `apart` (0…1) from the one before and from the end. */
-export function axisTicks(scale: (ms: number) => number, windowMs: number, apart: number) {
+export function axisTicks(scale: (ms: number) => number, runMs: number, apart: number) {
   const ticks: number[] = []
   let lastAt = 0
   for (const ms of NICE_MS) {
     const at = scale(ms)
-    if (ms >= windowMs || at - lastAt < apart || 1 - at < apart) continue
+    if (ms >= runMs || at - lastAt < apart || 1 - at < apart) continue
     ticks.push(ms)
     lastAt = at
   }

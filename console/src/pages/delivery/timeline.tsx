@@ -63,7 +63,7 @@ function runsOf(delivery: DeliveryDetail, policy: Policy): Run<DeliveryAttempt>[
   const hasBegun = delivery.state !== 'PENDING' || delivery.deadlineAt !== null
   if (runs.length > 0 && hasBegun) return runs
   const startMs = Date.parse(delivery.nextAttemptAt ?? delivery.createdAt)
-  return [...runs, { attempts: [], startMs, deadlineMs: startMs + policy.windowMs }]
+  return [...runs, { attempts: [], startMs, deadlineMs: startMs + policy.runMs }]
 }
 
 function Curve({
@@ -84,8 +84,8 @@ function Curve({
   const policy = retryPolicy()
   /** An instant of the wall clock, as time of the delivery clock since the first attempt. */
   const toClockMs = (atMs: number) => (atMs - run.startMs) * faster
-  const windowMs = toClockMs(run.deadlineMs)
-  const scaleX = timeScale(policy.baseMs, windowMs)
+  const runMs = toClockMs(run.deadlineMs)
+  const scaleX = timeScale(policy.baseMs, runMs)
   const scaleY = waitScale(policy)
   const innerWidth = Math.max(120, width - MARGIN.left - MARGIN.right)
   const innerHeight = HEIGHT - MARGIN.top - MARGIN.bottom
@@ -93,7 +93,7 @@ function Curve({
   const y = (waitMs: number) => MARGIN.top + (1 - scaleY(waitMs)) * innerHeight
   const bottom = MARGIN.top + innerHeight
 
-  const plan = planRun(policy, windowMs)
+  const plan = planRun(policy, runMs)
   const waitOf = (number: number) => plan[Math.min(number, plan.length) - 1]?.waitMs ?? policy.capMs
   const line = plan.map(({ atMs, waitMs }) => `${x(atMs)},${y(waitMs)}`)
   const above = plan.map(({ atMs, waitMs }) => `${x(atMs)},${y(waitMs * (1 + policy.jitter))}`)
@@ -132,7 +132,7 @@ function Curve({
         <text className="axis-name" x={4} y={14}>
           wait for the next attempt
         </text>
-        {axisTicks(scaleX, windowMs, 64 / innerWidth).map((ms) => (
+        {axisTicks(scaleX, runMs, 64 / innerWidth).map((ms) => (
           <text key={ms} className="axis-text" x={x(ms)} y={bottom + 24} textAnchor="middle">
             {toSpanText(ms)}
           </text>
@@ -147,15 +147,9 @@ function Curve({
           <circle key={number} className="planned" cx={x(atMs)} cy={y(waitMs)} r={2.5} />
         ))}
 
-        <line
-          className="deadline"
-          x1={x(windowMs)}
-          x2={x(windowMs)}
-          y1={MARGIN.top - 8}
-          y2={bottom}
-        />
-        <text className="deadline-text" x={x(windowMs)} y={14} textAnchor="end">
-          deadline, {toSpanText(windowMs)}
+        <line className="deadline" x1={x(runMs)} x2={x(runMs)} y1={MARGIN.top - 8} y2={bottom} />
+        <text className="deadline-text" x={x(runMs)} y={14} textAnchor="end">
+          deadline, {toSpanText(runMs)}
         </text>
         {isOpen && run.attempts.length > 0 && nowMs < run.deadlineMs ? (
           <line

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import type { Outcome } from './delivery.ts'
 import { CHECK_ITEMS } from './receiver-check-items.ts'
-import { runReceiverCheck } from './receiver-check-run.ts'
+import { runReceiverCheck } from './receiver-checker.ts'
 import { toSigningKey } from './signature.ts'
 
 const ALL_POSTS = 13
