@@ -1,11 +1,11 @@
-// A map that never outgrows its limit. One rule for all: what was set longest ago goes first. Reading moves
-// nothing, so a look costs what it costs in any map; a user that wants the least recently used to go first
-// sets the value again with each use.
+// A map that never outgrows its limit: what was set longest ago goes first. Reading moves nothing, so it costs
+// no more than in a plain Map; a caller that wants the least recently used to go first sets the value again
+// with each use.
 
 /**
- * Of a large limit, forgotten at once: to find its oldest key, a Map passes by the slots of all that it has
- * deleted (50 to 300 µs in a large one). An iterator that is kept for the next time would pass by them only
- * once, but it holds every table that the Map has outgrown: memory grows without end.
+ * A large map forgets this share of its limit at once: to find its oldest key, a Map skips the entries of all
+ * that it has deleted (50 to 300 µs in a large one). An iterator that is kept would skip them only once, but it
+ * holds every table that the Map has outgrown: memory grows without end.
  */
 const FORGOTTEN_SHARE = 1 / 1_024
 

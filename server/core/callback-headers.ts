@@ -26,7 +26,7 @@ export interface CallbackHead {
 
 /**
  * W3C trace context where no tracing SDK runs: the trace is the event and the span the delivery, so that all
- * attempts and endpoints of one change join up. A test has no delivery: another id stands for the span.
+ * attempts and endpoints of one change join up. A test has no delivery: another id is its span.
  */
 export function traceparentOf(eventId: string, deliveryId: string): string {
   // Slices, not replaceAll: this is made for every attempt.

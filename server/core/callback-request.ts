@@ -1,5 +1,5 @@
 // One POST of a callback, on its way from the code that makes it to the socket or the listener that takes it.
-// What the stations on this way need to know of it is a member: nothing is parsed back out of its headers.
+// All that the code on this way needs to know is a member: nothing is parsed back out of the headers.
 
 import type { Outcome } from './delivery.ts'
 
@@ -24,6 +24,6 @@ export interface CallbackRequest {
 
 export interface AttemptResult {
   outcome: Outcome
-  /** Until the answer's header, which decides; for a failure, until it was one. */
+  /** Until the answer's header, which decides the outcome; otherwise until the attempt failed. */
   durationMs: number
 }

@@ -88,7 +88,7 @@ function nameFault(host: string): CallbackUrlCode | null {
   const labels = host.split('.')
   if (host.length > 253 || !labels.every((label) => LABEL.test(label))) return 'malformed-url'
   const isRefused = REFUSED_NAMES.some((name) => host === name || host.endsWith(`.${name}`))
-  // A name without a dot is completed by somebody's search domain: it means a neighbour.
+  // A resolver completes a name without a dot by its search domain: it would mean a neighbour.
   return isRefused || labels.length === 1 ? 'forbidden-host' : null
 }
 

@@ -1,7 +1,7 @@
 // The body of a callback: the payment's canonical text with the file inside its document. Made of
 // what is stored once (text and file), and the same bytes on every attempt and every replay.
 
-/** The bytes between text and file, and behind the file. */
+/** The bytes between text and file, and after the file. */
 const BEFORE_FILE = Buffer.from(',"base64EncodedFile":"')
 const BEHIND_FILE = Buffer.from('"}}')
 

@@ -37,7 +37,7 @@ test('many failures in a row and for ten seconds open it, for five', () => {
   assert.equal(OPENED.probeAtMs, 15_000)
 })
 
-test('one success in between starts the count anew', () => {
+test('one success in between restarts the count', () => {
   const interrupted = afterAttempt(failing(every(19, 1_000)), true, POLICY, 19_000)
   assert.equal(interrupted, CLOSED_CIRCUIT)
   assert.equal(failing(every(19, 1_000), interrupted).state, 'CLOSED')

@@ -3,8 +3,8 @@
 //   OPEN ─▶ HALF_OPEN     its pause is over: one attempt that is due anyway goes as a probe
 //   HALF_OPEN ─▶ CLOSED   the probe got its 200
 //             ─▶ OPEN     it did not: a pause twice as long, up to 5 minutes
-// A circuit postpones and never drops. Its longest pause is 5 minutes, so that whatever ends behind it
-// has seen a probe fail within the last 5 minutes of its time.
+// A circuit postpones and never drops. Its longest pause is 5 minutes, so that a delivery which ends while
+// it is open has seen a probe fail within the last 5 minutes of its run.
 
 export interface CircuitPolicy {
   failuresToOpen: number

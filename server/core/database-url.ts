@@ -36,19 +36,19 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
     const tail = all.size > 0 ? `?${all.toString().replaceAll('+', '%20')}` : ''
     return `${scheme}${user}${host}${path}${tail}`
   })
-  // A user without a host is well-formed for PostgreSQL, whose host may stand in the query.
+  // A user without a host is well-formed for PostgreSQL, whose host may be in the query.
   if (!urls.every((url) => URL.canParse(url.replace(/@(?=[/?]|$)/, '@localhost')))) return undefined
   return { urls, mustTakeWrites: urls.length > 1 || attributes !== null }
 }
 
 interface Host {
-  /** What stands between the user and the path. */
+  /** The text between the user and the path. */
   host: string
   /** What the query says of it. */
   extra: readonly [string, string][]
 }
 
-/** `a:1,b:2` before the path, or `host=a,b&port=1,2` in the query, where folders of sockets stand, too. */
+/** `a:1,b:2` before the path, or `host=a,b&port=1,2` in the query, which may name folders of sockets, too. */
 function splitHosts(authority: string, search: URLSearchParams): readonly Host[] | undefined {
   const named = search.get('host')?.split(',')
   const ports = search.get('port')?.split(',')

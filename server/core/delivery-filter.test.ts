@@ -54,7 +54,7 @@ test('ids are lower case, instants are milliseconds, states have one order and n
   assert.deepEqual(parseDeliveryFilter({ state: ['PENDING'] }).states, ['PENDING'])
 })
 
-test('all faults are told at once, where they are, in a query or in a body', () => {
+test('all faults are reported at once, where they are, in a query or in a body', () => {
   const wrong = {
     clientId: 'x',
     state: 'DELIVERED,LOST',

@@ -1,4 +1,4 @@
-// Which deliveries somebody means: the filter of the lists and of bulk replay, in one form for both.
+// The filter of delivery lists and of bulk replay, in one form for both.
 // Parsed from a query or from a member of a body; every fault is reported, each with its pointer.
 
 import { DELIVERY_STATES, type DeliveryState } from './delivery.ts'

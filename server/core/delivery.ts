@@ -82,7 +82,7 @@ export function outcomeCode(outcome: Outcome): string {
 }
 
 /**
- * An outcome's code as its client is told it. A name that is unknown and one that leads only to forbidden
+ * An outcome's code as its client sees it. A name that is unknown and one that leads only to forbidden
  * addresses are one and the same: clients choose names, and the difference would tell them which exist in
  * the operator's own network.
  */

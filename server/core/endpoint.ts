@@ -31,7 +31,7 @@ export interface Endpoint {
 /** The name that lists give to the algorithm of the signature. */
 export const HMAC_ALGORITHM = 'SHA_256' as const
 
-/** For so long after a rotation the old key signs beside the new one (decisions, Callbacks §4). */
+/** After a rotation the old key signs beside the new one for this long (decisions, Callbacks §4). */
 export const KEY_OVERLAP_MS = 24 * 3_600_000
 
 /** Which share of the endpoints this one belongs to: the same in every process, for ever. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { SAMPLE } from '../../test/support/payment-sample.ts'
 import { isErased } from './erasure.ts'
 
-test('an erased text is told by its second member, and by nothing that a payment can say', () => {
+test('an erased text is known by its second member, and by nothing that a payment can say', () => {
   const id = randomUUID()
   assert.equal(isErased(`{"id":"${id}","erasedAt":"2026-11-15T09:30:00.000Z","status":{}}`), true)
   assert.equal(

@@ -1,4 +1,4 @@
-// The closed list of what a caller can be told. Throw a ServiceError for the caller's mistakes;
+// The closed list of errors that a caller can get. Throw a ServiceError for the caller's mistakes;
 // what the world does (an endpoint's 500, a timeout) is a value, and our own mistakes are plain Errors.
 // http/problems.ts holds the one table from code to status and title; docs/problems.md a section each.
 

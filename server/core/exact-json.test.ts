@@ -54,7 +54,7 @@ const AMOUNT_CASES: [string, string | undefined][] = [
   ['{"\\u0061\\u006d\\u006f\\u0075\\u006e\\u0074":{"amount":1.0}}', '1.0'],
   ['{"\\u0061":{"amount":1.0}}', undefined],
   ['{"\\\\amount":{"amount":1.0}}', undefined],
-  // Look-alikes at other places.
+  // Look-alikes elsewhere.
   ['{"amount":{"amount":{"amount":1.0}}}', undefined],
   ['{"amount":{"amount":[1.0]}}', undefined],
   ['{"amount":[{"amount":1.0}]}', undefined],

@@ -1,5 +1,5 @@
 // Request bytes to a value, with the one number whose digits matter kept as written: JSON.parse
-// turns 100.00 and 9007199254740993 into binary floats, so a scan of the same text finds what
+// makes binary floats of 100.00 and 9007199254740993, so a scan of the same text finds what
 // `amount.amount` looked like. The value is always JSON.parse's own; the scan only adds the digits
 // and the limits.
 
@@ -19,7 +19,7 @@ export const VALUES_MAX = 10_000
 // ignoreBOM means: leave it in the text, where JSON.parse refuses it (RFC 8259 §8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Throws `malformed-json`. The causes stay behind: V8's messages quote the text they refuse. */
+/** Throws `malformed-json`, without its cause: V8's messages quote the text that they refuse. */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   let text: string
   try {
@@ -97,14 +97,14 @@ function refuse(what: string): never {
   throw new ServiceError('malformed-json', `The body is ${what}.`)
 }
 
-/** Where the string that opens at `start` closes: at a quote behind an even run of backslashes. */
+/** Where the string that opens at `start` closes: at a quote after an even number of backslashes. */
 function stringEnd(text: string, start: number): number {
   for (let end = start; ; ) {
     end = text.indexOf('"', end + 1)
     if (end === -1) return text.length
-    let run = end
-    while (text.charCodeAt(run - 1) === BACKSLASH) run--
-    if ((end - run) % 2 === 0) return end
+    let first = end
+    while (text.charCodeAt(first - 1) === BACKSLASH) first--
+    if ((end - first) % 2 === 0) return end
   }
 }
 

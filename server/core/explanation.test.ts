@@ -206,7 +206,7 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
     'Your endpoint has been paused since 09:15. Nothing is lost: this delivery goes out, in order, once the endpoint is set to ACTIVE, and the wait does not count.',
   ],
   [
-    'a listener that nobody listens at',
+    'a listener without a request',
     {
       ...FRESH,
       nextAttemptAtMs: null,
@@ -370,10 +370,11 @@ describe('explanations', () => {
     }
   })
 
-  test('only the operator is told whether a name is unknown or private', () => {
-    const told = (outcome: string) => explain(failed(outcome), { ...CONTEXT, reader: 'operator' })
-    assert.match(told('dns-error'), /found no address for the name of the host/)
-    assert.match(told('blocked-address'), /was blocked/)
+  test('only the operator learns whether a name is unknown or private', () => {
+    const explained = (outcome: string) =>
+      explain(failed(outcome), { ...CONTEXT, reader: 'operator' })
+    assert.match(explained('dns-error'), /found no address for the name of the host/)
+    assert.match(explained('blocked-address'), /was blocked/)
   })
 
   test('a faster clock has the same number of attempts and shorter spans', () => {

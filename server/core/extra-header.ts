@@ -5,7 +5,7 @@
 const HEADER_VALUE_CHARACTERS_MAX = 1024
 
 export const HEADER_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
-// Printable ASCII. Node itself lets TAB and é pass, and a careless latin-1 turns U+010A into a line feed.
+// Printable ASCII. Node itself lets TAB and é pass, and a careless latin-1 makes a line feed of U+010A.
 export const HEADER_VALUE_PATTERN = '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$'
 const NAME = new RegExp(HEADER_NAME_PATTERN)
 const VALUE = new RegExp(HEADER_VALUE_PATTERN)

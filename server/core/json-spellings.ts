@@ -3,7 +3,7 @@
 
 import { NESTING_LEVELS_MAX, parseJson } from './exact-json.ts'
 
-/** Larger bodies hold a file; writing those ten times over would cost more than it tells. */
+/** Larger bodies hold a file; writing those ten times over is not worth the time. */
 const BYTES_MAX = 256 * 1_024
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
@@ -109,8 +109,8 @@ const ORDER = [
 ]
 
 /**
- * A parsed payment as it was sent, as far as it can be told: a parser has dropped the zeros behind the
- * point, so that 100.00 came to be 100. Amounts have at most a few of them.
+ * A parsed payment as it may have been sent: a parser drops the zeros after the decimal point, so that 100.00
+ * becomes 100. Amounts have at most a few of them.
  */
 function* asPaybell(value: Json): Generator<string> {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return
@@ -121,11 +121,11 @@ function* asPaybell(value: Json): Generator<string> {
   if (amount === null || typeof amount !== 'object' || Array.isArray(amount)) return
   const digits = JSON.stringify(amount.amount)
   if (digits === undefined || !/^-?\d+(\.\d+)?$/.test(digits)) return
-  const [before, behind] = text.split(`"amount":{"amount":${digits},`, 2)
-  if (before === undefined || behind === undefined) return
+  const [before, after] = text.split(`"amount":{"amount":${digits},`, 2)
+  if (before === undefined || after === undefined) return
   for (let zeros = 1; zeros <= 4; zeros++) {
     const written = `${digits}${digits.includes('.') ? '' : '.'}${'0'.repeat(zeros)}`
-    yield `${before}"amount":{"amount":${written},${behind}`
+    yield `${before}"amount":{"amount":${written},${after}`
   }
 }
 

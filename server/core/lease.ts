@@ -11,7 +11,7 @@ export interface LeasePolicy {
   /** The longest an attempt can take, and the time set aside to record it. */
   attemptMsMax: number
   recordingMsMax: number
-  /** A process that has shown no life for this long counts for nothing when shards are shared out. */
+  /** A process that has shown no life for this long gets no share of the shards. */
   processGoneAfterMs: number
 }
 

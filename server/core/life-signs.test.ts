@@ -33,7 +33,7 @@ test('what is no longer there is forgotten, and starts again when it comes back'
   assert.equal(signs.silentFor(LEASE_MS, 45_000).size, 1)
 })
 
-test('whoever is seen for the first time counts as alive until it was silent for long', () => {
+test('what is seen for the first time counts as alive until it was silent for long', () => {
   const signs = new LifeSigns<string>()
   signs.read(reading({ a: '1', b: '1' }), 0)
   assert.equal(signs.countAlive(10_000, 9_999), 2)

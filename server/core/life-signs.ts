@@ -1,5 +1,5 @@
-// Who has shown life, and when, on the watcher's own clock. A mark is whatever the database holds of
-// the watched: only whether it has changed counts, never what it says, so no foreign clock is believed.
+// Which processes or leases have shown life, and when, on the watcher's own clock. A mark is whatever the database holds of
+// the watched: only whether it has changed counts, never its value, so no other clock is trusted.
 
 interface Sign {
   mark: string

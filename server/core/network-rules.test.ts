@@ -219,7 +219,7 @@ test('S9: an allowed network opens its own addresses in its own family only', ()
   }
 })
 
-test('a list of networks is read whole, and every fault in it is told', () => {
+test('a list of networks is read whole, and every fault in it is reported', () => {
   assert.deepEqual(parseNetworks(''), { networks: [], faults: [] })
   assert.deepEqual(parseNetworks(' 10.0.0.0/8 ,, fd00::/8,192.168.1.7/32 '), {
     networks: ['10.0.0.0/8', 'fd00::/8', '192.168.1.7/32'],

@@ -1,6 +1,6 @@
 // Which IP addresses a callback may go to. Registration and sending ask the same question here, so
 // that neither is laxer than the other. What is not plainly a public unicast address is refused.
-// ipaddr.js is the one library that core imports: it is pure, and IP parsing is not to be hand-written.
+// ipaddr.js is the one library that core imports: it is pure, and IP parsing should not be hand-written.
 
 import ipaddr from 'ipaddr.js'
 
@@ -11,8 +11,8 @@ export interface TargetPolicy {
   allowedNetworks: readonly string[]
 }
 
-// IANA's special-purpose registry (RFC 6890 and its updates), which is more than "private": a
-// benchmarking or documentation address is nobody's callback either.
+// IANA's special-purpose registry (RFC 6890 and its updates), which is more than "private": no receiver has
+// a benchmarking or documentation address either.
 const REFUSED_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

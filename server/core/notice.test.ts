@@ -36,7 +36,7 @@ function kindsOf(endpoint: NoticedEndpoint, told: Told, nowMs: number): readonly
 }
 
 describe('notices', () => {
-  test('a failing endpoint is told of after 1 h, 1 d, 3 d and 6 d, once each', () => {
+  test('a failing endpoint makes a notice after 1 h, 1 d, 3 d and 6 d, once each', () => {
     let told = NOTHING
     const toldAtHours: number[] = []
     for (let hour = 0; hour < 8 * 24; hour++) {
@@ -51,13 +51,13 @@ describe('notices', () => {
     assert.equal(told.sequence, 4)
   })
 
-  test('whoever was away for days hears of it once, not once for each step', () => {
+  test('after days without a look one notice is made, not one for each step', () => {
     const decided = decideNotices(ENDPOINT, NOTHING, POLICY, START + 4 * DAY_MS)
     assert.equal(decided.notices.length, 1)
     assert.equal(decided.told.failingTold, 3)
   })
 
-  test('a success is a recovery only of what was told, also when it fails again already', () => {
+  test('a success is a recovery only of what a notice has reported, also when it fails again already', () => {
     const healthy = { ...ENDPOINT, failingSinceMs: null }
     const { told } = decideNotices(ENDPOINT, NOTHING, POLICY, START + HOUR)
     assert.deepEqual(kindsOf(healthy, NOTHING, START + HOUR), [])
@@ -70,7 +70,7 @@ describe('notices', () => {
     ])
   })
 
-  test('what is paused or disabled is not told to be failing', () => {
+  test('what is paused or disabled is not reported as failing', () => {
     const paused = { ...ENDPOINT, status: 'PAUSED' as const, inactiveSinceMs: START }
     assert.deepEqual(kindsOf(paused, NOTHING, START + DAY_MS), [])
     const disabled = { ...ENDPOINT, status: 'DISABLED' as const, inactiveSinceMs: START + DAY_MS }
@@ -80,11 +80,11 @@ describe('notices', () => {
       ['notice.endpoint_disabled'],
     )
     assert.deepEqual(kindsOf(disabled, told, START + 2 * DAY_MS), [])
-    const anew = { ...disabled, inactiveSinceMs: START + 9 * DAY_MS }
-    assert.deepEqual(kindsOf(anew, told, START + 9 * DAY_MS), ['notice.endpoint_disabled'])
+    const again = { ...disabled, inactiveSinceMs: START + 9 * DAY_MS }
+    assert.deepEqual(kindsOf(again, told, START + 9 * DAY_MS), ['notice.endpoint_disabled'])
   })
 
-  test('exhausted deliveries are told of together, at most every 5 minutes, with their number', () => {
+  test('exhausted deliveries share a notice, at most every 5 minutes, with their number', () => {
     const told = { ...NOTHING, exhaustedTotal: 40, exhaustedUntold: 12 }
     const healthy = { ...ENDPOINT, failingSinceMs: null }
     const first = decideNotices(healthy, told, POLICY, START)

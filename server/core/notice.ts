@@ -1,6 +1,6 @@
-// What the operator is told without asking, and when: an endpoint has been failing for an hour, a day,
-// three days, six days; it has recovered; it was disabled; deliveries of it are exhausted. Each change
-// is told once. Pure: facts and what was told before go in, notices and what is told now come out.
+// The notices that the operator gets, and when: an endpoint has been failing for an hour, a day, three
+// days, six days; it has recovered; it was disabled; deliveries of it are exhausted. Each change makes one
+// notice. Pure: facts and earlier notices (`Told`) go in, notices and the next `Told` come out.
 
 import { DAY_MS } from './backoff.ts'
 import type { EndpointStatus } from './endpoint.ts'
@@ -14,9 +14,9 @@ const NOTICE_KINDS = [
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
 export interface NoticePolicy {
-  /** For how long an endpoint has failed when it is told of, and told of again. */
+  /** For how long an endpoint has failed when its first notice is made, and each further one. */
   failingAfterMs: readonly number[]
-  /** Exhausted deliveries of one endpoint are told of together, at most so often. */
+  /** Exhausted deliveries of one endpoint share a notice; there is at most one in this time. */
   exhaustedEveryMs: number
 }
 
@@ -44,7 +44,7 @@ export interface NoticedEndpoint {
   pending: number
 }
 
-/** What has been told of it. */
+/** What the notices so far have said of it. */
 export interface Told {
   sequence: number
   failingSinceMs: number | null
@@ -61,7 +61,7 @@ export interface Notice {
   text: string
 }
 
-/** The notices that are due now, in order, and what is told once they are on their way. */
+/** The notices that are due now, in order, and what has been said once they are on their way. */
 export function decideNotices(
   endpoint: NoticedEndpoint,
   before: Told,
@@ -100,13 +100,13 @@ export function decideNotices(
   return { notices, told }
 }
 
-/** It was told to be failing, and a success has come since, even if it fails again by now. */
+/** A notice said that it fails, and it has succeeded since, even if it fails again by now. */
 function hasRecovered({ failingSinceMs }: NoticedEndpoint, told: Told): boolean {
   if (told.failingSinceMs === null) return false
   return failingSinceMs === null || failingSinceMs > told.failingSinceMs
 }
 
-/** How many of the steps have passed. Nothing is attempted while it is paused or disabled. */
+/** How many of the steps have passed. An endpoint is not attempted while it is paused or disabled. */
 function failingSteps(endpoint: NoticedEndpoint, policy: NoticePolicy, nowMs: number): number {
   const { failingSinceMs, status } = endpoint
   if (failingSinceMs === null || status !== 'ACTIVE') return 0

@@ -1,4 +1,4 @@
-// Whoever acts for the operator, and what each role may do. Every route of the operator names the role
+// Who acts for the operator, and what each role may do. Every route of the operator names the role
 // that suffices for it; an admin may do everything, and the other two have nothing in common.
 
 export const ROLES = ['admin', 'ingest', 'viewer'] as const

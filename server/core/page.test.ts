@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pageCount, pageOffset, toPageRequest } from './page.ts'
 
-test('page 0 of 20 is what nobody asked for otherwise', () => {
+test('page 0 of 20 is the default', () => {
   assert.deepEqual(toPageRequest({}), { number: 0, size: 20 })
 })
 

@@ -1,5 +1,5 @@
 // Pages of lists that stay small (decisions, Webhooks §2): zero-based, at most 100 items. A page past
-// the end is empty, not an error, and still tells the totals.
+// the end is empty, not an error, and still gives the totals.
 
 export const PAGE_SIZE_DEFAULT = 20
 export const PAGE_SIZE_MAX = 100

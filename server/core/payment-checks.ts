@@ -79,7 +79,7 @@ export function uuid(value: unknown): string | Fault {
   return isUuid(value) ? value.toLowerCase() : NOT_A_UUID
 }
 
-/** A uuid that is named in two places: both must say the same. */
+/** A uuid that is given twice: both must be the same. */
 export function sameUuid(other: string, mismatch = ID_MISMATCH): Check<string> {
   return (value) => {
     const id = uuid(value)
@@ -123,7 +123,7 @@ const OUT_OF_RANGE = new Fault(
 
 export function version(value: unknown): number | Fault {
   if (typeof value !== 'number') return NOT_A_NUMBER
-  // Adding 0 makes 0 of -0, which would be another value to whoever compares them strictly.
+  // Adding 0 makes 0 of -0, which strict comparison takes for another value.
   return Number.isSafeInteger(value) ? value + 0 : OUT_OF_RANGE
 }
 

@@ -89,7 +89,7 @@ function readPayment(
   amountText: string | undefined,
   pathId: string | undefined,
 ): PaymentWrite {
-  // Derived from the state, whatever is said here; but a wrong type is a mistake worth telling.
+  // Derived from the state, whatever is said here; but a wrong type is a mistake worth reporting.
   fields.optional('/complete', body.complete, boolean)
   return {
     id: readId(fields, body.id, pathId),

@@ -12,7 +12,7 @@ const payment = (changes: Record<string, unknown> = {}) => {
   return { ...write, status, createdAt: write.createdAt ?? '2026-01-31T09:30:00Z' }
 }
 
-test('the fields stand in the order of the interface, document last, and without the file', () => {
+test('the fields are in the order of the interface, document last, and without the file', () => {
   assert.equal(
     toPaymentText(payment({ completedAt: '2026-02-01T00:00:00Z' })),
     '{"id":"5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a01"' +
@@ -68,7 +68,7 @@ test('texts with quotes, line breaks and anything else come out as they went in'
   assert.deepEqual(new Set(kept), new Set([odd]))
 })
 
-test('the specimen is a valid payment: DRAFT, SPECIMEN, and nobody’s', () => {
+test('the specimen is a valid payment: DRAFT, SPECIMEN, and no real one', () => {
   const text = specimenPayment(Date.UTC(2026, 0, 31))
   const { value, amountText } = parseJson(Buffer.from(text))
   const write = parsePayment(value, amountText)

@@ -34,7 +34,7 @@ export function toInstantText(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** What a client without payments is shown, and what a test send carries: valid, and nobody's. */
+/** What a client without payments is shown, and what a test send carries: valid, and no real payment. */
 export function specimenPayment(nowMs: number): string {
   return toPaymentText({
     id: NIL_UUID,

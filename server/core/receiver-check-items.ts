@@ -51,7 +51,7 @@ export const CHECK_ITEMS: readonly CheckItem[] = [
     expects: 'refusal',
     posts: (material) => {
       const made = makeEvent(material)
-      // Signed as one thing, sent as another of the same length: somebody raises the amount.
+      // Signed as one text, sent as another of the same length, as if the amount were raised on the way.
       const raised = made.text.replace('"amount":100.00', '"amount":900.00')
       return [{ ...makePost(material, made), body: [Buffer.from(raised)] }]
     },

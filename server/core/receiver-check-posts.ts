@@ -1,4 +1,4 @@
-// What the posts of a receiver check are made of: payments that nobody ever made, signed as callbacks are.
+// What the posts of a receiver check are made of: payments that were never made, signed as callbacks are.
 
 import type { KeyObject } from 'node:crypto'
 import { callbackBodyParts } from './callback.ts'

@@ -1,8 +1,8 @@
-// Ask once, share the answer, keep it for a while. `look` says what is known without a promise, for paths on
-// which each one counts; `get` asks where nothing is known.
+// Asks once, shares the answer, keeps it for a while. `look` returns what is known without a promise, for paths
+// on which each promise counts; `get` asks where nothing is known.
 // - The age of an answer counts from the moment in which its question was asked, never from its arrival.
 // - Callers that come while a question is under way, and young enough, share its answer.
-// - A question that fails is answered to those who wait for it, and is not remembered.
+// - A question that fails rejects for all that wait for it, and is not remembered.
 // - After `forget`, no answer that was asked for before it is given to later callers.
 
 import { BoundedMap } from './bounded-map.ts'
@@ -16,8 +16,8 @@ export interface RememberedOptions<Answer> {
     ageMsMax: number | ((tookMs: number) => number)
   }
   /**
-   * Whether an answer is worth keeping; all are where this is left out. One that is not holds only for those
-   * who came before it was asked for: later callers ask again, as it may have become untrue for them.
+   * Whether an answer is worth keeping; all are where this is left out. One that is not holds only for
+   * callers that came before it was asked for: later ones ask again, as it may have become untrue for them.
    */
   isKept?(answer: Answer): boolean
 }
@@ -89,7 +89,7 @@ export class Remembered<Key, Answer extends NonNullable<unknown> | null> {
     this.#entries.set(key, { answer, askedAtMs, keptUntilMs, question: null })
   }
 
-  /** It has changed. Those who wait for an answer get it, but it is not kept. */
+  /** It has changed. Callers that wait for an answer get it, but it is not kept. */
   forget(key: Key): void {
     this.#entries.delete(key)
   }

@@ -58,7 +58,7 @@ export function readSetting(
   return mode === 'sandbox' ? (setting.sandboxFallback ?? setting.fallback) : setting.fallback
 }
 
-// An empty variable is what `.env` files and orchestrators leave behind for "not set".
+// An empty variable is what `.env` files and orchestrators leave for "not set".
 export function given(text: string | undefined): string | undefined {
   return text === undefined || text === '' ? undefined : text
 }

@@ -1,5 +1,5 @@
-// The diagnosis of the signature doctor, once a signature does not fit: each mistake is repeated on our side,
-// and told when the signature fits then. Nothing here changes what is valid.
+// The diagnosis of the signature doctor, once a signature does not fit: it repeats each known mistake, and names
+// the one with which the signature fits. Nothing here changes what is valid.
 
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { HMAC_HEADER } from './callback-headers.ts'
@@ -25,7 +25,7 @@ import {
   type Verdict,
 } from './signature-input.ts'
 
-/** Larger bodies hold a file: hashing those dozens of times would cost more than it tells. */
+/** Larger bodies hold a file: hashing those dozens of times is not worth the time. */
 const GUESSED_BYTES_MAX = 256 * 1_024
 
 /** Why at least one signature does not fit. Never changes what is valid. */

@@ -62,7 +62,7 @@ function ask({ headers = sent(), body = BODY, keys = ONE_KEY, event = null, nowM
     eventBody: event === null ? null : Buffer.from(event),
   })
   for (const { detail } of findings) {
-    assert.ok(!detail.includes(KEY) && !detail.includes(OLD_KEY), 'a key is told')
+    assert.ok(!detail.includes(KEY) && !detail.includes(OLD_KEY), 'a key is shown')
   }
   return { valid, codes: findings.map(({ code }) => code) }
 }
@@ -97,7 +97,7 @@ test('two spellings of a header name are one header', () => {
 })
 
 const REWRITTEN: Record<string, string> = {
-  'JavaScript, which drops the nought of 1250.50': JSON.stringify(JSON.parse(BODY)),
+  'JavaScript, which drops the zero of 1250.50': JSON.stringify(JSON.parse(BODY)),
   'two spaces of indentation': JSON.stringify(JSON.parse(BODY), null, 2),
   'other spacing, digits kept': BODY.replaceAll('":', '": ').replaceAll(',"', ', "'),
   'other order of members': JSON.stringify(
@@ -147,7 +147,7 @@ const CASES: Record<string, [Case, FindingCode[]]> = {
     { headers: { 'X-Paybell-Hmac': hmac(`${BODY}\n`) } },
     ['trailing-newline'],
   ],
-  'trailing-newline, told by the event': [
+  'trailing-newline, known from the event': [
     { body: `${BODY}\r\n`, event: BODY },
     ['trailing-newline'],
   ],
@@ -227,7 +227,7 @@ for (const [what, [given, codes]] of Object.entries(CASES)) {
   })
 }
 
-test('previous-key: valid for 24 hours, and told so', () => {
+test('previous-key: valid for 24 hours, and reported as such', () => {
   const headers = sent(BODY, { current: toSigningKey(OLD_KEY), previous: null })
   assert.deepEqual(ask({ headers, keys: KEYS }), { valid: true, codes: ['previous-key'] })
   const previous = sent(BODY, KEYS)['X-Paybell-Hmac-Previous'] as string

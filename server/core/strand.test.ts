@@ -47,7 +47,7 @@ test('when patience is over the next goes ahead', () => {
   assert.equal(stepOf([owed(1, NOW + 9, NOW - 1), owed(2, NOW)], 0), 2, 'patience of 0')
 })
 
-test('the last one gives way to nobody', () => {
+test('the last one gives way to none', () => {
   assert.equal(stepOf([owed(1, NOW + 600_000, NOW - 2 * PATIENCE)]), `until ${NOW + 600_000}`)
 })
 

@@ -1,5 +1,5 @@
 // What an access token says, and what it must look like before and after its signature is checked
-// (RFC 8725, RFC 9068). Pure: signing and verifying are the business of operations/. One token has one
+// (RFC 8725, RFC 9068). Pure: operations/ signs and verifies. One token has one
 // spelling: base64url decoders let 16 spellings of an Ed25519 signature pass, so every part must re-encode
 // to itself.
 

@@ -1,6 +1,6 @@
-// How many attempts may be in flight at one endpoint: as TCP finds out how much a path carries. It
+// How many attempts may be in flight at one endpoint, found out as TCP finds what a path carries. It
 // starts small, doubles with each round of successes, and halves when the endpoint fails. An endpoint
-// that comes back is therefore met by a ramp, never by a stampede.
+// that comes back therefore gets more step by step, never all at once.
 
 export interface Window {
   readonly size: number
