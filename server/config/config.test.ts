@@ -25,7 +25,7 @@ const PRODUCTION = {
 }
 
 function noFile(path: string): never {
-  throw new Error(`nobody asked for ${path}`)
+  throw new Error(`unexpected: ${path}`)
 }
 
 function production(env: Environment = {}, readFile: (path: string) => string = noFile) {

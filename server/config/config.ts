@@ -1,6 +1,6 @@
 // The settings of the service. loadConfig is pure and the only reader of the environment: it reports all
-// faults together, by name and never by value, and returns a frozen object. The door to config/, too: the
-// other rooms import from here.
+// faults together, by name and never by value, and returns a frozen object. The other rooms
+// import what they need of config/ from here.
 
 import { readFileSync } from 'node:fs'
 import { parseBaseUrl } from '../core/base-url.ts'
@@ -170,7 +170,7 @@ export function loadConfig(
   return Object.freeze(config)
 }
 
-/** Not a secret by itself, but a query of it may be one. */
+/** Not a secret, but its query may be one. */
 const MASKED: readonly string[] = ['PAYBELL_NOTICE_URL']
 
 function resolveSetting(
@@ -195,7 +195,7 @@ export function targetsOf(config: Pick<Config, 'mode' | 'allowedNetworks'>): Tar
   }
 }
 
-/** Events name their payment: it must not go before them. */
+/** Events name their payment: it must be kept as long as they are. */
 function retentionFaults({ paymentRetentionDays, retentionDays }: Config): string[] {
   if (paymentRetentionDays === null || paymentRetentionDays >= retentionDays) return []
   return ['PAYBELL_PAYMENT_RETENTION_DAYS must not be less than PAYBELL_RETENTION_DAYS']

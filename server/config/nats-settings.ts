@@ -12,7 +12,7 @@ export interface NatsSettings {
   credentials: string | null
 }
 
-/** Null: payments come in by other ways only. */
+/** Null when NATS is not used. */
 export function readNats(
   read: (name: SettingName) => string | undefined,
   faults: string[],
@@ -49,7 +49,7 @@ export function readNats(
   return settings
 }
 
-/** Dead letters must not come back as payments: they would go round for ever. */
+/** Dead letters must not come back as payments: they would circulate for ever. */
 function isSourceSubject(text: string): boolean {
   const tokens = text.split('.')
   const last = tokens.pop() ?? ''

@@ -14,7 +14,7 @@ export interface Policies {
   readonly circuit: Readonly<CircuitPolicy>
   readonly patienceMs: number
   readonly disableAfterMs: number
-  /** For so long after a rotation the old key signs beside the new one. */
+  /** After a rotation the old key signs beside the new one for this long. */
   readonly keyOverlapMs: number
   readonly notices: NoticeSpans
 }
