@@ -1,4 +1,4 @@
-// One attempt as a chain of values: prepared (bytes, headers, signatures), sent, concluded. Each is made from
+// One attempt as three values: prepared (bytes, headers, signatures), sent, concluded. Each is made from
 // the one before, so a wrong order does not compile. What goes wrong on our own side (a key that does not
 // open, a body that is gone) is an outcome like any other: it is retried on schedule and shows in the record.
 

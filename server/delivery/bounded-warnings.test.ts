@@ -22,7 +22,7 @@ test('one line of a kind every ten seconds, which tells of how many it speaks', 
   ])
 })
 
-test('another message, another error and what is no failure are told at once', () => {
+test('another message, another error and what is no failure are written at once', () => {
   const { lines, log } = create()
   log.warn({ error: 'away' }, 'a')
   log.warn({ error: 'away' }, 'b')

@@ -49,7 +49,7 @@ test('giving back twice gives back once', async () => {
   assert.deepEqual(order, [0, 1])
 })
 
-test('law: never more inside than the budget, unless alone; and everybody gets in at last', async () => {
+test('law: never more inside than the budget, unless alone; and all get in at last', async () => {
   const sizes = fc.array(fc.nat(20), { minLength: 1, maxLength: 30 })
   await fc.assert(
     fc.asyncProperty(sizes, fc.infiniteStream(fc.nat()), async (bytes, dice) => {

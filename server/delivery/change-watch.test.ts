@@ -7,12 +7,12 @@ import { CHANGE_WATCH_LIMITS, ChangeWatch, type ChangeWatchLimits } from './chan
 const POLL_MS = 1_000
 const START_MS = 1_000_000
 
-/** A watch over changes; tests add to them, and see what was read and what was told. */
+/** A watch over changes; tests add to them, and see what was read and what was handed over. */
 function watchOver(limits: Partial<ChangeWatchLimits> = {}) {
   const world = {
     changes: [] as ChangedEndpoint[],
     pages: [] as number[],
-    told: [] as string[],
+    handedOver: [] as string[],
     isAway: false,
   }
   const { store } = testEnvironment({
@@ -32,11 +32,11 @@ function watchOver(limits: Partial<ChangeWatchLimits> = {}) {
   const look = async () => {
     nowMs += POLL_MS
     world.pages = []
-    world.told = []
+    world.handedOver = []
     await watch.look(nowMs, (page) => {
-      for (const { endpointId } of page) world.told.push(endpointId)
+      for (const { endpointId } of page) world.handedOver.push(endpointId)
     })
-    return world.told
+    return world.handedOver
   }
   const change = (number: number, agoMs = 0) => {
     const endpointId = idOf(number)
@@ -46,7 +46,7 @@ function watchOver(limits: Partial<ChangeWatchLimits> = {}) {
   return { world, look, change }
 }
 
-test('a change is told once, and again when the endpoint changes again', async () => {
+test('a change is handed over once, and again when the endpoint changes again', async () => {
   const { look, change } = watchOver()
   change(1)
   assert.deepEqual(await look(), [idOf(1)])
@@ -55,7 +55,7 @@ test('a change is told once, and again when the endpoint changes again', async (
   assert.deepEqual(await look(), [idOf(1)])
 })
 
-test('a change that commits long after it began is told', async () => {
+test('a change that commits long after it began is handed over', async () => {
   const { look, change } = watchOver()
   await look()
   await look()
@@ -63,7 +63,7 @@ test('a change that commits long after it began is told', async () => {
   assert.deepEqual(await look(), [idOf(1)])
 })
 
-test('many changes are read page by page, and each is told', async () => {
+test('many changes are read page by page, and each is handed over', async () => {
   const { look, change, world } = watchOver({ pageMax: 10 })
   for (let number = 1; number <= 25; number++) change(number)
   assert.equal((await look()).length, 25)
@@ -77,18 +77,18 @@ test('after very many changes the overlap is read now and then only, and still n
   let read = 0
   for (let polls = 0; polls < 5; polls++) assert.deepEqual(await look(), [])
   change(200)
-  assert.deepEqual(await look(), [idOf(200)], 'what is new is told at once')
+  assert.deepEqual(await look(), [idOf(200)], 'what is new is handed over at once')
   change(201, 20_000)
-  const told: string[] = []
+  const handedOver: string[] = []
   for (let polls = 0; polls < 20; polls++) {
-    told.push(...(await look()))
+    handedOver.push(...(await look()))
     read += world.pages.reduce((sum, rows) => sum + rows, 0)
   }
-  assert.deepEqual(told, [idOf(201)], 'and what committed late, a little later')
+  assert.deepEqual(handedOver, [idOf(201)], 'and what committed late, a little later')
   assert.ok(read < 20 * 100 * 0.3, `${read} rows were read in 20 looks`)
 })
 
-test('what is remembered is bounded: the rest is told again', async () => {
+test('what is remembered is bounded: the rest is handed over again', async () => {
   const { look, change } = watchOver({ noticedMax: 3 })
   for (let number = 1; number <= 5; number++) change(number)
   await look()

@@ -16,7 +16,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
     rows,
     reads: [] as { cursors: readonly DueCursor[]; limit: number }[],
     strandReads: [] as (readonly StrandKey[])[],
-    meanwhile: async () => {},
+    duringRead: async () => {},
     parked: [] as string[],
     hungry: [] as Lane[],
   }
@@ -24,19 +24,19 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
     async readDue(cursors, untilMs, limit) {
       world.reads.push({ cursors, limit })
       const found = cursors.flatMap((cursor) => dueAfter(world.rows, cursor, untilMs, limit))
-      await world.meanwhile()
+      await world.duringRead()
       return found
     },
     async readStrands(keys, limitEach) {
       world.strandReads.push(keys)
       const found = keys.flatMap((key) => strandOf(world.rows, key).slice(0, limitEach))
-      await world.meanwhile()
+      await world.duringRead()
       return found
     },
     async readParked(_lane, afterId, limit) {
-      const behind = world.rows.filter((row) => row.nextAttemptAtMs === PARKED && row.id > afterId)
-      await world.meanwhile()
-      return behind.slice(0, limit)
+      const rest = world.rows.filter((row) => row.nextAttemptAtMs === PARKED && row.id > afterId)
+      await world.duringRead()
+      return rest.slice(0, limit)
     },
     readParkedLanes: async (shards) =>
       [1, 2].filter((shard) => shards.includes(shard)).map((shard) => laneOf(shard)),
@@ -117,7 +117,7 @@ test('it reads forward page by page until nothing is due, and then only what is 
   assert.ok((world.reads[3]?.cursors[0]?.afterMs ?? 0) > BASE_MS, 'not from the left edge')
 })
 
-test('rows of one instant are told apart by their ids: no page repeats or skips one', async () => {
+test('rows of one instant are ordered by their ids: no page repeats or skips one', async () => {
   const rows = dueRows(35).map((row) => ({ ...row, nextAttemptAtMs: BASE_MS }))
   const { reader, lanes, world } = readerOver(rows, { pageMax: 10 })
   reader.gain([1])
@@ -179,13 +179,13 @@ test('F22: a row that is older than every look back is found by the sweep', asyn
   assert.equal(lanes.size, 1)
 })
 
-test('a shard that is lost while it is being read is not believed', async () => {
+test('rows of a shard that is lost while it is being read are not taken', async () => {
   const { reader, lanes, world } = readerOver([...dueRows(3, 1), ...dueRows(4, 2)])
   reader.gain([1, 2])
-  world.meanwhile = async () => reader.lose([1])
+  world.duringRead = async () => reader.lose([1])
   await reader.read()
   assert.equal(lanes.size, 4)
-  world.meanwhile = async () => {}
+  world.duringRead = async () => {}
   await reader.read()
   assert.deepEqual(
     world.reads.at(-1)?.cursors.map(({ shard }) => shard),
@@ -197,8 +197,8 @@ test('a cursor that is moved back while it is being read stays back', async () =
   const { reader, lanes, world, nowMs } = readerOver([])
   reader.gain([1])
   await reader.read()
-  world.meanwhile = async () => {
-    world.meanwhile = async () => {}
+  world.duringRead = async () => {
+    world.duringRead = async () => {}
     world.rows.push(queued({ nextAttemptAtMs: nowMs - 50 }))
     reader.rewindTo(1, nowMs - 50)
   }
@@ -258,10 +258,10 @@ test('F4: a read that fails loses no strand that was wanted', async () => {
   const { reader, lanes, world } = readerOver(rows)
   reader.gain([1])
   for (const row of rows) reader.want(row)
-  world.meanwhile = () => Promise.reject(new Error('away'))
+  world.duringRead = () => Promise.reject(new Error('away'))
   await assert.rejects(reader.read(), /away/)
   await assert.rejects(reader.read(), /away/)
-  world.meanwhile = async () => {}
+  world.duringRead = async () => {}
   await reader.read()
   assert.equal(lanes.size, 3)
   assert.equal(world.strandReads.at(-1)?.length, 3)
@@ -273,12 +273,12 @@ test('a page whose strands could not be read is not lost behind the cursor', asy
   )
   const { reader, lanes, world } = readerOver(rows.slice(1))
   reader.gain([1])
-  world.meanwhile = async () => {
+  world.duringRead = async () => {
     if (world.strandReads.length === 1) throw new Error('away')
   }
   await assert.rejects(reader.read(), /away/)
   assert.equal(lanes.size, 0)
-  world.meanwhile = async () => {}
+  world.duringRead = async () => {}
   await reader.read()
   assert.equal(lanes.size, 1)
 })
@@ -299,8 +299,8 @@ test('I5: a strand that moved on while it was being read is read again', async (
   lanes.add(row, false, nowMs)
   const flight = lanes.next(nowMs, () => true) ?? assert.fail()
   reader.want(row)
-  world.meanwhile = async () => {
-    world.meanwhile = async () => {}
+  world.duringRead = async () => {
+    world.duringRead = async () => {}
     world.rows.length = 0
     lanes.answered(flight, { isSuccess: true, durationMs: 1, bodyBytes: 1 }, nowMs)
     lanes.settle(flight, null, nowMs)
@@ -338,7 +338,7 @@ test('regression: a look that is asked for at whatever moment is taken', async (
     reader.want(row)
     await Promise.all([reading, reader.read()])
     await turnOver()
-    assert.equal(lanes.size, 1, `asked for after ${moment} turns`)
+    assert.equal(lanes.size, 1, `asked for after ${moment} microtasks`)
   }
 })
 
@@ -358,12 +358,12 @@ test('a refill takes parked deliveries as due, page by page, and ends when there
   assert.ok(lanes.next(nowMs, () => true))
 })
 
-test('a refill for a shard that was lost meanwhile brings nothing', async () => {
+test('a refill for a shard that was lost during the read brings nothing', async () => {
   const rows = [queued({ nextAttemptAtMs: PARKED })]
   const { reader, lanes, world } = readerOver(rows)
   reader.gain([1])
   lanes.feeder.noteParked(rows[0] as QueuedDelivery)
-  world.meanwhile = async () => reader.lose([1])
+  world.duringRead = async () => reader.lose([1])
   await reader.refill(world.hungry[0] ?? assert.fail(), 100)
   assert.equal(lanes.size, 0)
 })

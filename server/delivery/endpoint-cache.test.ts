@@ -27,7 +27,7 @@ function endpoint({ clientKey, endpointId }: EndpointKey, url: string): SendingE
 
 const A = idOf(1)
 
-test('those asked for in one turn are read in one statement, each once', async () => {
+test('those asked for in one tick are read in one statement, each once', async () => {
   const { cache, reads } = cacheOverReads()
   const asked = [1, 2, 3, 1, 2].map((n) => cache.get(1, idOf(n)))
   await turnOver()

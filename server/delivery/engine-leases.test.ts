@@ -121,7 +121,7 @@ async function engineWithOneDue() {
   })
   await engine.start()
   const settle = async () => {
-    for (let turns = 0; turns < 20; turns++) await turnOver()
+    for (let ticks = 0; ticks < 20; ticks++) await turnOver()
   }
   await settle()
   const answerAll = async () => {
@@ -154,7 +154,7 @@ test('one that was merely ended by others keeps its shard', async () => {
   await engine.stop()
 })
 
-test('told that leases have moved, it renews at once', async () => {
+test('when leases have moved, it renews at once', async () => {
   const { engine, world, environment, settle } = await engineWithOneDue()
   environment.clock.advance(1)
   engine.wake({ shards: [], endpoints: [], leases: true })
@@ -178,7 +178,7 @@ test('a busy shard that is to leave goes when its attempt is settled, not a roun
   environment.clock.advance(1)
   world.answer = () => ({ ids: new Set([world.delivery.id]), lost: [] })
   await answerAll()
-  assert.ok(environment.timers.waitingMs.includes(0), 'an early renewal waits for its turn')
+  assert.ok(environment.timers.waitingMs.includes(0), 'an early renewal is scheduled')
   environment.timers.ring()
   await settle()
   assert.deepEqual(world.releases[1], [1])

@@ -32,7 +32,7 @@ function endpoint(number: number): LaneKey {
 
 /**
  * An engine that owns all shards, unless others hold them at first, over a store whose reads are counted and
- * end when the test says so. It sends nothing, unless it has places to send from.
+ * end when the test says so. It sends nothing, unless it has slots.
  */
 async function runningEngine({ isOwner = true, slots = 0 } = {}) {
   const world = {
@@ -115,7 +115,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
         inFlightMax: 1,
         ratePerSecond: null,
       },
-      // Without a place nothing is sent: what is taken up stays.
+      // Without a slot nothing is sent: what is taken up stays.
       slots,
       perLaneMax: 100,
       perBrokenLaneMax: 10,
@@ -184,7 +184,7 @@ test('thousands of lanes with parked work are refilled a few at a time', async (
   world.parked = Array.from({ length: 3_000 }, (_, number) => endpoint(number + 1))
   engine.wake({ shards: [], endpoints: world.parked })
   let most = 0
-  for (let turns = 0; engine.inMemory < 3_000 && turns < 5_000; turns++) {
+  for (let ticks = 0; engine.inMemory < 3_000 && ticks < 5_000; ticks++) {
     await turnOver()
     most = Math.max(most, world.ends.length)
     for (const end of world.ends.splice(0)) end()
@@ -209,7 +209,7 @@ test('regression: while the database is away, failures of one kind are one line 
   await engine.stop()
 })
 
-test('regression: what was accepted before its shard was gained is read, not believed', async () => {
+test('regression: what was accepted before its shard was gained is read, not taken as handed off', async () => {
   const { engine, world, environment, poll } = await runningEngine({ isOwner: false })
   const handOff = engine.beginAccept()
   // The commit; its former owner finds the delivery, delivers it and gives the shard up; then the reply.
@@ -233,7 +233,7 @@ test('regression: health that could not be written is written later, and nothing
   const attempt = async () => {
     environment.clock.advance(1)
     engine.beginAccept()([handedOff()])
-    for (let turns = 0; turns < 10; turns++) await turnOver()
+    for (let ticks = 0; ticks < 10; ticks++) await turnOver()
   }
   world.isAway = true
   await attempt()

@@ -30,8 +30,8 @@ export interface EngineEnvironment {
   /** The most that can have passed, for what must end in time: see cautious-clock.ts. */
   cautiousMs(): number
   random(): number
-  /** Calls `run` once after `ms`; returns the function that calls it off. */
-  setTimer(ms: number, run: () => void): () => void
+  /** Calls `task` once after `ms`; returns the function that calls it off. */
+  setTimer(ms: number, task: () => void): () => void
   store: DeliveryStore
   /** Never hangs. Rejects only if no byte was sent: the engine then does not count an attempt. */
   send(request: CallbackRequest): Promise<AttemptResult>

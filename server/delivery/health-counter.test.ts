@@ -11,7 +11,7 @@ const OK: Outcome = { kind: 'answered', status: 200 }
 const BUSY: Outcome = { kind: 'answered', status: 503 }
 const GONE: Outcome = { kind: 'unreachable', reason: 'connect-error' }
 
-test('it adds up for each endpoint, and starts anew when it is taken', () => {
+test('it adds up for each endpoint, and starts from zero when it is taken', () => {
   const counter = new HealthCounter()
   counter.count(A, OK, 3, 1_000)
   counter.count(A, BUSY, 300, 2_000)
@@ -82,7 +82,7 @@ test('of very many, those with failures are taken first, then those that have wa
     counter.take(endpointsMax, () => 'CLOSED').map(({ endpointId }) => endpointId)
   assert.deepEqual(taken(3), [4, 0, 1].map(idOf))
   assert.equal(counter.size, 3)
-  // Those that were taken and count anew wait behind those that have waited all along.
+  // Endpoints that were taken and counted again come after those that have waited all along.
   counter.count({ clientKey: 1, endpointId: idOf(0) }, OK, 3, 2_000)
   counter.count({ clientKey: 1, endpointId: idOf(2) }, OK, 3, 2_000)
   const [second, ...rest] = counter.take(10, () => 'CLOSED')

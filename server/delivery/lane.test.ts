@@ -31,7 +31,7 @@ function brokenLane(): Lane {
   return lane
 }
 
-test('a stranger gets two places; each success makes room for one more, up to the limit', () => {
+test('a new endpoint may have two in flight; each success makes room for one more, up to the limit', () => {
   const lane = makeLane()
   const begin = () => {
     let begun = 0

@@ -31,7 +31,7 @@ const SUCCESS = { isSuccess: true, durationMs: 5, bodyBytes: 100 }
 const FAILURE = { isSuccess: false, durationMs: 5, bodyBytes: 100 }
 
 function lanesWith(changes: Partial<LanesOptions> = {}) {
-  const told = {
+  const calls = {
     postponed: [] as { id: string; untilMs: number }[],
     parked: [] as string[],
     tooEarly: [] as string[],
@@ -43,16 +43,16 @@ function lanesWith(changes: Partial<LanesOptions> = {}) {
     { ...OPTIONS, ...changes },
     {
       onPostponed: (deliveries, untilMs) => {
-        told.postponed.push(...deliveries.map(({ id }) => ({ id, untilMs })))
+        calls.postponed.push(...deliveries.map(({ id }) => ({ id, untilMs })))
       },
-      onParked: (deliveries) => void told.parked.push(...deliveries.map(({ id }) => id)),
-      onTooEarly: ({ id }) => void told.tooEarly.push(id),
-      onDry: (strand) => void told.dry.push(strand.key),
-      onHungry: (lane, room) => void told.hungry.push({ endpointId: lane.endpointId, room }),
-      onEnded: ({ id }) => void told.ended.push(id),
+      onParked: (deliveries) => void calls.parked.push(...deliveries.map(({ id }) => id)),
+      onTooEarly: ({ id }) => void calls.tooEarly.push(id),
+      onDry: (strand) => void calls.dry.push(strand.key),
+      onHungry: (lane, room) => void calls.hungry.push({ endpointId: lane.endpointId, room }),
+      onEnded: ({ id }) => void calls.ended.push(id),
     },
   )
-  return { lanes, told }
+  return { lanes, calls }
 }
 
 /** The updates 1 … count of one payment. */
@@ -123,7 +123,7 @@ test('adding twice is adding once', () => {
   assert.equal(lanes.next(0, ANY), null)
 })
 
-test('a replay waits for nobody, and nobody for it', () => {
+test('a replay waits for no update, and none for it', () => {
   const { lanes } = lanesWith()
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
   lanes.add(first, false, 0)
@@ -169,12 +169,12 @@ test('regression: an older update is not sent while a newer one waits for its re
 })
 
 test('regression: an older update that is due leaves memory until the newer one is', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const failing = { attempts: 1, firstFailedAtMs: 0 }
   const [first, second] = updates(2, failing) as [QueuedDelivery, QueuedDelivery]
   lanes.putStrand([first, { ...second, nextAttemptAtMs: 5 * HOUR_MS }], true, 4 * HOUR_MS)
   assert.equal(lanes.size, 0)
-  assert.deepEqual(told.postponed, [{ id: first.id, untilMs: 5 * HOUR_MS }])
+  assert.deepEqual(calls.postponed, [{ id: first.id, untilMs: 5 * HOUR_MS }])
 })
 
 test('an older update goes on when the newer one has ended otherwise than by a 200', () => {
@@ -205,7 +205,7 @@ test('an older update whose time is over while it waits has a turn to end, not t
 })
 
 test('a long strand of which some were not read is read again when the one ahead has ended', () => {
-  const { lanes, told } = lanesWith({ keepMsMax: 1e12 })
+  const { lanes, calls } = lanesWith({ keepMsMax: 1e12 })
   const failing = { attempts: 1, firstFailedAtMs: 0 }
   const [first, , third] = updates(3, failing) as [QueuedDelivery, QueuedDelivery, QueuedDelivery]
   lanes.putStrand([first, third], false, HOUR_MS)
@@ -213,42 +213,42 @@ test('a long strand of which some were not read is read again when the one ahead
   assert.equal(sentBy(ahead).sequence, 3)
   lanes.answered(ahead, FAILURE, HOUR_MS)
   lanes.settle(ahead, null, HOUR_MS)
-  assert.deepEqual(told.dry, [ahead.strand.key], 'the second may go before the first')
+  assert.deepEqual(calls.dry, [ahead.strand.key], 'the second may go before the first')
   assert.equal(lanes.size, 0)
 })
 
 test('what waits for long leaves memory, and the database learns when it may move', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
   lanes.putStrand([first, second], true, 0)
   fail(lanes, next(lanes), 2 * HOUR_MS)
   assert.equal(lanes.size, 0)
-  assert.deepEqual(told.postponed, [{ id: second.id, untilMs: HOUR_MS }])
+  assert.deepEqual(calls.postponed, [{ id: second.id, untilMs: HOUR_MS }])
 })
 
 test('a strand that was read in part is read again when it has run dry', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
   lanes.putStrand([first], false, 0)
   assert.ok(lanes.add(second, true, 0), 'it will be read with the others')
   assert.equal(lanes.size, 1)
   const flight = next(lanes)
   deliver(lanes, flight)
-  assert.deepEqual(told.dry, [flight.strand.key])
+  assert.deepEqual(calls.dry, [flight.strand.key])
 })
 
 test('one handed off while its strand was read is not lost: the strand counts as read in part', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
   lanes.putStrand([first, second], true, 0)
   lanes.putStrand([first], true, 0)
   const flight = next(lanes)
   deliver(lanes, flight)
-  assert.deepEqual(told.dry, [flight.strand.key])
+  assert.deepEqual(calls.dry, [flight.strand.key])
 })
 
-test('a strand read while its attempt is under way keeps its place, and is read again after it', () => {
-  const { lanes, told } = lanesWith()
+test('a strand read while its attempt is under way keeps its slot, and is read again after it', () => {
+  const { lanes, calls } = lanesWith()
   const owed = updates(2)
   lanes.putStrand(owed, true, 0)
   const flight = next(lanes)
@@ -257,12 +257,12 @@ test('a strand read while its attempt is under way keeps its place, and is read 
   assert.equal(lanes.size, 2)
   deliver(lanes, flight)
   deliver(lanes, next(lanes))
-  assert.deepEqual(told.dry, [flight.strand.key])
+  assert.deepEqual(calls.dry, [flight.strand.key])
   assert.equal(lanes.size, 0)
 })
 
-test('I6: dropped and read anew while an attempt is under way, a payment still has one in flight', () => {
-  const { lanes, told } = lanesWith()
+test('I6: dropped and read again while an attempt is under way, a payment still has one in flight', () => {
+  const { lanes, calls } = lanesWith()
   const owed = updates(2)
   lanes.putStrand(owed, true, 0)
   const flight = next(lanes)
@@ -274,19 +274,19 @@ test('I6: dropped and read anew while an attempt is under way, a payment still h
   assert.equal(lanes.next(0, ANY), null)
   lanes.settle(flight, null, 0)
   assert.equal(lanes.next(0, ANY), null, 'what was read knows nothing of the 200')
-  assert.deepEqual(told.dry, [flight.strand.key])
+  assert.deepEqual(calls.dry, [flight.strand.key])
   assert.equal(lanes.size, 0)
   lanes.putStrand(owed.slice(1), true, 0)
   assert.equal(sentBy(next(lanes)).sequence, 2)
 })
 
 test('an outcome that could not be recorded makes the strand be read again', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   lanes.putStrand(updates(2), true, 0)
   const flight = next(lanes)
   lanes.answered(flight, SUCCESS, 0)
   lanes.settleUnknown(flight, 0)
-  assert.deepEqual(told.dry, [flight.strand.key])
+  assert.deepEqual(calls.dry, [flight.strand.key])
   assert.equal(lanes.size, 0)
   assert.equal(lanes.inFlight, 0)
 })
@@ -318,7 +318,7 @@ test('a read that was under way when its endpoint changed is out of date for all
 })
 
 test('deliveries that are delivered or superseded are over; those to be tried again are not', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const owed = updates(3, { firstFailedAtMs: 0, attempts: 1 })
   lanes.putStrand(owed, true, HOUR_MS)
   const ahead = next(lanes, HOUR_MS)
@@ -326,7 +326,7 @@ test('deliveries that are delivered or superseded are over; those to be tried ag
   lanes.dropElders(ahead)
   lanes.settle(ahead, null, HOUR_MS)
   assert.deepEqual(
-    told.ended,
+    calls.ended,
     owed.map(({ id }) => id),
   )
   const [failing, gone] = [queued(), queued()]
@@ -334,16 +334,16 @@ test('deliveries that are delivered or superseded are over; those to be tried ag
   fail(lanes, next(lanes, HOUR_MS), 2 * HOUR_MS, HOUR_MS)
   lanes.add(gone, false, HOUR_MS)
   lanes.removeEndpoint(gone.endpointId)
-  assert.equal(told.ended.length, 3)
+  assert.equal(calls.ended.length, 3)
 })
 
 test('a lane that is full parks what is due; others are let in', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const deliveries = Array.from({ length: 10 }, () => queued())
   for (const delivery of deliveries) assert.ok(lanes.add(delivery, false, 0))
   assert.equal(lanes.size, 8)
   assert.deepEqual(
-    told.parked,
+    calls.parked,
     deliveries.slice(8).map(({ id }) => id),
   )
   lanes.add(queued({ endpointId: idOf(7) }), false, 0)
@@ -351,42 +351,42 @@ test('a lane that is full parks what is due; others are let in', () => {
 })
 
 test('what was read ahead is not parked by a full lane: it would count as due at once', () => {
-  const { lanes, told } = lanesWith({ perLaneMax: 1 })
+  const { lanes, calls } = lanesWith({ perLaneMax: 1 })
   const early = queued({ nextAttemptAtMs: 1_000 })
   lanes.add(queued(), false, 0)
   lanes.add(early, false, 0)
-  assert.deepEqual(told.parked, [])
-  assert.deepEqual(told.tooEarly, [early.id])
+  assert.deepEqual(calls.parked, [])
+  assert.deepEqual(calls.tooEarly, [early.id])
 })
 
 test('the next update of a full lane is parked, and its strand knows that it is not whole', () => {
-  const { lanes, told } = lanesWith({ perLaneMax: 1 })
+  const { lanes, calls } = lanesWith({ perLaneMax: 1 })
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
   lanes.add(first, false, 0)
   lanes.add(second, true, 0)
-  assert.deepEqual(told.parked, [second.id])
+  assert.deepEqual(calls.parked, [second.id])
   deliver(lanes, next(lanes))
-  assert.equal(told.dry.length, 1)
+  assert.equal(calls.dry.length, 1)
 })
 
 /** A lane whose circuit has opened at time 0, with what was left of it in memory. */
 function broken(count: number) {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   for (let n = 0; n < count; n++) lanes.add(queued(), false, 0)
   for (let n = 0; n < 2; n++) fail(lanes, next(lanes), 5_000)
   assert.equal(lanes.directory.circuitOf(idOf(2_000_000)), 'OPEN')
-  return { lanes, told }
+  return { lanes, calls }
 }
 
 test('a broken lane keeps a handful in memory and parks what is due of the rest', () => {
-  const { lanes, told } = broken(8)
+  const { lanes, calls } = broken(8)
   assert.equal(lanes.size, 2)
-  assert.ok(told.parked.length >= 5)
+  assert.ok(calls.parked.length >= 5)
   assert.equal(lanes.directory.broken.length, 1)
 })
 
-test('an attempt that is under way when the circuit opens keeps its place', () => {
-  const { lanes, told } = lanesWith({ perBrokenLaneMax: 0 })
+test('an attempt that is under way when the circuit opens keeps its slot', () => {
+  const { lanes, calls } = lanesWith({ perBrokenLaneMax: 0 })
   const deliveries = Array.from({ length: 3 }, () => queued())
   for (const delivery of deliveries) lanes.add(delivery, false, 0)
   const [one, other] = [next(lanes), next(lanes)]
@@ -396,10 +396,10 @@ test('an attempt that is under way when the circuit opens keeps its place', () =
   assert.equal(other.strand.state.is, 'flying')
   assert.equal(other.state, 'answered')
   lanes.settle(other, null, 0)
-  assert.deepEqual(told.dry, [])
+  assert.deepEqual(calls.dry, [])
 })
 
-test('what is superseded while its strand was read anew is counted out once', () => {
+test('what is superseded while its strand was read again is counted out once', () => {
   const { lanes } = lanesWith({ keepMsMax: 10 * HOUR_MS })
   const owed = updates(2, { firstFailedAtMs: 0 })
   lanes.putStrand(owed, true, HOUR_MS)
@@ -414,7 +414,7 @@ test('what is superseded while its strand was read anew is counted out once', ()
   assert.equal(ahead.lane.count, 0)
 })
 
-test('behind an open circuit one probe goes when its pause is over, and its 200 opens the way', () => {
+test('while a circuit is open one probe goes when its pause is over, and its 200 opens the way', () => {
   const { lanes } = broken(4)
   assert.equal(lanes.next(4_999, ANY), null)
   const probe = next(lanes, 5_000)
@@ -425,41 +425,41 @@ test('behind an open circuit one probe goes when its pause is over, and its 200 
 })
 
 test('a lane that runs low asks for what is parked, once at a time', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const lane = { clientKey: 1, endpointId: idOf(5), shard: 1 }
   lanes.feeder.noteParked(lane)
   lanes.feeder.noteParked(lane)
-  assert.deepEqual(told.hungry, [{ endpointId: idOf(5), room: 8 }])
+  assert.deepEqual(calls.hungry, [{ endpointId: idOf(5), room: 8 }])
 })
 
 /** A lane that has asked for parked work, and the lane itself. */
 function hungry() {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const delivery = queued()
   lanes.add(delivery, false, 0)
   const flight = next(lanes)
   lanes.feeder.noteParked(flight.lane)
-  assert.equal(told.hungry.length, 1)
-  return { lanes, told, lane: flight.lane, flight }
+  assert.equal(calls.hungry.length, 1)
+  return { lanes, calls, lane: flight.lane, flight }
 }
 
-test('a refill goes on behind what it has read, until there is no more', () => {
-  const { lanes, told, lane } = hungry()
+test('a refill goes on after what it has read, until there is no more', () => {
+  const { lanes, calls, lane } = hungry()
   lanes.feeder.refilled(lane, idOf(50))
   assert.deepEqual(lane.parked.state, { is: 'refilling', after: idOf(50), startsOver: false })
-  assert.equal(told.hungry.length, 2)
+  assert.equal(calls.hungry.length, 2)
   lanes.feeder.refilled(lane, null)
-  assert.equal(told.hungry.length, 2)
+  assert.equal(calls.hungry.length, 2)
   assert.equal(lane.parked.state.is, 'none')
 })
 
 test('regression: what was parked while the last refill was reading is asked for at once', () => {
-  const { lanes, told, lane } = hungry()
+  const { lanes, calls, lane } = hungry()
   lanes.feeder.noteParked(lane)
   lanes.feeder.refilled(lane, null)
-  assert.equal(told.hungry.length, 2)
+  assert.equal(calls.hungry.length, 2)
   lanes.feeder.refilled(lane, null)
-  assert.equal(told.hungry.length, 2, 'and then there is no more')
+  assert.equal(calls.hungry.length, 2, 'and then there is no more')
 })
 
 test('a probe or turn that is called off is given back, and goes again', () => {
@@ -496,7 +496,7 @@ test('regression: an attempt called off after its answer does not free its slot 
 })
 
 test('regression: an endpoint that is not active leaves memory and is not read straight back', () => {
-  const { lanes, told } = lanesWith()
+  const { lanes, calls } = lanesWith()
   const owed = updates(2)
   const other = queued()
   lanes.putStrand(owed, true, 0)
@@ -506,7 +506,7 @@ test('regression: an endpoint that is not active leaves memory and is not read s
     new Set(lanes.abandon(flight).map(({ id }) => id)),
     new Set([...owed, other].map(({ id }) => id)),
   )
-  assert.deepEqual(told.dry, [])
+  assert.deepEqual(calls.dry, [])
   assert.equal(lanes.size, 0)
   assert.equal(lanes.inFlight, 0)
   assert.equal(lanes.unsettledOf(1), 0)
@@ -588,11 +588,11 @@ type Step =
   | { do: 'send' }
   | { do: 'wait'; ms: number }
 
-const place = { endpoint: fc.nat(2), payment: fc.nat(3) }
+const target = { endpoint: fc.nat(2), payment: fc.nat(3) }
 const at = fc.nat(50)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('handOff' as const), ...place }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('put' as const), ...place }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('handOff' as const), ...target }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('put' as const), ...target }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('send' as const) }) },
   {
     weight: 6,
@@ -622,8 +622,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 class SmallWorld {
-  readonly told = lanesWith()
-  readonly lanes = this.told.lanes
+  readonly lanes = lanesWith().lanes
   readonly owed = new Map<string, QueuedDelivery[]>()
   readonly flying: { flight: Flight; isAnswered: boolean; isSuccess: boolean }[] = []
   readonly accepted = new Map<string, number>()
@@ -783,7 +782,7 @@ class SmallWorld {
     assert.equal(this.lanes.next(Number.MAX_SAFE_INTEGER, ANY), null)
   }
 
-  /** Read from the database anew, everything that is owed gets its turn in the end. */
+  /** Read from the database again, everything that is owed goes in the end. */
   drain(): void {
     this.nowMs += 10 * HOUR_MS
     for (let round = 0; round < 500 && [...this.owed.values()].flat().length > 0; round++) {
@@ -816,7 +815,7 @@ test('law: whatever happens, order holds, counts neither leak nor go below zero,
 })
 
 test('lanes that hardly move share what they may hold, and the others find room', () => {
-  const { lanes, told } = lanesWith({ unprovenMax: 6 })
+  const { lanes, calls } = lanesWith({ unprovenMax: 6 })
   const [quick, dead, silent] = ['quick', 'dead', 'silent'].map((name) =>
     queued({ endpointId: `00000000-0000-4000-8000-${name}` }),
   ) as [QueuedDelivery, QueuedDelivery, QueuedDelivery]
@@ -831,7 +830,7 @@ test('lanes that hardly move share what they may hold, and the others find room'
   assert.equal(lanes.size, 16)
   lanes.noticeSlow(0)
   assert.equal(lanes.size, 6, 'three each')
-  assert.equal(told.parked.length, 10)
+  assert.equal(calls.parked.length, 10)
   lanes.add(queued({ endpointId: dead.endpointId }), false, 0)
   assert.equal(lanes.size, 6)
   more(quick)
@@ -846,12 +845,12 @@ test('lanes that hardly move share what they may hold, and the others find room'
 })
 
 test('what has no room and is not due yet is read again in time', () => {
-  const { lanes, told } = lanesWith({ unprovenMax: 1 })
+  const { lanes, calls } = lanesWith({ unprovenMax: 1 })
   const { endpointId } = queued()
   for (const nextAttemptAtMs of [0, 9_000]) {
     lanes.add(queued({ endpointId, nextAttemptAtMs }), false, 0)
   }
   lanes.noticeSlow(0)
   assert.equal(lanes.size, 1)
-  assert.equal(told.parked.length + told.tooEarly.length, 1)
+  assert.equal(calls.parked.length + calls.tooEarly.length, 1)
 })

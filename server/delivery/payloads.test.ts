@@ -122,7 +122,7 @@ test('remembering an event twice counts it once', async () => {
   assert.deepEqual(reads, [])
 })
 
-test('the file is put in its place, and its bytes are held until the body is released', async () => {
+test('the file is put into its document, and its bytes are held until the body is released', async () => {
   const stored = { [idOf(1)]: payload(WITH_DOCUMENT, 8) }
   const { payloads } = payloadsOver(stored)
   const first = await payloads.bodyOf(1, idOf(1))
@@ -139,7 +139,7 @@ test('the file is put in its place, and its bytes are held until the body is rel
   assert.ok(await second)
 })
 
-test('a file that is gone, and a read that fails, give their place back', async () => {
+test('a file that is gone, and a read that fails, give their room back', async () => {
   const answers = [
     async () => null,
     () => Promise.reject(new Error('away')),

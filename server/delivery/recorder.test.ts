@@ -40,7 +40,7 @@ interface Write {
 function recorderOverWrites(limits: Partial<RecorderLimits> = {}) {
   const writes: Write[] = []
   const lost = new Set<number>()
-  const told: string[] = []
+  const noted: string[] = []
   const environment = testEnvironment({
     recordOutcomes: (records) =>
       new Promise((resolve, reject) => {
@@ -58,10 +58,10 @@ function recorderOverWrites(limits: Partial<RecorderLimits> = {}) {
     { ...RECORDER_LIMITS, batchMax: 3, ...limits },
     {
       isHeld: (shard) => !lost.has(shard),
-      refused: ({ shard, epoch }) => told.push(`shard ${shard} under ${epoch} is lost`),
+      refused: ({ shard, epoch }) => noted.push(`shard ${shard} under ${epoch} is lost`),
     },
   )
-  return { recorder, writes, lost, told, environment }
+  return { recorder, writes, lost, noted, environment }
 }
 
 /** What `recorder` says of it in the end. */
@@ -69,7 +69,7 @@ function recording(recorder: Recorder, record: AttemptRecord): Promise<boolean> 
   return new Promise((onRecorded) => recorder.record({ record, onRecorded }))
 }
 
-test('an outcome is written at once; those that come meanwhile travel together', async () => {
+test('an outcome is written at once; those that come during the write travel together', async () => {
   const { recorder, writes } = recorderOverWrites()
   const first = recording(recorder, record(1))
   const others = [2, 3].map((n) => recording(recorder, record(n)))
@@ -96,7 +96,7 @@ test('a second write goes beside the first only when a whole batch waits, and ne
   assert.equal(writes.length, 3)
 })
 
-test('what the database did not change is told apart from what it did', async () => {
+test('what the database did not change is distinguished from what it did', async () => {
   const { recorder, writes } = recorderOverWrites()
   void recording(recorder, record(1))
   const both = Promise.all([recording(recorder, record(2)), recording(recorder, record(3))])
@@ -125,7 +125,7 @@ test('F4: a database that is away is asked again, less and less often, while the
   assert.equal(environment.warnings.length, 12)
 })
 
-test('when the lease is lost meanwhile it gives up on that shard, and goes on with the others', async () => {
+test('when the lease is lost before it is written, it gives up on that shard, and goes on with the others', async () => {
   const { recorder, writes, lost, environment } = recorderOverWrites()
   void recording(recorder, record(1))
   const ours = recording(recorder, record(2, 5))
@@ -160,12 +160,12 @@ test('it has room until too much is unrecorded', async () => {
 })
 
 test('regression: a record that is refused for its epoch tells so before anything is settled', async () => {
-  const { recorder, writes, told } = recorderOverWrites()
+  const { recorder, writes, noted } = recorderOverWrites()
   recorder.record({
     record: record(1, 9),
-    onRecorded: (isRecorded) => told.push(`recorded: ${isRecorded}`),
+    onRecorded: (isRecorded) => noted.push(`recorded: ${isRecorded}`),
   })
   writes[0]?.succeed(idOf(1), [{ shard: 9, epoch: 1 }])
   await turnOver()
-  assert.deepEqual(told, ['shard 9 under 1 is lost', 'recorded: false'])
+  assert.deepEqual(noted, ['shard 9 under 1 is lost', 'recorded: false'])
 })

@@ -33,7 +33,7 @@ test('the next comes when its time has come', async () => {
   assert.equal(waitMs(), LEASE_POLICY.renewEveryMs)
 })
 
-test('told that leases have moved, it does not wait for the next time', async () => {
+test('when leases have moved, it does not wait for the next time', async () => {
   const { renewals, clock, waitMs, world, ring } = await startedRenewals()
   clock.advance(1)
   renewals.soon()
@@ -42,7 +42,7 @@ test('told that leases have moved, it does not wait for the next time', async ()
   assert.equal(world.count, 2)
 })
 
-test('however often it is told, it renews once in a while', async () => {
+test('however often it is asked, it renews once in a while', async () => {
   const { renewals, clock, timers, waitMs, world, ring } = await startedRenewals()
   for (let n = 0; n < 1_000; n++) renewals.soon()
   assert.deepEqual(timers.waitingMs, [EARLY_RENEWAL_MS])
@@ -53,7 +53,7 @@ test('however often it is told, it renews once in a while', async () => {
   assert.equal(world.count, 2)
 })
 
-test('told while it renews, it looks again: what was told may have come too late for that one', async () => {
+test('asked while it renews, it renews again: the change may have come too late for that one', async () => {
   const { renewals, waitMs, world, ring } = await startedRenewals()
   let end = () => {}
   world.hold = new Promise<void>((resolve) => {
@@ -89,7 +89,7 @@ test('stopped, it neither waits nor hears', async () => {
   assert.equal(world.count, 1)
 })
 
-test('told before it has started, it waits for the start', async () => {
+test('asked before it has started, it waits for the start', async () => {
   const environment = testEnvironment({})
   const renewals = new Renewals(environment, LEASE_POLICY, {
     renew: () => Promise.reject(new Error('not yet')),

@@ -21,7 +21,7 @@ export class Renewals {
   readonly #task: RenewalTask
   #callOff: (() => void) | null = null
   #endedAtMs = 0
-  #isRunning = false
+  #isRenewing = false
   #isStopped = true
   /** Asked for while one was under way: that one may have looked too early. */
   #isWanted = false
@@ -39,7 +39,7 @@ export class Renewals {
   /** The first one now; the others follow. */
   async start(): Promise<void> {
     this.#isStopped = false
-    await this.#run()
+    await this.#renew()
   }
 
   stop(): void {
@@ -50,14 +50,14 @@ export class Renewals {
   /** There is something to take or to give: renews early, though not during or right after a renewal. */
   soon(): void {
     this.#isWanted = true
-    if (!this.#isRunning) this.#schedule()
+    if (!this.#isRenewing) this.#schedule()
   }
 
-  async #run(): Promise<void> {
-    this.#isRunning = true
+  async #renew(): Promise<void> {
+    this.#isRenewing = true
     this.#isWanted = false
     await this.#task.renew()
-    this.#isRunning = false
+    this.#isRenewing = false
     this.#endedAtMs = this.#environment.clock.monotonicMs()
     this.#schedule()
   }
@@ -67,7 +67,7 @@ export class Renewals {
     if (this.#isStopped) return
     this.#callOff = this.#environment.setTimer(this.#waitMs(), () => {
       this.#callOff = null
-      void this.#run()
+      void this.#renew()
     })
   }
 

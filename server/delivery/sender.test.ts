@@ -20,7 +20,7 @@ const SECRETS = {
   keys: { current: createSecretKey(Buffer.from('key')), previous: null },
   extraHeader: null,
 }
-const NOBODY = {
+const NO_EVENTS = {
   onPostponed() {},
   onParked() {},
   onTooEarly() {},
@@ -94,7 +94,7 @@ function startSender(options: {
       keepMsMax: 60_000,
       policies: { current: { circuit: circuitPolicy(), patienceMs: 60_000 } },
     },
-    NOBODY,
+    NO_EVENTS,
   )
   const sender: Sender = new Sender(
     environment,
@@ -178,7 +178,7 @@ test('F17: a body that is gone is an outcome too', async () => {
   )
 })
 
-test('when our own store cannot be read, no attempt was made, and its turn is given back', async () => {
+test('when our own store cannot be read, no attempt was made, and its slot is given back', async () => {
   const { seen, lanes, environment, deliver } = startSender({
     readEndpoints: () => Promise.reject(new Error('away')),
   })

@@ -23,7 +23,7 @@ function shardsOverTable() {
     processes: new Map<string, string>(),
     forgotten: [] as string[],
     /** Run when a renewal has reached the database, before its answer comes back. */
-    meanwhile: async () => {},
+    duringRenewal: async () => {},
     busy: new Set<number>(),
     happened: [] as string[],
     takes: 0,
@@ -51,7 +51,7 @@ function shardsOverTable() {
         processes: new Map(world.processes),
         free: [...table.values()].filter(({ owner }) => owner === null).length,
       }
-      await world.meanwhile()
+      await world.duringRenewal()
       return renewal
     },
     async takeLeases(wanted, silent) {
@@ -102,7 +102,7 @@ function shardsOverTable() {
   return { shards, world, clock: environment.clock, ours, ahead, crowd }
 }
 
-test('alone it takes every shard, and tells the time that it was told', async () => {
+test('alone it takes every shard, and passes on the time that it was given', async () => {
   const { shards, world } = shardsOverTable()
   await shards.renew()
   assert.equal(shards.held.length, 64)
@@ -115,7 +115,7 @@ test('alone it takes every shard, and tells the time that it was told', async ()
 test('a lease counts from the moment the renewal was sent, not from its answer', async () => {
   const { shards, world, clock } = shardsOverTable()
   await shards.renew()
-  world.meanwhile = async () => clock.advance(8)
+  world.duringRenewal = async () => clock.advance(8)
   await shards.renew()
   assert.ok(world.happened.includes('time 5 after 8000'))
   // 25 s, of which 8 are gone: room for an attempt of 15 s and its recording for one more second.
@@ -131,7 +131,7 @@ test('a lease counts from the moment the renewal was sent, not from its answer',
   assert.ok(!shards.isHeld(3, 2))
 })
 
-test('F3: whoever stalls beyond its lease falls silent by itself', async () => {
+test('F3: a process that stalls beyond its lease stops sending on its own', async () => {
   const { shards, world, clock } = shardsOverTable()
   await shards.renew()
   shards.expire()
@@ -143,7 +143,7 @@ test('F3: whoever stalls beyond its lease falls silent by itself', async () => {
   assert.equal(world.happened.at(-1), 'lost 64')
 })
 
-test('what another process has taken is lost; under a new epoch it is lost and gained anew', async () => {
+test('what another process has taken is lost; under a new epoch it is lost and gained again', async () => {
   const { shards, world, crowd } = shardsOverTable()
   await shards.renew()
   crowd(64)
@@ -157,7 +157,7 @@ test('what another process has taken is lost; under a new epoch it is lost and g
   assert.deepEqual(world.happened.slice(1), ['lost 2', 'gained 1'])
 })
 
-test('a shard whose take-over was answered to nobody is adopted with the next renewal', async () => {
+test('a shard whose take-over got no answer is adopted with the next renewal', async () => {
   const { shards, world, crowd } = shardsOverTable()
   crowd(64)
   world.table.set(11, { epoch: 5, beat: 1, owner: OURS })
@@ -224,10 +224,10 @@ test('regression: stopping hands over what is idle, and the rest when it is sett
   assert.deepEqual(ours(), [])
 })
 
-test('regression: F19, a renewal under way while stopping takes nothing behind our back', async () => {
+test('regression: F19, a renewal under way while stopping takes nothing', async () => {
   const { shards, world, ours } = shardsOverTable()
   let stopping: Promise<void> | undefined
-  world.meanwhile = async () => {
+  world.duringRenewal = async () => {
     stopping ??= shards.leave()
   }
   await shards.renew()
@@ -240,13 +240,13 @@ test('regression: F19, a renewal under way while stopping takes nothing behind o
 test('a renewal that fails changes nothing, and stopping does not wait for its success', async () => {
   const { shards, world } = shardsOverTable()
   await shards.renew()
-  world.meanwhile = () => Promise.reject(new Error('away'))
+  world.duringRenewal = () => Promise.reject(new Error('away'))
   await assert.rejects(shards.renew(), /away/)
   assert.equal(shards.held.length, 64)
   await shards.leave()
 })
 
-/** A world in which another process owns every shard, and shows life when it is told to. */
+/** A world in which another process owns every shard, and shows life when the test says so. */
 async function besideAnother() {
   const stage = shardsOverTable()
   const { world, shards } = stage
@@ -275,11 +275,11 @@ test('regression: a lease of another is taken when it was silent for a whole lea
   assert.equal(shards.epochOf(9), 5)
 })
 
-test('silence counts from the receipt of the first reading, and its end is known beforehand', async () => {
+test('silence counts from the receipt of the first reading, and its end is known in advance', async () => {
   const stage = shardsOverTable()
   const { world, shards, clock } = stage
   for (const row of world.table.values()) row.owner = 'another'
-  world.meanwhile = async () => clock.advance(8)
+  world.duringRenewal = async () => clock.advance(8)
   await shards.renew()
   assert.equal(shards.nextSilentAtMs, clock.monotonicMs() + LEASE_POLICY.leaseMs)
 })
@@ -312,7 +312,7 @@ test('regression: after a sleep nothing is begun before a renewal, and nothing o
 test('a renewal that was under way while the machine slept counts from before', async () => {
   const { shards, world, ahead } = shardsOverTable()
   await shards.renew()
-  world.meanwhile = async () => {
+  world.duringRenewal = async () => {
     ahead.ms += 40_000
   }
   await shards.renew()
@@ -326,11 +326,11 @@ test('regression: a record that is refused loses the shard at once, and no older
   shards.refused({ shard: 3, epoch: 1 })
   assert.ok(shards.maySend(3), 'another epoch than ours')
   // A renewal was made before the take-over, and its answer comes after the refusal.
-  world.meanwhile = async () => shards.refused({ shard: 3, epoch: 2 })
+  world.duringRenewal = async () => shards.refused({ shard: 3, epoch: 2 })
   await shards.renew()
   assert.ok(!shards.holds(3))
   assert.deepEqual(world.happened, ['lost 1', 'time 5 after 0'])
-  world.meanwhile = async () => {}
+  world.duringRenewal = async () => {}
   world.table.set(3, { epoch: 8, beat: 1, owner: null })
   clock.advance(1)
   await shards.renew()

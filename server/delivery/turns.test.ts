@@ -51,7 +51,7 @@ function startAll(turns: Turns, nowMs = 0): Lane[] {
   return started
 }
 
-test('I9: slow lanes that hang take half of the places at most, and proven ones keep theirs', () => {
+test('I9: slow lanes that hang take half of the slots at most, and proven ones keep theirs', () => {
   const turns = new Turns(10)
   const slow = [1, 2, 3].map(() => laneWith(100, 'slow'))
   for (const lane of slow) turns.join(lane)
@@ -63,7 +63,7 @@ test('I9: slow lanes that hang take half of the places at most, and proven ones 
   assert.equal(turns.inFlight, 15)
 })
 
-test('a lane that turns slow gives its places back to the proven', () => {
+test('a lane that turns slow gives its slots back to the proven', () => {
   const turns = new Turns(10)
   const hanging = laneWith(100)
   turns.join(hanging)
@@ -126,7 +126,7 @@ test('law: no lane that can move waits more than one round', () => {
   )
 })
 
-test('slow and proven lanes alternate while both have places', () => {
+test('slow and proven lanes alternate while both have slots', () => {
   const turns = new Turns(10)
   turns.join(laneWith(3))
   turns.join(laneWith(3, 'slow'))
@@ -160,7 +160,7 @@ test('a lone lane never starves on what it has to pay', () => {
   assert.equal(start(turns), lane)
 })
 
-test('a lane that may not send keeps its turn for later, and nobody waits for it', () => {
+test('a lane that may not send keeps its turn for later, and none waits for it', () => {
   const turns = new Turns(10)
   const [barred, free] = [laneWith(2), laneWith(2)]
   turns.join(barred)

@@ -88,7 +88,7 @@ test('a callback arrives as one POST with its headers and body, and the answer c
   assert.deepEqual(request.headersDistinct['content-length'], ['17'])
 })
 
-test('parts arrive as one body of known length, the small joined, the large written in turn', async (t) => {
+test('parts arrive as one body of known length, the small joined, the large written one by one', async (t) => {
   const port = await startHttp(t, async (request, response) => {
     const body = await readBody(request)
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
@@ -168,7 +168,7 @@ test('S5: cookies, Alt-Svc and early hints are ignored', async (t) => {
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
-test('regression: a 100 Continue that nobody asked for is no error, however it is cut', async (t) => {
+test('regression: a 100 Continue that was not asked for is no error, however it is cut', async (t) => {
   for (const interim of [
     CONTINUE,
     CONTINUE.repeat(3),
@@ -492,7 +492,7 @@ test('F13: a reset in the middle of a 200 body is a success', async (t) => {
   assert.equal(reasonOf(outcome), 'answered 200')
 })
 
-test('nobody listening is a connect-error', async (t) => {
+test('a port without a listener is a connect-error', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -525,9 +525,9 @@ async function sendWithoutDescriptors(url: string): Promise<string> {
   const command = `ulimit -n 80; exec "$0" --input-type=module -e "$1"`
   const child = spawn('sh', ['-c', command, process.execPath, program])
   const errors = child.stderr.toArray()
-  const told = String(Buffer.concat(await child.stdout.toArray()))
-  assert.ok(told.startsWith('.'), String(Buffer.concat(await errors)))
-  return told.slice(1)
+  const printed = String(Buffer.concat(await child.stdout.toArray()))
+  assert.ok(printed.startsWith('.'), String(Buffer.concat(await errors)))
+  return printed.slice(1)
 }
 
 test('regression: our own lack of sockets is no attempt, whatever the address', async (t) => {
@@ -590,13 +590,13 @@ test('a receiver that never reads a large body ends at the deadline', async (t) 
   }
 })
 
-test('regression: F3, a process that was frozen before the first byte sends nothing behind its deadline', async (t) => {
+test('regression: F3, a process that was frozen before the first byte sends nothing after its deadline', async (t) => {
   const receiver = await startRawReceiver(t, answering(OK))
   let frozenMs = 0
   const client = startClient(t, { monotonicMs: () => performance.now() + frozenMs })
   assert.equal(reasonOf((await client.send(requestTo(receiver.port))).outcome), 'answered 200')
   const bytes = receiver.receivedBytes
-  // Undici looks for a turn of the loop at a socket that was idle; when this turn is over, the clock
+  // Undici looks at a socket that was idle for one round of the event loop; when it is over, the clock
   // has gone on, and no timer has run yet.
   const sending = client.send(requestTo(receiver.port))
   frozenMs = 2 * DEADLINE_MS
@@ -608,7 +608,7 @@ test('regression: F3, a process that was frozen before the first byte sends noth
 test('regression: a machine that slept before the first byte sends nothing when it wakes up', async (t) => {
   const receiver = await startRawReceiver(t, answering(OK))
   let sleptMs = 0
-  // The monotonic clock stood still meanwhile: only the cautious one knows.
+  // The monotonic clock stood still during the sleep: only the cautious one knows.
   const client = startClient(t, { cautiousMs: () => performance.now() + sleptMs })
   assert.equal(reasonOf((await client.send(requestTo(receiver.port))).outcome), 'answered 200')
   const bytes = receiver.receivedBytes

@@ -21,7 +21,7 @@ function sendTo(client: CallbackClient, receiver: RawReceiver, clientKey = 1) {
   return client.send({ url, clientKey, headers: [], body: [Buffer.from('{}')] })
 }
 
-/** A receiver that answers only when told. */
+/** A receiver that answers only when the test says so. */
 async function startHolding(t: TestContext) {
   const held: Socket[] = []
   const receiver = await startRawReceiver(t, (socket) => {
@@ -54,7 +54,7 @@ test('clients never share a socket, not even to one origin', async (t) => {
   assert.equal(client.poolCount, 2)
 })
 
-test('no origin gets more sockets than its share; the rest wait and are answered in turn', async (t) => {
+test('no origin gets more sockets than its share; the rest wait and are answered in order', async (t) => {
   const { receiver, answerOne } = await startHolding(t)
   const client = startClient(t, { connectionsPerOrigin: 3 })
   const sent = Array.from({ length: 10 }, () => sendTo(client, receiver))
@@ -89,7 +89,7 @@ test('at the limit in all, the longest idle socket of another origin makes room'
   assert.deepEqual([second.openCount, third.openCount, client.socketCount], [1, 1, 2])
 })
 
-test('where no socket is idle, starved origins take turns with a busy one', async (t) => {
+test('where no socket is idle, starved origins alternate with a busy one', async (t) => {
   const busy = await startHolding(t)
   const quiet = await startRawReceiver(t, answering(OK))
   const client = startClient(t, { socketsMax: 1 })
@@ -97,7 +97,7 @@ test('where no socket is idle, starved origins take turns with a busy one', asyn
   await busy.receiver.until(() => busy.held.length === 1)
   const starved = sendTo(client, quiet)
   await busy.answerOne()
-  // One answer of the busy origin, which came first, and the quiet one has its turn.
+  // One answer of the busy origin, which came first, and the quiet one is served.
   assert.equal((await starved).outcome.kind, 'answered')
   for (let n = 0; n < 3; n += 1) await busy.answerOne()
   for (const { outcome } of await Promise.all(sent)) assert.equal(outcome.kind, 'answered')
@@ -141,7 +141,7 @@ test('a receiver that hangs up after each answer gets a new socket each time', a
   assert.equal(receiver.connectionCount, 20)
 })
 
-test('bytes that nobody asked for never become the answer to the next request', async (t) => {
+test('unrequested bytes never become the answer to the next request', async (t) => {
   const forged = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
   const receiver = await startRawReceiver(t, (socket, connectionNumber) => {
     socket.on('data', () => {

@@ -20,7 +20,7 @@ export interface ExchangeLimits {
   excerptBytesMax: number
 }
 
-/** What leaves of a callback; its other members are for the stations before the socket. */
+/** What leaves of a callback; its other members are for the code before the socket. */
 export type Posted = Pick<CallbackRequest, 'url' | 'clientKey' | 'headers' | 'body'>
 
 /** Where a callback goes, once its URL has passed the rules. */

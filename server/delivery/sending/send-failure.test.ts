@@ -28,7 +28,7 @@ test('each kind of failure has its word', () => {
   }
 })
 
-test('an error that nobody foresaw is an outcome too', () => {
+test('an unforeseen error is an outcome too', () => {
   for (const odd of [undefined, null, 7, 'text', {}, new Error('?'), { code: Symbol('x') }]) {
     assert.deepEqual(toFailedOutcome(odd), { kind: 'unreachable', reason: 'connection-reset' })
   }
