@@ -99,11 +99,11 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     name: 'record without epoch check',
     patches: [
       patch(
-        'store/outcomes.ts',
+        'store/held-deliveries.ts',
         'select l.shard, l.epoch from unnest(',
         'select g.shard, g.epoch from unnest(',
       ),
-      patch('store/outcomes.ts', ' and l.epoch = g.epoch\n', '\n'),
+      patch('store/held-deliveries.ts', ' and l.epoch = g.epoch\n', '\n'),
     ],
     test: RANDOM,
   },
