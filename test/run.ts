@@ -11,19 +11,11 @@ import { fileURLToPath } from 'node:url'
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
 import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
+import { note, type Outcome, tell } from './outcomes.ts'
 import type { TestNews } from './support/test-events.ts'
 import { makeTemplate, startTestServer } from './support/test-server.ts'
 
 const REPORTER = fileURLToPath(new URL('support/test-events.ts', import.meta.url))
-const DOTS_PER_LINE = 100
-
-interface Outcome {
-  name: GroupName
-  passed: number
-  skips: Set<string>
-  failures: string[]
-  seconds: number
-}
 
 const asked = process.argv.slice(2) as GroupName[]
 for (const name of asked) {
@@ -38,7 +30,6 @@ const names = asked.length > 0 ? asked : GROUP_NAMES.filter((name) => whenOf(nam
 const ended = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
 
-let dots = 0
 const startedAt = performance.now()
 const cleanUps: (() => Promise<unknown>)[] = []
 const outcomes: Outcome[] = []
@@ -50,7 +41,9 @@ try {
 } finally {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 }
-tell(outcomes)
+tell(outcomes, (performance.now() - startedAt) / 1_000)
+const isGood = outcomes.every(({ failures }) => failures.length === 0)
+process.exitCode = isGood && !ended.signal.aborted ? 0 : 1
 
 function whenOf(name: GroupName): Group['when'] {
   return GROUPS[name].when
@@ -87,7 +80,7 @@ async function runGroups(when: Group['when']): Promise<void> {
 }
 
 async function runGroup(name: GroupName): Promise<Outcome> {
-  const outcome: Outcome = { name, passed: 0, skips: new Set(), failures: [], seconds: 0 }
+  const outcome: Outcome = { name, passed: 0, skips: [], failures: [], seconds: 0 }
   const begunAt = performance.now()
   const files = filesOf(name)
   const args = ['--test', '--test-timeout=120000', `--test-reporter=${REPORTER}`]
@@ -115,38 +108,4 @@ async function runGroup(name: GroupName): Promise<Outcome> {
   }
   outcome.seconds = (performance.now() - begunAt) / 1_000
   return outcome
-}
-
-function note(outcome: Outcome, news: Exclude<TestNews, { kind: 'printed' }>): void {
-  if (news.kind === 'passed') outcome.passed++
-  else if (news.kind === 'skipped') outcome.skips.add(`${news.name}: ${news.reason}`)
-  else outcome.failures.push(`✖ ${news.name}\n  ${news.where}\n${indent(news.error)}`)
-  process.stdout.write(news.kind === 'passed' ? '.' : news.kind === 'skipped' ? 's' : 'X')
-  if (++dots % DOTS_PER_LINE === 0) process.stdout.write('\n')
-}
-
-/** Counts and times first, so that what failed stands last and needs no scrolling. */
-function tell(outcomes: readonly Outcome[]): void {
-  const sum = (count: (outcome: Outcome) => number) =>
-    outcomes.reduce((total, outcome) => total + count(outcome), 0)
-  console.log('\n')
-  for (const { name, passed, failures, seconds } of outcomes) {
-    const verdict = failures.length === 0 ? 'passed' : 'FAILED'
-    const count = `${passed}`.padStart(5)
-    const time = `${Math.round(seconds)}`.padStart(4)
-    console.log(`${verdict} ${name.padEnd(9)} ${count} tests ${time} s  ${GROUPS[name].about}`)
-  }
-  for (const skip of new Set(outcomes.flatMap(({ skips }) => [...skips]))) {
-    console.log(`skipped ${skip}`)
-  }
-  for (const failure of outcomes.flatMap(({ failures }) => failures)) console.log(`\n${failure}`)
-  const failed = sum(({ failures }) => failures.length)
-  const counts = `${sum(({ passed }) => passed)} passed, ${sum(({ skips }) => skips.size)} skipped`
-  const seconds = Math.round((performance.now() - startedAt) / 1_000)
-  console.log(`\n${counts}, ${failed > 0 ? 'and some FAILED' : 'none failed'}, in ${seconds} s`)
-  process.exitCode = failed === 0 && !ended.signal.aborted ? 0 : 1
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, '    ')
 }

@@ -142,12 +142,15 @@ describe('replaying one delivery', { concurrency: true }, () => {
     const { receiver, of, caller } = await openDoor(t)
     const paymentId = await put(of)
     const { id } = await untilState(of, paymentId, 'DELIVERED')
-    receiver.answer = (_received, response) => void setTimeout(() => response.end(), 500)
+    // The first one's callback is answered when all have asked: until then the delivery is not final.
+    const open = Promise.withResolvers<void>()
+    receiver.answer = (_received, response) => void open.promise.then(() => response.end())
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         index % 2 === 0 ? replay(caller, id) : operate(of, `/deliveries/${id}/replay`),
       ),
     )
+    open.resolve()
     const codes = answers.map(({ status, body }) => (status === 202 ? 202 : body.code)).sort()
     assert.deepEqual(codes, [202, ...Array.from({ length: 11 }, () => 'delivery-not-final')])
     await untilState(of, paymentId, 'DELIVERED')

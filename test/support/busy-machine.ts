@@ -5,5 +5,5 @@ import { availableParallelism, loadavg } from 'node:os'
 
 export function limitOf(ms: number): number {
   const [lastMinute = 0] = loadavg()
-  return ms * Math.max(1, lastMinute / availableParallelism())
+  return Math.ceil(ms * Math.max(1, lastMinute / availableParallelism()))
 }

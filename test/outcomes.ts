@@ -1,0 +1,47 @@
+// What became of each group, as the terminal shows it: a dot for each test while they run, then a line for each
+// group, and what failed in full at the end, so that it needs no scrolling.
+
+import { GROUPS, type GroupName } from './groups.ts'
+import type { TestNews } from './support/test-events.ts'
+
+export interface Outcome {
+  name: GroupName
+  passed: number
+  skips: string[]
+  /** Each as it will be printed. */
+  failures: string[]
+  seconds: number
+}
+
+const DOTS_PER_LINE = 100
+let dots = 0
+
+export function note(outcome: Outcome, news: Exclude<TestNews, { kind: 'printed' }>): void {
+  if (news.kind === 'passed') outcome.passed++
+  else if (news.kind === 'skipped') outcome.skips.push(`${news.name}: ${news.reason}`)
+  else outcome.failures.push(`✖ ${news.name}\n  ${news.where}\n${indent(news.error)}`)
+  process.stdout.write(news.kind === 'passed' ? '.' : news.kind === 'skipped' ? 's' : 'X')
+  if (++dots % DOTS_PER_LINE === 0) process.stdout.write('\n')
+}
+
+export function tell(outcomes: readonly Outcome[], seconds: number): void {
+  console.log('\n')
+  for (const outcome of outcomes) console.log(lineOf(outcome))
+  for (const skip of outcomes.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`)
+  for (const failure of outcomes.flatMap(({ failures }) => failures)) console.log(`\n${failure}`)
+  const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
+  const failed = outcomes.filter(({ failures }) => failures.length > 0).map(({ name }) => name)
+  const verdict = failed.length === 0 ? 'none failed' : `FAILED: ${failed.join(', ')}`
+  console.log(`\n${passed} tests passed in ${Math.round(seconds)} s; ${verdict}`)
+}
+
+function lineOf({ name, passed, failures, seconds }: Outcome): string {
+  const verdict = failures.length === 0 ? 'passed' : 'FAILED'
+  const count = `${passed}`.padStart(5)
+  const time = `${Math.round(seconds)}`.padStart(4)
+  return `${verdict} ${name.padEnd(9)} ${count} tests ${time} s  ${GROUPS[name].about}`
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '    ')
+}
