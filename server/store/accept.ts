@@ -46,7 +46,6 @@ export async function saveChangesAndFanOut(
   // only this statement knows how many there will be: a UUIDv7 like all others.
   // has_elders looks at the snapshot from before this statement: elders within this very call come
   // earlier in the returned order, and the engine sees them first.
-  // Endpoints are compared with arrays for the planner's sake: see sameDelivery in outcomes.ts.
   const { rows } = await db.query<OwedRow>({
     name: 'save-changes-and-fan-out',
     text: `with given as materialized (
@@ -80,16 +79,20 @@ export async function saveChangesAndFanOut(
              select g.client_key,
                (left(g.id::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid,
                g.id, e.id, g.payment_id, g.account_id, g.sequence, g.kind, e.shard, $8, $8
-             from given g join endpoints e
-               on e.client_key = any(array[g.client_key]) and e.deleted_at is null
-              and e.scope = any(array[g.account_id, '${NIL_UUID}'])
+             from given g cross join lateral (
+               -- From each change to its endpoints: offset 0 keeps the planner from reading all
+               -- endpoints instead, as it does while it knows nothing of them.
+               select e.id, e.shard from endpoints e
+               where e.client_key = g.client_key and e.deleted_at is null
+                 and e.scope in (g.account_id, '${NIL_UUID}') offset 0) as e
              returning client_key, id, event_id, endpoint_id, payment_id, sequence, shard
            )
            select o.id, o.event_id, o.endpoint_id, o.shard,
-             o.sequence > 1 and exists (
-               select from pending_deliveries p
-               where p.client_key + 0 = o.client_key and p.endpoint_id = o.endpoint_id
-                 and p.payment_id = o.payment_id) as has_elders
+             -- Not \`exists\`, which may read all that is owed into a table of its own.
+             o.sequence > 1 and (
+               select true from pending_deliveries p
+               where p.client_key = o.client_key and p.endpoint_id = o.endpoint_id
+                 and p.payment_id = o.payment_id limit 1) is not null as has_elders
            from owed o`,
     values: [
       plainColumn(events, (event) => event.clientKey),

@@ -6,6 +6,7 @@ import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import type { DeliveryOwner } from './delivery-query.ts'
 import { movedColumns } from './file-deliveries.ts'
+import { sameDelivery } from './held-deliveries.ts'
 import type { LaneKey } from './parked.ts'
 
 export interface PendingKey {
@@ -80,22 +81,23 @@ export async function cancelDeliveries(
   }>({
     name: isWaiting ? 'cancel-delivery' : 'cancel-deliveries',
     text: `with given as (
-             select p.client_key, p.id from (
+             select p.client_key, p.id, e.inactive_since from (
                select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)
                order by client_key, id) as k
              cross join lateral (
-               select p.client_key, p.id from pending_deliveries p
+               select p.client_key, p.id, p.endpoint_id from pending_deliveries p
                where p.client_key = k.client_key and p.id = k.id
                for update of p ${isWaiting ? '' : 'skip locked'}) as p
+             cross join lateral (
+               select e.inactive_since from endpoints e
+               where e.client_key = p.client_key and e.id = p.endpoint_id limit 1) as e
            ), ended as (
-             delete from pending_deliveries p using given g, endpoints e
-             where p.client_key = g.client_key and p.id = g.id
-               and e.client_key = p.client_key and e.id = p.endpoint_id
+             delete from pending_deliveries p using given g where ${sameDelivery('g')}
              -- What waits for a later time is not under way, nor what was paused a while ago.
              returning p.*, (p.next_attempt_at is null
                  or p.next_attempt_at <= $3::timestamptz + interval '${CLOCKS_APART}')
-               and (e.inactive_since is null
-                 or e.inactive_since > $3::timestamptz - interval '${ATTEMPT_AT_MOST}') as is_begun
+               and (g.inactive_since is null
+                 or g.inactive_since > $3::timestamptz - interval '${ATTEMPT_AT_MOST}') as is_begun
            ), filed as (
              insert into final_deliveries (${movedColumns()}, state, finished_at, attempts_begun)
              select ${movedColumns()}, 'CANCELLED', $3, case when is_begun then attempts + 1 end
@@ -121,8 +123,10 @@ export async function findStillPending(
   if (keys.length === 0) return new Set()
   const { rows } = await db.query<{ id: string }>({
     name: 'find-still-pending',
-    text: `select id from pending_deliveries
-           where (client_key, id) in (select * from unnest($1::int[], $2::uuid[]))`,
+    text: `select p.id from unnest($1::int[], $2::uuid[]) as k (client_key, id)
+           cross join lateral (
+             select p.id from pending_deliveries p
+             where p.client_key = k.client_key and p.id = k.id limit 1) as p`,
     values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.id)],
   })
   return new Set(rows.map((row) => row.id))

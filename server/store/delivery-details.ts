@@ -90,7 +90,8 @@ export function readDeliveryDetail(
 function pendingWithId({ clientKey }: Of): string {
   return `select ${SHARED}, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
       null::timestamptz as finished_at
-    from clients c join pending_deliveries d on d.client_key = c.client_key and d.id = $1
+    from clients c cross join lateral (
+      select * from pending_deliveries d where d.client_key = c.client_key and d.id = $1 limit 1) as d
     where ${clientKey === null ? '$2::int is null' : 'c.client_key = $2'}`
 }
 

@@ -63,8 +63,11 @@ export async function readParkedLanes(
                    and (p.client_key, p.endpoint_id) > (lane.client_key, lane.endpoint_id)
                  order by p.client_key, p.endpoint_id limit 1) as n)
              select * from lane) as l
-           join endpoints e on e.client_key = l.client_key and e.id = l.endpoint_id
-           where e.status = 'ACTIVE' and e.deleted_at is null`,
+           cross join lateral (
+             -- One look for each lane: as a plain join, all endpoints may be read first.
+             select from endpoints e
+             where e.client_key = l.client_key and e.id = l.endpoint_id
+               and e.status = 'ACTIVE' and e.deleted_at is null limit 1) as active`,
     values: [shards],
   })
   return rows.map(toLaneKey)

@@ -40,8 +40,11 @@ export async function readSendingEndpoints(
 ): Promise<readonly SendingEndpoint[]> {
   const { rows } = await db.query<EndpointRow>({
     name: 'read-sending-endpoints',
-    text: `select ${COLUMNS} from endpoints
-           where (client_key, id) in (select * from unnest($1::int[], $2::uuid[]))`,
+    text: `select e.* from (
+             select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)) as k
+           cross join lateral (
+             select ${COLUMNS} from endpoints e
+             where e.client_key = k.client_key and e.id = k.id limit 1) as e`,
     values: [keys.map((key) => key.clientKey), keys.map((key) => key.endpointId)],
   })
   return rows.map((row) => toSending(row, sealer))

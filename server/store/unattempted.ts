@@ -8,6 +8,19 @@ import { guardedRows, type HeldDelivery, sameDelivery } from './held-deliveries.
 
 const WITH_TIME = guardedRows<HeldDelivery>([], 1)
 
+/**
+ * The rows that are mine, found one by one. A select of its own that has a limit, or locks, is one that the
+ * planner cannot turn about: it goes from mine into the table, whatever statistics say of that.
+ */
+const OWED = `owed as (
+        select p.* from mine m cross join lateral (
+          select p.client_key, p.id, p.endpoint_id from pending_deliveries p
+          where p.client_key = m.client_key and p.id = m.id limit 1) as p)`
+
+/** The endpoints of owed rows, each once and in one order. */
+const LANES = `
+          select distinct client_key, endpoint_id from owed order by client_key, endpoint_id`
+
 /** Their 7 days ended while no attempt could be made: they end without a last one. */
 export async function exhaustDeliveries(
   db: Db,
@@ -17,18 +30,16 @@ export async function exhaustDeliveries(
   if (deliveries.length === 0) return
   await db.query({
     name: 'exhaust-deliveries',
-    text: `with ${WITH_TIME.head}, active as (
+    text: `with ${WITH_TIME.head}, ${OWED}, active as (
         -- A pause stops the 7 days, also one that the caller has not heard of yet.
-        select e.client_key, e.id from endpoints e
-        where e.status = 'ACTIVE' and (e.client_key, e.id) in (
-          select p.client_key, p.endpoint_id from pending_deliveries p
-          join mine m on ${sameDelivery('m')})
-        order by e.client_key, e.id for share of e
+        select e.* from (${LANES}) as lane cross join lateral (
+          select e.client_key, e.id from endpoints e
+          where e.client_key = lane.client_key and e.id = lane.endpoint_id and e.status = 'ACTIVE'
+          for share of e) as e
       ), ended as (
         delete from pending_deliveries p
-        using mine m, active a
-        where ${sameDelivery('m')} and p.deadline_at <= $3
-          and a.client_key = p.client_key and a.id = p.endpoint_id
+        using owed o join active a on a.client_key = o.client_key and a.id = o.endpoint_id
+        where ${sameDelivery('o')} and p.deadline_at <= $3
         returning p.*)
       ${fileAs('EXHAUSTED', 'ended', '$3')}`,
     values: WITH_TIME.values(deliveries, now),
@@ -75,27 +86,28 @@ export async function settleInactive(
   if (deliveries.length === 0) return
   await db.query({
     name: 'settle-inactive',
-    text: `with ${WITH_TIME.head}, inactive as (
-        select e.client_key, e.id, e.deleted_at is not null as is_deleted from endpoints e
-        where (e.status <> 'ACTIVE' or e.deleted_at is not null) and (e.client_key, e.id) in (
-          select p.client_key, p.endpoint_id from pending_deliveries p
-          join mine m on ${sameDelivery('m')})
-        order by e.client_key, e.id for share of e
-      ), owed as (
-        -- Two of these may meet on the same rows: in one order, so that neither waits for ever.
-        select p.client_key, p.id from pending_deliveries p
-        join mine m on ${sameDelivery('m')}
-        order by p.client_key, p.id for update of p
+    text: `with ${WITH_TIME.head}, ${OWED}, inactive as (
+        select e.* from (${LANES}) as lane cross join lateral (
+          select e.client_key, e.id, e.deleted_at is not null as is_deleted from endpoints e
+          where e.client_key = lane.client_key and e.id = lane.endpoint_id
+            and (e.status <> 'ACTIVE' or e.deleted_at is not null)
+          for share of e) as e
+      ), settled as (
+        -- Two of these may meet on the same rows: in one order, so that neither waits for ever. And
+        -- after the endpoints, as a resumption and a cancellation lock them.
+        select p.*, o.is_deleted from (
+          select o.client_key, o.id, i.is_deleted
+          from owed o join inactive i on i.client_key = o.client_key and i.id = o.endpoint_id
+          order by o.client_key, o.id) as o
+        cross join lateral (
+          select p.client_key, p.id from pending_deliveries p
+          where p.client_key = o.client_key and p.id = o.id for update of p) as p
       ), parked as (
         update pending_deliveries p set next_attempt_at = null
-        from owed o, inactive i
-        where ${sameDelivery('o')}
-          and i.client_key = p.client_key and i.id = p.endpoint_id and not i.is_deleted
+        from settled s where ${sameDelivery('s')} and not s.is_deleted
       ), cancelled as (
         delete from pending_deliveries p
-        using owed o, inactive i
-        where ${sameDelivery('o')}
-          and i.client_key = p.client_key and i.id = p.endpoint_id and i.is_deleted
+        using settled s where ${sameDelivery('s')} and s.is_deleted
         returning ${movedColumns('p')}
       )
       ${fileAs('CANCELLED', 'cancelled', '$3')}`,

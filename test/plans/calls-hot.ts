@@ -40,6 +40,9 @@ const PROCESS = {
   version: '0.2.0',
 }
 
+/** As many as the recorder writes at once. */
+const BATCH = 500
+
 export async function callHotPath(recorder: Recorder, sample: Sample): Promise<void> {
   await accept(recorder, sample)
   await record(recorder, sample)
@@ -110,18 +113,18 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
   const { pool } = recorder
   const nowMs = now.getTime()
   const of = (from: number, fields: Partial<AttemptRecord>) =>
-    pending.slice(from, from + 50).map((row) => recordOf(row, fields, nowMs))
+    pending.slice(from, from + BATCH).map((row) => recordOf(row, fields, nowMs))
   const failed = { state: 'PENDING', status: 503, nextAttemptAtMs: nowMs + 1 } as const
   await recorder.record('', () => recordOutcomes(pool, of(0, {}), now))
   await recorder.record('with excerpts', () =>
-    recordOutcomes(pool, of(50, { excerpt: Buffer.from('x') }), now),
+    recordOutcomes(pool, of(BATCH, { excerpt: Buffer.from('x') }), now),
   )
   await recorder.record('', () =>
-    recordOutcomes(pool, [...of(100, failed), ...of(150, { supersedes: true })], now),
+    recordOutcomes(pool, [...of(2 * BATCH, failed), ...of(3 * BATCH, { supersedes: true })], now),
   )
   // A second time: they have ended, and nothing is changed.
   await recorder.record('', () => recordOutcomes(pool, of(0, {}), now))
-  const rest = pending.slice(200)
+  const rest = pending.slice(4 * BATCH)
   const nextAttemptAtMs = nowMs + 1_000
   await recorder.record('', () =>
     postponeDeliveries(
@@ -129,7 +132,7 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
       rest.map((row) => ({ ...row, nextAttemptAtMs })),
     ),
   )
-  await recorder.record('', () => parkDeliveries(pool, rest.slice(0, 100)))
+  await recorder.record('', () => parkDeliveries(pool, rest))
   await recorder.record('', () => settleInactive(pool, rest, now))
   await recorder.record('', () => exhaustDeliveries(pool, rest, now))
   const { clientKey, endpointId, shard, epoch } = rest[0] as SampleDelivery

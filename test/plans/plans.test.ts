@@ -1,9 +1,10 @@
 // Every statement of the store is held to its plan, in every state that statistics can be in: a plan that a
-// change of SQL or of an index turns about shows in a review.
+// change of SQL or of an index turns about shows in a review, and a bad one on the hot path never passes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cloneDatabase } from '../support/database.ts'
+import { listFaults } from './rules.ts'
 import { readSnapshots, renderSnapshots, SNAPSHOT_VERSION, writeSnapshots } from './snapshots.ts'
 import { explainStore } from './states.ts'
 
@@ -41,4 +42,13 @@ test('a snapshot can be pasted into psql', async () => {
     rows.map(({ name }) => name).toSorted(),
     statements.map(({ name }) => name).toSorted(),
   )
+})
+
+test('no plan of the hot path reads more than what it was asked for, whatever statistics say', () => {
+  const hot = statements.filter(({ isHot }) => isHot)
+  assert.ok(hot.length >= 30)
+  const faults = hot.flatMap((statement) =>
+    listFaults(statement).map((fault) => `${statement.name}: ${fault}`),
+  )
+  assert.deepEqual(faults, [])
 })

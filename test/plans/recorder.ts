@@ -25,6 +25,8 @@ export interface Statement {
   values: readonly unknown[]
   /** The name by which a connection prepares it once, for any parameters; null: planned each time. */
   preparedAs: string | null
+  /** Its transaction has lifted what keeps prepared statements from reading whole tables. */
+  isLifted: boolean
 }
 
 interface Site {
@@ -44,8 +46,13 @@ export class Recorder {
 
   /** The same thing, whose statements are noted. */
   #watch<T extends Pool | PoolClient>(target: T, other: Record<string, unknown>): T {
+    let isLifted = false
     const query = (...args: unknown[]) => {
-      this.#note(args)
+      if (typeof args[0] === 'string') {
+        if (args[0].includes('set local enable_seqscan = on')) isLifted = true
+        if (/^(commit|rollback)$/.test(args[0])) isLifted = false
+      }
+      this.#note(args, isLifted)
       return (target.query as (...args: unknown[]) => unknown).apply(target, args)
     }
     const own: Record<PropertyKey, unknown> = { ...other, query }
@@ -85,7 +92,7 @@ export class Recorder {
       .filter((site) => !this.#seen.has(site))
   }
 
-  #note([config, given]: unknown[]): void {
+  #note([config, given]: unknown[], isLifted: boolean): void {
     const site = findCaller()
     if (site === null) return
     this.#seen.add(`${site.file}:${site.line}`)
@@ -103,6 +110,7 @@ export class Recorder {
       text,
       values: Array.isArray(values) ? values : [],
       preparedAs: name ?? null,
+      isLifted,
     })
   }
 }

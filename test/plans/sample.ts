@@ -58,7 +58,7 @@ export async function pickSample(pool: Pool): Promise<Sample> {
   const { rows: pending } = await pool.query<SampleDelivery>(
     `select client_key as "clientKey", id, shard, 1 as epoch, endpoint_id as "endpointId",
        payment_id as "paymentId", event_id as "eventId", sequence, attempts
-     from pending_deliveries where next_attempt_at is not null order by id desc limit 400`,
+     from pending_deliveries where next_attempt_at is not null order by id desc limit 3000`,
   )
   const { rows: documents } = await pool.query(
     `select client_key, hash, created_at::text from documents order by client_key, hash limit 20`,

@@ -36,10 +36,11 @@ function byName(one: Explained, other: Explained): number {
 }
 
 function renderStatement(statement: Explained): string {
-  const { name, preparedAs, isHot, parameterTypes, text } = statement
+  const { name, preparedAs, isHot, isLifted, parameterTypes, text } = statement
   const marks = [
     preparedAs === null ? 'planned each time' : `kept as ${preparedAs}`,
     ...(isHot ? ['hot path'] : []),
+    ...(isLifted ? ['with enable_seqscan = on'] : []),
   ]
   const types = parameterTypes.length > 0 ? ` (${parameterTypes.join(', ')})` : ''
   return `-- ${name}: ${marks.join(', ')}

@@ -136,6 +136,7 @@ class Looker {
       await prepareAll(client, this.explained)
       for (const [index, statement] of this.explained.entries()) {
         const { preparedAs, values, text, plans } = statement
+        await client.query(`set enable_seqscan = ${statement.isLifted ? 'on' : 'off'}`)
         if (preparedAs !== null || values.length === 0) {
           const { rows } = await client.query(this.#explainForAny(statement, index))
           plans.push({ state, values: 'any', plan: toPlan(rows[0]['QUERY PLAN'], catalog) })

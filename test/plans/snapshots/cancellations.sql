@@ -7,78 +7,45 @@
 -- cancellations.cancelDeliveries of many: kept as cancel-deliveries
 prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp with time zone) as
   with given as (
-    select p.client_key, p.id from (
+    select p.client_key, p.id, e.inactive_since from (
       select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)
       order by client_key, id) as k
     cross join lateral (
-      select p.client_key, p.id from pending_deliveries p
+      select p.client_key, p.id, p.endpoint_id from pending_deliveries p
       where p.client_key = k.client_key and p.id = k.id
       for update of p skip locked) as p
+    cross join lateral (
+      select e.inactive_since from endpoints e
+      where e.client_key = p.client_key and e.id = p.endpoint_id limit 1) as e
   ), ended as (
-    delete from pending_deliveries p using given g, endpoints e
-    where p.client_key = g.client_key and p.id = g.id
-    and e.client_key = p.client_key and e.id = p.endpoint_id
+    delete from pending_deliveries p using given g where p.client_key = any(array[g.client_key]) and p.id = any(array[g.id])
     -- What waits for a later time is not under way, nor what was paused a while ago.
     returning p.*, (p.next_attempt_at is null
       or p.next_attempt_at <= $3::timestamptz + interval '1 second')
-    and (e.inactive_since is null
-      or e.inactive_since > $3::timestamptz - interval '1 minute') as is_begun
+    and (g.inactive_since is null
+      or g.inactive_since > $3::timestamptz - interval '1 minute') as is_begun
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
     from ended)
   select client_key, id, endpoint_id, shard, attempts from ended;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed
+--   always
 --     CTE Scan ended
 --       CTE given: Nested Loop
---         Unique
---           Sort on k.client_key, k.id
---             Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--         Nested Loop
+--           Unique
+--             Sort on k.client_key, k.id
+--               Function Scan
+--           Subquery Scan
+--             LockRows
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--         Memoize
+--           Limit
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
---           Nested Loop
---             CTE Scan given
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---           Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---       CTE filed: Insert final_deliveries
---         CTE Scan ended
---   for any values: empty, analyzed
---     CTE Scan ended
---       CTE given: Nested Loop
---         Unique
---           Sort on k.client_key, k.id
---             Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop with a join filter
---             Index Scan endpoints by endpoints_by_id
---             CTE Scan given
+--           CTE Scan given
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE filed: Insert final_deliveries
---         CTE Scan ended
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
---     CTE Scan ended
---       CTE given: Nested Loop
---         Unique
---           Sort on k.client_key, k.id
---             Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop with a join filter
---             Index Scan pending_deliveries by deliveries_of_strand
---             CTE Scan given
---           Index Scan endpoints by endpoints_pkey (client_key)
 --       CTE filed: Insert final_deliveries
 --         CTE Scan ended
 
@@ -115,78 +82,45 @@ prepare "cancellations.cancelDeliveries of one" (integer[], uuid[], timestamp wi
 -- cancellations.cancelDeliveries of one 2: kept as cancel-delivery
 prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp with time zone) as
   with given as (
-    select p.client_key, p.id from (
+    select p.client_key, p.id, e.inactive_since from (
       select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)
       order by client_key, id) as k
     cross join lateral (
-      select p.client_key, p.id from pending_deliveries p
+      select p.client_key, p.id, p.endpoint_id from pending_deliveries p
       where p.client_key = k.client_key and p.id = k.id
       for update of p ) as p
+    cross join lateral (
+      select e.inactive_since from endpoints e
+      where e.client_key = p.client_key and e.id = p.endpoint_id limit 1) as e
   ), ended as (
-    delete from pending_deliveries p using given g, endpoints e
-    where p.client_key = g.client_key and p.id = g.id
-    and e.client_key = p.client_key and e.id = p.endpoint_id
+    delete from pending_deliveries p using given g where p.client_key = any(array[g.client_key]) and p.id = any(array[g.id])
     -- What waits for a later time is not under way, nor what was paused a while ago.
     returning p.*, (p.next_attempt_at is null
       or p.next_attempt_at <= $3::timestamptz + interval '1 second')
-    and (e.inactive_since is null
-      or e.inactive_since > $3::timestamptz - interval '1 minute') as is_begun
+    and (g.inactive_since is null
+      or g.inactive_since > $3::timestamptz - interval '1 minute') as is_begun
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
     from ended)
   select client_key, id, endpoint_id, shard, attempts from ended;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed
+--   always
 --     CTE Scan ended
 --       CTE given: Nested Loop
---         Unique
---           Sort on k.client_key, k.id
---             Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--         Nested Loop
+--           Unique
+--             Sort on k.client_key, k.id
+--               Function Scan
+--           Subquery Scan
+--             LockRows
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--         Memoize
+--           Limit
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
---           Nested Loop
---             CTE Scan given
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---           Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---       CTE filed: Insert final_deliveries
---         CTE Scan ended
---   for any values: empty, analyzed
---     CTE Scan ended
---       CTE given: Nested Loop
---         Unique
---           Sort on k.client_key, k.id
---             Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop with a join filter
---             Index Scan endpoints by endpoints_by_id
---             CTE Scan given
+--           CTE Scan given
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE filed: Insert final_deliveries
---         CTE Scan ended
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
---     CTE Scan ended
---       CTE given: Nested Loop
---         Unique
---           Sort on k.client_key, k.id
---             Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop with a join filter
---             Index Scan pending_deliveries by deliveries_of_strand
---             CTE Scan given
---           Index Scan endpoints by endpoints_pkey (client_key)
 --       CTE filed: Insert final_deliveries
 --         CTE Scan ended
 
@@ -226,22 +160,12 @@ prepare "cancellations.findPending" (integer, uuid, uuid) as
 
 -- cancellations.findStillPending: kept as find-still-pending
 prepare "cancellations.findStillPending" (integer[], uuid[]) as
-  select id from pending_deliveries
-  where (client_key, id) in (select * from unnest($1::int[], $2::uuid[]));
---   for any values: empty, never analyzed; full, analyzed when empty; full, analyzed but for what is owed
+  select p.id from unnest($1::int[], $2::uuid[]) as k (client_key, id)
+  cross join lateral (
+    select p.id from pending_deliveries p
+    where p.client_key = k.client_key and p.id = k.id limit 1) as p;
+--   always
 --     Nested Loop
---       Aggregate
---         Function Scan
---       Memoize
---         Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---   for any values: empty, analyzed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
---     Nested Loop semi with a join filter
---       Index Only Scan pending_deliveries by pending_deliveries_pkey
 --       Function Scan
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed
---     Nested Loop
---       Aggregate
---         Function Scan
---       Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       Limit
+--         Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)

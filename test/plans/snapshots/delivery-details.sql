@@ -84,7 +84,8 @@ prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
   from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
     null::timestamptz as finished_at
-    from clients c join pending_deliveries d on d.client_key = c.client_key and d.id = $1
+    from clients c cross join lateral (
+      select * from pending_deliveries d where d.client_key = c.client_key and d.id = $1 limit 1) as d
     where c.client_key = $2) as d
   join clients c on c.client_key = d.client_key
   join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
@@ -96,45 +97,24 @@ prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
 --     Limit
 --       Nested Loop left
 --         Nested Loop with a join filter
+--           Nested Loop
+--             Nested Loop
+--               Index Only Scan clients by clients_pkey (client_key)
+--               Limit
+--                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---           Nested Loop
---             Nested Loop
---               Index Only Scan clients by clients_pkey (client_key)
---               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed
---     Limit
---       Nested Loop with a join filter
---         Nested Loop left
---           Nested Loop
---             Nested Loop
---               Index Only Scan clients by clients_pkey (client_key)
---               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---         Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty
---     Limit
---       Nested Loop left with a join filter
---         Nested Loop
---           Nested Loop with a join filter
---             Nested Loop
---               Index Scan endpoints by endpoints_pkey (client_key)
---               Index Only Scan clients by clients_pkey (client_key)
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---           Index Scan clients by clients_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key)
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Limit
 --       Nested Loop left
---         Nested Loop
---           Nested Loop with a join filter
---             Index Scan endpoints by endpoints_pkey (client_key)
---             Materialize
---               Nested Loop
---                 Index Only Scan clients by clients_pkey (client_key)
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Nested Loop
+--               Index Only Scan clients by clients_pkey (client_key)
+--               Limit
 --                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
@@ -199,7 +179,8 @@ prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
   from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
     null::timestamptz as finished_at
-    from clients c join pending_deliveries d on d.client_key = c.client_key and d.id = $1
+    from clients c cross join lateral (
+      select * from pending_deliveries d where d.client_key = c.client_key and d.id = $1 limit 1) as d
     where $2::int is null) as d
   join clients c on c.client_key = d.client_key
   join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
@@ -207,22 +188,17 @@ prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
   on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id
   where $3::uuid is null or d.account_id = $3
   limit 1;
---   for values given: full, never analyzed; full, analyzed
+--   always
 --     Limit
 --       Nested Loop left
 --         Nested Loop with a join filter
 --           Nested Loop
---             Index Scan pending_deliveries by pending_deliveries_pkey (id)
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
---     Limit
---       Nested Loop left
---         Nested Loop with a join filter
---           Nested Loop
---             Index Scan pending_deliveries by deliveries_of_strand filter (id)
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Nested Loop
+--               Index Only Scan clients by clients_pkey
+--               Limit
+--                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--             Memoize
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 

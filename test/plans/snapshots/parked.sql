@@ -170,37 +170,12 @@ prepare "parked.readParkedLanes" (smallint[]) as
         and (p.client_key, p.endpoint_id) > (lane.client_key, lane.endpoint_id)
         order by p.client_key, p.endpoint_id limit 1) as n)
     select * from lane) as l
-  join endpoints e on e.client_key = l.client_key and e.id = l.endpoint_id
-  where e.status = 'ACTIVE' and e.deleted_at is null;
---   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
---   for values given: full, never analyzed; full, analyzed when empty
---     Nested Loop with a join filter
---       Index Scan endpoints by one_endpoint_per_address filter (status)
---       Nested Loop
---         Function Scan unnest
---         CTE Scan lane
---           CTE lane: Recursive Union
---             Limit
---               Index Only Scan pending_deliveries by deliveries_parked (shard)
---             Nested Loop
---               WorkTable Scan lane
---               Limit
---                 Index Only Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id)
---   for any values: empty, analyzed
---     Nested Loop with a join filter
---       Index Scan endpoints by endpoints_by_id filter (deleted_at, status)
---       Nested Loop
---         Function Scan unnest
---         CTE Scan lane
---           CTE lane: Recursive Union
---             Limit
---               Index Only Scan pending_deliveries by deliveries_parked (shard)
---             Nested Loop
---               WorkTable Scan lane
---               Limit
---                 Index Only Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed but for what is owed
+  cross join lateral (
+    -- One look for each lane: as a plain join, all endpoints may be read first.
+    select from endpoints e
+    where e.client_key = l.client_key and e.id = l.endpoint_id
+    and e.status = 'ACTIVE' and e.deleted_at is null limit 1) as active;
+--   for any values: empty, never analyzed
 --     Nested Loop
 --       Nested Loop
 --         Function Scan unnest
@@ -213,4 +188,21 @@ prepare "parked.readParkedLanes" (smallint[]) as
 --               Limit
 --                 Index Only Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id)
 --       Memoize
---         Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, status, client_key)
+--         Limit
+--           Index Scan endpoints by one_endpoint_per_address (client_key) filter (id, status)
+--   for any values: empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Nested Loop
+--       Nested Loop
+--         Function Scan unnest
+--         CTE Scan lane
+--           CTE lane: Recursive Union
+--             Limit
+--               Index Only Scan pending_deliveries by deliveries_parked (shard)
+--             Nested Loop
+--               WorkTable Scan lane
+--               Limit
+--                 Index Only Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id)
+--       Memoize
+--         Limit
+--           Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key, status)

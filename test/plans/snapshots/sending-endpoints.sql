@@ -57,16 +57,15 @@ prepare "sending-endpoints.readChangedEndpoints" (timestamp with time zone, uuid
 
 -- sending-endpoints.readSendingEndpoints: kept as read-sending-endpoints, hot path
 prepare "sending-endpoints.readSendingEndpoints" (integer[], uuid[]) as
-  select client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
-  previous_key_until, header_name, header_value from endpoints
-  where (client_key, id) in (select * from unnest($1::int[], $2::uuid[]));
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+  select e.* from (
+    select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)) as k
+  cross join lateral (
+    select client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
+    previous_key_until, header_name, header_value from endpoints e
+    where e.client_key = k.client_key and e.id = k.id limit 1) as e;
+--   always
 --     Nested Loop
 --       Aggregate
 --         Function Scan
---       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---   for any values: empty, analyzed
---     Nested Loop semi with a join filter
---       Index Scan endpoints by endpoints_by_id
---       Function Scan
+--       Limit
+--         Index Scan endpoints by endpoints_by_id (id) filter (client_key)

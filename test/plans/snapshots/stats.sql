@@ -25,7 +25,7 @@ prepare "stats.readFinalCounts" as
 --     Aggregate
 --       Seq Scan final_counts
 
--- stats.readOwedPicture: kept as read-owed-picture
+-- stats.readOwedPicture: kept as read-owed-picture, with enable_seqscan = on
 prepare "stats.readOwedPicture" (timestamp with time zone[]) as
   select width_bucket(next_attempt_at, $1::timestamptz[]) as place, count(*)::int as count,
   min(next_attempt_at) as oldest

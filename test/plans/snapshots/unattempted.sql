@@ -12,124 +12,76 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), active as (
+    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), owed as (
+    select p.* from mine m cross join lateral (
+      select p.client_key, p.id, p.endpoint_id from pending_deliveries p
+      where p.client_key = m.client_key and p.id = m.id limit 1) as p), active as (
     -- A pause stops the 7 days, also one that the caller has not heard of yet.
-    select e.client_key, e.id from endpoints e
-    where e.status = 'ACTIVE' and (e.client_key, e.id) in (
-      select p.client_key, p.endpoint_id from pending_deliveries p
-      join mine m on p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]))
-    order by e.client_key, e.id for share of e
+    select e.* from (
+      select distinct client_key, endpoint_id from owed order by client_key, endpoint_id) as lane cross join lateral (
+      select e.client_key, e.id from endpoints e
+      where e.client_key = lane.client_key and e.id = lane.endpoint_id and e.status = 'ACTIVE'
+      for share of e) as e
   ), ended as (
     delete from pending_deliveries p
-    using mine m, active a
-    where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]) and p.deadline_at <= $3
-    and a.client_key = p.client_key and a.id = p.endpoint_id
+    using owed o join active a on a.client_key = o.client_key and a.id = o.endpoint_id
+    where p.client_key = any(array[o.client_key]) and p.id = any(array[o.id]) and p.deadline_at <= $3
     returning p.*)
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $3 from ended;
---   for any values: empty, never analyzed
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE active: LockRows
---         Sort on e.client_key, e.id
---           Nested Loop
---             Aggregate
---               Nested Loop
---                 CTE Scan mine
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Index Scan endpoints by endpoints_by_id (id) filter (status, client_key)
+--       CTE owed: Nested Loop
+--         Function Scan
+--           SubPlan 2: CTE Scan held
+--         Limit
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE active: Nested Loop
+--         Unique
+--           Sort on owed.client_key, owed.endpoint_id
+--             CTE Scan owed
+--         Subquery Scan
+--           LockRows
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
+--         Nested Loop
+--           Nested Loop with a join filter
+--             CTE Scan owed
 --             CTE Scan active
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (deadline_at, client_key)
---           CTE Scan mine
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
 --       CTE Scan ended
---   for any values: empty, analyzed
+--   for values given: full, never analyzed; full, analyzed
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE active: LockRows
---         Nested Loop semi with a join filter
---           Index Scan endpoints by endpoints_pkey filter (status)
---           Nested Loop with a join filter
---             Index Scan pending_deliveries by deliveries_of_strand
---             CTE Scan mine
+--       CTE owed: Nested Loop
+--         Function Scan
+--           SubPlan 2: CTE Scan held
+--         Limit
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE active: Nested Loop
+--         Sort on owed.client_key, owed.endpoint_id
+--           Aggregate
+--             CTE Scan owed
+--         Subquery Scan
+--           LockRows
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop with a join filter
---           Nested Loop with a join filter
---             Index Scan pending_deliveries by deliveries_of_strand filter (deadline_at)
---             CTE Scan mine
 --           CTE Scan active
+--           Materialize
+--             Nested Loop
+--               CTE Scan owed
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
 --       CTE Scan ended
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, analyzed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE active: LockRows
---         Sort on e.client_key, e.id
---           Nested Loop
---             Aggregate
---               Nested Loop
---                 CTE Scan mine
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Index Scan endpoints by endpoints_by_id (id) filter (status, client_key)
---       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan active
---             Bitmap Heap Scan pending_deliveries filter (deadline_at)
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
---           CTE Scan mine
---       CTE Scan ended
---   for values given: full, never analyzed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE active: LockRows
---         Nested Loop semi
---           Index Scan endpoints by endpoints_pkey filter (status)
---           Nested Loop with a join filter
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
---             CTE Scan mine
---       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan active
---             Bitmap Heap Scan pending_deliveries filter (deadline_at)
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
---           CTE Scan mine
---       CTE Scan ended
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
 --       CTE held: LockRows
@@ -137,22 +89,24 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE active: LockRows
---         Sort on e.client_key, e.id
---           Nested Loop
---             Aggregate
---               Nested Loop with a join filter
---                 Index Scan pending_deliveries by deliveries_of_strand
---                 CTE Scan mine
---             Index Scan endpoints by endpoints_by_id (id) filter (status, client_key)
+--       CTE owed: Nested Loop
+--         Function Scan
+--           SubPlan 2: CTE Scan held
+--         Limit
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE active: Nested Loop
+--         Sort on owed.client_key, owed.endpoint_id
+--           Aggregate
+--             CTE Scan owed
+--         Subquery Scan
+--           LockRows
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop with a join filter
 --           Nested Loop
---             CTE Scan active
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (deadline_at, client_key)
---           CTE Scan mine
+--             CTE Scan owed
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--           CTE Scan active
 --       CTE Scan ended
 
 -- unattempted.postponeDeliveries: kept as postpone-deliveries, hot path
@@ -189,276 +143,105 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), inactive as (
-    select e.client_key, e.id, e.deleted_at is not null as is_deleted from endpoints e
-    where (e.status <> 'ACTIVE' or e.deleted_at is not null) and (e.client_key, e.id) in (
-      select p.client_key, p.endpoint_id from pending_deliveries p
-      join mine m on p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]))
-    order by e.client_key, e.id for share of e
-  ), owed as (
-    -- Two of these may meet on the same rows: in one order, so that neither waits for ever.
-    select p.client_key, p.id from pending_deliveries p
-    join mine m on p.client_key = any(array[m.client_key]) and p.id = any(array[m.id])
-    order by p.client_key, p.id for update of p
+    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), owed as (
+    select p.* from mine m cross join lateral (
+      select p.client_key, p.id, p.endpoint_id from pending_deliveries p
+      where p.client_key = m.client_key and p.id = m.id limit 1) as p), inactive as (
+    select e.* from (
+      select distinct client_key, endpoint_id from owed order by client_key, endpoint_id) as lane cross join lateral (
+      select e.client_key, e.id, e.deleted_at is not null as is_deleted from endpoints e
+      where e.client_key = lane.client_key and e.id = lane.endpoint_id
+      and (e.status <> 'ACTIVE' or e.deleted_at is not null)
+      for share of e) as e
+  ), settled as (
+    -- Two of these may meet on the same rows: in one order, so that neither waits for ever. And
+    -- after the endpoints, as a resumption and a cancellation lock them.
+    select p.*, o.is_deleted from (
+      select o.client_key, o.id, i.is_deleted
+      from owed o join inactive i on i.client_key = o.client_key and i.id = o.endpoint_id
+      order by o.client_key, o.id) as o
+    cross join lateral (
+      select p.client_key, p.id from pending_deliveries p
+      where p.client_key = o.client_key and p.id = o.id for update of p) as p
   ), parked as (
     update pending_deliveries p set next_attempt_at = null
-    from owed o, inactive i
-    where p.client_key = any(array[o.client_key]) and p.id = any(array[o.id])
-    and i.client_key = p.client_key and i.id = p.endpoint_id and not i.is_deleted
+    from settled s where p.client_key = any(array[s.client_key]) and p.id = any(array[s.id]) and not s.is_deleted
   ), cancelled as (
     delete from pending_deliveries p
-    using owed o, inactive i
-    where p.client_key = any(array[o.client_key]) and p.id = any(array[o.id])
-    and i.client_key = p.client_key and i.id = p.endpoint_id and i.is_deleted
+    using settled s where p.client_key = any(array[s.client_key]) and p.id = any(array[s.id]) and s.is_deleted
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.attempts, p.deadline_at, p.last_outcome, p.last_status
   )
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
---   for any values: empty, never analyzed
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE inactive: LockRows
---         Sort on e.client_key, e.id
---           Nested Loop
---             Aggregate
---               Nested Loop
---                 CTE Scan mine
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE owed: Nested Loop
+--         Function Scan
+--           SubPlan 2: CTE Scan held
+--         Limit
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE inactive: Nested Loop
+--         Unique
+--           Sort on owed.client_key, owed.endpoint_id
+--             CTE Scan owed
+--         Subquery Scan
+--           LockRows
 --             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE owed: LockRows
---         Sort on p_1.client_key, p_1.id
---           Nested Loop
---             CTE Scan mine
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE parked: Update pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan inactive
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---           CTE Scan owed
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan inactive
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---           CTE Scan owed
---       CTE Scan cancelled
---   for any values: empty, analyzed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE inactive: LockRows
---         Nested Loop semi with a join filter
---           Index Scan endpoints by endpoints_pkey filter (status, deleted_at)
+--       CTE settled: Nested Loop
+--         Sort on o.client_key, o.id
 --           Nested Loop with a join filter
---             Index Scan pending_deliveries by deliveries_of_strand
---             CTE Scan mine
---       CTE owed: LockRows
---         Nested Loop with a join filter
---           Index Scan pending_deliveries by pending_deliveries_pkey
---           CTE Scan mine
+--             CTE Scan owed
+--             CTE Scan inactive
+--         Subquery Scan
+--           LockRows
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE parked: Update pending_deliveries
---         Nested Loop with a join filter
+--         Nested Loop
+--           CTE Scan settled
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE cancelled: Delete pending_deliveries
+--         Nested Loop
+--           CTE Scan settled
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE Scan cancelled
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Insert final_deliveries
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Nested Loop
+--             Function Scan
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       CTE owed: Nested Loop
+--         Function Scan
+--           SubPlan 2: CTE Scan held
+--         Limit
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE inactive: Nested Loop
+--         Sort on owed.client_key, owed.endpoint_id
+--           Aggregate
+--             CTE Scan owed
+--         Subquery Scan
+--           LockRows
+--             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
+--       CTE settled: Nested Loop
+--         Sort on o.client_key, o.id
 --           Nested Loop with a join filter
---             Index Scan pending_deliveries by deliveries_of_strand
+--             CTE Scan inactive
 --             CTE Scan owed
---           CTE Scan inactive
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop with a join filter
---             Index Scan pending_deliveries by deliveries_of_strand
---             CTE Scan owed
---           CTE Scan inactive
---       CTE Scan cancelled
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE inactive: LockRows
---         Sort on e.client_key, e.id
---           Nested Loop
---             Aggregate
---               Nested Loop
---                 CTE Scan mine
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE owed: LockRows
---         Sort on p_1.client_key, p_1.id
---           Nested Loop
---             CTE Scan mine
+--         Subquery Scan
+--           LockRows
 --             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE parked: Update pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan owed
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---           CTE Scan inactive
+--         Nested Loop
+--           CTE Scan settled
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE cancelled: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan owed
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---           CTE Scan inactive
---       CTE Scan cancelled
---   for values given: full, never analyzed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE inactive: LockRows
---         Sort on e.client_key, e.id
---           Nested Loop
---             Aggregate
---               Nested Loop
---                 CTE Scan mine
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE owed: LockRows
---         Sort on p_1.client_key, p_1.id
---           Nested Loop
---             CTE Scan mine
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE parked: Update pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan inactive
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
---           CTE Scan owed
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan inactive
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
---           CTE Scan owed
---       CTE Scan cancelled
---   for values given: full, analyzed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE inactive: LockRows
---         Nested Loop semi
---           Index Scan endpoints by endpoints_pkey filter (status, deleted_at)
---           Nested Loop with a join filter
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
---             CTE Scan mine
---       CTE owed: LockRows
---         Sort on p_1.client_key, p_1.id
---           Nested Loop
---             CTE Scan mine
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE parked: Update pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan owed
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---           CTE Scan inactive
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan owed
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---           CTE Scan inactive
---       CTE Scan cancelled
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE inactive: LockRows
---         Sort on e.client_key, e.id
---           Nested Loop
---             Aggregate
---               Nested Loop with a join filter
---                 Index Scan pending_deliveries by deliveries_of_strand
---                 CTE Scan mine
---             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE owed: LockRows
---         Sort on p_1.client_key, p_1.id
---           Nested Loop
---             CTE Scan mine
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE parked: Update pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan inactive
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---           CTE Scan owed
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan inactive
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---           CTE Scan owed
---       CTE Scan cancelled
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
---       CTE inactive: LockRows
---         Sort on e.client_key, e.id
---           Nested Loop
---             Aggregate
---               Nested Loop with a join filter
---                 Index Scan pending_deliveries by deliveries_of_strand
---                 CTE Scan mine
---             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE owed: LockRows
---         Nested Loop with a join filter
---           Index Scan pending_deliveries by pending_deliveries_pkey
---           CTE Scan mine
---       CTE parked: Update pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan inactive
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---           CTE Scan owed
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan inactive
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---           CTE Scan owed
+--         Nested Loop
+--           CTE Scan settled
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE Scan cancelled
