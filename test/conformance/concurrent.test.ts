@@ -13,32 +13,18 @@ import {
   type RecordedChanges,
 } from '../../server/operations/record-payments.ts'
 import { replayDelivery } from '../../server/operations/replay-delivery.ts'
-import type { AttemptRecord } from '../../server/store/outcomes.ts'
 import { isWaitOver } from '../../server/store/payments.ts'
 import { replayDelivery as replayInTwin } from '../simulator/twin-replays.ts'
-import { cloneDatabase } from '../support/database.ts'
-import { sampleWrite } from '../support/payment-sample.ts'
-import { BothStores, POLICY } from './both-stores.ts'
+import type { BothStores } from './both-stores.ts'
+import { acceptOne, prepareBoth, recordAttempt, takeAll, writeOf } from './prepared.ts'
 import { postgresSide, type Side, twinSide, untilWaiting } from './sides.ts'
-
-const PAYMENT = '5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a00'
-
-async function prepare(t: TestContext): Promise<BothStores> {
-  const database = await cloneDatabase()
-  t.after(() => database.drop())
-  const both = new BothStores(database)
-  await both.prepare()
-  await both.register(0, true)
-  await both.register(1, false)
-  return both
-}
 
 /** Runs the script on PostgreSQL, then on the twin, and compares answers and rows. */
 async function sameOnBoth(
   t: TestContext,
   script: (side: Side, both: BothStores) => Promise<RecordedChanges[]>,
 ): Promise<{ both: BothStores; found: RecordedChanges[] }> {
-  const both = await prepare(t)
+  const both = await prepareBoth(t)
   const startMs = both.nowMs
   const postgres = await postgresSide(both)
   t.after(() => postgres.end())
@@ -56,8 +42,8 @@ function inOrder({ results, deliveries }: RecordedChanges): RecordedChanges {
   return { results, deliveries: deliveries.toSorted(byId) }
 }
 
-function change({ accountId }: BothStores, reference: string, id = PAYMENT): PaymentChange {
-  return { accountId, write: sampleWrite({ id, reference, document: undefined }) }
+function change({ accountId }: BothStores, reference: string, id?: string): PaymentChange {
+  return { accountId, write: writeOf(reference, id) }
 }
 
 function sequences(recorded: readonly RecordedChanges[]): unknown[] {
@@ -161,7 +147,7 @@ test('an endpoint that is deleted between the fan-out and its commit is owed wha
 })
 
 test('a fan-out that fails leaves no payment and no event', async (t) => {
-  const both = await prepare(t)
+  const both = await prepareBoth(t)
   const { pool } = both.database
   await pool.query(`
     create function refuse() returns trigger language plpgsql as
@@ -175,57 +161,31 @@ test('a fan-out that fails leaves no payment and no event', async (t) => {
 })
 
 test('of two replays at once one begins a run, and the other finds the delivery pending', async (t) => {
-  const both = await prepare(t)
-  const id = await deliverOne(both)
+  const both = await prepareBoth(t)
+  const row = await acceptOne(both)
+  await takeAll(both)
+  await recordAttempt(both, row, { isDelivered: true })
   const { pool } = both.database
   const holder = await pool.connect()
   await holder.query('begin; select from final_deliveries for update')
   const owner = { clientKey: both.clientKey, accountId: null }
-  const settled = Promise.allSettled([1, 2].map(() => replayDelivery(both.deps, owner, id)))
+  const settled = Promise.allSettled([1, 2].map(() => replayDelivery(both.deps, owner, row.id)))
   await untilWaiting(pool, 2)
   await holder.query('commit')
   holder.release()
   const ends = await settled
   const codes = ends.map((end) => (end.status === 'rejected' ? end.reason.code : end.value.state))
   assert.deepEqual(codes.toSorted(), ['PENDING', 'delivery-not-final'])
-  replayInTwin(both.twin, id, both.nowMs)
+  replayInTwin(both.twin, row.id, both.nowMs)
   await both.sameState(t.name)
 })
-
-/** Accepts a payment and delivers it to one endpoint; returns the delivery's id. */
-async function deliverOne(both: BothStores): Promise<string> {
-  await both.accept([change(both, 'first').write])
-  const { nowMs, processes, twin } = both
-  await both.store(0).takeLeases(64, new Map())
-  twin.leases.takeLeases(processes[0], 64, POLICY.leaseMs, new Map(), nowMs)
-  const row = twin.tables.pending.values().next().value ?? assert.fail()
-  const record: AttemptRecord = {
-    ...row,
-    epoch: 1,
-    attempt: 1,
-    runAttempt: 1,
-    atMs: nowMs,
-    durationMs: 1,
-    outcome: 'answered',
-    status: 200,
-    excerpt: null,
-    state: 'DELIVERED',
-    nextAttemptAtMs: null,
-    firstAttemptAtMs: nowMs,
-    deadlineAtMs: nowMs + 1,
-    supersedes: false,
-  }
-  await both.store(0).recordOutcomes([record], nowMs)
-  twin.outcomes.recordOutcomes([record], nowMs)
-  return row.id
-}
 
 for (const [what, isSame] of [
   ['one address at once: it is one endpoint', true],
   ['two addresses at once where one more may be: one is refused', false],
 ] as const) {
   test(`two processes register ${what}`, async (t) => {
-    const both = await prepare(t)
+    const both = await prepareBoth(t)
     const { pool } = both.database
     const holder = await pool.connect()
     // Nothing can be inserted, all can be read: both have looked before either has written.
@@ -258,7 +218,7 @@ for (const [what, isSame] of [
 }
 
 test('a renewal tells the database’s time, whatever time the process has', async (t) => {
-  const both = await prepare(t)
+  const both = await prepareBoth(t)
   const { pool } = both.database
   const read = async () => {
     const { rows } = await pool.query<{ ms: number }>(

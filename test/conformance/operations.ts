@@ -2,44 +2,29 @@
 // attempt that was recorded before, an endpoint that is gone.
 
 import assert from 'node:assert/strict'
-import type { RenewedLease } from '../../server/core/lease.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
 import { NIL_UUID } from '../../server/core/uuid.ts'
 import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
-import type { Renewal } from '../../server/store/leases.ts'
 import type { AttemptRecord, Recorded } from '../../server/store/outcomes.ts'
 import type { SendingEndpoint } from '../../server/store/sending-endpoints.ts'
 import { Dice } from '../simulator/dice.ts'
 import type { PendingRow } from '../simulator/twin-tables.ts'
 import { sampleWrite } from '../support/payment-sample.ts'
-import { type BothStores, POLICY } from './both-stores.ts'
+import type { BothStores } from './both-stores.ts'
+import { byShard, LeaseOperations } from './lease-operations.ts'
 
 const HOUR_MS = 3_600_000
-const NOTHING_SEEN: Renewal = {
-  nowMs: 0,
-  held: [],
-  others: new Map(),
-  processes: new Map(),
-  free: 0,
-}
-
-interface Seen {
-  found: Renewal
-  twin: Renewal
-}
-
 export class Operations {
   readonly #both: BothStores
   readonly #dice: Dice
-  /** The last renewal of each process, from both. */
-  readonly #seen = [NOTHING_SEEN, NOTHING_SEEN].map((seen) => ({ found: seen, twin: seen }))
-  #picked: readonly unknown[] = []
+  readonly #leases: LeaseOperations
   #keys = 0
   #endpoints = 0
 
   constructor(both: BothStores, seed: number) {
     this.#both = both
     this.#dice = new Dice(seed)
+    this.#leases = new LeaseOperations(both, this.#dice)
   }
 
   /** Does one of them, and returns its name. */
@@ -73,21 +58,11 @@ export class Operations {
       this.#dice.chance(0.2) ? this.#both.remove(this.#endpoint()) : Promise.resolve(),
     accept: () => this.#both.accept(this.#writes()),
     acceptMore: () => this.#both.accept(this.#writes()),
-    renew: () => this.#renew(),
-    take: () => this.#take(),
-    takeMore: () => this.#take(),
-    release: async () => {
-      const process = this.#process()
-      const leases = this.#leases()
-      await this.#both.store(process).releaseLeases(leases)
-      this.#both.twin.leases.releaseLeases(this.#both.processes[process], leases)
-    },
-    leave: async () => {
-      const process = this.#process()
-      const busy = this.#shards()
-      await this.#both.store(process).leave(busy)
-      this.#both.twin.leases.leave(this.#both.processes[process], busy)
-    },
+    renew: () => this.#leases.renew(),
+    take: () => this.#leases.take(),
+    takeMore: () => this.#leases.take(),
+    release: () => this.#leases.release(this.#shards()),
+    leave: () => this.#leases.leave(this.#shards()),
     renewAsBefore: () => this.#both.renewAsBefore(this.#shards()),
     pastTheirTime: () => this.#both.setPastTheirTime(),
     replay: () => this.#replay(),
@@ -137,22 +112,9 @@ export class Operations {
     return this.#dice.pick(this.#both.endpointIds)
   }
 
-  #process(): 0 | 1 {
-    return this.#dice.chance(0.5) ? 0 : 1
-  }
-
   #shards(): number[] {
     const shards = [...this.#both.twin.tables.endpoints.values()].map(({ shard }) => shard)
     return [...new Set(shards.filter(() => this.#dice.chance(0.4)))]
-  }
-
-  /** As they are, or as they were before a renewal or a take-over. */
-  #leases(): RenewedLease[] {
-    return this.#shards().map((shard) => {
-      const { epoch = 0, beat = 0 } = this.#both.twin.tables.leases.get(shard) ?? {}
-      const late = this.#dice.pick([0, 0, 0, 1])
-      return { shard, epoch: this.#dice.chance(0.9) ? epoch : epoch - 1, beat: beat - late }
-    })
   }
 
   #rows(): PendingRow[] {
@@ -183,58 +145,6 @@ export class Operations {
         document: undefined,
       }),
     )
-  }
-
-  async #renew(): Promise<void> {
-    const process = this.#process()
-    const seen = this.#seen[process] as Seen
-    const found = await this.#both.store(process).renewLeases(this.#some(seen.found.processes))
-    const renewal = this.#both.twin.leases.renewLeases(
-      this.#both.processes[process],
-      POLICY.leaseMs,
-      this.#like(seen.twin.processes),
-      found.nowMs,
-    )
-    assert.deepEqual(byShard(renewal.held), byShard(found.held))
-    assert.equal(renewal.free, found.free)
-    sameKeys(renewal.others, found.others)
-    sameKeys(renewal.processes, found.processes)
-    // What has changed since the last look has changed for both.
-    for (const kind of ['others', 'processes'] as const) {
-      const changed = (one: Renewal, before: Renewal) =>
-        [...one[kind]].filter(([key, mark]) => before[kind].get(key as never) !== mark).length
-      assert.equal(changed(renewal, seen.twin), changed(found, seen.found))
-    }
-    this.#seen[process] = { found, twin: renewal }
-  }
-
-  /** Some of what was seen before, and then the same of what the twin showed. */
-  #some<Key>(marks: ReadonlyMap<Key, string>): ReadonlyMap<Key, string> {
-    this.#picked = [...marks.keys()].filter(() => this.#dice.chance(0.5))
-    return this.#like(marks)
-  }
-
-  #like<Key>(marks: ReadonlyMap<Key, string>): ReadonlyMap<Key, string> {
-    return new Map((this.#picked as Key[]).map((key) => [key, marks.get(key) ?? '']))
-  }
-
-  async #take(): Promise<void> {
-    const process = this.#process()
-    const wanted = this.#dice.pick([0, 5, 40, 64])
-    const { twin, processes } = this.#both
-    const seen = this.#seen[process] as Seen
-    const silent = this.#some(seen.found.others)
-    const found = await this.#both.store(process).takeLeases(wanted, silent)
-    const { leaseMs } = POLICY
-    const alike = this.#like(seen.twin.others)
-    const taken = twin.leases.takeLeases(
-      processes[process],
-      wanted,
-      leaseMs,
-      alike,
-      this.#both.nowMs,
-    )
-    assert.deepEqual(byShard(taken), byShard(found))
   }
 
   async #readDue(): Promise<void> {
@@ -409,14 +319,6 @@ export class Operations {
 function sameRecorded(one: Recorded, other: Recorded): void {
   assert.deepEqual([...one.ids].toSorted(), [...other.ids].toSorted())
   assert.deepEqual(byShard(one.lost), byShard(other.lost))
-}
-
-function sameKeys<Key>(one: ReadonlyMap<Key, string>, other: ReadonlyMap<Key, string>): void {
-  assert.deepEqual([...one.keys()].toSorted(), [...other.keys()].toSorted())
-}
-
-function byShard<T extends { shard: number }>(rows: readonly T[]): T[] {
-  return rows.toSorted((one, other) => one.shard - other.shard)
 }
 
 function byEndpoint<T extends { endpointId: string }>(rows: readonly T[]): T[] {

@@ -3,7 +3,7 @@
 
 import { patch, type TestedMutant } from './mutant.ts'
 
-const RANDOM = 'test/conformance/twin.test.ts'
+const SCRIPTED = 'test/conformance/scripted.test.ts'
 const CONCURRENT = 'test/conformance/concurrent.test.ts'
 
 export const STORE_MUTANTS: readonly TestedMutant[] = [
@@ -16,7 +16,7 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
         "and e.deleted_at is null and e.status = 'ACTIVE'\n",
       ),
     ],
-    test: RANDOM,
+    test: SCRIPTED,
   },
   {
     name: 'fan-out in a second transaction',
@@ -82,7 +82,7 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
         'import { cancelDeliveries, findPending } from',
       ),
     ],
-    test: RANDOM,
+    test: SCRIPTED,
   },
   {
     name: 'pause counts against the run',
@@ -93,7 +93,7 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
         'deadline_at = deadline_at,',
       ),
     ],
-    test: RANDOM,
+    test: SCRIPTED,
   },
   {
     name: 'record without epoch check',
@@ -105,7 +105,7 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
       ),
       patch('store/held-deliveries.ts', ' and l.epoch = g.epoch\n', '\n'),
     ],
-    test: RANDOM,
+    test: SCRIPTED,
   },
   {
     name: 'leases by a process’s clock',
@@ -121,6 +121,6 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
         'where l.owner is null or l.expires_at <= clock_timestamp() or (l.shard,',
       ),
     ],
-    test: RANDOM,
+    test: SCRIPTED,
   },
 ]

@@ -13,9 +13,9 @@ export interface Slice {
 export const SIMULATOR: Slice = { fixed: 500, random: 500 }
 export const CONFORMANCE: Slice & { steps: number } = { fixed: 2, random: 2, steps: 110 }
 
-/** The fixed seeds and the random ones. `only` is a seed to repeat, or `fixed`. */
-export function seedsOf({ fixed, random }: Slice, only?: string): number[] {
-  if (only !== undefined && only !== 'fixed') return [Number(only)]
+/** The fixed seeds, then the random ones; or only the one that is to be repeated. */
+export function seedsOf({ fixed, random }: Slice, repeated?: string): number[] {
+  if (repeated !== undefined) return [Number(repeated)]
   const from = (base: number, count: number) => Array.from({ length: count }, (_, at) => base + at)
-  return [...from(1, fixed), ...(only === 'fixed' ? [] : from(randomInt(1e6, 1e9), random))]
+  return [...from(1, fixed), ...from(randomInt(1e6, 1e9), random)]
 }

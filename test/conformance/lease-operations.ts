@@ -1,0 +1,120 @@
+// Random operations on leases: renewed, taken, given up, by two processes, as they are or as they were
+// before.
+
+import assert from 'node:assert/strict'
+import type { RenewedLease } from '../../server/core/lease.ts'
+import type { Renewal } from '../../server/store/leases.ts'
+import type { Dice } from '../simulator/dice.ts'
+import { type BothStores, POLICY } from './both-stores.ts'
+
+const NOTHING_SEEN: Renewal = {
+  nowMs: 0,
+  held: [],
+  others: new Map(),
+  processes: new Map(),
+  free: 0,
+}
+
+interface Seen {
+  found: Renewal
+  twin: Renewal
+}
+
+export class LeaseOperations {
+  readonly #both: BothStores
+  readonly #dice: Dice
+  /** The last renewal of each process, from both. */
+  readonly #seen = [NOTHING_SEEN, NOTHING_SEEN].map((seen) => ({ found: seen, twin: seen }))
+  #picked: readonly unknown[] = []
+
+  constructor(both: BothStores, dice: Dice) {
+    this.#both = both
+    this.#dice = dice
+  }
+
+  async renew(): Promise<void> {
+    const process = this.#process()
+    const seen = this.#seen[process] as Seen
+    const found = await this.#both.store(process).renewLeases(this.#some(seen.found.processes))
+    const renewal = this.#both.twin.leases.renewLeases(
+      this.#both.processes[process],
+      POLICY.leaseMs,
+      this.#like(seen.twin.processes),
+      found.nowMs,
+    )
+    assert.deepEqual(byShard(renewal.held), byShard(found.held))
+    assert.equal(renewal.free, found.free)
+    sameKeys(renewal.others, found.others)
+    sameKeys(renewal.processes, found.processes)
+    // What has changed since the last look has changed for both.
+    for (const kind of ['others', 'processes'] as const) {
+      const changed = (one: Renewal, before: Renewal) =>
+        [...one[kind]].filter(([key, mark]) => before[kind].get(key as never) !== mark).length
+      assert.equal(changed(renewal, seen.twin), changed(found, seen.found))
+    }
+    this.#seen[process] = { found, twin: renewal }
+  }
+
+  /** Some of what was seen before, and then the same of what the twin showed. */
+  #some<Key>(marks: ReadonlyMap<Key, string>): ReadonlyMap<Key, string> {
+    this.#picked = [...marks.keys()].filter(() => this.#dice.chance(0.5))
+    return this.#like(marks)
+  }
+
+  #like<Key>(marks: ReadonlyMap<Key, string>): ReadonlyMap<Key, string> {
+    return new Map((this.#picked as Key[]).map((key) => [key, marks.get(key) ?? '']))
+  }
+
+  async take(): Promise<void> {
+    const process = this.#process()
+    const wanted = this.#dice.pick([0, 5, 40, 64])
+    const { twin, processes } = this.#both
+    const seen = this.#seen[process] as Seen
+    const silent = this.#some(seen.found.others)
+    const found = await this.#both.store(process).takeLeases(wanted, silent)
+    const { leaseMs } = POLICY
+    const alike = this.#like(seen.twin.others)
+    const taken = twin.leases.takeLeases(
+      processes[process],
+      wanted,
+      leaseMs,
+      alike,
+      this.#both.nowMs,
+    )
+    assert.deepEqual(byShard(taken), byShard(found))
+  }
+
+  async release(shards: readonly number[]): Promise<void> {
+    const process = this.#process()
+    const leases = this.#leasesOf(shards)
+    await this.#both.store(process).releaseLeases(leases)
+    this.#both.twin.leases.releaseLeases(this.#both.processes[process], leases)
+  }
+
+  async leave(busy: readonly number[]): Promise<void> {
+    const process = this.#process()
+    await this.#both.store(process).leave(busy)
+    this.#both.twin.leases.leave(this.#both.processes[process], busy)
+  }
+
+  /** As they are, or as they were before a renewal or a take-over. */
+  #leasesOf(shards: readonly number[]): RenewedLease[] {
+    return shards.map((shard) => {
+      const { epoch = 0, beat = 0 } = this.#both.twin.tables.leases.get(shard) ?? {}
+      const late = this.#dice.pick([0, 0, 0, 1])
+      return { shard, epoch: this.#dice.chance(0.9) ? epoch : epoch - 1, beat: beat - late }
+    })
+  }
+
+  #process(): 0 | 1 {
+    return this.#dice.chance(0.5) ? 0 : 1
+  }
+}
+
+function sameKeys<Key>(one: ReadonlyMap<Key, string>, other: ReadonlyMap<Key, string>): void {
+  assert.deepEqual([...one.keys()].toSorted(), [...other.keys()].toSorted())
+}
+
+export function byShard<T extends { shard: number }>(rows: readonly T[]): T[] {
+  return rows.toSorted((one, other) => one.shard - other.shard)
+}
