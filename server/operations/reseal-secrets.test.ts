@@ -78,7 +78,7 @@ test('what does not open is counted and left alone; HMACs are counted', async ()
   await storeSecrets(pool, clientKey)
   const damaged = await storeSecrets(pool, clientKey)
   await pool.query(
-    `update endpoints set shared_key = overlay(shared_key placing '\\x00'::bytea from 30)
+    `update endpoints set shared_key = set_byte(shared_key, 30, 255 - get_byte(shared_key, 30))
      where id = $1`,
     [damaged],
   )
