@@ -1,5 +1,5 @@
-// Cancels one pending delivery: no attempt of it starts any more. One that is under way at this moment
-// ends by itself, and what comes of it changes nothing.
+// Cancels one pending delivery: no further attempt of it starts. An attempt already under way ends by
+// itself, and its outcome changes nothing.
 
 import { ServiceError } from '../core/errors.ts'
 import { type Cancelled, cancelDeliveries, findPending } from '../store/cancellations.ts'
@@ -11,7 +11,7 @@ import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import type { ChangedDelivery } from './replay-delivery.ts'
 
-/** It may move between two looks at it: then it is looked for again. */
+/** The delivery may move between the pending and the final table while we look: then we look again. */
 const LOOKS_MAX = 3
 
 export async function cancelDelivery(
@@ -48,7 +48,7 @@ async function cancel(
     }
     const now = new Date(deps.clock.nowMs())
     const [cancelled] = await cancelDeliveries(db, [found], now, { isWaiting: true })
-    // None: it has ended by itself meanwhile, and the next look tells.
+    // None: it has just ended by itself, and the next look finds it among the final ones.
     if (cancelled !== undefined) return cancelled
   }
   throw notFound()

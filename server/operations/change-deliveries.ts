@@ -1,5 +1,5 @@
 // The operator's acts on all deliveries that match a filter: replay what has ended, cancel what is
-// pending. Those of other states match too, but there is nothing to be done to them.
+// pending. Deliveries in other states match too, but nothing is done to them.
 
 import { DELIVERY_STATES, FINAL_STATES } from '../core/delivery.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'

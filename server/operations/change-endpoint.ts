@@ -1,5 +1,5 @@
-// Pauses or resumes an endpoint. A paused one loses nothing: its deliveries wait, and when it is
-// active again they are released, with the time that they waited added to theirs.
+// Pauses or resumes an endpoint. A paused one loses nothing: its deliveries wait, and are released when
+// it is active again, with the time that they waited added to their run.
 
 import type { Endpoint, OwnerStatus } from '../core/endpoint.ts'
 import { inTransaction } from '../store/db.ts'

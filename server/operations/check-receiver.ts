@@ -1,4 +1,4 @@
-// Checks the receiver behind an endpoint, in its owner's name: with its keys, through the guard that every
+// Checks the receiver of an endpoint, in its owner's name: with its keys, through the guard that every
 // callback passes, marked as a test. How often, and how many at once, is bounded for each endpoint and each client.
 
 import { randomBytes } from 'node:crypto'
@@ -14,20 +14,20 @@ import type { Deps } from './parts/deps.ts'
 import { RateBuckets } from './parts/rate-buckets.ts'
 import { openEndpoint } from './verify-signature.ts'
 
-/** What all checks of this process together may hold, and those of one client. */
+/** Limits on checks at a time: in this process, and of one client. */
 const UNDER_WAY_MAX = 16
 const UNDER_WAY_PER_CLIENT_MAX = 2
-/** A check is a dozen POSTs, 1.5 MB in all: it must be no way to flood a host. */
+/** A check is a dozen POSTs, 1.5 MB in all: without a limit it could be used to flood a host. */
 const PER_ENDPOINT = { burst: 5, perSecond: 1 / 60, keysMax: 10_000 }
 const PER_CLIENT = { burst: 20, perSecond: 1 / 6, keysMax: 10_000 }
-/** A check that has not said its end by then has died with its process. */
+/** A check that has not recorded its end after this time died with its process. */
 const GIVEN_UP_AFTER_MS = 90_000
 
 export class ReceiverChecker {
   readonly #deps: Deps
   readonly #perEndpoint: RateBuckets
   readonly #perClient: RateBuckets
-  /** By client key. */
+  /** How many checks are under way, by client key. */
   readonly #underWay = new Map<number, number>()
   #underWayCount = 0
 
@@ -64,7 +64,7 @@ export class ReceiverChecker {
     return this.#deps.send({ ...post, body, url, clientKey, endpointId: null, deliveryId: null })
   }
 
-  /** Takes a place, or throws; returns what gives the place back. */
+  /** Takes a slot, or throws; returns a function that gives the slot back. */
   #enter(clientKey: number, endpointId: string): () => void {
     const own = this.#underWay.get(clientKey) ?? 0
     if (own >= UNDER_WAY_PER_CLIENT_MAX) {
@@ -99,13 +99,13 @@ export class ReceiverChecker {
     else this.#underWay.delete(clientKey)
   }
 
-  /** One check at a time for each endpoint, in whichever process. */
-  async #runAlone(place: CheckPlace, run: () => Promise<CheckReport>): Promise<CheckReport> {
+  /** One check at a time for each endpoint, across all processes. */
+  async #runAlone(place: CheckPlace, work: () => Promise<CheckReport>): Promise<CheckReport> {
     const { pool, clock } = this.#deps
     const startedAt = new Date(clock.nowMs())
     const givenUp = new Date(startedAt.getTime() - GIVEN_UP_AFTER_MS)
     if (!(await beginCheck(pool, place, startedAt, givenUp))) {
-      // Nothing is sent: it does not count.
+      // Nothing was sent, so the check does not count.
       this.#perEndpoint.giveBack(place.endpointId)
       this.#perClient.giveBack(String(place.clientKey))
       throw new ServiceError('check-running', 'This receiver is being checked now.', {
@@ -113,9 +113,9 @@ export class ReceiverChecker {
       })
     }
     try {
-      return await run()
+      return await work()
     } finally {
-      // Whatever keeps it from being said: the next check does not wait for ever.
+      // If this fails, the next check only waits for GIVEN_UP_AFTER_MS.
       await endCheck(pool, place, startedAt).catch(() => {})
     }
   }
@@ -126,8 +126,8 @@ function tooOften(detail: string, retryAfterSeconds: number): ServiceError {
 }
 
 /**
- * The parts with a pause between them. The sender writes what is large part by part, and asks for each
- * part when the one before is out: an iterator that takes its time makes a body that does.
+ * The parts with a pause between them. The sender writes a large body part by part, and asks for each
+ * part when the one before is out: a slow iterator makes a slow body.
  */
 function slowly(parts: readonly Uint8Array[], pauseMs: number): readonly Uint8Array[] {
   return Object.assign([...parts], {

@@ -1,6 +1,6 @@
-// Who is signed in at the console. A session stands for the credential that opened it and is asked for
-// again every 2 seconds, so it ends with its key, secret or client well within the promised 5, in every
-// process. Failed sign-ins are counted like failed logins: guessing is slow.
+// Who is signed in at the console. A session stands for the credential that opened it and is read again
+// every 2 seconds, so it ends with its key, secret or client well within the promised 5, in every
+// process. Failed sign-ins are counted like failed logins, so that guessing is slow.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { ServiceError } from '../core/errors.ts'
@@ -65,7 +65,7 @@ export class ConsoleSessions {
     })
   }
 
-  /** Returns the token of a new session: the only moment at which it is known. */
+  /** Returns the token of a new session. Only its digest is stored, so it cannot be shown again. */
   async open(signIn: SignIn, from: { address: string; requestId: string }): Promise<string> {
     const { holder, operator } = await this.#holderOf(signIn, from.address)
     const { pool, clock, newId } = this.#deps
@@ -82,13 +82,13 @@ export class ConsoleSessions {
     return token
   }
 
-  /** Whose session this is; null when there is none, or no longer. */
+  /** Whose session this is; null when there is none, or it has ended. */
   verify(token: string): Promise<ConsoleSession | null> {
     const digest = digestOf(token)
     return this.#sessions.get(digest.toString('base64'), () => this.#find(digest))
   }
 
-  /** Signs out. In this process at once, in the others within the 2 seconds. */
+  /** Signs out: in this process at once, in the others within 2 seconds. */
   async end(token: string, requestId: string): Promise<void> {
     const session = await this.verify(token)
     const digest = digestOf(token)
@@ -172,7 +172,7 @@ export async function createSignInLink(deps: Pick<Deps, 'pool' | 'clock'>): Prom
   return token
 }
 
-/** Of 256 random bits a plain hash suffices: there is nothing to guess. */
+/** A plain hash suffices, because 256 random bits cannot be guessed. */
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

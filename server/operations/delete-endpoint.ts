@@ -1,5 +1,5 @@
-// Deletes an endpoint: what it is still owed is cancelled in the same transaction, and nothing more
-// is sent to it. Its row and its history stay readable to the operator.
+// Deletes an endpoint. Its pending deliveries are cancelled in the same transaction, and nothing more is
+// sent to it. Its row and its history stay readable to the operator.
 
 import { inTransaction } from '../store/db.ts'
 import { cancelDeliveriesOf } from '../store/deliveries.ts'

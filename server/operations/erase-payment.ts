@@ -1,6 +1,6 @@
-// Erases what a payment tells of people: from the payment, its events, its files and what receivers answered.
-// What it is still owed to ends. Ids, states and times stay, and the sequence goes on if it is ever written
-// again (decision 0035).
+// Erases personal data of a payment: from the payment, its events, its files and receivers' answers. Its
+// pending deliveries end. Ids, states and times stay, and the sequence goes on if the payment is ever
+// written again (decision 0035).
 
 import { cancelDeliveries } from '../store/cancellations.ts'
 import { inTransaction, isDeadlock } from '../store/db.ts'
@@ -27,7 +27,7 @@ export interface ErasedPayment {
   cancelled: number
 }
 
-/** It waits for rows that the recorder may hold, in whatever order that has met them. */
+/** The transaction waits for rows that the recorder may hold in another order: a deadlock is retried. */
 const TRIES_MAX = 3
 
 export async function erasePayment(
@@ -46,7 +46,7 @@ export async function erasePayment(
 
 async function eraseOnce(deps: Deps, paymentId: string, audit: Audit): Promise<ErasedPayment> {
   const { erased, emptied } = await inTransaction(deps.pool, async (db) => {
-    // First of all: no write of the payment is under way, nor begins.
+    // Lock first, so that no write of the payment is under way or begins.
     const stored = (await lockPayments(db, [paymentId])).get(paymentId)
     if (stored === undefined) throw notFound()
     const key = { clientKey: stored.clientKey, paymentId }

@@ -1,5 +1,5 @@
-// What a listener asks for, again and again: its next callback, and to note what came of it. Asking is
-// what makes it listen: a listener that was paused is active from then on.
+// A listener asks for its next callback, and reports the outcome of each. Asking makes it listen: a
+// paused listener is active from then on.
 
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import type { Offer, OfferAnswer } from '../store/listener-offers.ts'
@@ -24,7 +24,7 @@ export interface OfferedCallback {
   timeoutMs: number
 }
 
-/** How often it is noted that somebody asks. */
+/** How often a listener's last request is written down while it asks. */
 const NOTED_EVERY_MS = 5_000
 
 /** Null when none came in time, or the caller is gone. */
@@ -35,7 +35,8 @@ export async function takeNextCallback(
   asked: { waitMs: number; signal: AbortSignal },
 ): Promise<OfferedCallback | null> {
   const key = { clientKey: scope.clientKey, listenerId }
-  // First of all: from then on nobody takes it for silent, and its status is what it will stay.
+  // Note the request first: from then on upkeep does not pause the listener as silent, so that the status
+  // read below stays true.
   await note(deps, key)
   const listener = await findEndpoint(deps.pool, scope, listenerId)
   if (listener === null) throw notFound()
@@ -55,7 +56,7 @@ export async function takeNextCallback(
   return { offer, body, timeoutMs: Math.round(timeoutMs) }
 }
 
-/** False when nobody waits for it any more. */
+/** False when the attempt no longer waits for an answer. */
 export async function answerCallback(
   deps: ListenerDeps,
   scope: EndpointScope,
@@ -76,7 +77,7 @@ function note(deps: Deps, key: ListenerKey): Promise<void> {
   })
 }
 
-/** Null when the event is no longer kept; its attempt then ends by itself. */
+/** Null when the event is no longer kept; the attempt then ends at its deadline. */
 async function bodyOf(deps: Deps, offer: Offer): Promise<readonly Uint8Array[] | null> {
   if (offer.body !== null) return [offer.body]
   const scope = { clientKey: offer.clientKey, accountId: null }

@@ -144,7 +144,7 @@ test('I11: so many lines are under way and no more, and no more are read while t
     isDone = true
   })
   for (let ended = 0; !isDone; ended++) {
-    // One turn to read a line, one until its transaction begins.
+    // One iteration of the loop to read a line, one until its transaction begins.
     for (let turns = 0; turns < 10 && open.length <= ended; turns++) await turnOver()
     assert.ok(open.length - ended <= 3, 'three under way')
     assert.ok(read - ended <= 4, 'and one that waits')

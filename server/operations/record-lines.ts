@@ -1,6 +1,6 @@
-// A batch of payment changes, one JSON line each. Lines are read as they arrive and written as they
-// can be; one bad line never fails its neighbours. What is under way at once is bounded, so a long
-// batch needs no more memory than a short one, its results excepted.
+// A batch of payment changes, one JSON line each. Lines are read and recorded as they arrive; one bad
+// line never fails its neighbours. The lines under way at once are bounded, so a long batch needs no
+// more memory than a short one, except for its results.
 
 import { ServiceError } from '../core/errors.ts'
 import { parseJson } from '../core/exact-json.ts'
@@ -34,7 +34,7 @@ export const LINE_LIMITS: LineLimits = {
 }
 
 const NEWLINE = 0x0a
-/** Made once: an error of its own for each line, with its stack, was 4 % of a batch. */
+/** Made once: a new error for each line, with its stack, was 4 % of a batch. */
 const LINE_TOO_LONG = new ServiceError(
   'body-too-large',
   'The line is longer than any payment can be.',
@@ -59,7 +59,7 @@ export async function recordLines(
       const entry: LineResult = { line, paymentId: null, result: LINE_TOO_LONG }
       results.push(entry)
       if (bytes === null) continue
-      // Waited for only where there is something to wait for: a promise for each line is felt.
+      // Awaits only when there is no room: a promise for each line costs measurable time.
       if (!underWay.hasRoom(bytes.length)) await underWay.room(bytes.length)
       recordLine(gatherer, bytes, new Line(entry, underWay, bytes.length), audit)
     }
@@ -68,7 +68,7 @@ export async function recordLines(
   for await (const chunk of chunks) await take(splitter.split(chunk))
   await take(splitter.rest())
   await underWay.empty()
-  // Nothing at all could be written: that is an answer to the whole request, with its Retry-After.
+  // If nothing could be written, the whole request fails, with a Retry-After.
   const [first] = results
   if (first && results.every(({ result }) => isNotNow(result))) throw first.result
   return results
@@ -96,7 +96,7 @@ function recordLine(
   }
 }
 
-/** Of a line that is wrong it leaves the id, where that can be read. */
+/** Sets the entry's payment id also for a line that is wrong, where the id can be read. */
 function readLine(
   bytes: Uint8Array,
   entry: LineResult,
@@ -106,7 +106,7 @@ function readLine(
   return parsePaymentLine(value, amountText)
 }
 
-/** One line under way: it counts until it has its result. */
+/** One line under way: it counts against the limits until it has its result. */
 class Line implements Submitter {
   readonly entry: LineResult
   readonly #underWay: LinesUnderWay
@@ -160,7 +160,7 @@ class LineSplitter {
 
   #keep(part: Uint8Array): void {
     this.#length += part.length
-    // A line that is too long anyway is counted, not kept.
+    // A line that is too long is counted, not kept.
     if (this.#length <= PAYMENT_BODY_BYTES_MAX) this.#parts.push(part)
   }
 
@@ -180,7 +180,7 @@ function isBlank(bytes: Uint8Array): boolean {
   return true
 }
 
-/** Lets in so many lines and bytes at once; a line that is alone is let in whatever its size. */
+/** Bounds the lines and bytes under way; a single line is let in whatever its size. */
 class LinesUnderWay {
   readonly #limits: LineLimits
   #lines = 0

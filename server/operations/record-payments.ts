@@ -15,7 +15,7 @@ import type { EngineNotices } from './parts/deps.ts'
 import { handingOff } from './parts/hand-off.ts'
 import type { PaymentStore, PaymentTransaction } from './parts/payment-store.ts'
 
-/** What recording needs: a simulation hands in its own. */
+/** What recording needs; the simulator passes its own. */
 export interface RecordingDeps {
   payments: PaymentStore
   accounts: Pick<AccountDirectory, 'find'>
@@ -43,11 +43,11 @@ export type RecordResult = RecordedPayment | ServiceError
 export interface RecordedChanges {
   /** One per change, in order. */
   results: readonly RecordResult[]
-  /** What is owed since the commit. */
+  /** The deliveries that the commit has created. */
   deliveries: readonly HandedOff[]
 }
 
-/** Nothing is decided about the change. Made once: thousands may meet it. */
+/** The change was neither recorded nor refused. Made once, because thousands of callers may get it. */
 export const PAYMENT_BUSY = new ServiceError(
   'overloaded',
   'Another transaction holds this payment, or the file that comes with it. Try again.',
@@ -55,12 +55,12 @@ export const PAYMENT_BUSY = new ServiceError(
 )
 
 /**
- * `try`: waits for no lock; all changes of a payment that is not free come back as PAYMENT_BUSY.
- * `wait`: for changes of one payment, until it is free or a statement's time is over.
+ * `try`: waits for no lock; all changes of a locked payment come back as PAYMENT_BUSY.
+ * `wait`: for changes of one payment; waits until it is free or the statement times out.
  */
 export type Locking = 'try' | 'wait'
 
-/** Records the changes, and hands what is owed to the engine. */
+/** Records the changes, and hands the new deliveries to the engine. */
 export function acceptPayments(
   deps: RecordingDeps,
   engine: Pick<EngineNotices, 'beginAccept'>,
@@ -75,8 +75,8 @@ export function acceptPayments(
 }
 
 /**
- * Applies the changes in their order, those of one payment each on top of the last. Throws only
- * when nothing was recorded, or when it cannot know.
+ * Applies the changes in their order, those of one payment each on top of the last. Throws only when
+ * nothing was recorded, or when the result of the commit is unknown.
  */
 export async function recordPayments(
   deps: RecordingDeps,
@@ -85,14 +85,15 @@ export async function recordPayments(
 ): Promise<RecordedChanges> {
   const { payments, accounts, clock } = deps
   const clientKeys = await accounts.find(changes.map((change) => change.accountId))
-  // Before the payment is ours: a transaction that holds the file may come to wait for the payment.
+  // Before the payment is locked: a transaction that holds the file may wait for the payment, which would
+  // be a deadlock.
   if (locking === 'wait') {
     const files = documentsOf(changes, clientKeys)
     await payments.saveDocuments(files, new Date(clock.nowMs()))
   }
   const { results, deliveries, audits } = await payments.transact(async (transaction) => {
     const locked = await lock(transaction, changes, locking)
-    // After the locks: of two changes of one payment the later one has the later time.
+    // Read the clock after locking, so that of two changes of one payment the later one has the later time.
     const now = new Date(clock.nowMs())
     const plan = await planAndSaveDocuments(deps, transaction, locked, clientKeys, changes, now)
     const audits = auditsOf(changes, plan.results)
@@ -114,7 +115,7 @@ async function lock(
   return { stored: await transaction.lock(ids), busy: new Set() }
 }
 
-/** A file that another transaction is saving makes its payment busy: then all is decided without it. */
+/** A file that another transaction is saving makes its payment busy: the rest is decided without it. */
 async function planAndSaveDocuments(
   deps: RecordingDeps,
   transaction: PaymentTransaction,
@@ -134,7 +135,7 @@ async function planAndSaveDocuments(
 interface Plan {
   results: RecordResult[]
   changes: ChangeToSave[]
-  /** Only their version has changed. */
+  /** Payments of which only the version has changed. */
   raised: LockedPayment[]
   documents: PaymentDocument[]
 }

@@ -1,5 +1,5 @@
-// Sends again what an endpoint has missed: all of its deliveries since a moment that ended in one of the
-// given states, oldest first.
+// Sends again what an endpoint has missed: its deliveries created since a given time that ended in one of
+// the given states, oldest first.
 
 import type { FinalState } from '../core/delivery.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
@@ -8,7 +8,7 @@ import { notFound } from './parts/failures.ts'
 import { type JobDeps, type JobRequest, previewJob, startJob } from './parts/start-job.ts'
 
 export interface Recovery {
-  /** By creation: from this moment on, and before that one. */
+  /** By creation: `sinceMs` is included, `untilMs` is not. */
   sinceMs: number
   untilMs: number | null
   states: readonly FinalState[]
@@ -16,7 +16,7 @@ export interface Recovery {
 
 export const RECOVERED_BY_DEFAULT: readonly FinalState[] = ['EXHAUSTED']
 
-/** How many there would be. */
+/** How many deliveries would be sent. */
 export async function previewRecovery(
   deps: JobDeps,
   scope: EndpointScope,
@@ -42,7 +42,7 @@ async function toRequest(
   endpointId: string,
   recovery: Recovery,
 ): Promise<JobRequest> {
-  // A subscription hears of all accounts: there the account narrows the deliveries, not the endpoint.
+  // A subscription covers all accounts, so the account narrows its deliveries, not the endpoint.
   const of = scope.kind === 'subscription' ? { ...scope, accountId: null } : scope
   const endpoint = await findEndpoint(deps.pool, of, endpointId)
   if (endpoint === null) throw notFound()

@@ -1,5 +1,5 @@
-// Makes a listener of one account, or finds the one of this name; another key rotates, as for a webhook.
-// A new one begins paused, because nobody listens yet: the first request for a callback starts it.
+// Makes a listener of one account, or finds the one with this name; another key rotates, as for a webhook.
+// A new listener begins paused, because no client listens yet: the first request for a callback starts it.
 
 import type { Endpoint } from '../core/endpoint.ts'
 import { toListenerUrl } from '../core/listener.ts'
@@ -39,7 +39,7 @@ export async function registerListener(
   })
   const scope = { clientKey, kind: 'listener', accountId } as const
   const listener = await findEndpoint(deps.pool, scope, listenerId)
-  // Deleted in this very moment.
+  // It was deleted after it was saved.
   if (listener === null) throw notFound()
   return { listener, isNew }
 }

@@ -1,5 +1,5 @@
 // Replays one delivery that has ended: the same bytes under the same webhook-id, for a new run of 7
-// days. What is answered is on disk, and the engine has it at once.
+// days. The answer waits for the commit; the engine gets the delivery at once.
 
 import { ServiceError } from '../core/errors.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
@@ -12,7 +12,7 @@ import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import { handingOff } from './parts/hand-off.ts'
 
-/** A delivery as an act has left it. */
+/** A delivery after a replay or a cancellation. */
 export interface ChangedDelivery {
   id: string
   state: 'PENDING' | 'CANCELLED'
@@ -21,7 +21,7 @@ export interface ChangedDelivery {
   nextAttemptAt: Date | null
 }
 
-/** It may move between two looks at it: then it is looked for again. */
+/** The delivery may move between the pending and the final table while we look: then we look again. */
 const LOOKS_MAX = 3
 
 export async function replayDelivery(
@@ -45,7 +45,7 @@ export async function replayDelivery(
   }
 }
 
-/** What waits for its endpoint is parked: the endpoint's lane asks for it when it is active again. */
+/** A delivery of an inactive endpoint is parked: the endpoint's lane reads it when it is active again. */
 export function isDue(delivery: HandedOff): boolean {
   return delivery.nextAttemptAtMs !== Number.POSITIVE_INFINITY
 }
@@ -65,7 +65,7 @@ async function replay(
     if (found.isEndpointDeleted) throw endpointDeleted()
     if (!found.hasPayload) throw payloadExpired()
     const [moved] = await replayDeliveries(db, [found], new Date(deps.clock.nowMs()))
-    // None: another caller was faster, and the next look tells.
+    // None: another caller was faster, and the next look finds it pending.
     if (moved !== undefined) return moved
   }
   throw notFound()

@@ -101,7 +101,7 @@ test('what does not open is counted and left alone; HMACs are counted', async ()
   assert.equal(counts.get(oldSealer.writeKeyId), 4, 'a damaged endpoint, and one client secret')
 })
 
-test('an endpoint that changes meanwhile keeps its change', async () => {
+test('an endpoint that changes during the resealing keeps its change', async () => {
   const { pool } = await cloneDatabase()
   const { clientKey } = await storeClient(pool)
   const endpointId = await storeSecrets(pool, clientKey)

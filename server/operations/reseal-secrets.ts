@@ -1,6 +1,6 @@
-// Seals every stored secret anew under the first master key, so that the others can go. In chunks, each
-// a statement of its own: it can be stopped and run again at any time, while the service runs. What is
-// kept only as an HMAC cannot be made anew, because nobody knows the secret: that is counted.
+// Reseals every stored secret under the first master key, so that the others can be removed. Works in
+// chunks, each its own statement, so it can be stopped and repeated at any time while the service runs.
+// HMACs cannot be remade, because their secrets are not stored: they are counted.
 
 import {
   countForeignDigests,
@@ -19,7 +19,7 @@ import type { Deps } from './parts/deps.ts'
 export interface Resealing {
   endpoints: number
   signingKeys: number
-  /** Rows with a secret that opens under no configured key: damaged, or its key is not there. */
+  /** Rows with a secret that opens under no configured key: it is damaged, or its key is missing. */
   unreadable: number
   /** Client secrets and operator keys that need another master key until they are used or replaced. */
   clientSecrets: number
@@ -29,7 +29,7 @@ export interface Resealing {
 type ResealDeps = Pick<Deps, 'pool' | 'sealer'>
 
 const CHUNK = 500
-/** A row that changes just then is met again in the next pass. */
+/** A row that changes during a pass is resealed in the next one. */
 const PASSES_MAX = 5
 
 export async function resealSecrets(
@@ -74,9 +74,9 @@ function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpo
   for (const column of SEALED_ENDPOINT_COLUMNS) {
     const sealed = before[column]
     if (sealed === null) continue
-    const anew = reseal(deps, sealed, { column: `endpoints.${column}`, row: before.id })
-    if (anew === null) return null
-    after[column] = anew
+    const resealed = reseal(deps, sealed, { column: `endpoints.${column}`, row: before.id })
+    if (resealed === null) return null
+    after[column] = resealed
   }
   return { before, after }
 }

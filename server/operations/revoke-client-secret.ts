@@ -1,5 +1,5 @@
-// A secret stops working at once. The last one stays: a client that must be kept out is disabled,
-// which stops its tokens too.
+// Revokes a secret at once. The last one stays: to keep a client out, disable it, which stops its tokens
+// too.
 
 import { deleteSecret, listSecrets } from '../store/client-secrets.ts'
 import { findClient, lockClient } from '../store/clients.ts'

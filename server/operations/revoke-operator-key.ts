@@ -1,4 +1,4 @@
-// A key stops working: here at once, in every other process within 5 seconds. The key of
+// Revokes a key: at once in this process, within 5 seconds in every other. The key of
 // PAYBELL_OPERATOR_KEY has no id and ends only with its setting.
 
 import { inTransaction } from '../store/db.ts'

@@ -1,6 +1,6 @@
-// Sends a signed specimen to an endpoint at once, as the engine would send a callback, and tells what came
-// of it. One attempt, no retry, and nothing is stored: it is no delivery. A paused endpoint is tested
-// like any other, because its owner asks for it.
+// Sends a signed specimen to an endpoint at once, as the engine would send a callback, and returns the
+// outcome. One attempt, no retry, nothing stored: it is no delivery. A paused endpoint is tested too,
+// because its owner asks for it.
 
 import { callbackHeaders, traceparentOf } from '../core/callback-headers.ts'
 import type { AttemptResult } from '../core/callback-request.ts'
@@ -15,14 +15,14 @@ import { RateBuckets } from './parts/rate-buckets.ts'
 
 export interface TestResult {
   delivered: boolean
-  /** Null when nobody answered. */
+  /** Null when no answer came. */
   status: number | null
   durationMs: number
-  /** Why nobody answered, or why nothing could be sent. */
+  /** Why no answer came, or why nothing could be sent. */
   error: string | null
 }
 
-/** Each takes 15 s at most, so this is also a limit on what they hold. */
+/** Each test takes 15 s at most, so this also bounds the connections that tests hold. */
 const UNDER_WAY_MAX = 64
 
 export class EndpointTester {
@@ -43,7 +43,7 @@ export class EndpointTester {
   async test(scope: EndpointScope, endpointId: string): Promise<TestResult> {
     const endpoint = await findEndpoint(this.#deps.pool, scope, endpointId)
     if (endpoint === null) throw notFound()
-    this.#takeTurn(endpoint.id)
+    this.#admit(endpoint.id)
     this.#underWay++
     try {
       return toResult(await this.#attempt(scope.clientKey, endpoint.id))
@@ -52,8 +52,8 @@ export class EndpointTester {
     }
   }
 
-  /** Anybody with a webhook could otherwise make us knock at a door without end. */
-  #takeTurn(endpointId: string): void {
+  /** Without a rate, any client with a webhook could make us flood an address. */
+  #admit(endpointId: string): void {
     const waitSeconds = this.#rate.waitSeconds(endpointId)
     if (waitSeconds > 0) {
       throw new ServiceError(
@@ -89,7 +89,7 @@ export class EndpointTester {
         attempt,
         atMs,
         mark: 'test',
-        // The endpoint, for want of a delivery.
+        // There is no delivery: the endpoint's id stands in.
         traceparent: traceparentOf(eventId, endpointId),
         extraHeader: endpoint.secrets.extraHeader,
       },

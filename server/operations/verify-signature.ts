@@ -1,5 +1,5 @@
-// The signature doctor's surgery: opens the endpoint's keys, looks up the event that the callback names,
-// and lets core/signature-doctor judge. Keys stay inside; the answer names mistakes, never values.
+// Diagnoses a callback's signature: opens the endpoint's keys, looks up the event that the callback names,
+// and asks core/signature-doctor. The answer names mistakes, never keys or other values.
 
 import { type Diagnosis, diagnose } from '../core/signature-doctor.ts'
 import { isUuid } from '../core/uuid.ts'
@@ -20,8 +20,8 @@ export async function verifySignature(
   scope: EndpointScope,
   endpointId: string,
   { headers, body }: Callback,
-  /** Calls `step` when there is time for it: of a large body it takes long. */
-  inTurn: (step: () => Diagnosis) => Diagnosis | Promise<Diagnosis> = (step) => step(),
+  /** Runs `step` later where the body is large, because hashing it takes long. */
+  schedule: (step: () => Diagnosis) => Diagnosis | Promise<Diagnosis> = (step) => step(),
 ): Promise<Diagnosis> {
   const { secrets } = await openEndpoint(deps, scope, endpointId)
   const id = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1]
@@ -29,7 +29,7 @@ export async function verifySignature(
     id !== undefined && isUuid(id.trim())
       ? await findKeptBody(deps, { clientKey: scope.clientKey, accountId: null }, id.trim())
       : null
-  return inTurn(() =>
+  return schedule(() =>
     diagnose({
       headers,
       body,
@@ -42,7 +42,7 @@ export async function verifySignature(
 
 type OpenEndpoint = SendingEndpoint & { secrets: NonNullable<SendingEndpoint['secrets']> }
 
-/** One of the caller's endpoints with its keys, for what is done at once in its owner's name. */
+/** One of the caller's endpoints with its keys, for a diagnosis or a check that its owner asks for. */
 export async function openEndpoint(
   deps: Pick<Deps, 'pool' | 'sealer'>,
   scope: EndpointScope,
@@ -53,7 +53,7 @@ export async function openEndpoint(
   if (found === null) throw notFound()
   const [endpoint] = await readSendingEndpoints(deps.pool, deps.sealer, [{ clientKey, endpointId }])
   if (endpoint === undefined) throw notFound()
-  // A stored key that does not open is a mistake of ours, or of whoever changed the master key.
+  // A stored key that does not open is our mistake, or the operator's who changed the master key.
   if (endpoint.secrets === null) throw new Error(`the keys of endpoint ${endpointId} do not open`)
   return { ...endpoint, secrets: endpoint.secrets }
 }

@@ -19,7 +19,7 @@ export async function viewAccounts(
   return listAccounts(deps.pool, client.clientKey, page)
 }
 
-/** False for another's, an unknown and a malformed id alike: who asks learns nothing more. */
+/** False for another client's, an unknown and a malformed id alike, so that a caller learns nothing more. */
 export async function ownsAccount(
   accounts: AccountDirectory,
   caller: Caller,

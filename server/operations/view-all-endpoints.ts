@@ -1,4 +1,4 @@
-// Everybody's endpoints as the operator sees them, with their health; and the operator's own pause.
+// The endpoints of all clients as the operator sees them, with their health; and the operator's own pause.
 
 import type { OwnerStatus } from '../core/endpoint.ts'
 import type { EndpointHealth } from '../core/health.ts'
@@ -42,7 +42,7 @@ export async function viewAllEndpoints(
   return { ...page, items }
 }
 
-/** A deleted one too: its history still names it. */
+/** Finds a deleted endpoint too, because its history still names it. */
 export async function viewAnyEndpoint(deps: Deps, endpointId: string): Promise<EndpointWithHealth> {
   const endpoint = await findAnyEndpoint(deps.pool, endpointId)
   if (endpoint === null) throw notFound()

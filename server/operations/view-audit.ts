@@ -1,4 +1,4 @@
-// What was done in the operator's name, the newest first.
+// The audit: what was done with operators' keys, newest first.
 
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
 import { CANONICAL_UUID } from '../core/uuid.ts'

@@ -1,5 +1,5 @@
 // Deliveries as a client or the operator sees them: lists by cursor, newest first, and one with its
-// attempts and the reason why it is where it is. Never a payload.
+// attempts and an explanation of its state. Never a payload.
 
 import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
@@ -23,12 +23,12 @@ import type { CursorRequest } from './view-payments.ts'
 
 export type { AttemptItem, DeliveryItem }
 
-/** Whose deliveries: a client's own, of one account if it says so; the operator sees everybody's. */
+/** Whose deliveries: a client's own, optionally of one account; the operator sees those of all clients. */
 export type DeliveryReader =
   | { kind: 'client'; clientKey: number; accountId: string | null }
   | { kind: 'operator' }
 
-/** Of a payment's updates: enough to tell whose turn it is, however many there are. */
+/** How many of a payment's updates are read: enough to tell which one goes next. */
 const STRAND_MAX = 100
 
 export async function viewDeliveries(
@@ -99,13 +99,13 @@ export async function viewDelivery(
   return { delivery, attempts, explanation }
 }
 
-/** The policies that deliveries live by; the sandbox runs their clock faster. */
+/** The policies that deliveries follow; the sandbox may speed up their clock. */
 function explanationContext(deps: Deps, reader: DeliveryReader): ExplanationContext {
   const { retry, circuit, patienceMs } = deps.policies.current
   return { nowMs: deps.clock.nowMs(), retry, circuit, patienceMs, reader: reader.kind }
 }
 
-/** The update of the payment whose turn it is (core/strand), where that is another one. */
+/** The update of the payment that goes next (core/strand), if it is another one. */
 function holderOf(
   { sequence }: DeliveryDetail,
   owed: readonly QueuedDelivery[],

@@ -1,4 +1,4 @@
-// A client's endpoints as it sees them: nothing secret, and nobody else's.
+// A client's own endpoints as it sees them, without secrets.
 
 import type { Endpoint } from '../core/endpoint.ts'
 import type { EndpointHealth } from '../core/health.ts'
@@ -17,7 +17,7 @@ import { OF_REQUESTS } from './parts/gather-requests.ts'
 
 export type { EndpointScope }
 
-/** The lists that integrators ask for most: those asked for at the same time are read together. */
+/** The most requested lists: requests that come at the same time are read in one statement. */
 export class EndpointLists {
   readonly #reads: GatheredReads<EndpointPageRequest, Page<Endpoint>>
 

@@ -1,4 +1,4 @@
-// The exact bytes of an event's callback body, whoever it belongs to: for the operator.
+// The exact bytes of an event's callback body, of any client: for the operator.
 
 import { findEvent } from '../store/delivery-search.ts'
 import type { Deps } from './parts/deps.ts'

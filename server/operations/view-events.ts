@@ -19,13 +19,13 @@ import { notFound } from './parts/failures.ts'
 import type { Caller } from './parts/verify-token.ts'
 import type { CursorRequest } from './view-payments.ts'
 
-/** `next` is a cursor also at the end, to come back with. */
+/** `next` is a cursor also at the end, for the next request. */
 export interface FeedPage {
   items: readonly FeedEvent[]
   next: string
 }
 
-/** One account of many may have few events among a client's: how long a request looks for them. */
+/** How long a request looks for events of one account, which may be few among the client's. */
 const SEARCH_MS = 1_000
 const SEARCH_ROWS = 2_000
 
@@ -39,7 +39,7 @@ export async function viewEvents(
   const items: FeedEvent[] = []
   const startedAtMs = deps.clock.monotonicMs()
   for (;;) {
-    // Taken before the look: what is written during it counts as unseen.
+    // Taken before the read: what is written during it counts as unseen.
     const lookedAtMs = deps.clock.nowMs()
     const wanted = accountId === null ? limit : SEARCH_ROWS
     const read = await readFeed(
@@ -47,7 +47,7 @@ export async function viewEvents(
       caller.clientKey,
       cursor ?? FEED_START,
       wanted,
-      // A clock that was set back has made events since that are earlier than what was seen before.
+      // After a clock was set back, new events may be earlier than what was seen before.
       Math.min(cursor?.seenUntilMs ?? 0, lookedAtMs),
     )
     if (cursor !== null) refuseGap(cursor, read.keptSince)
@@ -59,9 +59,9 @@ export async function viewEvents(
     }
     const last = read.events.at(-1)
     const isAtEnd = read.events.length < wanted
-    // At the end everything has been seen until now: a reader that keeps coming never falls behind
-    // what is kept, however rarely something happens to its payments. But what an open transaction still
-    // holds back has not been seen.
+    // At the end everything until now has been seen, so a reader that keeps asking never meets an expired
+    // cursor, however rarely its payments change. What an open transaction still holds back has not been
+    // seen.
     const position = last ?? cursor ?? FEED_START
     const seenUntilMs = Math.floor(Math.min(lookedAtMs, read.heldSinceMs ?? lookedAtMs))
     cursor = isAtEnd ? { ...positionOf(position), seenUntilMs } : seen(position)
@@ -79,12 +79,12 @@ function positionOf({ position, sequence, id }: FeedPosition): FeedPosition {
   return { position, sequence, id }
 }
 
-/** As far as this event: its id says when it was written. */
+/** A cursor at this event, whose id says when it was written. */
 function seen(event: FeedPosition): FeedCursor {
   return { ...positionOf(event), seenUntilMs: uuidTimeMs(event.id) }
 }
 
-/** Going on with the oldest event that is left would hide that some are missing. */
+/** Continuing with the oldest event left would hide that some are missing. */
 function refuseGap(cursor: FeedCursor, keptSince: Date | null): void {
   if (keptSince === null || cursor.seenUntilMs >= keptSince.getTime()) return
   throw new ServiceError(
@@ -124,7 +124,7 @@ export async function findKeptBody(
   }
 }
 
-/** Null when there is no such event, or no longer. */
+/** Null when there is no such event, or it is no longer kept. */
 async function findEventBody(
   deps: Pick<Deps, 'pool'>,
   scope: { clientKey: number; accountId: string | null },

@@ -1,4 +1,4 @@
-// How far a job is that somebody has asked for.
+// The progress of a job.
 
 import { findJob, type Job } from '../store/jobs.ts'
 import type { Deps } from './parts/deps.ts'

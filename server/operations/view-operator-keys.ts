@@ -1,4 +1,4 @@
-// The operator's keys, revoked ones too: of each everything but the key.
+// The operator's keys, revoked ones too: everything but the key itself.
 
 import type { Page, PageRequest } from '../core/page.ts'
 import { listKeys, type OperatorKey } from '../store/operator-keys.ts'

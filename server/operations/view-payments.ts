@@ -1,4 +1,4 @@
-// Payments and their events as they are read: the operator sees everybody's, a client its own.
+// Payments and their events as they are read: the operator sees those of all clients, a client its own.
 
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
 import { isErased } from '../core/erasure.ts'
@@ -31,7 +31,7 @@ export interface CursorRequest {
 
 const MILLISECONDS = /^\d{1,15}$/
 const SEQUENCE = /^\d{1,9}$/
-/** Payments carry their text: fewer are looked at at once than deliveries. */
+/** Payments carry their text, so fewer are read at once than deliveries. */
 const PAYMENTS_AT_ONCE = 4_000
 
 export async function viewPayment(deps: Deps, paymentId: string): Promise<PaymentView> {
@@ -98,7 +98,7 @@ export async function viewPaymentEvents(
   paymentId: string,
   { limit, after }: CursorRequest,
 ): Promise<CursorPage<EventWithDeliveries>> {
-  // Also of a payment that was erased: what became of its events is still known.
+  // An erased payment counts too: what became of its events is still known.
   const { clientKey } = await findPayment(deps, paymentId)
   const [sequence] = after === null ? [] : parseCursor(after, SEQUENCE)
   const rows = await readEventsOfPayment(deps.pool, clientKey, paymentId, {

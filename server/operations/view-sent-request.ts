@@ -1,5 +1,5 @@
-// The request of a delivery's last attempt as it went out: made again from what is stored, because only
-// the body is kept. Signatures come from the keys that signed then, where they are still there.
+// The request of a delivery's last attempt as it was sent: rebuilt from what is stored, because only the
+// body is kept. Signatures come from the keys of that time, where these still exist.
 
 import {
   callbackHeaders,
@@ -15,7 +15,7 @@ import { findKeptBody } from './view-events.ts'
 
 export interface SentRequest {
   attempt: number | null
-  /** Empty before the first attempt, and when nothing is stored to sign any more. */
+  /** Empty before the first attempt, and when the body or the keys are no longer stored. */
   headers: readonly { name: string; value: string }[]
   /** Without the file of a document. */
   body: string | null
@@ -86,14 +86,14 @@ export async function viewSentRequest(
   }
 }
 
-/** An attempt from before the rotation was signed with the key that is the previous one now. */
+/** An attempt before the rotation was signed with the key that is now the previous one. */
 function keysAt(keys: SigningKeys, atMs: number, keyOverlapMs: number): SigningKeys {
   if (keys.previous === null) return keys
   const rotatedAtMs = keys.previous.untilMs - keyOverlapMs
   return atMs < rotatedAtMs ? { current: keys.previous.key, previous: null } : keys
 }
 
-/** With a document the parts are text, seam, file, seam (core/callback): the file is not even decoded. */
+/** With a document the parts are text, seam, file, seam (core/callback): the file is not decoded. */
 function withoutFile(body: readonly Uint8Array[]): string {
   const [head, , , tail] = body
   if (head === undefined) return ''

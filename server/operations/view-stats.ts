@@ -1,5 +1,5 @@
-// The service at a glance, for the operator. The parts that look at much are read at most once a second,
-// and less often the longer they take, however many look on.
+// The service at a glance, for the operator. The figures that read many rows are read at most once a
+// second, and less often the longer they take, however many requests ask.
 
 import { percentileMs } from '../core/health.ts'
 import { Remembered } from '../core/remembered.ts'
@@ -15,12 +15,12 @@ import {
 } from '../store/stats.ts'
 import type { Deps } from './parts/deps.ts'
 
-export const STATS_WINDOWS = {
+export const STATS_PERIODS = {
   hour: { stepSeconds: 60, steps: 60 },
   day: { stepSeconds: 900, steps: 96 },
   week: { stepSeconds: 3_600, steps: 168 },
 } as const
-export type StatsWindow = keyof typeof STATS_WINDOWS
+export type StatsPeriod = keyof typeof STATS_PERIODS
 
 export interface SeriesPoint {
   atMs: number
@@ -35,7 +35,7 @@ export interface SeriesPoint {
 export interface Stats {
   atMs: number
   processes: readonly ProcessView[]
-  /** By state; what is owed as of `owedAtMs`. */
+  /** Counts of ended deliveries by state. */
   ended: Awaited<ReturnType<typeof readFinalCounts>>
   owed: OwedPicture
   bounds: readonly Date[]
@@ -59,7 +59,7 @@ const BOUNDS_MS = [
 ]
 
 const KEPT_MS = 1_000
-/** A picture that took long is kept for longer: looking on costs at most a tenth of the time. */
+/** A picture that took long is kept for longer, so that reading takes at most a tenth of the time. */
 const KEPT_TIMES_TAKEN = 10
 
 interface Picture {
@@ -82,12 +82,12 @@ export class StatsViewer {
     })
   }
 
-  async view(window: StatsWindow): Promise<Stats> {
+  async view(period: StatsPeriod): Promise<Stats> {
     const { pool, clock } = this.#deps
     const nowMs = clock.nowMs()
-    const { stepSeconds, steps } = STATS_WINDOWS[window]
+    const { stepSeconds, steps } = STATS_PERIODS[period]
     const stepMs = stepSeconds * 1_000
-    // Whole steps, the one under way last.
+    // Whole steps; the current one comes last.
     const firstMs = (Math.floor(nowMs / stepMs) - steps + 1) * stepMs
     const [processes, ended, picture, counted, troubled] = await Promise.all([
       readProcesses(pool),
@@ -114,7 +114,7 @@ export class StatsViewer {
   }
 }
 
-/** A point for each step, also for those in which nothing happened. */
+/** A point for each step, empty steps included. */
 function toPoints(
   counted: readonly AttemptStep[],
   firstMs: number,

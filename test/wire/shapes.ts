@@ -54,10 +54,10 @@ import {
 import { LineSchema, WrittenSchema } from '../../server/http/routes/operator-payments.ts'
 import { Setting } from '../../server/http/routes/operator-settings.ts'
 import {
+  PeriodSchema,
   SeriesPointSchema,
   StatsSchema,
   TroubledSchema,
-  WindowSchema,
 } from '../../server/http/routes/operator-stats.ts'
 import {
   CheckedStepSchema,
@@ -154,7 +154,7 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'EndpointHour', schema: Hour },
   { name: 'OperatorEndpoint', schema: Item, base: 'Endpoint' },
   { name: 'OperatorEndpointDetail', schema: ItemWithHealth, base: 'OperatorEndpoint' },
-  { name: 'StatsPeriod', schema: WindowSchema },
+  { name: 'StatsPeriod', schema: PeriodSchema },
   { name: 'SeriesPoint', schema: SeriesPointSchema },
   { name: 'TroubledEndpoint', schema: TroubledSchema },
   { name: 'Stats', schema: StatsSchema },

@@ -7,10 +7,10 @@ import { ENDPOINT_STATUSES } from '../../core/endpoint.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import {
-  STATS_WINDOWS,
+  STATS_PERIODS,
   type Stats,
+  type StatsPeriod,
   StatsViewer,
-  type StatsWindow,
 } from '../../operations/view-stats.ts'
 import { Instant, OptionalInstant, OptionalNumber, Uuid } from '../scalars.ts'
 import { CircuitSchema, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
@@ -95,7 +95,7 @@ export const StatsSchema = Type.Object({
   troubled: Type.Array(TroubledSchema),
 })
 
-export const WindowSchema = Type.Enum(Object.keys(STATS_WINDOWS) as StatsWindow[], {
+export const PeriodSchema = Type.Enum(Object.keys(STATS_PERIODS) as StatsPeriod[], {
   default: 'hour',
   description: 'What the series covers: steps of a minute, a quarter, an hour.',
 })
@@ -117,7 +117,7 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
         tags,
         summary: 'See the service at a glance',
         querystring: Type.Object({
-          window: Type.Optional(WindowSchema),
+          window: Type.Optional(PeriodSchema),
         }),
         response: {
           200: StatsSchema,

@@ -1,4 +1,4 @@
-// Who may ask, as one process knows it. Made once and handed to every server of the process: with an
+// Authentication, as one process knows it. Made once and given to every server of the process: with an
 // operator port there are two, and what one of them learns (a failed login, a revoked key, a sign-out)
 // holds at the other at once.
 
@@ -21,7 +21,7 @@ export interface Access {
 
 export function createAccess(deps: Deps): Access {
   const keys = new OperatorKeys(deps)
-  // One count of failures for every door: a guesser gains nothing by trying another.
+  // One count of failures for all sign-ins: a guesser gains nothing by trying another one.
   const attempts = new LoginAttempts(deps)
   const logins = new Logins(deps, attempts)
   const keyring = new Keyring(deps)

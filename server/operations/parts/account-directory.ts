@@ -1,5 +1,5 @@
-// Which client an account belongs to. An account never changes hands and is never deleted, so what was
-// found once is remembered; what was not found is asked again.
+// Which client an account belongs to. An account never changes its client and is never deleted, so a
+// found account is remembered; an unknown one is asked for again.
 
 import { Remembered } from '../../core/remembered.ts'
 import { findClientsOfAccounts } from '../../store/accounts.ts'
@@ -26,7 +26,7 @@ export class AccountDirectory {
     })
   }
 
-  /** Those of the accounts that exist, with their clients' keys: one statement for all that are new. */
+  /** The accounts that exist, with their clients' keys: one statement for all that are not remembered. */
   async find(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const found = new Map<string, number>()
     const unknown: string[] = []

@@ -1,4 +1,4 @@
-// The trail of an operator's call. An operation that changes something is handed an Audit and leaves the
+// The trail of an operator's call. An operation that changes something is given an Audit and writes the
 // row in its own transaction, so that what was done and who did it are committed together.
 
 import type { Operator } from '../../core/operator.ts'
@@ -6,10 +6,10 @@ import { type AuditEntry, auditId, insertAudit } from '../../store/audit.ts'
 import type { Db } from '../../store/db.ts'
 import type { Deps } from './deps.ts'
 
-/** Leaves the one row of a call; `object` is what it was done to, such as `client:<id>`. */
+/** Writes the one row of a call; `object` is what was changed, such as `client:<id>`. */
 export type Audit = (db: Db, object: string) => Promise<void>
 
-/** For what no operator has asked for: the sandbox's own client, for one. */
+/** For changes that no operator asked for, such as the sandbox's own client. */
 export const NO_AUDIT: Audit = async () => {}
 
 /** Whose call it is. */
@@ -37,15 +37,15 @@ export interface GatheredAudit extends AuditEntry {
 }
 
 /**
- * One entry for a whole batch. It travels with every line and is written with the first that is taken:
- * whoever breaks a batch off leaves a trail of what went in.
+ * One entry for a whole batch. It travels with every line and is written with the first that is accepted,
+ * so that a batch that is broken off has an entry too.
  */
 export function toBatchAudit(deps: Pick<Deps, 'clock'>, trail: Trail): GatheredAudit {
   const entry = toAuditEntry(deps, trail, 'payment.batch', 'payments')
   return { ...entry, id: auditId(entry.at) }
 }
 
-/** A batch that was answered although no line was taken is a call, too. */
+/** A batch that was answered although no line was accepted is a call, too. */
 export async function finishBatchAudit(
   deps: Pick<Deps, 'pool'>,
   audit: GatheredAudit,
@@ -53,7 +53,7 @@ export async function finishBatchAudit(
   if (!audit.isOnDisk) await insertAudit(deps.pool, audit)
 }
 
-/** What a gathered transaction has to write: the entry of each change that was taken, once. */
+/** What a gathered transaction has to write: the entries of the changes that were accepted, each once. */
 export function auditsOf(
   changes: readonly { audit?: GatheredAudit }[],
   results: readonly unknown[],

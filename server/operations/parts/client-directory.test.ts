@@ -24,7 +24,7 @@ function directoryOf(status: 'ACTIVE' | 'DISABLED') {
   return { clock, state, isActive, answerAll }
 }
 
-test('an active client is remembered for two seconds, and asked about once by all who come together', async () => {
+test('an active client is remembered for two seconds, and callers at the same time share one query', async () => {
   const { clock, state, isActive } = directoryOf('ACTIVE')
   assert.deepEqual(await Promise.all([isActive(), isActive(), isActive()]), [true, true, true])
   assert.equal(state.questions, 1)

@@ -1,6 +1,6 @@
-// Whether a client is active, as this process last heard. That it is, is kept for 2 seconds, so a disabled
-// client's tokens stop working well within the promised 5, in every process. That it is not, is not kept: a
-// client that was enabled a moment ago, here or elsewhere, is let in at once.
+// Whether a client is active, as this process last read it. An active client is remembered for 2 seconds, so
+// a disabled one's tokens stop working well within the promised 5, in every process. A refusal is not
+// remembered, so that a client that was just enabled, here or elsewhere, is let in at once.
 
 import { Remembered } from '../../core/remembered.ts'
 import { type Client, findClient } from '../../store/clients.ts'

@@ -1,4 +1,4 @@
-// What every operation may use, made once in app.ts and handed down.
+// What every operation may use, made once in app.ts and passed down.
 
 import type { Pool } from 'pg'
 import type { Config } from '../../config/config.ts'
@@ -14,7 +14,7 @@ export interface Deps {
   pool: Pool
   clock: Clock
   config: Config
-  /** Asked with each decision and never kept: the sandbox replaces them while it runs. */
+  /** Read for each decision and never kept, because the sandbox replaces them at run time. */
   policies: { readonly current: Policies }
   sealer: Sealer
   /** Which addresses callbacks may reach. */
@@ -22,19 +22,19 @@ export interface Deps {
   /** A new UUIDv7 for the present moment. */
   newId(): string
   engine: EngineNotices
-  /** By client key: one change of a client's endpoints at a time. */
+  /** One change of a client's endpoints at a time, by client key. */
   endpointChanges: OneAtATime<number>
   /**
-   * The guarded way out, for what a caller asks for at once. Its deadline ends it. Rejects only for a
-   * reason of ours, with a ServiceError: nothing was sent.
+   * Sends through the guarded client, for tests and checks. Ends at its deadline. Rejects only for a
+   * reason of ours, with a ServiceError: then nothing was sent.
    */
   send(request: CallbackRequest): Promise<AttemptResult>
 }
 
-/** What operations tell the delivery engine, always after their commit. */
+/** How operations notify the delivery engine, always after their commit. */
 export interface EngineNotices {
   /**
-   * A transaction begins that may make new deliveries. What is returned takes them once they are
+   * Announces a transaction that may make new deliveries. The returned function takes them once they are
    * committed, or none: by then the engine may have found, and even delivered, some by itself.
    */
   beginAccept(): (deliveries: readonly HandedOff[]) => void

@@ -1,5 +1,5 @@
 // What a failing dependency means to a caller: a database that cannot be asked is one ServiceError,
-// never a refusal. All else that is no ServiceError is a mistake of ours.
+// never a refusal. Any other error that is no ServiceError is a mistake of ours.
 
 import { ServiceError } from '../../core/errors.ts'
 import { databaseAway, isDatabaseAway } from '../../store/db.ts'

@@ -2,9 +2,9 @@
 
 export const OF_REQUESTS = {
   perReadMax: 100,
-  /** What comes meanwhile gathers, and the rest of the pool stays free. */
+  /** Requests that come during a statement are gathered, and the rest of the pool stays free. */
   readsMax: 1,
-  // Once all that has arrived is read: each request has a turn of its own, and microtasks run between
-  // them, so that whatever waited in the sockets would not travel together.
+  // Starts once all readable sockets have been read. Microtasks run between two sockets, so requests that
+  // arrived together would otherwise not share a statement.
   soon: (begin: () => void) => void setImmediate(begin),
 }

@@ -1,12 +1,12 @@
-// New deliveries go to the engine once they are committed, and never before: the engine must not see what
-// could still be rolled back.
+// New deliveries go to the engine once they are committed, never before: the engine must not see a
+// delivery that could still be rolled back.
 
 import type { HandedOff } from '../../core/queued-delivery.ts'
 import type { EngineNotices } from './deps.ts'
 
 /**
- * Runs a transaction, and hands the deliveries that it has made to the engine. The engine hears of the
- * beginning too: it may find, and even deliver, some of them before the commit's answer arrives.
+ * Runs a transaction, and hands the deliveries that it has made to the engine. The engine is notified of
+ * the beginning too: it may find, and even deliver, some of them before the commit's answer arrives.
  */
 export async function handingOff<T>(
   engine: Pick<EngineNotices, 'beginAccept'>,

@@ -1,6 +1,6 @@
-// Works off what was asked for in bulk, a chunk in each transaction: nothing is locked for long, and
-// whatever is killed in between loses nothing and does nothing twice. A job whose process died is taken
-// over by whichever process looks next.
+// Works off bulk jobs, a chunk in each transaction: nothing is locked for long, and a process that is
+// killed in between loses nothing and does nothing twice. A job whose process died is taken over by the
+// next process that polls.
 
 import type { HandedOff } from '../../core/queued-delivery.ts'
 import { cancelDeliveries, findStillPending } from '../../store/cancellations.ts'
@@ -24,18 +24,18 @@ import { handingOff } from './hand-off.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 
 export interface JobRunnerOptions {
-  /** Of this process. */
+  /** Identifies this process. */
   runnerId: string
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
   chunkMax: number
   /** Jobs at a time in this process. */
   jobsMax: number
   pollEveryMs: number
-  /** A job whose runner has not been heard of for so long is anybody's. */
+  /** A job whose runner has not renewed its hold for so long may be taken over. */
   holdMs: number
   /** Failures of our own in a row, without progress between them, after which a job is given up. */
   failuresMax: number
-  /** Pause before those are tried again that somebody was writing. */
+  /** Pause before retrying deliveries that another transaction was writing. */
   againAfterMs: number
   keptMs: number
 }
@@ -50,19 +50,19 @@ export const JOB_RUNNER_DEFAULTS = {
   keptMs: 30 * 86_400_000,
 } as const
 
-/** Callers whose job is being begun in this process, or waits for that. */
+/** Callers whose job is being begun in this process, or waits to be begun. */
 const WAITING_MAX = 16
 
-/** What a chunk has done, to be told once it is committed. */
+/** What a chunk has done; passed to the engine once it is committed. */
 interface Chunk {
   replayed: readonly HandedOff[]
   emptied: readonly LaneKey[]
-  /** Where to go on; null at the end of the list, of which some may be left. */
-  nextPlace: number | null
+  /** Where to go on (column `place`); null at the end of the list, of which some may be left. */
+  nextPosition: number | null
   end: 'done' | 'not-ours' | null
 }
 
-const NOTHING: Chunk = { replayed: [], emptied: [], nextPlace: null, end: 'not-ours' }
+const NOTHING: Chunk = { replayed: [], emptied: [], nextPosition: null, end: 'not-ours' }
 
 export class JobRunner {
   readonly #deps: Deps
@@ -78,33 +78,33 @@ export class JobRunner {
     this.#options = options
   }
 
-  /** Looks at once for what a predecessor left, and then now and again. */
+  /** Looks for jobs of dead processes, at once and then periodically. */
   start(): void {
     this.#timer ??= setInterval(() => void this.#poll(), this.#options.pollEveryMs)
     this.#timer.unref()
     void this.#poll()
   }
 
-  /** The chunks under way end; what is left of their jobs is for others. */
+  /** Waits for the chunks under way; other processes take over the rest of their jobs. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#timer)
     await Promise.all(this.#running.values())
   }
 
-  /** One job is begun at a time in a process: each may look through, and note, 100,000 rows. */
-  inTurn<T>(begin: () => Promise<T>): Promise<T> {
+  /** Begins one job at a time in this process: each may read and note 100,000 rows. */
+  oneAtATime<T>(begin: () => Promise<T>): Promise<T> {
     return this.#beginnings.run('any', begin)
   }
 
-  /** What makes a job this process's for the next seconds. */
+  /** The hold that makes a job this process's for the next seconds. */
   hold(): JobHold {
     const { runnerId, holdMs } = this.#options
     const nowMs = this.#deps.clock.nowMs()
     return { runner: runnerId, until: new Date(nowMs + holdMs), now: new Date(nowMs) }
   }
 
-  /** Resolves when the job has ended, or is left for later or for others. Never rejects. */
+  /** Resolves when the job has ended, or is left for later or for another process. Never rejects. */
   run(jobId: string): Promise<void> {
     const running = this.#running.get(jobId)
     if (running !== undefined) return running
@@ -132,14 +132,14 @@ export class JobRunner {
 
   async #workOff(jobId: string): Promise<void> {
     const { againAfterMs, log } = this.#options
-    let place = 0
+    let position = 0
     while (!this.#isStopped) {
       try {
-        const chunk = await this.#workOffChunk(jobId, place)
+        const chunk = await this.#workOffChunk(jobId, position)
         if (chunk.end === 'done') log.info({ jobId }, 'job.done')
         if (chunk.end !== null) return
-        place = chunk.nextPlace ?? 0
-        if (chunk.nextPlace === null) await this.#pause(againAfterMs)
+        position = chunk.nextPosition ?? 0
+        if (chunk.nextPosition === null) await this.#pause(againAfterMs)
       } catch (error) {
         log.warn({ jobId, error: String(error) }, 'job.chunk-failed')
         if (!(await this.#mayGoOn(jobId, error))) return
@@ -148,9 +148,9 @@ export class JobRunner {
     }
   }
 
-  async #workOffChunk(jobId: string, place: number): Promise<Chunk> {
+  async #workOffChunk(jobId: string, position: number): Promise<Chunk> {
     const { engine, pool } = this.#deps
-    const transact = () => inTransaction(pool, (db) => this.#transact(db, jobId, place))
+    const transact = () => inTransaction(pool, (db) => this.#transact(db, jobId, position))
     const chunk = await handingOff(engine, transact, ({ replayed }) => replayed.filter(isDue))
     for (const { clientKey, endpointId, shard } of chunk.emptied) {
       engine.endpointChanged(clientKey, endpointId, shard)
@@ -158,24 +158,24 @@ export class JobRunner {
     return chunk
   }
 
-  async #transact(db: Db, jobId: string, place: number): Promise<Chunk> {
+  async #transact(db: Db, jobId: string, position: number): Promise<Chunk> {
     const { chunkMax } = this.#options
     const hold = this.hold()
     const { now } = hold
     const job = await holdJob(db, jobId, hold)
     if (job === null) return NOTHING
-    const chunk = await readItems(db, jobId, place, chunkMax)
+    const chunk = await readItems(db, jobId, position, chunkMax)
     const items = job.kind === 'cancel' ? chunk.items : takeOfFewDays(chunk.items)
-    const nextPlace = chunk.items[items.length]?.place ?? chunk.nextPlace
+    const nextPosition = chunk.items[items.length]?.place ?? chunk.nextPlace
     const done = job.kind === 'cancel' ? cancelItems(db, items, now) : replayItems(db, items, now)
-    const { changed, settled, ...told } = await done
+    const { changed, settled, ...effects } = await done
     await settleItems(db, jobId, settled, settled.length - changed)
-    const isDone = job.done + settled.length >= job.total || (place === 0 && items.length === 0)
+    const isDone = job.done + settled.length >= job.total || (position === 0 && items.length === 0)
     if (isDone) await finishJob(db, jobId, now)
-    return { ...told, nextPlace, end: isDone ? 'done' : null }
+    return { ...effects, nextPosition, end: isDone ? 'done' : null }
   }
 
-  /** A database that is away says nothing about the job: whoever is up next takes it up again. */
+  /** A database that is away says nothing about the job: a later poll, here or elsewhere, takes it up. */
   async #mayGoOn(jobId: string, error: unknown): Promise<boolean> {
     const { failuresMax, log } = this.#options
     if (isDatabaseAway(error)) return false
@@ -203,7 +203,7 @@ interface Dealt {
 
 async function replayItems(db: Db, items: readonly JobItem[], now: Date): Promise<Dealt> {
   const replayed = await replayDeliveries(db, items, now)
-  // Those that did not move are pending by somebody else's word, or have nowhere to go any more.
+  // Those that did not move were replayed by another caller, or their endpoint was deleted.
   return { changed: replayed.length, settled: items, replayed, emptied: [] }
 }
 
@@ -211,7 +211,7 @@ async function cancelItems(db: Db, items: readonly JobItem[], now: Date): Promis
   const cancelled = await cancelDeliveries(db, items, now, { isWaiting: false })
   const ended = new Set(cancelled.map(({ id }) => id))
   const others = items.filter(({ id }) => !ended.has(id))
-  // Somebody is writing these at this moment: they come round again.
+  // Another transaction is writing these: they are retried.
   const stillPending = await findStillPending(db, others)
   const lanes = new Map(cancelled.map((lane) => [lane.endpointId, lane]))
   return {

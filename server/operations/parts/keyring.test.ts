@@ -29,7 +29,7 @@ test('after a rotation the new key signs, the old one verifies, and others learn
   assert.equal((await here.signer()).kid, kid)
   assert.ok(await here.verifier(old))
 
-  // Just read: for a second unknown ids are not worth another look.
+  // Just read: for a second, unknown ids cause no further query.
   assert.equal(await there.verifier(kid), null)
   clock.advance(1)
   assert.ok(await there.verifier(kid))

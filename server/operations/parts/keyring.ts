@@ -1,6 +1,6 @@
-// The keys that sign and verify access tokens, as one process holds them. They live in the database,
-// so that all processes agree: the first one to start makes the first key, under a lock. A key is
-// only ever found by its id in this memory; nothing in a token can point elsewhere.
+// The keys that sign and verify access tokens, as one process holds them. They live in the database, so
+// that all processes agree: the first one to start makes the first key, under a lock. A key is only
+// found by its id in this memory; nothing in a token can point elsewhere.
 
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { Remembered } from '../../core/remembered.ts'
@@ -17,11 +17,11 @@ import {
 } from '../../store/signing-keys.ts'
 import type { Deps } from './deps.ts'
 
-/** Other processes may sign with a retired key for so long, until they have read the new one. */
+/** How long other processes may still sign with a retired key, until they have read the new one. */
 const RELOAD_MS = 60_000
-/** Tokens with an unknown key id cause at most one look into the database in this time. */
+/** Tokens with an unknown key id cause at most one query in this time. */
 const UNKNOWN_KEY_RELOAD_MS = 1_000
-/** On top of a token's life: late reloads, and clocks that disagree. */
+/** Added to a token's life, for late reloads and for clocks that disagree. */
 const RETIRED_KEY_MARGIN_MS = 10 * 60_000
 
 export type KeyringDeps = Pick<Deps, 'pool' | 'clock' | 'sealer' | 'newId' | 'config'>
@@ -75,7 +75,7 @@ export class Keyring {
     return this.#keys.get(undefined, () => readKeys(this.#deps), ageMsMax)
   }
 
-  /** Old keys do while the database is away: a signature does not depend on it. */
+  /** Keeps the old keys while the database is away, because a signature does not depend on it. */
   #lasting(): Promise<Keys> {
     const old = this.#keys.last()
     return old === undefined ? this.#read() : this.#read().catch(() => old)
@@ -110,7 +110,7 @@ async function readKeys(deps: KeyringDeps): Promise<Keys> {
     const key = await generateSigningKey(deps)
     stored = await inTransaction(deps.pool, async (db) => {
       await lockSigningKeys(db)
-      // Another process may have made one while we waited for the lock.
+      // Another process may have made a key while we waited for the lock.
       const found = await readSigningKeys(db, now)
       if (found.some(isSigning)) return found
       await insertSigningKey(db, key, now)

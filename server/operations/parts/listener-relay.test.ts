@@ -18,13 +18,13 @@ const LISTENER = { clientKey: 7, listenerId: randomUUID() }
 const TIMEOUT = { kind: 'unreachable', reason: 'timeout' }
 const NEVER = new AbortController().signal
 
-function newExchange(deadlineMs = 5_000, on = pool): ListenerRelay {
-  const exchange = new ListenerRelay(
+function newRelay(deadlineMs = 5_000, on = pool): ListenerRelay {
+  const relay = new ListenerRelay(
     { pool: on, clock, newId: randomUUID },
     { deadlineMs, onError: (error) => errors.push(error) },
   )
-  after(() => exchange.stop())
-  return exchange
+  after(() => relay.stop())
+  return relay
 }
 
 function post(deliveryId: string | null = null): CallbackRequest {
@@ -41,8 +41,8 @@ function post(deliveryId: string | null = null): CallbackRequest {
   }
 }
 
-function take(exchange: ListenerRelay, waitMs: number, signal = NEVER) {
-  return exchange.take(LISTENER, waitMs, { signal, onWait: async () => {}, everyMs: 1_000 })
+function take(relay: ListenerRelay, waitMs: number, signal = NEVER) {
+  return relay.take(LISTENER, waitMs, { signal, onWait: async () => {}, everyMs: 1_000 })
 }
 
 async function countOffers(): Promise<number> {
@@ -50,10 +50,10 @@ async function countOffers(): Promise<number> {
 }
 
 test('an offer is taken once, answered, and gone', async () => {
-  const exchange = newExchange()
+  const relay = newRelay()
   const request = post()
-  const sent = exchange.send(request)
-  const [one, other] = await Promise.all([take(exchange, 2_000), take(exchange, 300)])
+  const sent = relay.send(request)
+  const [one, other] = await Promise.all([take(relay, 2_000), take(relay, 300)])
   const offer = one ?? other ?? assert.fail()
   assert.ok(one === null || other === null)
   assert.deepEqual(
@@ -62,14 +62,14 @@ test('an offer is taken once, answered, and gone', async () => {
   )
   assert.equal(Buffer.from(offer.body ?? []).toString(), '{"a":1}')
   const outcome = { kind: 'answered', status: 418, excerpt: Buffer.from('tea') } as const
-  assert.equal(await exchange.answer(offer, { outcome, durationMs: 1 }), true)
-  assert.equal(await exchange.answer(offer, { outcome, durationMs: 1 }), false)
+  assert.equal(await relay.answer(offer, { outcome, durationMs: 1 }), true)
+  assert.equal(await relay.answer(offer, { outcome, durationMs: 1 }), false)
   assert.deepEqual(await sent, { outcome, durationMs: 1 })
   assert.equal(await countOffers(), 0)
 })
 
 test('offered in one process, taken and answered in another', async () => {
-  const [owner, asked] = [newExchange(), newExchange()]
+  const [owner, asked] = [newRelay(), newRelay()]
   const waiting = take(asked, 5_000)
   const sent = owner.send(post(randomUUID()))
   const offer = (await waiting) ?? assert.fail()
@@ -81,28 +81,28 @@ test('offered in one process, taken and answered in another', async () => {
   assert.equal(await countOffers(), 0)
 })
 
-test('what is taken and not answered is a timeout; what nobody takes was no attempt', async () => {
-  const exchange = newExchange(300)
+test('an offer taken and not answered is a timeout; one that is not taken was no attempt', async () => {
+  const relay = newRelay(300)
   for (const isTaken of [false, true]) {
     const startedAtMs = performance.now()
-    const sent = exchange.send(post(randomUUID()))
+    const sent = relay.send(post(randomUUID()))
     sent.catch(() => {})
-    const offer = isTaken ? await take(exchange, 250) : null
+    const offer = isTaken ? await take(relay, 250) : null
     assert.equal(offer !== null, isTaken)
     if (isTaken) assert.deepEqual((await sent).outcome, TIMEOUT)
     else await assert.rejects(sent, /nobody has taken it/)
     assert.ok(performance.now() - startedAtMs < limitOf(2_000))
     const outcome = { kind: 'answered', status: 200 } as const
-    if (offer) assert.equal(await exchange.answer(offer, { outcome, durationMs: 1 }), false)
+    if (offer) assert.equal(await relay.answer(offer, { outcome, durationMs: 1 }), false)
   }
-  assert.deepEqual((await exchange.send(post())).outcome, TIMEOUT, 'of a test')
-  assert.equal(await take(exchange, 0), null)
+  assert.deepEqual((await relay.send(post())).outcome, TIMEOUT, 'of a test')
+  assert.equal(await take(relay, 0), null)
   assert.equal(await countOffers(), 0)
 })
 
-test('a delivery that is offered anew voids what a dead owner had offered', async () => {
+test('a delivery that is offered again voids what a dead owner had offered', async () => {
   const deliveryId = randomUUID()
-  const [dead, owner] = [newExchange(1_000), newExchange()]
+  const [dead, owner] = [newRelay(1_000), newRelay()]
   const lost = dead.send(post(deliveryId))
   await until('it is offered', async () => (await countOffers()) === 1)
   const sent = owner.send(post(deliveryId))
@@ -119,36 +119,36 @@ test('a delivery that is offered anew voids what a dead owner had offered', asyn
   assert.deepEqual((await lost).outcome, TIMEOUT)
 })
 
-test('whoever hangs up gives it back', async () => {
-  const exchange = newExchange()
+test('a caller that hangs up gives its offer back', async () => {
+  const relay = newRelay()
   const hangUp = new AbortController()
-  const gone = take(exchange, 10_000, hangUp.signal)
+  const gone = take(relay, 10_000, hangUp.signal)
   hangUp.abort()
   assert.equal(await gone, null)
-  const sent = exchange.send(post())
-  const offer = (await take(exchange, 2_000)) ?? assert.fail()
-  await exchange.giveBack(offer)
-  const again = (await take(exchange, 2_000)) ?? assert.fail()
+  const sent = relay.send(post())
+  const offer = (await take(relay, 2_000)) ?? assert.fail()
+  await relay.giveBack(offer)
+  const again = (await take(relay, 2_000)) ?? assert.fail()
   assert.equal(again.id, offer.id)
   const outcome = { kind: 'answered', status: 200 } as const
-  await exchange.answer(again, { outcome, durationMs: 1 })
+  await relay.answer(again, { outcome, durationMs: 1 })
   await sent
 })
 
-test('a stop waits a little for answers, and then keeps nobody waiting', async () => {
-  const exchange = newExchange()
-  const sent = exchange.send(post())
-  const offer = (await take(exchange, 2_000)) ?? assert.fail()
-  const waiting = take(exchange, 30_000)
-  const settled = exchange.settle(5_000)
+test('a stop waits a little for answers, and then ends all waiting requests', async () => {
+  const relay = newRelay()
+  const sent = relay.send(post())
+  const offer = (await take(relay, 2_000)) ?? assert.fail()
+  const waiting = take(relay, 30_000)
+  const settled = relay.settle(5_000)
   const outcome = { kind: 'answered', status: 200 } as const
-  await exchange.answer(offer, { outcome, durationMs: 1 })
+  await relay.answer(offer, { outcome, durationMs: 1 })
   await settled
   assert.deepEqual((await sent).outcome, outcome)
   assert.equal(await waiting, null)
 })
 
-test('a database that is away is no attempt; whoever tests is told', async () => {
+test('a database that is away is no attempt; a test gets an outcome', async () => {
   const away = createPool({
     url: 'postgres://127.0.0.1:1/nowhere',
     connectionsMax: 1,
@@ -157,9 +157,9 @@ test('a database that is away is no attempt; whoever tests is told', async () =>
   })
   after(() => away.end())
   const before = errors.length
-  const exchange = newExchange(1_000, away)
-  await assert.rejects(exchange.send(post(randomUUID())))
-  const result = await exchange.send(post())
+  const relay = newRelay(1_000, away)
+  await assert.rejects(relay.send(post(randomUUID())))
+  const result = await relay.send(post())
   assert.deepEqual(result.outcome, { kind: 'unreachable', reason: 'connect-error' })
   assert.equal(errors.length, before + 1)
 })

@@ -1,7 +1,7 @@
-// Where an attempt at a listener meets whoever fetches it. The engine sends here as it sends anywhere,
-// with the same deadline; a request for the next callback takes what is offered, and its answer ends the
-// attempt. The two may come to different processes: they meet in the database, which each process asks
-// for all of its own four times a second, however many wait, and only while somebody waits.
+// Connects an attempt at a listener with the request that fetches it. The engine sends here as it sends
+// anywhere, with the same deadline; a request for the next callback takes an offer, and its answer ends
+// the attempt. The two may reach different processes: they meet in the database, which each process polls
+// four times a second with one query for all that wait, and only while an attempt or a request waits.
 
 import type { AttemptResult, CallbackRequest } from '../../core/callback-request.ts'
 import type { Outcome } from '../../core/delivery.ts'
@@ -23,20 +23,20 @@ import type { ListenerKey } from '../../store/listeners.ts'
 import type { Deps } from './deps.ts'
 
 export interface ListenerRelayOptions {
-  /** Of an attempt, from its offer to its answer; the lease of its shard has room for no more. */
+  /** From an attempt's offer to its answer; the lease of its shard has room for no more. */
   deadlineMs: number
   onError(error: unknown): void
 }
 
 const LOOK_EVERY_MS = 250
-/** What waits holds a connection each, here and at the caller. */
+/** Each waiting request holds a connection, here and at the caller. */
 const WAITING_MAX = 1_000
 const WAITING_PER_LISTENER_MAX = 64
 
 const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 const UNREACHABLE: Outcome = { kind: 'unreachable', reason: 'connect-error' }
 
-/** What an offer ends with. No answer: its time was over, and somebody has seen it or nobody has. */
+/** How an offer ended. No answer: its deadline passed, whether or not a listener had taken it. */
 interface End {
   answer: OfferAnswer | null
   isTaken: boolean
@@ -49,7 +49,7 @@ interface OpenOffer {
 
 interface Waiter {
   wake(): void
-  /** Resolves when there may be something, or nothing any more, to wait for. */
+  /** Resolves when an offer may be there, when the time is over, or when the caller is gone. */
   woken: Promise<void>
 }
 
@@ -71,13 +71,13 @@ export class ListenerRelay {
   }
 
   /**
-   * One attempt; it ends with its deadline. Rejects when it was none: nobody has taken the delivery, so
-   * nothing has left the house, and the engine comes back to it as if it had not tried. A test is told so.
+   * One attempt; it ends at its deadline. Rejects when no listener took the delivery: no byte was sent, and
+   * the engine does not count an attempt. A test gets an outcome instead.
    */
   async send(request: CallbackRequest): Promise<AttemptResult> {
     const { clock } = this.#deps
-    // The deadline counts from here, not from when the database has heard of it: a process that is frozen
-    // in between must not offer what is another's to send by then.
+    // The deadline counts from here, not from the insert: a process that is frozen in between must not
+    // offer a delivery whose shard another process owns by then.
     const startedAtMs = clock.monotonicMs()
     const elapsedMs = () => Math.round(clock.monotonicMs() - startedAtMs)
     const isDelivery = request.deliveryId !== null
@@ -87,7 +87,7 @@ export class ListenerRelay {
       if (answer === null) return { outcome: TIMEOUT, durationMs: elapsedMs() }
       return {
         outcome: answer.outcome,
-        // Told by somebody else: it cannot have taken longer than it took us.
+        // The listener's own figure: it cannot have taken longer than it took us.
         durationMs: Math.min(answer.durationMs, elapsedMs()),
       }
     } catch (error) {
@@ -98,8 +98,8 @@ export class ListenerRelay {
   }
 
   /**
-   * The next callback, taken: it is this caller's to forward and to answer. Null when none came within
-   * `waitMs`, and when the caller is gone. `onWait` is called every few seconds while it waits.
+   * Takes the next callback for this caller to forward and to answer. Null when none came within `waitMs`,
+   * and when the caller is gone. `onWait` is called every few seconds while it waits.
    */
   async take(
     listener: ListenerKey,
@@ -109,7 +109,7 @@ export class ListenerRelay {
     const { pool, clock } = this.#deps
     const endsAtMs = performance.now() + waitMs
     for (;;) {
-      // Waits before it looks: what is offered in between wakes it.
+      // Registers before it looks, so that an offer made in between wakes it.
       const waiter = this.#wait(listener)
       try {
         const offer = await takeOffer(pool, listener, new Date(clock.nowMs()))
@@ -126,12 +126,12 @@ export class ListenerRelay {
     }
   }
 
-  /** Its answer could not be handed over to whoever took it. */
+  /** Returns an offer that could not be handed to the caller that took it. */
   async giveBack(offer: OfferKey): Promise<void> {
     await giveOfferBack(this.#deps.pool, offer)
   }
 
-  /** False when nobody waits for this answer any more. */
+  /** False when the attempt no longer waits for an answer. */
   async answer(key: OfferKey, answer: OfferAnswer): Promise<boolean> {
     const { pool, clock } = this.#deps
     const isTaken = await answerOffer(pool, key, answer, new Date(clock.nowMs()))
@@ -141,9 +141,8 @@ export class ListenerRelay {
   }
 
   /**
-   * Nobody is kept waiting for a callback any more. Resolves when every attempt has been answered, or
-   * after `ms`: answers still arrive meanwhile, if the server is stopped after this. What nobody has taken
-   * by then is no attempt.
+   * Resolves when every attempt has been answered, or after `ms`; then ends all waiting requests. Answers
+   * arrive until then only if the server is stopped after this. An offer not taken by then is no attempt.
    */
   async settle(ms: number): Promise<void> {
     if (this.#open.size > 0) {
@@ -198,7 +197,7 @@ export class ListenerRelay {
     }
   }
 
-  /** Its time is over; an answer that came in time and was not seen yet still counts. */
+  /** The deadline has passed; an answer that came in time and was not collected yet still counts. */
   async #withdraw(open: OpenOffer): Promise<void> {
     try {
       open.end(await withdrawOffer(this.#deps.pool, open.key))
@@ -216,7 +215,7 @@ export class ListenerRelay {
         this.#open.get(id)?.end({ answer: null, isTaken: false })
       }
     } catch (error) {
-      // They end with their deadlines.
+      // They end at their deadlines.
       this.#options.onError(error)
     }
   }
@@ -264,7 +263,7 @@ export class ListenerRelay {
     for (const waiter of this.#waiting.get(listenerId)?.waiters ?? []) waiter.wake()
   }
 
-  /** Asks the database for what other processes have offered or answered, as long as somebody waits. */
+  /** Polls the database for offers and answers of other processes, as long as anything waits. */
   #look(): void {
     if (this.#timer !== undefined) return
     this.#timer = setTimeout(() => {

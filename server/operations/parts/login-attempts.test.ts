@@ -45,7 +45,7 @@ test('who waits while others are judged is judged too, unless those were wrong',
   await assert.rejects(logins[11] as Promise<unknown>, isRefused)
 })
 
-test('a refused login costs its address nothing, and time brings places back', async () => {
+test('a refused login costs its address nothing, and time brings slots back', async () => {
   const { attempts, clock } = create()
   for (let at = 0; at < 10; at++) assert.equal(await attempts.judge(SHOP, wrong), null)
   for (let at = 0; at < 100; at++) await assert.rejects(attempts.judge(SHOP, wrong), isRefused)

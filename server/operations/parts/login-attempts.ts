@@ -1,6 +1,6 @@
-// How many wrong logins are let through: ten at once and then one in five seconds for each name at each
-// address, so that guessing is slow and the rightful owner, who is elsewhere, is never locked out; and
-// fifty at once and then five a second for an address as a whole, whatever names it tries.
+// Limits wrong logins: ten at once and then one in five seconds for each name at each address, so that
+// guessing is slow and the rightful owner at another address is never locked out; and fifty at once and
+// then five a second for an address as a whole, whatever names it tries.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -11,7 +11,7 @@ import { RateBuckets, type RateBucketsOptions } from './rate-buckets.ts'
 const FAILURES_PER_NAME = { burst: 10, perSecond: 0.2, keysMax: 50_000 }
 const FAILURES_PER_ADDRESS = { burst: 50, perSecond: 5, keysMax: 50_000 }
 
-/** Logins of one key that may stand in line, until those before them are judged. */
+/** Logins of one key that may wait until those before them are judged. */
 const WAITING_MAX = 1_000
 const WELCOME_MAX = 50_000
 
@@ -24,7 +24,7 @@ export interface Attempter {
 export class LoginAttempts {
   readonly #perName: FailureGate
   readonly #perAddress: FailureGate
-  /** Who has been right at which address; the least recent goes first. */
+  /** Names that have logged in, with the address; the least recent is evicted first. */
   readonly #welcome = new BoundedMap<string, true>(WELCOME_MAX)
 
   constructor(deps: Pick<Deps, 'clock'>) {
@@ -34,8 +34,8 @@ export class LoginAttempts {
   }
 
   /**
-   * What `check` says; null means wrong. A failure is taken before it is checked and given back to those
-   * who were right: otherwise all guesses that come at once would be checked before the first counts.
+   * Returns what `check` returns; null means wrong. A failure is counted before the check and given back
+   * when the login was right: otherwise all guesses made at once would be checked before the first counts.
    */
   async judge<T>({ name, address }: Attempter, check: () => Promise<T | null>): Promise<T | null> {
     const pair = `${name} ${address}`
@@ -43,19 +43,19 @@ export class LoginAttempts {
     let waitSeconds = 0
     const found = await this.#perName.judge(pair, async () => {
       if (!this.#welcome.has(pair)) return this.#perAddress.judge(sender, check)
-      // Strangers at the same address, a company's proxy say, do not hold up those who are known there.
+      // Unknown names at the same address, such as a company's proxy, do not hold up known ones.
       const known = await check()
       if (known === null) waitSeconds = this.#perAddress.fail(sender)
       return known
     })
-    // Refused like a stranger's: or the answer would tell who has been right here before.
+    // Refused like an unknown name, or the answer would show which names have logged in here before.
     if (found === null && waitSeconds > 0) throw tooManyFailures(waitSeconds)
     if (found !== null) this.#welcome.set(pair, true)
     return found
   }
 }
 
-/** Those of one key that are being judged, and those that wait for a slot among them. */
+/** Logins of one key that are being judged, and those that wait for a slot. */
 interface Crowd {
   inside: number
   waiting: ((isAdmitted: boolean) => void)[]
@@ -77,12 +77,12 @@ class FailureGate {
       isWrong = found === null
       return found
     } finally {
-      // A check that failed for a reason of ours says nothing about who asked.
+      // A check that failed for a reason of ours says nothing about the caller.
       this.#leave(key, crowd, isWrong)
     }
   }
 
-  /** Counts a failure that did not wait for a slot; says how long others would have to wait. */
+  /** Counts a failure that did not wait for a slot; returns how long others would have to wait. */
   fail(key: string): number {
     return this.#buckets.takeOrWait(key)
   }
@@ -104,7 +104,7 @@ class FailureGate {
   #leave(key: string, crowd: Crowd, isWrong: boolean): void {
     const next = isWrong ? undefined : crowd.waiting.shift()
     if (next !== undefined) {
-      // The slot is handed over: no later login takes it.
+      // The slot goes to this one: no later login takes it.
       next(true)
       return
     }

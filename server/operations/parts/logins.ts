@@ -1,5 +1,5 @@
-// Who logs in. An unknown client and a wrong secret get the same answer after the same work: one
-// question, answered with rows of one shape, and two HMACs. Failures are counted (login-attempts.ts).
+// Checks logins. An unknown client and a wrong secret get the same answer after the same work: one query,
+// answered with rows of one shape, and two HMACs. Failures are counted (login-attempts.ts).
 
 import { ServiceError } from '../../core/errors.ts'
 import { isUuid, NIL_UUID } from '../../core/uuid.ts'
@@ -16,7 +16,7 @@ export interface Login {
   address: string
 }
 
-/** Who logs in, and with which of its secrets. */
+/** The client, and which of its secrets it has used. */
 export interface CheckedLogin {
   clientId: string
   clientKey: number
@@ -28,7 +28,7 @@ type LoginDeps = Pick<Deps, 'pool' | 'sealer'>
 export class Logins {
   readonly #deps: LoginDeps
   readonly #attempts: LoginAttempts
-  /** By client id. Whoever logs in at the same time, known or not, travels in the same statement. */
+  /** By client id. Logins at the same time, of known and unknown clients, share one statement. */
   readonly #credentials: GatheredReads<string, Credentials>
 
   constructor(deps: LoginDeps, attempts: LoginAttempts) {
@@ -47,7 +47,7 @@ export class Logins {
 
   /** Throws when the credentials are wrong. */
   async check(login: Login): Promise<CheckedLogin> {
-    // Ids that cannot be a client's count as one: what is remembered never grows with what was sent.
+    // Ids that cannot be a client's count as one, so that memory does not grow with made-up ids.
     const clientId = isUuid(login.clientId) ? login.clientId.toLowerCase() : NIL_UUID
     const match = await this.#attempts.judge({ name: clientId, address: login.address }, () =>
       this.#checkSecret(clientId, login.clientSecret),
@@ -64,14 +64,14 @@ export class Logins {
   ): Promise<{ clientKey: number; secretId: string } | null> {
     const { clientKey, status, secrets } = await this.#credentials.ask(clientId)
     const { pool, sealer } = this.#deps
-    // All of them are compared, the right one too: the time does not tell which it was.
+    // All are compared, also after a match: the time does not show which one it was.
     const matching = secrets.filter((stored) =>
       sealer.matches(secret, stored.digest, stored.masterKeyId),
     )
     const [match] = matching
     if (match === undefined || status !== 'ACTIVE') return null
     if (!sealer.isCurrent(match.masterKeyId)) {
-      // The only moment at which the secret is known: from now on the old key is not needed.
+      // Only now is the secret known: rehashed under the current key, it no longer needs the old one.
       const digest = sealer.digest(secret)
       const masterKeyId = sealer.digestKeyId
       await replaceDigest(pool, clientKey, { id: match.id, digest, masterKeyId })

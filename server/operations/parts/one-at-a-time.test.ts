@@ -3,7 +3,7 @@ import test from 'node:test'
 import { ServiceError } from '../../core/errors.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 
-/** Work that ends when it is told to, and says when it has begun. */
+/** Work that ends when the test says so, and says when it has begun. */
 function workOn(log: string[], name: string) {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const work = () => {
@@ -15,7 +15,7 @@ function workOn(log: string[], name: string) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('one after the other for one key, at the same time for others; a failure ends a turn', async () => {
+test('one after the other for one key, at the same time for others; a failure lets the next go', async () => {
   const log: string[] = []
   const line = new OneAtATime<number>()
   const [first, second, third, other] = ['first', 'second', 'third', 'other'].map((name) =>
@@ -35,7 +35,7 @@ test('one after the other for one key, at the same time for others; a failure en
   assert.deepEqual(await Promise.all([...runs.slice(1), beside]), ['second', 'third', 'other'])
 })
 
-test('a full line takes nobody else until there is room', async () => {
+test('a full line refuses further work until there is room', async () => {
   const log: string[] = []
   const line = new OneAtATime<number>(2)
   const [first, second, third] = ['first', 'second', 'third'].map((name) => workOn(log, name)) as [

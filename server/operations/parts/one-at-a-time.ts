@@ -1,11 +1,11 @@
-// Work that must not run twice at a time for the same key: the others wait in line, in the order in
-// which they came. Made once in app.ts and handed down: two of them would be two lines.
+// Work that must not run twice at a time for the same key: the rest waits in line, in order of arrival.
+// Made once in app.ts and passed down: two instances would be two lines.
 
 import { ServiceError } from '../../core/errors.ts'
 
 interface Line {
   last: Promise<unknown>
-  /** Those who wait, and the one whose turn it is. */
+  /** The work under way and all that waits. */
   length: number
 }
 
@@ -13,7 +13,7 @@ export class OneAtATime<Key> {
   readonly #lengthMax: number
   readonly #lines = new Map<Key, Line>()
 
-  /** A line of `lengthMax` takes nobody else, for now. */
+  /** Work that finds a line of `lengthMax` is refused. */
   constructor(lengthMax = Number.POSITIVE_INFINITY) {
     this.#lengthMax = lengthMax
   }

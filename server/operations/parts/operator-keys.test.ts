@@ -40,7 +40,7 @@ function create() {
   return { keys, clock, state, waiting, isKnown }
 }
 
-test('a key is asked about once by all who come together, and again after two seconds', async () => {
+test('callers at the same time share one query for the keys, and it is asked again after two seconds', async () => {
   const { clock, state, isKnown } = create()
   assert.deepEqual(await Promise.all([isKnown(), isKnown(), isKnown()]), [true, true, true])
   assert.equal(state.questions, 1)

@@ -1,4 +1,4 @@
-// Who holds an operator's key. The live keys are kept in memory for 2 seconds, so a revoked one stops
+// Verifies operators' keys. The live keys are kept in memory for 2 seconds, so a revoked one stops
 // working well within the promised 5, in every process; a wrong key costs no query of its own.
 
 import { hash, timingSafeEqual } from 'node:crypto'
@@ -14,10 +14,10 @@ import {
 import type { Deps } from './deps.ts'
 
 const KEPT_MS = 2_000
-/** A key that was made a moment ago in another process is looked for again, this often at most. */
+/** An unknown key may be new in another process: the keys are read again for it, this often at most. */
 const ASKED_AGAIN_MS = 250
 const TOUCHED_EVERY_MS = 60_000
-/** Somewhat more than two for each key that can be live. */
+/** Slightly more than two for each key that can be live. */
 const REMEMBERED_MAX = 250
 
 /** The prefix lets people and scanners recognise a key that leaked. */
@@ -28,7 +28,7 @@ type KeysDeps = Pick<Deps, 'pool' | 'clock' | 'config' | 'sealer'>
 
 export interface Identity {
   operator: Operator
-  /** The one of PAYBELL_OPERATOR_KEY has none. */
+  /** Null for the key of PAYBELL_OPERATOR_KEY. */
   keyId: string | null
 }
 
@@ -38,9 +38,9 @@ export class OperatorKeys {
   readonly #deps: KeysDeps
   readonly #firstDigest: Buffer | null
   /**
-   * What keys that were right hash to, so that a feeder's key is not hashed with each of its calls. The
-   * digests are compared as ever, with the keys of the moment. A guess finds nothing here, and learns
-   * nothing: a Map looks a text up by a seeded hash of the whole of it.
+   * Digests of keys that were right, so that a feeder's key is not hashed for each call. The digests are
+   * still compared with the current live keys. A guess finds nothing here and learns nothing by timing: a
+   * Map looks a text up by a seeded hash of the whole text.
    */
   readonly #digests = new BoundedMap<string, Buffer>(REMEMBERED_MAX)
   readonly #touchedAtMs = new BoundedMap<string, number>(REMEMBERED_MAX)
@@ -54,12 +54,12 @@ export class OperatorKeys {
     this.#liveKeys = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: KEPT_MS } })
   }
 
-  /** Whose key this is; null when no operator has it. */
+  /** The operator with this key; null when there is none. */
   async verify(token: string): Promise<Operator | null> {
     return (await this.identify(token))?.operator ?? null
   }
 
-  /** The same, and which key it is. */
+  /** The operator, and which key it is. */
   async identify(token: string): Promise<Identity | null> {
     if (this.#isFirst(token)) return FIRST
     if (!KEY.test(token)) return null
@@ -88,7 +88,7 @@ export class OperatorKeys {
   #match(token: string, keys: readonly LiveKey[]): LiveKey | null {
     const digests = new Map<string, Buffer>()
     let match: LiveKey | null = null
-    // All of them are compared, also after the right one: the time does not tell which it was.
+    // All are compared, also after a match: the time does not show which one it was.
     for (const key of keys) {
       const { masterKeyId } = key
       if (!this.#deps.sealer.hasKey(masterKeyId)) continue
@@ -116,7 +116,7 @@ export class OperatorKeys {
     return this.#liveKeys.get(undefined, () => readLiveKeys(this.#deps.pool), ageMsMax)
   }
 
-  /** No caller waits for these two: they are worth a note, not a failed call. */
+  /** Two writes that no caller waits for: their failure fails no call. */
   #noteUse(token: string, key: LiveKey): void {
     const { pool, clock, sealer } = this.#deps
     const nowMs = clock.monotonicMs()
@@ -125,7 +125,7 @@ export class OperatorKeys {
     this.#touchedAtMs.set(key.id, nowMs)
     touchKey(pool, key.id, new Date(clock.nowMs())).catch(() => this.#touchedAtMs.delete(key.id))
     if (sealer.isCurrent(key.masterKeyId)) return
-    // The only moment at which the key is known: from now on the old key is not needed.
+    // Only now is the key known: rehashed under the current master key, it no longer needs the old one.
     const masterKeyId = sealer.digestKeyId
     const digest = this.#digest(token, masterKeyId)
     replaceKeyDigest(pool, key.id, { digest, masterKeyId }).catch(() => {})

@@ -144,7 +144,7 @@ test('regression: changes of one payment keep their order, also across transacti
   assert.deepEqual(ids()[2], [idOf(1), idOf(1)])
 })
 
-test('law: a payment is in one transaction at a time, in order, and everybody gets an answer', async () => {
+test('law: a payment is in one transaction at a time, in order, and every caller gets an answer', async () => {
   const payments = fc.array(fc.nat(4), { maxLength: 40 })
   await fc.assert(
     fc.asyncProperty(payments, fc.infiniteStream(fc.nat()), async (numbers, dice) => {

@@ -1,7 +1,7 @@
-// Gathers payment changes that arrive together into one transaction: a flush starts when a previous
-// one returns, so there is no timer, no added wait when idle, and one fsync for many when busy. No
-// gathered transaction waits for a payment that another one holds: such changes are split off, and wait in
-// a transaction of their own or are tried again (payment-holds.ts).
+// Gathers payment changes that arrive together into one transaction: a flush starts when a previous one
+// returns, so there is no timer, no added wait when idle, and one fsync for many when busy. A gathered
+// transaction never waits for a locked payment: such changes are split off, and wait in a transaction of
+// their own or are retried (payment-holds.ts).
 
 import { ServiceError } from '../../core/errors.ts'
 import { databaseAway, isDatabaseAway } from '../../store/db.ts'
@@ -19,7 +19,7 @@ export interface GathererLimits {
   changesPerFlushMax: number
   bytesPerFlushMax: number
   flushesMax: number
-  /** What may wait; beyond it the caller is asked to come back. */
+  /** Limits on waiting changes; beyond them callers are refused with a Retry-After. */
   waitingMax: number
   waitingBytesMax: number
 }
@@ -44,16 +44,16 @@ interface Waiting {
   submitter: Submitter
 }
 
-/** When something runs later: a simulation hands in its own time. */
+/** Timers; the simulator passes its own. */
 export interface GathererTimers {
   /** After all sockets that can be read now have been read. */
-  soon(run: () => void): void
-  later(ms: number, run: () => void): void
+  soon(task: () => void): void
+  later(ms: number, task: () => void): void
 }
 
 const NODE_TIMERS: GathererTimers = {
-  soon: (run) => void setImmediate(run),
-  later: (ms, run) => void setTimeout(run, ms),
+  soon: (task) => void setImmediate(task),
+  later: (ms, task) => void setTimeout(task, ms),
 }
 
 type Record = (
@@ -92,7 +92,7 @@ export class PaymentGatherer {
     return new Promise((recorded, refused) => this.enter(change, { recorded, refused }))
   }
 
-  /** The same without a promise: thousands a second come this way. */
+  /** `submit` without a promise, for the thousands of changes a second. */
   enter(change: PaymentChange, submitter: Submitter): void {
     const bytes = change.write.document?.file.base64.length ?? 0
     const hold = this.#holds.size === 0 ? undefined : this.#holds.get(change.write.id)
@@ -115,8 +115,8 @@ export class PaymentGatherer {
     this.#waitingBytes += bytes
     if (this.#isFlushing) return
     this.#isFlushing = true
-    // What all readable sockets bring travels together. A microtask would run after the first of them,
-    // and start a transaction for it alone.
+    // Changes from all readable sockets share a transaction. A microtask would run after the first
+    // socket, and start a transaction for it alone.
     this.#timers.soon(() => {
       this.#isFlushing = false
       this.#flush()
@@ -141,7 +141,7 @@ export class PaymentGatherer {
   #mayFlush(): boolean {
     if (this.#flushes >= this.#limits.flushesMax) return false
     if (this.#waiting.length === 0 && this.#dueHolds.length === 0) return false
-    // A second transaction only when a whole one is waiting: half-empty ones cost an fsync each.
+    // A second transaction only when enough waits to fill it: each costs an fsync, even half empty.
     return this.#flushes === 0 || this.#waiting.length >= this.#limits.changesPerFlushMax
   }
 
@@ -177,7 +177,7 @@ export class PaymentGatherer {
     return { batch, tried }
   }
 
-  /** Answers all but those whose payment is not free, and returns these. */
+  /** Answers all changes except those of locked payments, which it returns. */
   async #write(batch: readonly Waiting[], locking: Locking): Promise<readonly Waiting[]> {
     let results: readonly RecordResult[]
     try {
@@ -188,12 +188,12 @@ export class PaymentGatherer {
     } catch (error) {
       if (locking === 'wait' && isWaitOver(error)) return batch
       if (isDatabaseAway(error)) {
-        // The commit may have happened: repeating the same write is harmless, so all may try again.
+        // The commit may have happened, but repeating the same write is harmless: all may retry.
         for (const { submitter } of batch) submitter.refused(databaseAway(error))
       } else if (batch.length === 1) {
         batch[0]?.submitter.refused(error)
       } else {
-        // The database refuses one of them. The others must not fail with it: one transaction each.
+        // The database refuses one change. To keep the others from failing too, write them one by one.
         return this.#writeOneByOne(batch, locking)
       }
       return []
@@ -214,7 +214,7 @@ export class PaymentGatherer {
     const busyIds = new Set<string>()
     for (const member of batch) {
       const { id } = member.change.write
-      // An earlier change of its payment waits: this one must not overtake it.
+      // If an earlier change of its payment waits, this one must not overtake it.
       const left = busyIds.has(id) ? [member] : await this.#write([member], locking)
       if (left.length === 0) continue
       busy.push(member)
@@ -223,7 +223,7 @@ export class PaymentGatherer {
     return busy
   }
 
-  /** `tried` are the holds that were part of the transaction: those that are not busy again have ended. */
+  /** `tried` are the holds in this transaction: those that are not busy again have ended. */
   #holdBack(busy: readonly Waiting[], tried: readonly Hold<Waiting>[]): void {
     if (busy.length === 0 && tried.length === 0) return
     const byPayment = Map.groupBy(busy, ({ change }) => change.write.id)
@@ -241,7 +241,7 @@ export class PaymentGatherer {
       begun.set(paymentId, this.#holds.begin(paymentId, members))
       if (!begun.get(paymentId)) refuse(members)
     }
-    // First: what came while these were tried must not be overtaken by what comes while they are held.
+    // First, so that changes that came during the try are not overtaken by those that come during the hold.
     this.#takeAlong(begun)
     for (const hold of begun.values()) {
       if (hold === null) continue
@@ -250,7 +250,7 @@ export class PaymentGatherer {
     }
   }
 
-  /** Later changes of payments that are held from now on wait with them, or are refused with them. */
+  /** Later changes of newly held payments wait with them, or are refused with them. */
   #takeAlong(begun: ReadonlyMap<string, Hold<Waiting> | null>): void {
     if (begun.size === 0) return
     const left: Waiting[] = []
@@ -272,7 +272,7 @@ export class PaymentGatherer {
     refuse(refused)
   }
 
-  /** In a transaction of its own: PostgreSQL gives it the lock as soon as the payment is free. */
+  /** Waits in a transaction of its own: PostgreSQL grants the lock as soon as the payment is free. */
   async #wait(hold: Hold<Waiting>): Promise<void> {
     const busy = await this.#write(hold.members, 'wait')
     this.#holds.endWait()
@@ -293,7 +293,7 @@ export class PaymentGatherer {
     })
   }
 
-  /** Its members have their answers. What came while it was held is next. */
+  /** Ends a hold whose members have their answers. Changes that came during it are next. */
   #letGo(hold: Hold<Waiting>): void {
     this.#holds.end(hold)
     this.#freeUnlessHeld(hold.paymentId)
@@ -301,7 +301,7 @@ export class PaymentGatherer {
     if (hold.later.length > 0) this.#waiting = [...hold.later, ...this.#waiting]
   }
 
-  /** What came while it was held gets the same answer: no change of a payment waits twice as long. */
+  /** Refuses also what came during the hold, so that no change of a payment waits twice as long. */
   #giveUp(hold: Hold<Waiting>, busy: readonly Waiting[]): void {
     this.#holds.end(hold)
     this.#freeUnlessHeld(hold.paymentId)

@@ -1,18 +1,18 @@
-// Changes whose payment another transaction holds, a company's own for example. They wait apart, bounded in
-// number and in bytes, so that other payments do not wait with them; a later change of the same payment
-// waits until they have their answer, so that it does not overtake them.
+// Changes whose payment another transaction has locked, such as a company's own. They wait separately,
+// bounded in number and in bytes, so that other payments do not wait with them; a later change of the same
+// payment waits until they have their answer, so that it does not overtake them.
 
 export interface HoldLimits {
   /** Transactions that wait for a lock, each with a connection of its own: at most a quarter of the pool. */
   waitsMax: number
-  /** Payments that wait, those of the transactions included. The others are tried again and again. */
+  /** Payments that wait, in such a transaction or between retries. */
   paymentsMax: number
   changesPerPaymentMax: number
   bytesMax: number
-  /** Between tries: from the first to the longest. */
+  /** Pauses between tries: the first and the longest. */
   tryMs: number
   tryMsMax: number
-  /** How long it is tried: about as long as a transaction may wait for its lock. */
+  /** For how long a payment is retried: about as long as a transaction may wait for its lock. */
   triedMsMax: number
 }
 
@@ -21,13 +21,13 @@ export const HOLD_LIMITS: HoldLimits = {
   paymentsMax: 500,
   changesPerPaymentMax: 100,
   bytesMax: 32 * 1024 * 1024,
-  // Another process's gathered transaction is over in that time.
+  // A gathered transaction of another process takes less.
   tryMs: 10,
   tryMsMax: 250,
   triedMsMax: 10_000,
 }
 
-/** A small pool must not be used up by waiting. Without room for any, payments are tried again instead. */
+/** Waiting must not use up a small pool. Where no transaction may wait, payments are only retried. */
 export function holdLimits(connections: number): HoldLimits {
   return { ...HOLD_LIMITS, waitsMax: Math.min(HOLD_LIMITS.waitsMax, Math.floor(connections / 4)) }
 }
@@ -36,12 +36,12 @@ interface Held {
   bytes: number
 }
 
-/** What waits for one payment. */
+/** The changes that wait for one payment. */
 export class Hold<M extends Held> {
   readonly paymentId: string
-  /** Being tried, or waiting for the next time. */
+  /** Being tried, or waiting for the next try. */
   members: M[]
-  /** Came while the members were tried. */
+  /** Changes that came while the members were tried. */
   later: M[] = []
   tries = 0
   triedMs = 0
@@ -81,7 +81,7 @@ export class PaymentHolds<M extends Held> {
     return hold
   }
 
-  /** One more for a payment that is held; false when there is no room for it. */
+  /** Adds a change to a held payment; false when there is no room for it. */
   add(hold: Hold<M>, member: M): boolean {
     const { changesPerPaymentMax, bytesMax } = this.#limits
     if (hold.members.length + hold.later.length >= changesPerPaymentMax) return false
@@ -91,7 +91,7 @@ export class PaymentHolds<M extends Held> {
     return true
   }
 
-  /** Found busy again: all that waits for it is tried together, in order, the next time. */
+  /** After another busy try: all that waits is tried together, in order, the next time. */
   renew(hold: Hold<M>, members: readonly M[]): void {
     this.#bytes -= bytesOf(hold.members) - bytesOf(members)
     hold.members = [...members, ...hold.later]
@@ -103,7 +103,7 @@ export class PaymentHolds<M extends Held> {
     this.#bytes -= bytesOf(hold.members) + bytesOf(hold.later)
   }
 
-  /** True for as many as may wait in a transaction at once; each says when it has ended. */
+  /** True if one more transaction may wait; `endWait` must follow. */
   beginWait(): boolean {
     if (this.#waits >= this.#limits.waitsMax) return false
     this.#waits++
@@ -114,7 +114,7 @@ export class PaymentHolds<M extends Held> {
     this.#waits--
   }
 
-  /** How long until the next try; null when it was tried for long enough. */
+  /** The pause before the next try; null when it was tried for long enough. */
   nextTryMs(hold: Hold<M>): number | null {
     const { tryMs, tryMsMax, triedMsMax } = this.#limits
     if (hold.triedMs >= triedMsMax) return null

@@ -10,8 +10,8 @@ import type { LockedPayment, TriedPayments } from '../../store/payments.ts'
 export interface PaymentStore {
   /** Outside any transaction: waits for transactions that are saving the same files. */
   saveDocuments(documents: readonly DocumentToSave[], now: Date): Promise<void>
-  /** One transaction: what `run` has locked stays locked until it ends, and an error rolls it back. */
-  transact<T>(run: (transaction: PaymentTransaction) => Promise<T>): Promise<T>
+  /** One transaction: what `work` has locked stays locked until it ends, and an error rolls it back. */
+  transact<T>(work: (transaction: PaymentTransaction) => Promise<T>): Promise<T>
 }
 
 export interface PaymentTransaction {
@@ -24,7 +24,7 @@ export interface PaymentTransaction {
     documents: readonly D[],
     now: Date,
   ): Promise<readonly D[]>
-  /** Saves, fans out and commits. Returns what is owed since the commit. */
+  /** Saves, fans out and commits. Returns the new deliveries. */
   saveAndCommit(accepted: AcceptedChanges, now: Date): Promise<readonly HandedOff[]>
 }
 

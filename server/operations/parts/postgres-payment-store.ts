@@ -13,7 +13,7 @@ import type { PaymentStore, PaymentTransaction } from './payment-store.ts'
 export function postgresPaymentStore(pool: Pool): PaymentStore {
   return {
     saveDocuments: (documents, now) => saveDocuments(pool, documents, now),
-    transact: (run) => inTransaction(pool, (db, commit) => run(transactionOn(db, commit))),
+    transact: (work) => inTransaction(pool, (db, commit) => work(transactionOn(db, commit))),
   }
 }
 
@@ -31,7 +31,7 @@ function transactionOn(db: Db, commit: () => Promise<void>): PaymentTransaction 
     lock: (paymentIds) => lockPayments(db, paymentIds),
     trySaveDocuments: (documents, now) => trySaveDocuments(db, documents, now),
     saveAndCommit: async ({ changes, raised, audits }, now) => {
-      // Sent together: one round trip, and the commit does nothing after a statement that has failed.
+      // Sent together in one round trip: the commit does nothing after a statement that has failed.
       const [deliveries] = await Promise.all([
         saveChangesAndFanOut(db, changes, now),
         raiseVersions(db, raised, now),

@@ -1,5 +1,5 @@
 // Token buckets in memory, one per key: each refills steadily and allows a burst. The number of keys
-// is bounded; the one that was taken from longest ago is forgotten first, and a forgotten bucket is full.
+// is bounded: the least recently used is forgotten first, and a forgotten bucket counts as full.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 
@@ -39,7 +39,7 @@ export class RateBuckets {
     this.#takeFrom(this.#filled(key), key)
   }
 
-  /** Takes one token if the key may go on, and says 0; or takes nothing, and says how long to wait. */
+  /** Takes one token and returns 0; or takes nothing and returns how many seconds to wait. */
   takeOrWait(key: string): number {
     const bucket = this.#filled(key)
     const waitSeconds = this.#waitFor(bucket)

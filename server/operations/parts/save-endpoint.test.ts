@@ -1,4 +1,4 @@
-// One client's changes of endpoints wait in one line, whatever they come through.
+// One client's changes of endpoints wait in one line, whatever their kind.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -18,7 +18,7 @@ test('regression: webhooks and listeners of one client wait in one line', async 
     heldMax = Math.max(heldMax, held)
   })
   pool.on('release', () => held--)
-  // As the composition hands them out: each part of the service has its own set of the same things.
+  // As the composition passes them out: each part of the service has its own object with the same members.
   const forWebhooks = { ...server.deps }
   const forListeners = { ...server.deps }
   const save = (at: number) => {

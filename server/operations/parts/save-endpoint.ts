@@ -1,5 +1,5 @@
-// What both doors do: the same address again is the same endpoint with a new key, never a copy. The
-// client's row is locked meanwhile, so that no burst makes a duplicate or one too many.
+// Saves an endpoint of any kind: the same address again is the same endpoint with a new key, never a copy.
+// The client's row is locked, so that a burst makes no duplicate and exceeds no limit.
 
 import { timingSafeEqual } from 'node:crypto'
 import { type EndpointKind, hashHref, shardOf } from '../../core/endpoint.ts'
@@ -26,13 +26,13 @@ export interface EndpointRequest {
   href: string
   sharedKey: string
   header: { name: string; value: string } | null
-  /** In the same transaction, when the endpoint is new. */
+  /** Called in the same transaction when the endpoint is new. */
   onInsert?(db: Db, id: string, now: Date): Promise<void>
 }
 
-/** Returns the endpoint's id, which stays when the address was there already. */
+/** Returns the endpoint's id, which is the old one if the address was registered already. */
 export async function saveEndpoint(deps: Deps, request: EndpointRequest): Promise<string> {
-  // The database's lock alone would do, but all who wait for it would hold a connection each, and one
+  // The database's lock would suffice, but each caller that waits for it would hold a connection, and one
   // client's burst would keep every other client out of the pool.
   const saved = await deps.endpointChanges.run(request.clientKey, () =>
     saveInTransaction(deps, request),
@@ -49,7 +49,7 @@ interface Saved {
 async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<Saved> {
   const hrefHash = hashHref(request.href)
   const before = await findByAddress(deps.pool, request, hrefHash)
-  // Most of a flood ends here, without a transaction and its lock.
+  // Most requests of a flood end here, without a transaction and its lock.
   if (before.existing === null && before.count >= deps.config.endpointsMax) {
     throw tooMany(deps, request.kind)
   }
@@ -74,7 +74,7 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
   })
 }
 
-/** The same key again changes nothing: an overlap that still runs goes on. */
+/** The same key again changes nothing, so that a current overlap goes on. */
 async function rotateKey(
   deps: Deps,
   db: Db,
@@ -92,7 +92,7 @@ async function rotateKey(
   await replaceKey(db, request.clientKey, existing.id, keys, now)
 }
 
-/** Null when the stored key is damaged: then the new one simply takes its place. */
+/** Null when the stored key is damaged: then the new one replaces it without an overlap. */
 function openKey(sealer: Sealer, existing: { id: string; sealedKey: Buffer }): Buffer | null {
   try {
     return sealer.open(existing.sealedKey, { column: 'endpoints.shared_key', row: existing.id })

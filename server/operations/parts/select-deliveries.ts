@@ -1,4 +1,4 @@
-// All deliveries that match a filter, not one page of them, oldest first: for what is done in bulk.
+// All deliveries that match a filter, not one page of them, oldest first: for bulk actions.
 
 import { ServiceError } from '../../core/errors.ts'
 import { type DeliverySlice, readDeliverySlice } from '../../store/delivery-lists.ts'
@@ -6,9 +6,9 @@ import type { DeliveryQuery, Reach } from '../../store/delivery-query.ts'
 import type { SelectedDelivery } from '../../store/delivery-selections.ts'
 import type { Deps } from './deps.ts'
 
-/** More than this, and whoever asks has most likely not meant it. */
+/** A filter that matches more is most likely a mistake. */
 const SELECTION = { deliveriesMax: 100_000, atOnce: 10_000 }
-/** A filter that takes longer to look through is as good as none. */
+/** A filter that takes longer is as good as none. */
 const LOOK_MS_MAX = 15_000
 
 export async function selectDeliveries(
@@ -25,14 +25,14 @@ export async function selectDeliveries(
     for (const { clientKey, id, endpointId, finishedAt } of slice.items) {
       selected.push({ clientKey, id, endpointId, finishedAtMs: finishedAt?.getTime() ?? null })
     }
-    // A full page may have left some out of what was looked at.
+    // A full page may not hold all matches of the rows that were read.
     beforeId = slice.items.length < atOnce ? slice.downTo : (slice.items.at(-1)?.id ?? null)
     if (selected.length > deliveriesMax || deps.clock.monotonicMs() > endsAtMs) throw tooWide()
   } while (beforeId !== null)
   return selected.reverse()
 }
 
-/** SQLSTATE of a statement that took longer than it may. */
+/** SQLSTATE of a statement that exceeded its time limit. */
 const QUERY_CANCELED = '57014'
 
 function toTooWide(error: Error & { code?: unknown }): never {

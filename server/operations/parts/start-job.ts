@@ -1,5 +1,5 @@
-// Begins what was asked for in bulk: finds all that match, notes them and who asked, in one transaction,
-// and works them off. Most jobs are over before the answer; of the others the number is known.
+// Begins a bulk job: finds all deliveries that match, stores them and the audit entry in one transaction,
+// and works them off. Most jobs end before the answer; for the others the number is known.
 
 import { inTransaction } from '../../store/db.ts'
 import type { DeliveryQuery } from '../../store/delivery-query.ts'
@@ -17,23 +17,25 @@ export interface JobDeps extends Deps {
 
 export interface JobRequest {
   kind: JobKind
-  /** Null: nothing can match. */
+  /** Null when nothing can match. */
   query: DeliveryQuery | null
 }
 
 export interface StartedJob {
   jobId: string
-  /** How many deliveries are changed by it. */
+  /** How many deliveries it changes. */
   count: number
 }
 
 const RUNNING_JOBS_MAX = 50
-/** Jobs that are over by then are answered for with what they have done. */
+/** For a job that has ended by then, the answer counts what it has really done. */
 const ANSWER_AFTER_MS = 2_000
 
-/** How many would be changed now. */
+/** How many deliveries would be changed now. */
 export function previewJob(deps: JobDeps, { kind, query }: JobRequest): Promise<number> {
-  return deps.jobs.inTurn(async () => countFit(deps.pool, actOf(kind), await select(deps, query)))
+  return deps.jobs.oneAtATime(async () =>
+    countFit(deps.pool, actOf(kind), await select(deps, query)),
+  )
 }
 
 export async function startJob(
@@ -42,14 +44,14 @@ export async function startJob(
   audit: Audit,
 ): Promise<StartedJob> {
   const jobId = deps.newId()
-  const total = await deps.jobs.inTurn(async () => {
+  const total = await deps.jobs.oneAtATime(async () => {
     if ((await countRunningJobs(deps.pool)) >= RUNNING_JOBS_MAX) throw tooBusy()
     return insert(deps, { id: jobId, kind }, await select(deps, query), audit)
   })
   if (total === 0) return { jobId, count: 0 }
   await Promise.race([deps.jobs.run(jobId), delay(ANSWER_AFTER_MS)])
   const job = await findJob(deps.pool, jobId)
-  // Over already: what had moved on by itself before its turn came is then not counted.
+  // If it has ended: without the deliveries that had moved on by themselves before it reached them.
   return { jobId, count: job?.state === 'DONE' ? job.total - job.passedOver : total }
 }
 

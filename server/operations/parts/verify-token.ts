@@ -1,6 +1,6 @@
-// Who a Bearer token speaks for. A verified token is remembered by its digest until it expires
-// (verifying costs 100 to 350 µs, remembering 1 µs); a refused one leaves no trace. The memory vouches for
-// the token alone, never for its client: the client's status is asked each time.
+// Which client a Bearer token belongs to. A verified token is remembered by its digest until it expires
+// (verifying costs 100 to 350 µs, a look-up 1 µs); a refused one is not remembered. Only the token is
+// remembered, not its client's status, which is asked for each time.
 
 import { hash } from 'node:crypto'
 import { jwtVerify } from 'jose'
@@ -31,7 +31,7 @@ export class TokenVerifier {
   readonly #deps: Pick<Deps, 'clock' | 'config'>
   readonly #keyring: Keyring
   readonly #directory: ClientDirectory
-  /** By the token's digest. Their end is compared with the clock of the service, which may be set. */
+  /** By the token's digest. Expiry is compared with the service's clock, which may be set. */
   readonly #verified = new Remembered<string, TokenClaims | null>({
     keysMax: TOKENS_MAX,
     isKept: (claims) => claims !== null,
@@ -48,7 +48,7 @@ export class TokenVerifier {
 
   /** Null for a token that is malformed, forged or expired, and for one of a disabled client. */
   async verify(token: string): Promise<Caller | null> {
-    // Not even the digest of one that is too long is worth the time.
+    // Do not spend time on the digest of a token that is too long.
     if (token.length > TOKEN_BYTES_MAX) return null
     const digest = digestOf(token)
     const claims = await this.#verified.get(digest, () => this.#check(token))
@@ -75,7 +75,7 @@ export class TokenVerifier {
         issuer: party.issuer,
         audience: party.audience,
         currentDate: new Date(nowMs),
-        // For the beginning only: readClaims allows nothing at the end.
+        // Tolerance for the beginning only: readClaims allows none at the end.
         clockTolerance: TOKEN_LEEWAY_SECONDS,
       })
       return readClaims(payload, party, nowMs)
@@ -85,7 +85,7 @@ export class TokenVerifier {
   }
 }
 
-// Canonical spelling was checked before anything was remembered: another spelling has another digest.
+// Spelling was checked before the token was remembered: another spelling has another digest.
 function digestOf(token: string): string {
   return hash('sha256', token, 'base64')
 }
