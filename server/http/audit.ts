@@ -1,10 +1,10 @@
-// The trail of a request behind an operator's key, for the operation that it asks for.
+// The audit trail of a request with an operator's key, for the operation that it calls.
 
 import type { FastifyRequest } from 'fastify'
 import { type Audit, type Trail, toAudit } from '../operations/parts/audit.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 
-/** Whose call it is, behind authenticateOperator. */
+/** The operator and the request; needs authenticateOperator before it. */
 export function trailOf(request: FastifyRequest): Trail {
   if (request.operator === null) throw new Error('this route is not behind authenticateOperator')
   return { operator: request.operator, requestId: request.id }

@@ -1,6 +1,6 @@
-// Who is asking: a client with a token, or the operator with a key, or either through its session at the
-// console. Neither's word counts on the other's side. These hooks run before a body is read, so no body of
-// an unknown caller is parsed.
+// Authenticates a request: a client by its token, an operator by its key, or either by its session at the
+// console. A client's credential is refused on the operator's side, and the other way round. These hooks
+// run before a body is read, so that no body of an unknown caller is parsed.
 
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
@@ -33,13 +33,13 @@ export function authenticateClient(
   }
 }
 
-/** Whose key it is, then whether its role suffices for the route. */
+/** Checks the key, then whether its role suffices for the route. */
 export function authenticateOperator(keys: OperatorKeys): onRequestAsyncHookHandler {
   return async (request, reply) => {
     const operator = await findOperator(keys, request)
     if (operator === null) throw invalidToken()
     const { config } = request.routeOptions
-    // Routes without a role do not even get built (operator-roles.ts).
+    // A route without a role fails the build of the server (operator-roles.ts).
     if (config.role === undefined || !isAllowed(operator.role, config.role)) {
       throw new ServiceError(
         'role-not-allowed',
@@ -51,10 +51,10 @@ export function authenticateOperator(keys: OperatorKeys): onRequestAsyncHookHand
   }
 }
 
-/** An answer without end would outlive its credential: that is asked for again, all the while. */
+/** An endless answer must not outlive its credential: it is checked again at intervals. */
 function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | null>): void {
   const askAgain = async () => {
-    // A database that cannot be asked is no refusal.
+    // A database that is away is no refusal.
     const answer = await ask().catch((error) =>
       error instanceof ServiceError && error.code === 'invalid-token' ? null : undefined,
     )
@@ -82,7 +82,7 @@ async function findOperator(keys: OperatorKeys, request: FastifyRequest): Promis
   return session.kind === 'operator' ? session.operator : null
 }
 
-/** Only for a request that brings no credential of its own: that one would be what it is judged by. */
+/** Only for a request without an Authorization header, which would take precedence. */
 async function findSession(request: FastifyRequest): Promise<ConsoleSession | undefined> {
   const session = await readConsoleSession(request)
   if (session === null) {
@@ -91,7 +91,7 @@ async function findSession(request: FastifyRequest): Promise<ConsoleSession | un
   return session
 }
 
-/** `AccountId` where the route asks for it; one and the same refusal, so that nothing more is learnt. */
+/** Checks `AccountId` where the route needs it; all refusals are the same, so that none shows a reason. */
 export function resolveAccount(accounts: AccountDirectory): onRequestAsyncHookHandler {
   return async (request) => {
     const accountId = readAccountId(request)
@@ -101,7 +101,7 @@ export function resolveAccount(accounts: AccountDirectory): onRequestAsyncHookHa
   }
 }
 
-/** What was sent, where the route asks for it; null where it need not be there, and is not. */
+/** The AccountId as sent; null where the route does not need it and it is absent. */
 function readAccountId(request: FastifyRequest): string | null {
   const need = request.routeOptions.config.account
   if (need === undefined || request.caller === null) return null
@@ -112,7 +112,7 @@ function readAccountId(request: FastifyRequest): string | null {
   return accountId
 }
 
-/** Who asks, after authenticateClient. */
+/** The caller; needs authenticateClient before it. */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error('this route has no authenticateClient before it')
   return request.caller
@@ -125,7 +125,7 @@ function readBearer([header, ...others]: readonly string[]): string {
   if (header === undefined || header === '') {
     throw new ServiceError('missing-token', 'Send the header Authorization: Bearer <token>.')
   }
-  // Node silently keeps the first of two headers: a caller that sends two does not get to choose.
+  // Node silently keeps the first of two headers: a request with two is refused.
   const token = others.length > 0 ? undefined : BEARER.exec(header)?.[1]
   if (token === undefined) throw invalidToken()
   return token

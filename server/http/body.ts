@@ -1,5 +1,5 @@
-// Bodies: first the content type, then the size, then the JSON. By the time a body is looked at, the
-// token and the account have been checked, because this runs behind all onRequest hooks.
+// Bodies: checks first the content type, then the size, then the JSON. The token and the account have been
+// checked by then, because this runs after all onRequest hooks.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
@@ -14,7 +14,7 @@ export function acceptBodies(app: FastifyInstance, work: LargeWork): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
-      // An operation without a body forgives an empty one that calls itself JSON.
+      // An operation without a body accepts an empty one with a JSON content type.
       if (bytes.length === 0 && wantedType(request) === null) return done(null, undefined)
       if (bytes.length >= LARGE_BYTES_MIN) {
         readLarge(request, bytes as Buffer, work).then((value) => done(null, value), done)
@@ -29,7 +29,7 @@ export function acceptBodies(app: FastifyInstance, work: LargeWork): void {
   })
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const wanted = wantedType(request)
-    // Two of them, and Node would believe the first.
+    // Of two headers Node would use the first.
     if (wanted === null || isType(onlyHeaderValue(request, 'content-type'), wanted)) done()
     else done(new ServiceError('unsupported-media-type', `Send the body as ${wanted}, in UTF-8.`))
   })
@@ -46,7 +46,7 @@ async function readLarge(
   return value
 }
 
-/** The content type that the route asks for; null where no body is needed. */
+/** The content type that the route needs; null where no body is needed. */
 function wantedType(request: FastifyRequest): string | null {
   if (request.is404) return null
   const { config, schema } = request.routeOptions

@@ -1,5 +1,5 @@
-// Requests that never become one: broken HTTP, oversized headers, a sender that is too slow, CONNECT. Node
-// hands over the bare socket; it gets an answer in the one shape, and is closed.
+// Failures before there is a request: broken HTTP, oversized headers, a sender that is too slow, CONNECT.
+// Node hands over the bare socket; it gets an answer as a problem, and is closed.
 
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
@@ -9,12 +9,12 @@ import { ServiceError } from '../core/errors.ts'
 import { isPatientWith } from './patient-body.ts'
 import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
 
-/** How long a peer may go on sending into a closed door before the socket is torn down. */
+/** How long a peer may go on sending after the answer before the socket is destroyed. */
 const LINGER_MS = 1_000
 
 const METHODS_ALLOWED = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT'
 
-/** Sockets that have had their answer: what still comes in is dropped. */
+/** Sockets that have been answered: further bytes are dropped. */
 const answered = new WeakSet<Socket>()
 
 interface AnswerContext {
@@ -29,9 +29,9 @@ export function answerClientError(
   context: AnswerContext,
 ): void {
   if (answered.has(socket)) return
-  // Its reader counts the sender's silence instead (patient-body.ts).
+  // Such a body has a time limit on the sender's silence instead (patient-body.ts).
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isPatientWith(socket)) return
-  // The peer is gone, or an answer is already under way on this socket: nothing sensible fits in.
+  // The peer is gone, or an answer is already under way on this socket: another would corrupt it.
   if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) {
     socket.destroy(error)
     return
@@ -39,7 +39,7 @@ export function answerClientError(
   answerOnSocket(socket, toFailure(error.code), context)
 }
 
-/** CONNECT asks for a tunnel, and Node hands over the socket: without an answer it would just be cut. */
+/** CONNECT asks for a tunnel, and Node hands over the socket: without this it would be closed unanswered. */
 export function answerConnect(socket: Socket, context: AnswerContext): void {
   // What a tunnel would carry is not read.
   socket.on('error', () => socket.destroy())
@@ -67,7 +67,7 @@ function answerOnSocket(
   context.logger[context.level]({ requestId, status, code: failure.code }, 'request.unreadable')
   answered.add(socket)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
-  // Torn down at once, with bytes still unread, the answer would get lost on its way (RFC 9112 §9.6).
+  // Closed at once with unread bytes, the connection would be reset and the answer lost (RFC 9112 §9.6).
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
   socket.once('close', () => clearTimeout(timer))
 }

@@ -1,4 +1,4 @@
-// What clients are told of names that lead nowhere: never whether such a name exists in our own network.
+// What clients see of host names that cannot be reached: never whether such a name exists in our network.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -46,7 +46,7 @@ test('regression: a client sees one code for a name that is unknown and one that
       return body
     })
     seen.push(bodies)
-    // The operator, whose network it is, is told.
+    // The operator, whose network it is, sees the difference.
     const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
     for (const path of [`deliveries/${delivery.id}`, `endpoints/${endpoint.endpointId}`]) {
       const { body } = await server.app.inject({ url: `/operator/v1/${path}`, headers })

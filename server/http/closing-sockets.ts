@@ -8,7 +8,7 @@ const REAP_EVERY_MS = 50
 
 export function closeSocketsAfterAnswers(app: App, isDraining: () => boolean): void {
   let isClosing = false
-  // Opened ahead, as clients do, and never asked anything: Node does not call them idle.
+  // Connections that clients open ahead and have not used yet: Node does not count them as idle.
   const silent = new Set<Socket>()
   app.server.on('connection', (socket: Socket) => {
     silent.add(socket)
@@ -17,7 +17,7 @@ export function closeSocketsAfterAnswers(app: App, isDraining: () => boolean): v
   app.server.on('request', (request) => silent.delete(request.socket))
   app.addHook('preClose', async () => {
     isClosing = true
-    // Also those whose header was out already.
+    // Also closes connections whose answer had sent its headers before the closing began.
     const reaper = setInterval(() => {
       app.server.closeIdleConnections()
       for (const socket of silent) socket.destroy()

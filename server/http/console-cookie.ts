@@ -1,5 +1,5 @@
-// The console's session as a credential. A browser sends the cookie along with whatever any page makes it
-// request; it counts only beside a header that no form, image or link can send, and from our own pages.
+// The console's session as a credential. A browser attaches the cookie to requests of any page; so it
+// counts only with a header that no form, image or link can send, and from our own pages.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.ts'
@@ -22,7 +22,7 @@ const CONSOLE_HEADER = 'x-paybell-console'
 /** 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/
 
-/** The session that the request speaks for; null when it is over, undefined when it claims none. */
+/** The session of the request; null when it has ended, undefined when no cookie counts. */
 export async function readConsoleSession(
   request: FastifyRequest,
 ): Promise<ConsoleSession | null | undefined> {
@@ -37,13 +37,13 @@ export function readConsoleToken(request: FastifyRequest): string | undefined {
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${COOKIE}=`))
     .map((pair) => pair.slice(COOKIE.length + 1))
-  // Two of them: another site of the same domain has planted one. Nobody gets to choose.
+  // Of two cookies, another site of the same domain may have planted one: both are refused.
   return values.length === 1 && TOKEN.test(values[0] as string) ? values[0] : undefined
 }
 
 /**
- * Whether a page of ours has sent this. A foreign page cannot send the header without a preflight,
- * which is never granted; what a browser itself says of the request's origin must agree.
+ * Whether a page of ours has sent this. A foreign page cannot send the header without a preflight, which
+ * is never granted; the origin that the browser itself sends must agree.
  */
 export function isFromConsole(request: FastifyRequest): boolean {
   const [given, ...others] = headerValues(request, CONSOLE_HEADER)
@@ -54,7 +54,7 @@ export function isFromConsole(request: FastifyRequest): boolean {
   return origin === undefined || isOwnOrigin(request, origin)
 }
 
-/** By the host alone: behind a proxy that ends TLS, the scheme is not ours to see. */
+/** Compares the host alone: behind a proxy that ends TLS, we do not see the scheme. */
 function isOwnOrigin(request: FastifyRequest, origin: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase()
 }
@@ -63,7 +63,7 @@ export function setSessionCookie(
   request: FastifyRequest,
   reply: FastifyReply,
   config: Pick<Config, 'baseUrl'>,
-  /** Null takes it away. */
+  /** Null removes the cookie. */
   token: string | null,
 ): void {
   const isHttps = request.protocol === 'https' || config.baseUrl?.startsWith('https:')

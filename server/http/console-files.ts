@@ -1,5 +1,5 @@
-// The files of the built console (console/dist), in memory as they are asked for. Their names are checked
-// letter by letter before they touch a path; a build that replaces them is noticed.
+// The files of the built console (console/dist), read into memory on first use. A name is checked against
+// a pattern before it becomes part of a path; a new build is noticed.
 
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
@@ -11,9 +11,9 @@ import { BoundedMap } from '../core/bounded-map.ts'
 const DIST = new URL('../../console/dist/', import.meta.url)
 const INDEX = 'index.html'
 
-/** One name, or one name under assets/. Never a dot at its beginning. */
+/** One name, or one name under assets/. Never with a leading dot. */
 const NAME = /^(assets\/)?[A-Za-z0-9_-][A-Za-z0-9._-]{0,120}$/
-/** More than a build has: those of earlier builds go. */
+/** More than a build has; files of earlier builds are evicted. */
 const FILES_MAX = 200
 const FILE_BYTES_MAX = 4 * 1024 * 1024
 
@@ -48,7 +48,7 @@ export class ConsoleFiles {
     this.#dist = dist
   }
 
-  /** The file at a path under /console/. Pages have addresses of their own: those get the index. */
+  /** The file at a path under /console/; the address of a page gets the index. */
   async find(path: string): Promise<ConsoleFile | 'not-built' | null> {
     const type = TYPES[/\.([a-z]+)$/.exec(path)?.[1] ?? '']
     if (type === undefined || path === INDEX) return (await this.#read(INDEX)) ?? 'not-built'

@@ -1,4 +1,4 @@
-// The console's door: who is signed in, for how long, and from where a session counts.
+// The console's sessions: who is signed in, for how long, and from where a session counts.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -32,7 +32,7 @@ function post(payload: object, headers: Record<string, string> = CONSOLE, of: Te
   return of.app.inject({ method: 'POST', url: '/console/session', payload, headers })
 }
 
-/** A key that the server, whose clock stands still, has heard of. */
+/** A key that the server, whose clock stands still, has read. */
 async function makeKey(name: string, role: 'admin' | 'viewer' = 'viewer') {
   const made = await createOperatorKey(server.deps, { name, role })
   server.clock.advance(2.1)
@@ -107,7 +107,7 @@ test('the cookie is out of reach for scripts and other sites', async () => {
   for (const { digest } of rows) assert.ok(!digest.equals(Buffer.from(token, 'base64url')))
 })
 
-test('a request that another site could make counts for nothing', async () => {
+test('a request that another site could make is refused', async () => {
   const cookie = await signIn({ operatorKey: OPERATOR_KEY })
   const url = '/operator/v1/clients'
   const foreign: Record<string, string>[] = [
@@ -129,7 +129,7 @@ test('a request that another site could make counts for nothing', async () => {
     { ...CONSOLE, origin: 'https://localhost', host: 'localhost' },
   ]
   for (const headers of own) assert.equal((await get(url, cookie, headers)).statusCode, 200)
-  // Two of them: somebody has planted one.
+  // Two cookies: another site may have planted one.
   assertProblem(
     await get(url, `${cookie}; paybell_session=${'A'.repeat(43)}`),
     401,
@@ -137,7 +137,7 @@ test('a request that another site could make counts for nothing', async () => {
   )
 })
 
-test('a credential of the request’s own goes before the cookie', async () => {
+test('an Authorization header takes precedence over the cookie', async () => {
   const cookie = await signIn({ operatorKey: OPERATOR_KEY })
   const answer = await get('/operator/v1/clients', cookie, {
     ...CONSOLE,

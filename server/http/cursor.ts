@@ -1,4 +1,4 @@
-// The query of lists that can grow without end: `?limit=50&after=<cursor>`.
+// The query of lists that can grow without limit: `?limit=50&after=<cursor>`.
 
 import Type from 'typebox'
 import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX, type CursorPage } from '../core/cursor.ts'
@@ -23,7 +23,7 @@ export function toCursorRequest(query: { limit?: number; after?: string }) {
   }
 }
 
-/** A page whose items are JSON texts already, exact decimals included. */
+/** A page whose items are already JSON texts, with exact decimals. */
 export function cursorText<T>(page: CursorPage<T>, toText: (item: T) => string): string {
   return `{"items":[${page.items.map(toText).join(',')}],"next":${JSON.stringify(page.next)}}`
 }

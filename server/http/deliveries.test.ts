@@ -1,5 +1,5 @@
-// What a client sees of its deliveries and payments (decisions §8), on the whole service: the callbacks
-// that the lists tell of have really been made.
+// What a client sees of its deliveries and payments (decisions §8), on the whole service: the callbacks in
+// the lists have really been made.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -168,7 +168,7 @@ describe('the list', () => {
     ]) {
       assert.deepEqual(await list(query), { items: [], next: null }, query)
     }
-    // What only the operator may ask for is not even read.
+    // Filters that only the operator has are ignored.
     assert.equal((await list(`?clientId=${randomUUID()}&q=${foreign}`)).items.length, 4)
   })
 
@@ -216,7 +216,7 @@ describe('the list', () => {
 })
 
 describe('one delivery', () => {
-  test('tells its attempts and, in words, why it is where it is', async () => {
+  test('shows its attempts and explains its state in words', async () => {
     const [second, first] = (await list(`?paymentId=${refused}`)).items as [Item, Item]
     const failed = await detail(first.id)
     assert.ok(failed.attemptLog.length >= 1)

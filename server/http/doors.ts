@@ -1,4 +1,4 @@
-// Where the process listens: one port for everything, or a second one for the operator's side alone.
+// The ports that the process listens on: one for everything, or a second one for the operator's side.
 
 import { describeListenFailure } from './listen-failure.ts'
 import type { RouteEntry } from './route-table.ts'
@@ -25,7 +25,7 @@ export class Doors {
     return this.#baseUrl
   }
 
-  /** Where the operator's routes and console are: elsewhere, when they have a port of their own. */
+  /** The address of the operator's routes and console: another one, when they have a port of their own. */
   get operatorUrl(): string {
     return this.#operatorUrl ?? this.#baseUrl
   }
@@ -44,7 +44,7 @@ export class Doors {
     }
   }
 
-  /** Waits for `before` first, in the same time: what that waits for is answered through these doors. */
+  /** Waits for `before` first, within the same time limit: it waits for answers that come through these ports. */
   async close(before: Promise<void>): Promise<void> {
     const cutOff = setTimeout(() => {
       for (const { server } of this.#servers) server.closeAllConnections()
@@ -56,7 +56,7 @@ export class Doors {
     }
   }
 
-  /** One that fails to close keeps the other from nothing. */
+  /** Closes both, even if one fails to close. */
   async #closeServers(): Promise<void> {
     const ends = await Promise.allSettled(this.#servers.map((server) => server.close()))
     for (const end of ends) if (end.status === 'rejected') throw end.reason

@@ -1,5 +1,5 @@
-// `dryRun`, of every act that may concern many deliveries: in the query or in the body, as the caller likes.
-// What looks like it and is not is refused, because to pass it over would be to act in earnest.
+// `dryRun`, of every action that may concern many deliveries: in the query or in the body. A misspelt one is
+// refused, because ignoring it would change deliveries that the caller only wanted to count.
 
 import { Type } from 'typebox'
 import { invalidFields, invalidQuery } from './validation.ts'
@@ -39,7 +39,7 @@ export function isDryRun({ query, body }: Asked): boolean {
   return dryRun ?? false
 }
 
-/** For an act that has no dry run: whoever asks for one must not get the act. */
+/** For an action without a dry run: a caller that asks for one must not trigger the action. */
 export function refuseDryRun(query: unknown): void {
   const name = Object.keys(query as object).find(isMeant)
   if (name === undefined) return

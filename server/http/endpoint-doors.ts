@@ -1,5 +1,5 @@
-// The doors through which a client makes endpoints, and where each kind is found: what can be done to
-// any of them (test, recover, verify, check) is offered at each.
+// The doors through which a client makes endpoints, and the path of each kind: what can be done to any
+// endpoint (test, recover, verify, check) has a route at each.
 
 export const ENDPOINT_DOORS = [
   { kind: 'webhook', path: '/v1/webhooks', name: 'Webhook', tag: 'Webhooks' },

@@ -69,7 +69,7 @@ test('a subscription’s own header comes along', async () => {
   assert.equal(request?.headers.authorization, 'Basic x')
 })
 
-test('only 200 is success; nobody there is told as such; nothing is tried again', async () => {
+test('only 200 is success; an unreachable endpoint is reported as such; nothing is tried again', async () => {
   const id = await register(paybell.caller, receiver.url('/wrong'))
   receiver.answer = 204
   const other = await send(`/v1/webhooks/${id}`)
@@ -78,8 +78,8 @@ test('only 200 is success; nobody there is told as such; nothing is tried again'
   const reset = await send(`/v1/webhooks/${id}`)
   assert.deepEqual([reset.delivered, reset.status, reset.error], [false, null, 'connection-reset'])
   receiver.answer = 200
-  const nobody = await register(paybell.caller, 'http://127.0.0.1:1/')
-  const refused = await send(`/v1/webhooks/${nobody}`)
+  const unreachable = await register(paybell.caller, 'http://127.0.0.1:1/')
+  const refused = await send(`/v1/webhooks/${unreachable}`)
   assert.deepEqual(
     [refused.delivered, refused.status, refused.error],
     [false, null, 'connect-error'],
@@ -106,7 +106,7 @@ test('an endpoint is tried twenty times in a row, then once a second; another on
   assert.equal((await send(`/v1/webhooks/${free}`)).delivered, true)
 })
 
-test('nobody tries out what is somebody else’s, or gone', async () => {
+test('another client’s endpoint, and a deleted one, cannot be tested', async () => {
   const id = await register(paybell.caller, receiver.url('/mine'))
   const stranger = new Caller(await addClient(paybell, 'Stranger'))
   const neighbour = new Caller(await addAccount(paybell, paybell))

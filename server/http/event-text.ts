@@ -1,5 +1,5 @@
-// An event as lists show it, as JSON text: its payment is stored as text and goes out as it is, because
-// parsing it would lose the digits of its amount.
+// An event as lists show it, as JSON text: its payment is stored as text and sent unparsed, because parsing
+// would lose the digits of its amount.
 
 import Type from 'typebox'
 import { EVENT_KINDS } from '../core/payment.ts'

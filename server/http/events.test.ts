@@ -129,7 +129,7 @@ test('AccountId narrows, also where most events are of other accounts; a wrong o
   }
 })
 
-test('nobody reads the events of another client, in lists, by id or with its cursor', async (t) => {
+test('a client cannot read the events of another, in lists, by id or with its cursor', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const other = await onboard(server, 'Other')
@@ -196,12 +196,12 @@ test('GET /v1/events/{id} answers the bytes of the callback, the file included',
   )
 })
 
-test('a cursor from before what is kept is a 410, one that keeps coming back is not', async (t) => {
+test('a cursor older than what is kept is a 410; that of a reader that keeps asking is not', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   await record(server, client.accountId)
   const { next: old } = await untilItems(server, client, 1, '?limit=1')
-  // Forty quiet days, with a look at the feed on one of the last.
+  // Forty quiet days, with one read of the feed near the end.
   server.clock.advance((39 * DAY_MS) / 1_000)
   const { bearer } = await tokenFor(server, client)
   const { next: fresh } = await readPage(server, bearer, `?after=${old}`)
@@ -212,7 +212,7 @@ test('a cursor from before what is kept is a 410, one that keeps coming back is 
   const problem = assertProblem(await server.app.inject(expired), 410, 'cursor-expired')
   assert.ok(problem.detail.includes(keptSince.toISOString()))
   assert.deepEqual((await readPage(server, bearer, `?after=${fresh}`)).items, [])
-  assert.equal((await readPage(server, bearer)).items.length, 1, 'without a cursor it begins anew')
+  assert.equal((await readPage(server, bearer)).items.length, 1, 'without a cursor it begins again')
 })
 
 async function tokenFor(server: TestServer, { clientId, clientSecret }: TestClient) {

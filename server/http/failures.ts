@@ -1,10 +1,10 @@
-// Every failure of a request ends here, the framework's own included, and leaves in the one shape.
-// A mistake of ours is told as nothing but a 500; its stack goes to the log under the request id.
+// Every failure of a request ends here, the framework's own included, and becomes a problem. A mistake of
+// ours is a 500 without details; its stack goes to the log under the request id.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { toServiceError } from '../operations/parts/failures.ts'
-import { lingerBehind } from './lingering-close.ts'
+import { lingerAfterAnswer } from './lingering-close.ts'
 import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
 
 export function sendFailure(
@@ -12,14 +12,14 @@ export function sendFailure(
   request: FastifyRequest,
   reply: FastifyReply,
   baseUrl: string,
-  /** Members that this one problem has besides (RFC 9457 §3.2). */
+  /** Additional members of this problem (RFC 9457 §3.2). */
   extension: Readonly<Record<string, unknown>> = {},
 ): FastifyReply {
   const failure = toFailure(error)
   const { status } = PROBLEMS[failure.code]
   if (status >= 500 && failure.code !== 'not-ready') logFailure(request, failure)
   request.problemCode = failure.code
-  lingerBehind(request.raw)
+  lingerAfterAnswer(request.raw)
   const isTokenRequest = request.routeOptions.config.isTokenRequest === true
   const problem = toProblem(failure, { baseUrl, requestId: request.id, isTokenRequest })
   // As bytes: to text the framework adds a charset parameter that this media type does not have.
@@ -35,15 +35,15 @@ function logFailure(request: FastifyRequest, failure: ServiceError): void {
   else request.log.warn(line, 'request.failed')
 }
 
-/** By allow-list: a database error's other fields quote the row that it refused. */
+/** An allow-list, because other fields of a database error quote the row that it refused. */
 function toLogged(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code } = error as Error & { code?: unknown }
   return { type: error.name, message: error.message, code, stack: error.stack }
 }
 
-// The framework's own words for what callers do wrong; whatever else it refuses with a 4xx is a
-// malformed request. Their messages are not passed on: some of them quote the request.
+// The framework's codes for callers' mistakes; anything else that it refuses with a 4xx is a malformed
+// request. Their messages are not passed on, because some quote the request.
 const FRAMEWORK_FAILURES: Readonly<Record<string, ServiceError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: new ServiceError(
     'body-too-large',

@@ -1,4 +1,4 @@
-// No malformed request is a 5xx, and every refusal has the one shape (reliability P5, P7).
+// No malformed request is a 5xx, and every refusal is a problem (reliability P5, P7).
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -155,7 +155,7 @@ test('no malformed request is a 5xx', async (t) => {
     }),
     { numRuns: 1_500 },
   )
-  // The generator must reach behind every check, or it proves nothing.
+  // The generator must get past every check, or the test proves nothing.
   for (const status of [200, 400, 401, 403, 404, 413, 415]) {
     assert.ok(seen.has(status), `no request was answered with ${status}`)
   }

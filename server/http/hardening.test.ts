@@ -94,7 +94,7 @@ test('headers over 16 KiB and long addresses are 431 in the one shape', async (t
   assertRawProblem(await send(port, address), 431, 'headers-too-large')
 })
 
-test('O7: a sender that dawdles over its headers gets 408 and is cut off', async (t) => {
+test('O7: a sender that is slow with its headers gets 408 and is cut off', async (t) => {
   const server = await serveHttp(t, pool)
   assert.equal(server.app.server.headersTimeout, 10_000)
   assert.equal(server.app.server.requestTimeout, 30_000)
@@ -148,12 +148,12 @@ test('an unknown Expect is ignored, and 100-continue is answered', async (t) => 
   assert.equal(odd.status, 200)
 })
 
-test('P1: nobody without a token gets a body read', async (t) => {
+test('P1: the body of a request without a token is not read', async (t) => {
   const { port } = await listen(t)
   const head =
     'POST /v1/webhooks/register HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
     'Content-Length: 60000\r\nConnection: close\r\n\r\n'
-  // The answer comes although the body never does.
+  // The answer comes although the body is never sent.
   const socket = connect(port, '127.0.0.1')
   socket.write(head)
   const [chunk] = (await once(socket, 'data')) as [Buffer]
@@ -172,7 +172,7 @@ test('P1: a body that grows past its limit chunk by chunk is 413 before it ends'
   socket.destroy()
 })
 
-test('P1: an announced body over the limit is 413 before it comes', async (t) => {
+test('P1: an announced body over the limit is 413 before it is sent', async (t) => {
   const { port } = await listen(t)
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -182,7 +182,7 @@ test('P1: an announced body over the limit is 413 before it comes', async (t) =>
   socket.destroy()
 })
 
-test('regression: whoever is still sending a refused body gets the answer, not a reset', async (t) => {
+test('regression: a client that is still sending a refused body gets the answer, not a reset', async (t) => {
   const { port } = await listen(t)
   const body = Buffer.alloc(8 * 1024 * 1024, 'x')
   for (const head of [
@@ -221,7 +221,7 @@ test('A8, T1: two Authorization or AccountId headers are refused on the wire too
   assertRawProblem(await ask(authorization, account, 'ACCOUNTID: x'), 403, 'invalid-account')
 })
 
-test('a body that breaks off is nobody’s 500', async (t) => {
+test('a body that breaks off is no 500', async (t) => {
   const server = await listen(t)
   const answered = new Promise<void>((resolve) => {
     server.app.server.on('request', (_request, response) => response.on('close', resolve))

@@ -1,5 +1,5 @@
-// Headers as they were sent. Node joins or silently drops what was sent twice; whoever must not be
-// fooled by a second value asks here.
+// Headers as they were sent. Node joins repeated headers or silently drops all but one; checks that a second
+// value must not fool read them here.
 
 import type { FastifyRequest } from 'fastify'
 
@@ -22,7 +22,7 @@ export function headerValues(request: FastifyRequest, name: string): string[] {
   const values: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const given = rawHeaders[at] as string
-    // Most names differ in length: no need to lower their case.
+    // Most names differ in length, which is cheaper to compare than lower case.
     if (given.length === name.length && given.toLowerCase() === name) {
       values.push(rawHeaders[at + 1] as string)
     }

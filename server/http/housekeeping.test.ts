@@ -139,7 +139,7 @@ test('/docs shows the interface offline: nothing of it is loaded from another ho
   ]) {
     assert.match(page.body, setting)
   }
-  // Should the bundle try all the same, the browser refuses.
+  // If the bundle tries anyway, the browser refuses.
   const policy = String(page.headers['content-security-policy'])
   assert.doesNotMatch(policy, /https?:|\*/)
   assert.match(policy, /default-src 'self'/)

@@ -1,4 +1,4 @@
-// The bare server: Fastify with our limits, and every failure below the routes answered in the one shape.
+// The bare server: Fastify with our limits, where every failure below the routes is answered as a problem.
 
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -20,19 +20,19 @@ export function createHttpApp(deps: ServerDeps): App {
   const level = refusalLevel(config.mode)
   const app = Fastify({
     loggerInstance: logger,
-    // One wide line per request is ours to write (request-log.ts).
+    // We write one wide line per request ourselves (request-log.ts).
     logController: new LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'requestId',
     }),
-    // A request id is ours: a caller's own could forge another's trail in the log.
+    // We make the request id: one from a caller could forge another's trail in the log.
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     schemaController: { compilersFactory: { buildSerializer: compileOnFirstUse } },
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
-    // While closing, what still arrives is answered; the sockets close after it.
+    // While closing, further requests are answered; the sockets close after the answer.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
@@ -43,11 +43,11 @@ export function createHttpApp(deps: ServerDeps): App {
       headersTimeout: 10_000,
       connectionsCheckingInterval: 2_000,
       insecureHTTPParser: false,
-      // Answered by us (security-headers.ts), in the one shape.
+      // We answer these ourselves (security-headers.ts), with a problem.
       requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => {
-      // No hook has run, nor will one: the address did not even lead to a route.
+      // No hook has run, nor will one, because the address led to no route.
       const { statusCode: status } = sendFailure(
         error,
         request,

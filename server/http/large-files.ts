@@ -1,11 +1,11 @@
-// The file of a large payment, read before the rest: decoded in a turn of the loop that is its own, and hashed
-// in a thread that is not the loop's.
+// The file of a large payment, read before the rest: decoded in an iteration of the event loop of its own,
+// and hashed in another thread.
 
 import { webcrypto } from 'node:crypto'
 import { decodeFile, FileReadAhead, toFile } from '../core/payment-document.ts'
 import { LARGE_BYTES_MIN, type LargeWork } from './large-work.ts'
 
-/** Puts the file in place of its text. One that is wrong is left for the checks, which tell what is. */
+/** Replaces the file's text with the file. A wrong one is left for the checks, which report it. */
 export async function readFileAhead(payment: unknown, work: LargeWork): Promise<void> {
   const { document } = (payment ?? {}) as { document?: { base64EncodedFile?: unknown } | null }
   const text = document?.base64EncodedFile

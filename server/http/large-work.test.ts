@@ -1,4 +1,4 @@
-// Large bodies: whatever comes at once, one of them is worked on in a turn of the loop.
+// Large bodies: however many arrive at once, one is worked on in each iteration of the event loop.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
@@ -17,25 +17,25 @@ import { LargeWork } from './large-work.ts'
 const { pool } = await cloneDatabase()
 const FILE_BYTES = 1_024 * 1_024
 
-/** Counts the turns of the loop. */
-function countTurns(t: TestContext): { now: number } {
-  const turn = { now: 0 }
+/** Counts the iterations of the event loop. */
+function countIterations(t: TestContext): { now: number } {
+  const iteration = { now: 0 }
   let timer = setImmediate(function tick() {
-    turn.now++
+    iteration.now++
     timer = setImmediate(tick)
   })
   t.after(() => clearImmediate(timer))
-  return turn
+  return iteration
 }
 
-test('one step in a turn, in order; what fails is told and holds nobody up', async (t) => {
-  const turn = countTurns(t)
+test('one step in an iteration, in order; a failure rejects and holds nothing up', async (t) => {
+  const iteration = countIterations(t)
   const work = new LargeWork()
-  const steps = [1, 2, 3].map((number) => work.run(() => [number, turn.now]))
+  const steps = [1, 2, 3].map((number) => work.run(() => [number, iteration.now]))
   const failed = work.run(() => {
     throw new Error('as it may')
   })
-  const last = work.run(() => [5, turn.now])
+  const last = work.run(() => [5, iteration.now])
   await assert.rejects(failed, /as it may/)
   const done = [...(await Promise.all(steps)), await last]
   assert.deepEqual(
@@ -45,20 +45,20 @@ test('one step in a turn, in order; what fails is told and holds nobody up', asy
   assert.equal(new Set(done.map(([, at]) => at)).size, 4)
 })
 
-test('regression: of large payments that arrive together, one is read in a turn of the loop', async (t) => {
+test('regression: of large payments that arrive together, one is read in each iteration of the loop', async (t) => {
   const { server, accountId } = await serve(t)
-  const turn = countTurns(t)
+  const iteration = countIterations(t)
   const parsedAt: number[] = []
   const parse = JSON.parse
   t.mock.method(JSON, 'parse', (text: string) => {
-    if (text.length > FILE_BYTES) parsedAt.push(turn.now)
+    if (text.length > FILE_BYTES) parsedAt.push(iteration.now)
     return parse(text)
   })
   const files = Array.from({ length: 6 }, () => randomBytes(FILE_BYTES))
   const answers = await Promise.all(files.map((file) => put(server.app, accountId, file)))
   for (const { statusCode, body } of answers) assert.equal(statusCode, 404, body)
   assert.equal(parsedAt.length, 6)
-  assert.equal(new Set(parsedAt).size, 6, `read in the turns ${parsedAt.join(' ')}`)
+  assert.equal(new Set(parsedAt).size, 6, `read in the iterations ${parsedAt.join(' ')}`)
   const hashes = server.entered.map(({ write }) => Buffer.from(write.document.file.hash))
   const expected = files.map((file) => createHash('sha256').update(file).digest())
   assert.deepEqual(hashes.toSorted(Buffer.compare), expected.toSorted(Buffer.compare))
@@ -69,7 +69,7 @@ test('regression: of large payments that arrive together, one is read in a turn 
   }
 })
 
-test('a large file that is wrong is told as a small one is', async (t) => {
+test('a large file that is wrong is reported as a small one is', async (t) => {
   const { server, accountId } = await serve(t)
   const whole = randomBytes(FILE_BYTES).toString('base64')
   for (const [text, code] of [

@@ -1,15 +1,15 @@
-// Work on bodies so large that it holds the loop for tens of milliseconds: reading 14 MB of JSON, decoding a
-// file, hashing it several times over. One piece of it in a turn of the loop, and everything else has a turn
-// in between: many large bodies that arrive together would otherwise hold up the whole process for a second.
+// Work on bodies so large that it blocks the event loop for tens of milliseconds: reading 14 MB of JSON,
+// decoding a file, hashing it several times. One step in each iteration of the loop, so that other work goes
+// in between: many large bodies that arrive together would otherwise block the process for a second.
 
 /** Reading less takes a millisecond. */
 export const LARGE_BYTES_MIN = 256 * 1_024
 
 export class LargeWork {
   readonly #waiting: (() => void)[] = []
-  #isTurnAsked = false
+  #isScheduled = false
 
-  /** What `step` gives, once its turn has come. */
+  /** Resolves with the result of `step`, once it has run. */
   run<T>(step: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push(() => {
@@ -19,17 +19,17 @@ export class LargeWork {
           reject(error as Error)
         }
       })
-      this.#askForTurn()
+      this.#schedule()
     })
   }
 
-  #askForTurn(): void {
-    if (this.#isTurnAsked || this.#waiting.length === 0) return
-    this.#isTurnAsked = true
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return
+    this.#isScheduled = true
     setImmediate(() => {
-      this.#isTurnAsked = false
+      this.#isScheduled = false
       this.#waiting.shift()?.()
-      this.#askForTurn()
+      this.#schedule()
     })
   }
 }

@@ -19,23 +19,27 @@ test('regression: a taken port names the setting and what to do', async (t) => {
   t.after(() => server.close())
   const { port } = server.address() as { port: number }
   const failure = await failureOf({ host: '127.0.0.1', port })
-  const told = describeListenFailure(failure, { ...at, setting: 'PAYBELL_OPERATOR_PORT', port })
-  assert.ok(told instanceof Error)
-  assert.equal(told.cause, failure)
+  const described = describeListenFailure(failure, {
+    ...at,
+    setting: 'PAYBELL_OPERATOR_PORT',
+    port,
+  })
+  assert.ok(described instanceof Error)
+  assert.equal(described.cause, failure)
   assert.equal(
-    told.message,
+    described.message,
     `port ${port} on 127.0.0.1 is taken. Stop what listens there, or choose another port with PAYBELL_OPERATOR_PORT; 0 takes a free one.`,
   )
 })
 
 test('an address of another machine, and one that is none, name HOST', async () => {
   for (const host of ['192.0.2.1', 'no-such-host.invalid']) {
-    const told = describeListenFailure(await failureOf({ host, port: 0 }), { ...at, host })
-    assert.match(String(told), new RegExp(`${host.replaceAll('.', '\\.')} .* with HOST;`))
+    const described = describeListenFailure(await failureOf({ host, port: 0 }), { ...at, host })
+    assert.match(String(described), new RegExp(`${host.replaceAll('.', '\\.')} .* with HOST;`))
   }
 })
 
-test('a port that this user may not use is told, too; all else stays as it is', () => {
+test('a port that this user may not use is explained, too; other errors stay as they are', () => {
   const denied = Object.assign(new Error('listen EACCES'), { code: 'EACCES' })
   assert.match(String(describeListenFailure(denied, { ...at, port: 80 })), /port 80 .* with PORT/)
   const other = new Error('something else')

@@ -1,7 +1,7 @@
-// A port that cannot be listened on, in words that name the setting: a taken one is the commonest first
-// failure of all.
+// Explains a failure to listen in words that name the setting: a taken port is the most common first
+// failure.
 
-/** Whatever else went wrong is returned as it is. */
+/** Other errors are returned as they are. */
 export function describeListenFailure(
   error: unknown,
   at: { setting: string; host: string; port: number },

@@ -1,4 +1,5 @@
-// Listeners, the callbacks that they are offered and what is told of them, as requests and answers show them.
+// Listeners, the callbacks that they are offered and the outcomes that they report, as requests and answers
+// show them.
 
 import { Type } from 'typebox'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
@@ -15,7 +16,7 @@ import { Instant, Uuid } from './scalars.ts'
 import { SharedKey } from './schemas.ts'
 import { invalidFields } from './validation.ts'
 
-/** As much of an answer's body is kept of any attempt. */
+/** How much of an answer's body is kept, as for any attempt. */
 const EXCERPT_BYTES_MAX = 4_096
 
 export const ListenerRegistration = Type.Object(

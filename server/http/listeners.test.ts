@@ -1,5 +1,5 @@
-// Listeners: callbacks that are fetched. The same deliveries, attempts, order and retries as any other
-// endpoint has; and while nobody asks, nothing is attempted and nothing is lost.
+// Listeners: callbacks that are fetched. Deliveries, attempts, order and retries are those of any other
+// endpoint; and while no request asks for callbacks, nothing is attempted and nothing is lost.
 
 import assert from 'node:assert/strict'
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
@@ -33,7 +33,7 @@ interface Listener {
 
 let names = 0
 
-/** A client of its own each, so that no test hears of another's payments. */
+/** A new client for each test, so that no test sees another's payments. */
 async function newCaller(): Promise<Caller & { accountId: string }> {
   const facts = await addClient(paybell)
   return Object.assign(new Caller(facts), { accountId: facts.accountId })
@@ -167,7 +167,7 @@ test('an outcome counts once, in time, for its own listener', async () => {
   assert.equal(await tell(caller, id, { offerId, status: 200 }), 410)
 })
 
-test('whoever hangs up takes nothing with them', async () => {
+test('a caller that hangs up takes no callback', async () => {
   const caller = await newCaller()
   const { id } = await register(caller)
   const hangUp = new AbortController()
@@ -206,7 +206,7 @@ async function view(caller: Caller, id: string): Promise<Listener> {
   return (await (await caller.get(`/v1/listeners/${id}`)).json()) as Listener
 }
 
-test('while nobody listens everything waits, without an attempt, and then it comes in order', async () => {
+test('while no request listens everything waits, without an attempt, and then it comes in order', async () => {
   const caller = await newCaller()
   const { id } = await register(caller)
   const payment = await put(caller)
@@ -230,7 +230,7 @@ test('while nobody listens everything waits, without an attempt, and then it com
   assert.equal((await view(caller, id)).status, 'ACTIVE')
 })
 
-test('nobody has asked for half a minute: it is paused, and the next request resumes it', async () => {
+test('a listener without a request for half a minute is paused, and the next request resumes it', async () => {
   const caller = await newCaller()
   const { id } = await register(caller)
   await next(caller, id, 0)
@@ -242,7 +242,7 @@ test('nobody has asked for half a minute: it is paused, and the next request res
       [id, span],
     )
   await age('31 seconds')
-  // The service itself may have been quicker.
+  // The service's own upkeep may have been quicker.
   await pauseSilentListeners(deps)
   assert.equal((await view(caller, id)).status, 'PAUSED')
   await put(caller)
@@ -292,7 +292,7 @@ test('tests and replays reach a listener, and are marked', async () => {
   assert.equal(recover.status, 200)
 })
 
-test('nobody reaches another’s listener, and a webhook is none', async () => {
+test('a client cannot reach another’s listener, and a webhook is none', async () => {
   const caller = await newCaller()
   const facts = await addClient(paybell)
   const stranger = new Caller(facts)
@@ -326,7 +326,7 @@ test('nobody reaches another’s listener, and a webhook is none', async () => {
   assert.deepEqual(await list('/v1/listeners'), [])
 })
 
-test('wrong fields and queries are told', async () => {
+test('wrong fields and queries are reported', async () => {
   const caller = await newCaller()
   const { id } = await register(caller)
   for (const name of ['', '-x', 'a b', 'x'.repeat(64), 'a/b']) {
@@ -340,7 +340,7 @@ test('wrong fields and queries are told', async () => {
   assert.equal(head.status, 405)
 })
 
-test('a process that stops lets go of those who wait, at once', async (t) => {
+test('a process that stops ends waiting requests at once', async (t) => {
   const other = await startPaybell(t, { beside: paybell })
   const caller = await newCaller()
   const { id } = await register(caller)
@@ -372,7 +372,7 @@ test('a callback with a document comes whole, byte for byte', async () => {
   assert.equal(await tell(caller, id, { offerId: offer.offerId, status: 200 }), 204)
 })
 
-test('what nobody has taken was no attempt, and the next process offers it as the first', async (t) => {
+test('an offer that was not taken was no attempt, and the next process offers it as the first', async (t) => {
   const first = await startPaybell(t)
   const { id } = await register(first.caller)
   await next(first.caller, id, 0)

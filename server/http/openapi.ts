@@ -1,5 +1,5 @@
-// GET /openapi.json: the interface as OpenAPI 3.1, made of the very schemas that requests are checked
-// with, and with a `webhooks` section for what this service itself sends.
+// GET /openapi.json: the interface as OpenAPI 3.1, made of the same schemas that requests are checked with,
+// and with a `webhooks` section for what this service sends.
 
 import swagger from '@fastify/swagger'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
@@ -9,7 +9,7 @@ import { type PublishingPolicy, publishRequest } from './published.ts'
 import { ProblemSchema } from './schemas.ts'
 import type { App } from './typed.ts'
 
-/** Before any route: the plugin only hears of those that come after it. */
+/** Call before any route: the plugin sees only routes that are added after it. */
 export async function describeInterface(
   app: App,
   baseUrl: () => string,

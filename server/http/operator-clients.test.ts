@@ -169,7 +169,7 @@ test('ids that are unknown or no uuids are 404 everywhere', async (t) => {
   }
 })
 
-test('without the operator key there is nothing to see', async (t) => {
+test('without the operator key every call is refused', async (t) => {
   const server = await serveHttp(t, pool)
   for (const authorization of [
     '',

@@ -1,4 +1,4 @@
-// /operator/v1/keys: made once, shown once, believed for 2 seconds.
+// /operator/v1/keys: made once, shown once, remembered for 2 seconds.
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'

@@ -288,7 +288,7 @@ describe('accounts and answers (§9.2)', () => {
     assert.equal((await put(id.toUpperCase(), body({ id }))).payment.id, id)
   })
 
-  test('all wrong fields are told at once (P4)', async () => {
+  test('all wrong fields are reported at once (P4)', async () => {
     const answer = await put(
       randomUUID(),
       body({

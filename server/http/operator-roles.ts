@@ -1,10 +1,10 @@
-// Default deny on the operator's side: a route that does not say which role suffices for it is a mistake
-// of ours, and the server is not even built.
+// Default deny on the operator's side: a route that does not name its role is a mistake of ours, and fails
+// the build of the server.
 
 import type { FastifyInstance } from 'fastify'
 import { ROLES } from '../core/operator.ts'
 
-/** Before any route of the scope: it only hears of those that come after it. */
+/** Call before any route of the scope: it sees only routes that are added after it. */
 export function requireRoles(scope: FastifyInstance): void {
   scope.addHook('onRoute', ({ url, method, config }) => {
     const role = config?.role

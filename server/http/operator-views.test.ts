@@ -255,8 +255,8 @@ describe('deliveries', () => {
     const before = await get(`/deliveries/${item.id}`)
     assert.deepEqual(before.response, { status: 200, excerpt: null }, 'its body was empty')
     await caller.register(receiver.url(), 'another-key')
-    const behind = await get(`/deliveries/${item.id}`)
-    assert.deepEqual(behind.request, before.request)
+    const after = await get(`/deliveries/${item.id}`)
+    assert.deepEqual(after.request, before.request)
     await caller.register(receiver.url(), KEY)
   })
 
@@ -291,7 +291,7 @@ describe('endpoints', () => {
     const page = await until('health is written', async () => {
       const found = await get('/endpoints')
       const isTold = ({ health }: Body) => health.successRate24h !== null
-      // Once a second: the refusal may be told later than what went well before it.
+      // Health is written once a second: the refusal may show later than the success before it.
       const hasFailed = ({ health }: Body) => health.lastError !== null
       return found.content.every(isTold) && found.content.some(hasFailed) && found
     })
@@ -329,8 +329,8 @@ describe('endpoints', () => {
     for (const query of ['?failing=perhaps', '?kind=x', '?status=x', '?clientId=x', '?size=0']) {
       await get(`/endpoints${query}`, 400)
     }
-    // It is tried again meanwhile, so the figures may differ once or twice.
-    await until('one is told as in the list', async () => {
+    // It is retried between the two reads, so the figures may differ once or twice.
+    await until('one is shown as in the list', async () => {
       const [listed] = (await get('/endpoints?kind=webhook')).content
       return isDeepStrictEqual(await get(`/endpoints/${webhook.id}`), listed)
     })

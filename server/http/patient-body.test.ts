@@ -1,4 +1,4 @@
-// Bodies that are read as we can take them: the sender's silence counts, not the time of the whole.
+// Bodies that are read at our own pace: the sender's silence counts, not the total time.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -34,7 +34,7 @@ test('a sender that is silent for 30 seconds while it is waited for is given up'
   await last
 })
 
-test('time that we ourselves take counts for nothing', async (t) => {
+test('time that we ourselves take does not count', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const body = new PassThrough()
   const chunks = readPatiently(body)
@@ -70,7 +70,7 @@ test('regression: a batch that takes longer than the time for a request is answe
       line,
     ].join('\r\n'),
   )
-  // Node has looked, and found that the time for a request is over.
+  // Node has checked, and found that the time for a request is over.
   await timedOut
   socket.write(line)
   const text = String(Buffer.concat(await socket.toArray()))

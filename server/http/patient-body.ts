@@ -1,6 +1,5 @@
-// Bodies that are read as fast as we can take them, which may be slowly. Node bounds the time for a whole
-// request, and counts while we hold it back; here the sender's silence counts instead, and only while it
-// is waited for.
+// Bodies that are read at our own pace, which may be slow. Node limits the time of a whole request, including
+// the time that we hold it back; here only the sender's silence counts, and only while we wait for it.
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -12,7 +11,7 @@ const SILENCE_MS_MAX = 30_000
 /** Sockets with such a body under way. */
 const patient = new WeakSet<Socket>()
 
-/** From now on, and until its answer is out, Node's time for the whole of this request is not counted. */
+/** Suspends Node's limit on the whole request, from now until its answer is out. */
 export function bePatientWith(request: IncomingMessage): void {
   const { socket } = request
   patient.add(socket)

@@ -95,7 +95,7 @@ function orNull<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
 }
 
-/** As a write may have it: what is optional may be null, and the service knows some of it better. */
+/** As a write may have it: optional members may be null, and some the service sets itself. */
 const writeProperties = {
   ...properties,
   status: orNull(Type.Object({ ...Status.properties, reason: orNull(OptionalText) })),

@@ -1,4 +1,4 @@
-// One shape for every failure (decisions, Errors), whoever makes it, and the order of the checks.
+// One shape for every failure (decisions, Errors), wherever it comes from, and the order of the checks.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -160,7 +160,7 @@ test('what is answered well, and a probe that says no, is no warning anywhere', 
   for (const line of server.log) assert.ok(JSON.parse(line).level < WARN, line)
 })
 
-test('a mistake of ours is a 500 that tells nothing; the log has its stack under the request id', async (t) => {
+test('a mistake of ours is a 500 without details; the log has its stack under the request id', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   server.deps.pool = {

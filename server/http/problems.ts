@@ -295,7 +295,7 @@ function toOauthError(status: number): string {
   return status === 401 ? 'invalid_client' : 'invalid_request'
 }
 
-/** The headers that go with a problem, on whatever way it is sent. */
+/** The headers of a problem, however it is sent. */
 export function problemHeaders(error: ServiceError, requestId: string): Record<string, string> {
   const { challenge } = PROBLEMS[error.code]
   const headers: Record<string, string> = {

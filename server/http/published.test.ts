@@ -1,5 +1,5 @@
-// The published interface and the service give one verdict: what the schema refuses is a 400, and what
-// it takes is taken. On the whole service, over real sockets, with its own /openapi.json as the judge.
+// The published interface and the service agree: what the schema refuses is a 400, and what it accepts is
+// accepted. On the whole service, over real sockets, with its own /openapi.json as the judge.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -107,9 +107,9 @@ test('regression: a payment that fits the published schema is taken, and no othe
       body,
       'operator',
     )
-    const told = `${JSON.stringify(changes).slice(0, 80)}: ${text.slice(0, 300)}`
-    assert.ok(status === 201 || status === 400, told)
-    assert.equal(accepts(schema, body), status === 201, told)
+    const label = `${JSON.stringify(changes).slice(0, 80)}: ${text.slice(0, 300)}`
+    assert.ok(status === 201 || status === 400, label)
+    assert.equal(accepts(schema, body), status === 201, label)
   }
 })
 
@@ -166,9 +166,9 @@ test('regression: what clients send is bounded in the published schema as in the
   ]
   for (const [method, path, body] of cases) {
     const { status, text } = await call(method, path, body, 'client')
-    const told = `${path} ${JSON.stringify(body)}: ${status} ${text}`
-    assert.ok(status < 300 || status === 400, told)
-    assert.equal(accepts(bodySchema(method.toLowerCase(), path), body), status < 300, told)
+    const label = `${path} ${JSON.stringify(body)}: ${status} ${text}`
+    assert.ok(status < 300 || status === 400, label)
+    assert.equal(accepts(bodySchema(method.toLowerCase(), path), body), status < 300, label)
   }
 })
 
@@ -214,7 +214,7 @@ test('regression: the filter by state and names of clients are bounded in the sc
 
 test('regression: every operation tells of 431, and the console’s of its header', () => {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
-  // An operation that tells of no problem at all, such as /livez, tells of none of these either.
+  // An operation that declares no problem at all, such as /livez, declares none of these either.
   const withProblems = operations.filter(({ responses }) => '500' in responses)
   assert.ok(withProblems.length > 50)
   for (const { responses } of withProblems) assert.ok('431' in responses)

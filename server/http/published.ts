@@ -1,7 +1,7 @@
-// What the published interface says beyond the schemas that requests are checked with. A format of our
-// own means nothing to a reader of /openapi.json: it is shown as the bounds and the pattern that it
-// stands for. A rule over several fields stands under `published`, which the checks pass over: the
-// handlers hold it, and their sentences name the field.
+// What the published interface says beyond the schemas that requests are checked with. A format of our own
+// means nothing to a reader of /openapi.json: it is shown as the bounds and the pattern that it stands for.
+// A rule over several fields stands under `published`, which the checks ignore: the handlers enforce it, and
+// their messages name the field.
 
 import { HEADER_NAME_PATTERN, HEADER_VALUE_PATTERN } from '../core/extra-header.ts'
 import type { TargetPolicy } from '../core/network-rules.ts'

@@ -1,4 +1,4 @@
-// How often a receiver is checked (POST …/check), how many checks run at once, and what they do not tell.
+// How often a receiver is checked (POST …/check), how many checks go on at once, and what they do not reveal.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -62,7 +62,7 @@ test('regression: a client checks twenty times in a row, then ten times a minute
   assert.equal((await check(server, client, webhookIds[20] as string)).statusCode, 200)
 })
 
-test('regression: one client runs two checks at once, and others are not in its way', async (t) => {
+test('regression: one client makes two checks at once, and other clients are not held up', async (t) => {
   const waiting: (() => void)[] = []
   const { server, client } = await serve(
     t,
@@ -92,7 +92,7 @@ test('regression: one client runs two checks at once, and others are not in its 
   assert.equal((await next).statusCode, 200)
 })
 
-test('regression: neither a test nor a check tells whether a host name exists', async (t) => {
+test('regression: neither a test nor a check reveals whether a host name exists', async (t) => {
   const outcomes = [
     { kind: 'unreachable', reason: 'dns-error' },
     { kind: 'blocked', reason: 'blocked-address' },

@@ -5,20 +5,20 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { Mode } from '../config/config.ts'
 
 /**
- * Of a call that was refused. A sandbox shows warnings alone: there a refusal is one, so that the request
- * id of a problem can be found in the log.
+ * The level of a refused call. A sandbox shows warnings only: there a refusal is a warning, so that the
+ * request id of a problem can be found in the log.
  */
 export function refusalLevel(mode: Mode): 'info' | 'warn' {
   return mode === 'sandbox' ? 'warn' : 'info'
 }
 
 export function logRequests(app: FastifyInstance, mode: Mode): void {
-  // Pino has it; Fastify's type of a logger does not know.
+  // Pino has this method; Fastify's logger type does not.
   const log: FastifyBaseLogger & { isLevelEnabled?(level: string): boolean } = app.log
   app.addHook('onResponse', (request, reply, done) => {
     done()
     const level = levelOf(request, reply, mode)
-    // The line is not even made when nobody wants it.
+    // Skip building the line when the level is off.
     if (log.isLevelEnabled?.(level) === false) return
     const line = {
       requestId: request.id,
@@ -42,6 +42,6 @@ function levelOf(
   mode: Mode,
 ): 'debug' | 'info' | 'warn' {
   if (request.routeOptions.config?.isProbe) return statusCode < 400 ? 'debug' : 'info'
-  // A mistake of ours has a line of its own already.
+  // A mistake of ours already has a line of its own.
   return statusCode >= 400 && statusCode < 500 ? refusalLevel(mode) : 'info'
 }

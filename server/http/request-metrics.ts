@@ -1,4 +1,4 @@
-// Tells whoever counts of each answer: the route's pattern, never the address.
+// Reports each answer to the metrics: the route's pattern, never the address.
 
 import type { FastifyInstance } from 'fastify'
 

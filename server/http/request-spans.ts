@@ -1,6 +1,6 @@
-// A server span for each request (OpenTelemetry's semantic conventions for HTTP), only there while
-// somebody traces. The operator's own systems may go on in their trace; a client's may not, because it
-// would decide what is sampled here: its trace is linked to.
+// A server span for each request (OpenTelemetry's semantic conventions for HTTP), only with an SDK. A request
+// of the operator continues the trace that it carries; a client's does not, because the client would decide
+// what is sampled here: its trace is linked instead.
 
 import {
   context,
@@ -16,14 +16,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null while nobody traces, and for probes. */
+    /** Null without an SDK, and for probes. */
     span: Span | null
   }
 }
 
 export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    // Node's own server may be instrumented by the operator already: that span is as good.
+    // The operator may have instrumented Node's own server: then its span is used.
     if (request.routeOptions.config?.isProbe || trace.getActiveSpan() !== undefined) return done()
     const { span, within } = startSpan(tracer, request)
     request.span = span

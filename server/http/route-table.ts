@@ -1,5 +1,5 @@
-// Every route that a server has, as it was declared. Tests of "every route" go by it, so that a new one
-// cannot be forgotten.
+// Every route of a server, as it was declared. Tests of "every route" use it, so that a new one cannot be
+// forgotten.
 
 import type { FastifyInstance } from 'fastify'
 import type { Role } from '../core/operator.ts'
@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** Before any route: it only hears of those that come after it. */
+/** Call before any route: it sees only routes that are added after it. */
 export function keepRouteTable(app: FastifyInstance): void {
   const table: RouteEntry[] = []
   app.decorate('routeTable', table)

@@ -51,7 +51,7 @@ export function problemResponses(...codes: ErrorCode[]): Record<number, unknown>
   return responses
 }
 
-/** What every operation of the client interface may answer. */
+/** The problems that every operation of the client interface may answer. */
 export const CLIENT_PROBLEMS = [
   'missing-token',
   'invalid-token',
@@ -100,7 +100,7 @@ export function readHref(callbackUrl: string): string {
 
 const AccountId = Type.String({ format: 'uuid', description: 'The id of one of your accounts.' })
 
-// Shown in the published interface; checked by resolveAccount.
+// For the published interface only; resolveAccount checks the header.
 export const AccountHeader = Type.Object({ AccountId })
 export const OptionalAccountHeader = Type.Object({ AccountId: Type.Optional(AccountId) })
 

@@ -15,7 +15,7 @@ export const SECURITY_HEADERS = {
 }
 
 export function setSecurityHeaders(app: FastifyInstance): void {
-  // Not async: it runs for every request, and a promise would cost more than what it does.
+  // Not async: it runs for every request, and a promise would cost more than the work.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
     if (request.raw.httpVersion === '1.1' && !hasHost(request)) {
@@ -30,7 +30,7 @@ let lastGoodHost: string | undefined
 function hasHost(request: FastifyRequest): boolean {
   const host = onlyHeaderValue(request, 'host')
   if (host === undefined) return false
-  // Nearly everybody names the same one.
+  // Nearly all requests name the same host.
   if (host === lastGoodHost) return true
   const isGood = /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`)
   if (isGood) lastGoodHost = host

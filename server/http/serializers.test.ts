@@ -3,7 +3,7 @@ import test from 'node:test'
 import Fastify from 'fastify'
 import { compileOnFirstUse } from './serializers.ts'
 
-test('a member that the schema does not name never leaves, from the first answer on', async () => {
+test('a member that the schema does not name is never sent, from the first answer on', async () => {
   const app = Fastify({
     schemaController: { compilersFactory: { buildSerializer: compileOnFirstUse } },
   })

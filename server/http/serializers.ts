@@ -1,6 +1,6 @@
-// Answers are written by serialisers that Fastify compiles from the schemas, so that a member which a
-// schema does not name never leaves. Compiling all of them was half of a server's start, and most are
-// never used: problems go out as bytes (failures.ts), and few routes are asked of one process.
+// Answers are written by serialisers that Fastify compiles from the schemas, so that a member which a schema
+// does not name is never sent. Compiling all of them was half of a server's start, and most are never used:
+// problems are sent as bytes (failures.ts), and one process serves few of the routes.
 
 import { type RouteDefinition, SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 
@@ -8,7 +8,7 @@ const select = SerializerSelector()
 
 type Factory = ReturnType<typeof SerializerSelector>
 
-/** Each serialiser is compiled for the first answer that it writes. */
+/** Compiles each serialiser when it writes its first answer. */
 export const compileOnFirstUse: Factory = (externalSchemas, options) => {
   const compile = select(externalSchemas, options)
   return (route: RouteDefinition) => {

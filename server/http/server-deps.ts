@@ -1,5 +1,5 @@
-// What the HTTP servers of a process are given: everything that operations use, and the parts that only some
-// routes ask for. All of it is made once; with an operator port, two servers share it.
+// The dependencies of the HTTP servers of a process: everything that operations use, and what only some
+// routes need. All of it is made once; with an operator port, two servers share it.
 
 import type { Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger } from 'fastify'
@@ -15,22 +15,22 @@ export interface ServerDeps extends JobDeps, ListenerDeps, PaymentRoutesDeps, St
   access: Access
   logger: FastifyBaseLogger
   readiness(): Promise<Readiness> | Readiness
-  /** True while the process is about to stop: kept connections are let go with their next answer. */
+  /** True while the process is about to stop: keep-alive connections close with their next answer. */
   isDraining(): boolean
   /** Prometheus text. */
   metrics(): Promise<string> | string
   onAnswered(request: AnsweredRequest): void
   /** Null when the process was started without an OpenTelemetry SDK. */
   tracer: Tracer | null
-  /** The routes that only a sandbox has; null in production, which does not even load them. */
+  /** The routes that only a sandbox has; null in production, which does not load them. */
   sandbox: Routes | null
 }
 
 export interface Readiness {
   ready: boolean
-  /** Why not, in plain words without secrets or inner addresses. */
+  /** Why it is not ready, in plain words without secrets or inner addresses. */
   reasons: readonly string[]
 }
 
-/** With an operator port there are two servers: each knows nothing of the other's addresses. */
+/** With an operator port there are two servers, and neither has the other's routes. */
 export type Surface = 'all' | 'public' | 'operator'

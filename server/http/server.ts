@@ -59,7 +59,7 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
 
 /** What every route has in common. */
 async function prepare(app: App, deps: ServerDeps, work: LargeWork): Promise<void> {
-  // First of all: what follows belongs to the span.
+  // First, so that the span covers everything that follows.
   if (deps.tracer) traceRequests(app, deps.tracer)
   countRequests(app, (request) => deps.onAnswered(request))
   setSecurityHeaders(app)

@@ -71,7 +71,7 @@ test('subscribing needs a token', async (t) => {
   assertProblem(answer, 401, 'missing-token')
 })
 
-test('T5: the answer is the client’s own latest payment, digit for digit, and nobody else’s', async (t) => {
+test('T5: the answer is the client’s own latest payment, digit for digit, never another’s', async (t) => {
   const server = await serveHttp(t, pool)
   const [client, other] = [await onboard(server), await onboard(server, 'Other')]
   const text = (id: string) => `{"id":"${id}","amount":{"amount":100.00,"currency":"EUR"}}`

@@ -78,7 +78,7 @@ test('the token is an at+jwt signed with EdDSA by a published key, with all seve
   assert.match(String(keys.headers['cache-control']), /max-age=\d+/)
   assert.ok(keys.json().keys.some((key: { kid: string }) => key.kid === header.kid))
   assert.doesNotMatch(keys.body, /"d":/)
-  // Signed by us, verified by somebody else's library with nothing but what we publish.
+  // Signed by us, verified by another library with nothing but what we publish.
   const { payload } = await jwtVerify(token, createLocalJWKSet(keys.json()), {
     algorithms: ['EdDSA'],
     typ: 'at+jwt',
@@ -247,7 +247,7 @@ test('A1: an unknown client costs as many queries and comparisons as a known one
   assert.equal(await count(randomUUID()), 2)
 })
 
-test('A2: wrong secrets are slowed down per client and address, and nobody else is', async (t) => {
+test('A2: wrong secrets are slowed down per client and address, and no other logins are', async (t) => {
   const server = await serveHttp(t, pool)
   const { clientId, clientSecret } = await onboard(server)
   const other = await onboard(server, 'Other')
@@ -310,7 +310,7 @@ test('regression: an address that tries one client id after the other meets a 42
   assertProblem(refused, 429, 'too-many-requests')
   assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
 
-  // Whoever was right here before is not held up by what others try from the same proxy.
+  // A client that has logged in here before is not held up by what others try from the same proxy.
   assert.equal((await loginOf(known)).statusCode, 200)
   const wrong = { ...known, clientSecret: 'wrong' }
   assert.equal((await loginOf(wrong)).statusCode, 429, 'or it would tell who is known here')

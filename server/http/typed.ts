@@ -1,5 +1,5 @@
-// How routes are written: TypeBox schemas give the handlers their types, and what a request carries
-// besides is declared here, once.
+// How routes are written: TypeBox schemas give the handlers their types, and what a request carries besides
+// is declared here, once.
 
 import type {
   FastifyBaseLogger,
@@ -40,27 +40,27 @@ declare module 'fastify' {
     role?: Role
     /** What the body must be sent as, where it is not JSON. */
     mediaType?: string
-    /** What is better done in steps with a large body, before its handler is called. */
+    /** Prepares a large body in steps, before the handler is called. */
     readAhead?: (body: unknown, work: LargeWork) => Promise<void>
     /** Failures also carry `error` as in RFC 6749. */
     isTokenRequest?: boolean
-    /** The answer goes on until somebody hangs up. */
+    /** The answer goes on until either side closes it. */
     isEndless?: boolean
     /** Probes would drown the log: theirs are written at level debug. */
     isProbe?: boolean
   }
   interface FastifyRequest {
-    /** Who asks, on routes of the client interface. */
+    /** The caller, on routes of the client interface. */
     caller: Caller | null
-    /** Who asks, on routes of the operator. */
+    /** The caller, on routes of the operator. */
     operator: Operator | null
     /** The caller's own account that `AccountId` named. */
     accountId: string | null
     /** The digits of `/amount/amount` as they were sent (core/exact-json). */
     amountText: string | undefined
-    /** Which problem was answered, for the log. */
+    /** The problem that was answered, for the log. */
     problemCode: ErrorCode | null
-    /** Ids that belong into the line of this request besides its own. */
+    /** Ids that the log line of this request has besides its own. */
     logged: Readonly<Record<string, string>> | null
   }
 }

@@ -1,6 +1,6 @@
-// Requests are checked against the same TypeBox schemas that OpenAPI shows, by Ajv, all faults at
-// once. Nothing is coerced or removed in bodies; query parameters, which are always text, become
-// numbers only where they are plainly written as such. No fault repeats what was sent.
+// Ajv checks requests against the same TypeBox schemas that OpenAPI shows, and reports all faults at once.
+// Nothing is coerced or removed in bodies; query parameters, which are always text, become numbers only where
+// they are plainly written as such. No fault repeats what was sent.
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { FastifySchemaCompiler } from 'fastify'
@@ -30,16 +30,16 @@ export function createValidatorCompiler(policy: ValidationPolicy): FastifySchema
   const formats = createFormats(policy)
   // `verbose` hands the refused value to the format's own check, which knows what is wrong with it.
   const ajv = new Ajv2020({ allErrors: true, verbose: true, allowUnionTypes: true })
-  // For readers of the interface alone (published.ts).
+  // Only for readers of the interface (published.ts).
   ajv.addKeyword('published')
   for (const [name, check] of Object.entries(formats)) {
     ajv.addFormat(name, { type: 'string', validate: (text: string) => check(text) === null })
   }
 
   return ({ schema, httpPart }) => {
-    // Headers are shown in the published interface and checked by the hooks of authenticate.ts.
+    // Headers are only published here; the hooks of authenticate.ts check them.
     if (httpPart === 'headers') return () => true
-    // Compiled for its first request: most routes of most processes, and of most tests, are never asked.
+    // Compiled at its first request, because most routes are never used by a given process or test.
     let isValid: ValidateFunction | undefined
     return (sent: unknown) => {
       isValid ??= ajv.compile(schema)
@@ -66,7 +66,7 @@ function summary(errors: readonly FieldError[], one: string, whole: string): str
     : `${errors.length} ${one}s of the ${whole} do not conform.`
 }
 
-/** Formats are this service's own checks: their codes and sentences reach the caller. */
+/** Formats are this service's own checks: their codes and messages reach the caller. */
 function createFormats(policy: ValidationPolicy): Record<string, Check> {
   return {
     'callback-url': (text) => {

@@ -43,7 +43,7 @@ function hmac(body: string | Buffer, key = KEY): string {
   return createHmac('sha256', key).update(body).digest('hex')
 }
 
-test('the doctor knows the real bytes of the event, its file included, and no key is told', async (t) => {
+test('the doctor knows the real bytes of the event, its file included, and no key is shown', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const id = await register(server, client, KEY)
@@ -92,7 +92,7 @@ test('after a rotation the old key is named, for a day', async (t) => {
   assert.equal(later.findings[0].code, 'previous-key')
 })
 
-test('what is wrong with the question itself is told as such', async (t) => {
+test('faults of the request itself are reported as such', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const other = await onboard(server, 'Other')
@@ -121,7 +121,7 @@ test('what is wrong with the question itself is told as such', async (t) => {
   assertProblem(plain, 415, 'unsupported-media-type')
 })
 
-test('subscriptions have a doctor, too; and nobody shows it two hundred large bodies a second', async (t) => {
+test('subscriptions have a doctor, too; and large bodies are limited to two a second', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const subscribed = await server.app.inject({

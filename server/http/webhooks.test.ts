@@ -235,7 +235,7 @@ test('D1: equal keys are stored sealed and different', async (t) => {
   assert.ok(!one.shared_key.includes(KEY))
 })
 
-test('all wrong fields are told at once, each with a pointer and a code', async (t) => {
+test('all wrong fields are reported at once, each with a pointer and a code', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const faults = async (body: object) => {
@@ -449,7 +449,7 @@ test('DELETE answers 204 once; after that the webhook is gone everywhere', async
   assert.notEqual(again, id)
 })
 
-test('DELETE forgives an empty body that calls itself JSON', async (t) => {
+test('DELETE accepts an empty body with a JSON content type', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const id = await registerOne(server, client)

@@ -1,5 +1,5 @@
-// /console: the pages, as they were built, and the session behind them. Everything that the pages load
-// comes from here, and the policy lets nothing else in.
+// /console: the pages, as they were built, and their session. Everything that the pages load comes from here,
+// and the content security policy allows nothing else.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -148,7 +148,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
     url: '/console/session',
     bodyLimit: BODY_BYTES_MAX,
     onRequest: async (request) => {
-      // Nobody is signed in by another site, not even as somebody else.
+      // Another site must not sign a visitor in, not even as another user.
       if (!isFromConsole(request)) throw notFromConsole()
     },
     schema: {
@@ -196,7 +196,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
         version: deps.version,
         timeScale: deps.policies.current.timeScale,
       }
-      // A cookie knows no ports: whoever has none of this port's rooms is nobody here.
+      // Cookies do not distinguish ports: a session without access to this port's routes counts as none here.
       if (session === null || !isWelcome(session.kind, deps.surface))
         return { kind: null, ...about }
       return { ...(await toSessionBody(deps, session)), ...about }

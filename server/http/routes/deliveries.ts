@@ -1,5 +1,5 @@
-// /v1/deliveries and /v1/payments: what a client sees of its callbacks, and of its payments as they are
-// now. AccountId narrows; what is not the client's own is as unknown as what does not exist.
+// /v1/deliveries and /v1/payments: a client's callbacks, and its payments as they are now. AccountId narrows;
+// what belongs to another client is a 404, as if it did not exist.
 
 import type { FastifyRequest } from 'fastify'
 import { parseDeliveryFilter } from '../../core/delivery-filter.ts'
@@ -52,7 +52,7 @@ export function deliveryRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request) => {
-        // What only the operator may ask for is not even read.
+        // Filters that only the operator has are ignored.
         const { state, endpointId, paymentId, from, to } = request.query
         const filter = parseDeliveryFilter({ state, endpointId, paymentId, from, to })
         const asked = toCursorRequest(request.query)
@@ -112,7 +112,7 @@ export function deliveryRoutes(deps: Deps): Routes {
         const { clientKey } = callerOf(request)
         const of = { clientKey, accountId: request.accountId }
         const payment = await viewOwnPayment(deps, of, readId(request.params.id))
-        // The stored text as it is: parsed, the amount would lose its digits.
+        // The stored text, unparsed: parsing would lose the digits of the amount.
         return reply.type('application/json; charset=utf-8').send(payment.text as never)
       },
     })

@@ -1,5 +1,5 @@
-// What a client does about its deliveries: replay one, recover all that an endpoint has missed, and try
-// an endpoint out. The last two through every door: webhook, subscription or listener.
+// A client's actions on its deliveries: replay one, recover all that an endpoint has missed, and test an
+// endpoint. The last two exist for webhooks, subscriptions and listeners.
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

@@ -1,5 +1,5 @@
-// GET /docs: a viewer for /openapi.json that works offline. Everything it loads comes from this
-// service; its own fonts, proxy, agent and telemetry are off, and the policy lets nothing else in.
+// GET /docs: a viewer for /openapi.json that works offline. Everything it loads comes from this service; its
+// own fonts, proxy, agent and telemetry are off, and the content security policy allows nothing else.
 
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
@@ -42,7 +42,7 @@ export function docsRoutes(): Routes {
   }
 }
 
-/** Loaded for the first reader, since most processes have none: it is 26 MB and 0.2 s of a start. */
+/** Loaded at the first request, since most processes have none: it takes 26 MB and 0.2 s. */
 async function openViewer(): Promise<FastifyInstance> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const viewer = fastify()
@@ -66,7 +66,7 @@ async function openViewer(): Promise<FastifyInstance> {
 }
 
 async function prepare(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  // The viewer builds a URL of the host, which HTTP/1.0 may leave out and a proxy may garble.
+  // The viewer builds a URL from the Host, which HTTP/1.0 may omit and a proxy may garble.
   if (!URL.canParse(`http://${request.hostname}`)) {
     throw new ServiceError('malformed-request', 'Send one Host header that names a host.')
   }

@@ -1,4 +1,5 @@
-// /v1/events: what callbacks tell, to be pulled. For reconciliation, and for whoever cannot be called.
+// /v1/events: the events of callbacks, to be pulled. For reconciliation, and for clients that cannot be
+// called.
 
 import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
@@ -86,7 +87,7 @@ export function eventRoutes(deps: Deps): Routes {
         const { clientKey } = callerOf(request)
         const scope = { clientKey, accountId: request.accountId }
         const { kind, sequence, body } = await viewEventBody(deps, scope, readId(request.params.id))
-        // As bytes: to text the framework would add a charset, and perhaps more.
+        // As bytes, because the framework would add a charset to text.
         return reply
           .headers({
             'content-type': 'application/json',

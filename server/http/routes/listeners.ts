@@ -1,6 +1,6 @@
-// /v1/listeners: callbacks of one account that wait to be fetched, so that a receiver behind a firewall,
-// or on a developer's own machine, gets them too. Whoever asks for the next one forwards it and tells
-// what came of it; all else is as for any endpoint.
+// /v1/listeners: callbacks of one account that wait to be fetched, so that a receiver behind a firewall, or on
+// a developer's own machine, gets them too. The program that asks for the next one forwards it and reports the
+// outcome; all else is as for any endpoint.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
@@ -190,7 +190,7 @@ function addOutcomes(app: App, deps: ListenerDeps): void {
       const answer = readAnswer(request.body)
       const id = readId(request.params.id)
       const { offerId } = request.body
-      // One that is no uuid is as unknown as any other.
+      // An id that is no uuid is unknown, too: 404.
       const isTaken =
         isUuid(offerId) && (await answerCallback(deps, scopeOf(request), id, { offerId, answer }))
       if (!isTaken) {
@@ -204,7 +204,7 @@ function addOutcomes(app: App, deps: ListenerDeps): void {
   })
 }
 
-/** Aborts when the caller hangs up: nothing must be handed to nobody. */
+/** Aborts when the caller hangs up, so that no callback is handed to a closed connection. */
 function signalOf(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => controller.abort())

@@ -1,5 +1,5 @@
 // What can be done to one endpoint, whichever door made it: see it with its health, pause and resume it,
-// delete it. Webhooks, subscriptions and listeners differ in their addresses and in what they show.
+// delete it. Webhooks, subscriptions and listeners differ in their paths and in what they show.
 
 import type { FastifyRequest } from 'fastify'
 import { type TObject, Type } from 'typebox'
@@ -22,7 +22,7 @@ import {
 import type { App } from '../typed.ts'
 
 export interface EndpointDoor {
-  /** Of all of them; one has its id behind a slash. */
+  /** The path of the list; one endpoint has its id after a slash. */
   path: string
   /** As in "getWebhook". */
   name: string

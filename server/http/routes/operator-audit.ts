@@ -1,4 +1,4 @@
-// /operator/v1/audit: who did what, and when. Rows can be read; nothing else can be done with them.
+// /operator/v1/audit: who did what, and when. Read only.
 
 import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'

@@ -1,5 +1,5 @@
-// /operator/v1/clients: onboarding. Secrets are shown once, in the answer that makes them; lists and
-// items tell only that they exist.
+// /operator/v1/clients: onboarding. Secrets are shown once, in the answer that makes them; lists and items
+// only show that they exist.
 
 import { Type } from 'typebox'
 import { toPageRequest } from '../../core/page.ts'

@@ -109,7 +109,7 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
       },
       handler: async (request, reply) => {
         const body = await viewAnyEventBody(deps, readId(request.params.id))
-        // As bytes: to text the framework would add a charset, and perhaps more.
+        // As bytes, because the framework would add a charset to text.
         return reply
           .headers({ 'content-type': 'application/json' })
           .send(Buffer.concat(body) as never)

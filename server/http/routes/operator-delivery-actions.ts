@@ -1,5 +1,5 @@
-// What the operator does about deliveries: replay or cancel one, or all that match a filter, and see how
-// far that is.
+// The operator's actions on deliveries: replay or cancel one, or all that match a filter, and see the progress
+// of such a job.
 
 import { Type } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
@@ -19,7 +19,7 @@ import { BODY_PROBLEMS, IdParams, OPERATOR_PROBLEMS, problemResponses, readId } 
 import type { Routes } from '../typed.ts'
 import { ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
 
-/** A member that nobody knows is refused: to pass over a misspelt one would be to act on everything. */
+/** Refuses unknown members: ignoring a misspelt filter would act on everything. */
 const Filter = Type.Object(
   {
     clientId: Type.Optional(Uuid),
@@ -106,7 +106,7 @@ export const JobSchema = Type.Object(
 )
 
 const BULK_PROBLEMS = [...BODY_PROBLEMS, 'invalid-query', 'filter-too-wide', 'overloaded'] as const
-const ANYBODY = { clientKey: null, accountId: null }
+const ANY_CLIENT = { clientKey: null, accountId: null }
 const AT_FILTER = { code: 'invalid-fields', pointer: '/filter' } as const
 
 export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
@@ -136,7 +136,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
       handler: async (request, reply) => {
         refuseDryRun(request.query)
         const audit = auditOf(deps, request, 'delivery.replay')
-        const replayed = await replayDelivery(deps, ANYBODY, readId(request.params.id), audit)
+        const replayed = await replayDelivery(deps, ANY_CLIENT, readId(request.params.id), audit)
         reply.code(202)
         return toChangedDelivery(replayed)
       },
@@ -161,7 +161,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         refuseDryRun(request.query)
         const audit = auditOf(deps, request, 'delivery.cancel')
         return toChangedDelivery(
-          await cancelDelivery(deps, ANYBODY, readId(request.params.id), audit),
+          await cancelDelivery(deps, ANY_CLIENT, readId(request.params.id), audit),
         )
       },
     })

@@ -1,4 +1,4 @@
-// /operator/v1/endpoints: everybody's, with their health; the operator may pause and resume them.
+// /operator/v1/endpoints: those of all clients, with their health; the operator may pause and resume them.
 
 import { Type } from 'typebox'
 import { HMAC_HEADER } from '../../core/callback-headers.ts'

@@ -1,4 +1,4 @@
-// POST /operator/v1/payments/{id}/erase: what a payment tells of people goes, for good.
+// POST /operator/v1/payments/{id}/erase: removes a payment's personal data for good.
 
 import Type from 'typebox'
 import { erasePayment } from '../../operations/erase-payment.ts'

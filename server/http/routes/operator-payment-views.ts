@@ -157,7 +157,7 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
   }
 }
 
-// The texts begin with "{": what we add goes in front, and the exact amount stays untouched.
+// The texts begin with "{": our members go in front, so that the exact amount stays untouched.
 function paymentText(payment: PaymentItem | PaymentView): string {
   const { accountId, clientId, version, sequence } = payment
   const added = JSON.stringify({ accountId, clientId, version, sequence })

@@ -1,5 +1,5 @@
-// /operator/v1/payments: where payment changes come in, one by one or as lines of NDJSON. An answer
-// is given only when the change, its event and all its deliveries are on disk.
+// /operator/v1/payments: accepts payment changes, one by one or as lines of NDJSON. The answer waits until the
+// change, its event and all its deliveries are on disk.
 
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -37,7 +37,7 @@ export interface PaymentRoutesDeps extends Deps {
   accounts: AccountDirectory
 }
 
-/** What came of a write; `event` is null when nothing has changed. */
+/** The result of a write; `event` is null when nothing has changed. */
 const written = {
   event: Type.Unsafe<unknown>({
     type: ['object', 'null'],
@@ -55,7 +55,7 @@ const written = {
 }
 export const WrittenSchema = Type.Object({ payment: PaymentSchema, ...written })
 
-/** One line of the answer; either with event or with problem. */
+/** One line of the answer, with either an event or a problem. */
 export const LineSchema = Type.Object({
   line: Type.Integer({ description: 'From 1.' }),
   id: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' }),
@@ -107,7 +107,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
         const clientKey = await deps.accounts.findOne(readAccountId(request))
         if (clientKey === null) throw unknownAccount()
       },
-      // Makes no promise: it runs for each payment, thousands of times a second.
+      // No promise, because it runs thousands of times a second.
       handler: (request, reply) => {
         const { id } = request.params as { id: string }
         const write = parsePayment(request.body, request.amountText, readId(id))
@@ -151,7 +151,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
         const audit = toBatchAudit(deps, trailOf(request))
         const results = await recordLines(deps.gatherer, chunks, LINE_LIMITS, audit).catch(
           (error: unknown) => {
-            // The rest of the body is not read: nothing more can come on this connection.
+            // The rest of the body is not read, so this connection cannot be used again.
             reply.header('connection', 'close')
             throw error
           },
@@ -165,7 +165,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
   }
 }
 
-/** What is answered to a PUT when its change is on disk, or is refused. */
+/** Answers a PUT when its change is on disk, or is refused. */
 class PutAnswer implements Submitter {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
@@ -189,7 +189,7 @@ class PutAnswer implements Submitter {
         .type(JSON_TYPE)
         .send(`{"payment":${recorded.text},${eventMembers(recorded)}}`)
     } catch (error) {
-      // Behind this one others of the same transaction wait for their answers.
+      // Must not throw: other changes of the same transaction wait for their answers after this one.
       this.refused(error)
     }
   }
@@ -214,7 +214,7 @@ function readAccountId(request: FastifyRequest): string {
 function eventMembers(recorded: RecordedPayment): string {
   const { event, outcome } = recorded
   if (event === null) return outcome === 'stale' ? '"event":null,"stale":true' : '"event":null'
-  // By hand: an id, a kind and a number have nothing in them that needs escaping.
+  // Joined by hand, because an id, a kind and a number need no escaping.
   return `"event":{"id":"${event.id}","type":"${event.kind}","sequence":${event.sequence}}`
 }
 
@@ -222,7 +222,7 @@ function toLine(
   { line, paymentId, result }: LineResult,
   context: Parameters<typeof toProblem>[1],
 ): string {
-  // An id is a uuid: nothing in it needs escaping.
+  // A uuid needs no escaping.
   const head = `{"line":${line},"id":${paymentId === null ? 'null' : `"${paymentId}"`},`
   return result instanceof ServiceError
     ? `${head}"problem":${JSON.stringify(toProblem(result, context))}}`

@@ -1,4 +1,4 @@
-// GET /operator/v1/settings: how this process was configured. Of a secret one learns that it is set.
+// GET /operator/v1/settings: how this process is configured. A secret is only shown as set.
 
 import Type from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'

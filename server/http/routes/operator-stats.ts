@@ -1,4 +1,4 @@
-// /operator/v1/stats and /operator/v1/stream: the service at a glance, and as it moves.
+// /operator/v1/stats and /operator/v1/stream: the service at a glance, and its events as they happen.
 
 import type { ServerResponse } from 'node:http'
 import { Type } from 'typebox'
@@ -26,9 +26,9 @@ export interface StatsRoutesDeps extends Deps {
 /** Server-sent events of what this process does. */
 export interface EventStream {
   readonly isFull: boolean
-  /** The answer's headers are out: the rest of it is the stream's until it closes. */
+  /** Adds an answer whose headers are sent: the stream writes the rest until it closes. */
   add(reader: ServerResponse): void
-  /** Ends all answers: the service stops. */
+  /** Ends all answers, because the service stops. */
   end(): void
 }
 
@@ -105,7 +105,7 @@ const tags = ['Operator']
 export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
   const viewer = new StatsViewer(deps)
   return (app) => {
-    // A watcher would hold the server open for ever.
+    // A reader would otherwise keep the server from closing.
     app.addHook('preClose', async () => deps.stream.end())
 
     app.route({
@@ -130,7 +130,7 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
     app.route({
       method: 'GET',
       url: '/stream',
-      // A HEAD would be answered without end.
+      // The answer to a HEAD would never end.
       exposeHeadRoute: false,
       config: { role: 'viewer', isEndless: true },
       schema: {
@@ -153,7 +153,7 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
             retryAfterSeconds: 30,
           })
         }
-        // From here on the answer is the stream's: the headers that hooks have set go with it.
+        // From here on the stream writes the answer, with the headers that hooks have set.
         reply.hijack()
         const headers = Object.fromEntries(
           Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined),
@@ -163,7 +163,7 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
           'x-request-id': request.id,
           'content-type': 'text/event-stream; charset=utf-8',
           'cache-control': 'no-store',
-          // Proxies that gather answers would show everything late.
+          // Proxies that buffer answers would delay every event.
           'x-accel-buffering': 'no',
         })
         deps.stream.add(reply.raw)

@@ -43,7 +43,7 @@ export function problemPageRoutes(): Routes {
   }
 }
 
-// Styled inline, because nothing else of the page is loaded; the policy allows just that.
+// Styled inline, because the page loads nothing else; the content security policy allows just that.
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}'
 

@@ -1,5 +1,5 @@
-// What helps whoever writes a receiver, through each door: the signature doctor, and the check that
-// drives a receiver through a fixed list.
+// Tools for authors of receivers, at each door: the signature doctor, and the check that drives a receiver
+// through a fixed list.
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -130,8 +130,8 @@ export const ReportSchema = Type.Object(
 
 export function receiverToolRoutes(deps: Deps, work: LargeWork): Routes {
   const checker = new ReceiverChecker(deps)
-  // A body of 14 MB is hashed several times over: that is not for two hundred times a second. Small
-  // ones cost little, and whoever hunts a mistake asks often.
+  // A body of 14 MB is hashed several times, so large bodies are limited. Small ones cost little, and a
+  // developer who looks for a mistake asks often.
   const consultations = new RateBuckets({
     burst: 20,
     perSecond: 2,
@@ -141,7 +141,7 @@ export function receiverToolRoutes(deps: Deps, work: LargeWork): Routes {
   return (app) => {
     for (const door of ENDPOINT_DOORS) {
       addVerify(app, deps, { consultations, work }, door)
-      // A receiver behind a listener is checked on its own machine, with paybell check URL.
+      // The receiver of a listener is checked on its own machine, with paybell check URL.
       if (door.kind !== 'listener') addCheck(app, checker, door)
     }
   }
@@ -158,9 +158,9 @@ function addVerify(
     url: `${door.path}/:id/verify`,
     bodyLimit: VERIFY_BODY_BYTES_MAX,
     config: { account: 'optional' },
-    // Before the body is read, because reading it is what costs.
+    // Before the body is read, because reading it is expensive.
     onRequest: async (request) => {
-      if (isLarge(request)) takeTurn(consultations, callerOf(request).clientId)
+      if (isLarge(request)) admit(consultations, callerOf(request).clientId)
     },
     schema: {
       operationId: `verify${door.name}Signature`,
@@ -178,15 +178,15 @@ function addVerify(
     },
     handler: async (request) => {
       const { headers, body: text, bodyBase64 } = request.body
-      // Each of the two steps takes as long as the body is large.
-      const inTurn = <T>(step: () => T) => (isLarge(request) ? work.run(step) : step())
-      const body = await inTurn(() => readBody(text, bodyBase64))
+      // The time of each of the two steps grows with the body.
+      const schedule = <T>(step: () => T) => (isLarge(request) ? work.run(step) : step())
+      const body = await schedule(() => readBody(text, bodyBase64))
       const { valid, findings } = await verifySignature(
         deps,
         scopeOf(request, door.kind),
         readId(request.params.id),
         { headers: joinHeaders(headers), body },
-        inTurn,
+        schedule,
       )
       return { valid, findings: [...findings] }
     },
@@ -236,7 +236,7 @@ function toBody(report: CheckReport) {
   return { ...report, counts: { ...report.counts }, steps: [...report.steps] }
 }
 
-/** A page for whoever names it before JSON; a browser does. */
+/** True for a caller that names HTML before JSON, as a browser does. */
 function wantsPage(request: FastifyRequest): boolean {
   const accepted = (request.headers.accept ?? '').toLowerCase().split(',')
   const types = accepted.map((entry) => entry.split(';', 1)[0]?.trim())
@@ -245,12 +245,12 @@ function wantsPage(request: FastifyRequest): boolean {
   return page !== -1 && (json === -1 || page < json)
 }
 
-/** Without a length it may be of any. */
+/** A body without a Content-Length counts as large. */
 function isLarge(request: FastifyRequest): boolean {
   return !(Number(request.headers['content-length']) <= SMALL_BODY_BYTES_MAX)
 }
 
-function takeTurn(consultations: RateBuckets, clientId: string): void {
+function admit(consultations: RateBuckets, clientId: string): void {
   const waitSeconds = consultations.waitSeconds(clientId)
   if (waitSeconds > 0) {
     throw new ServiceError('too-many-requests', 'Two large bodies a second. Wait, then go on.', {
@@ -282,7 +282,7 @@ function readBody(text: string | undefined, base64: string | undefined): Uint8Ar
   }
   if (text !== undefined) return Buffer.from(text)
   const bytes = Buffer.from(base64 as string, 'base64')
-  // Node reads on over whatever is not base64.
+  // Node skips characters that are not base64.
   if (bytes.toString('base64').replace(/=+$/, '') !== base64?.replace(/=+$/, '')) {
     throw invalidFields([
       { pointer: '/bodyBase64', code: 'not-base64', detail: 'Must be base64 (RFC 4648 §4).' },

@@ -1,5 +1,5 @@
-// /api/v1/payments/subscribe and the subscriptions it makes: addresses that hear of every payment of
-// a client, whatever its account.
+// /api/v1/payments/subscribe and the subscriptions it makes: addresses that get every payment of a client,
+// whatever its account.
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -93,7 +93,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
               ? null
               : { name: headerKey, value: headerValue },
         })
-        // The text goes out as it is stored: parsing it would lose the digits of its amount.
+        // The stored text, unparsed: parsing would lose the digits of the amount.
         return reply
           .code(201)
           .header('location', `${PATH}/${id}`)

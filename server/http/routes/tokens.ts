@@ -76,7 +76,7 @@ export function tokenRoutes(deps: Deps, keyring: Keyring, logins: Logins): Route
       },
       handler: async (_request, reply) => {
         const keys = await keyring.publicKeys()
-        // Short against the hour of a token: a verifier that meets an unknown kid asks again anyway.
+        // Short compared with a token's hour; a verifier that meets an unknown kid asks again anyway.
         reply.header('cache-control', 'public, max-age=300')
         return { keys: keys.map((key) => ({ ...key })) }
       },

@@ -1,5 +1,5 @@
-// /v1/webhooks: addresses that hear of one account's payments. Registration and list need AccountId;
-// elsewhere it narrows, and a wrong one is refused all the same.
+// /v1/webhooks: addresses that get one account's payments. Registration and list need AccountId; elsewhere it
+// narrows, and a wrong one is refused, too.
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
