@@ -46,7 +46,7 @@ async function paymentIds(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map(({ id }) => id))
 }
 
-test('regression: payments whose last change is long past and that nobody waits for are removed', async () => {
+test('regression: payments whose last change is long past and that owe no delivery are removed', async () => {
   const { pool } = await cloneDatabase()
   const one = await storeClient(pool)
   const other = await storeClient(pool)

@@ -1,5 +1,5 @@
-// What the operator does not want to keep for ever: payments whose last change is long past, and old months of
-// the audit. Each step is small, and the steps of a round have a limit: the next round goes on.
+// Removes what the operator's retention settings exclude: payments whose last change is long past, and old
+// months of the audit. Each step is small, and a round has a time limit: the next round goes on.
 
 import { DAY_MS } from '../core/backoff.ts'
 import type { Deps } from '../operations/parts/deps.ts'
@@ -13,7 +13,7 @@ type ForgetDeps = Pick<Deps, 'pool' | 'clock'> & {
   config: Pick<Deps['config'], 'paymentRetentionDays' | 'auditRetentionDays'>
 }
 
-/** Returns how many payments went. */
+/** Returns how many payments were removed. */
 export async function forgetPayments(deps: ForgetDeps, atOnce = AT_ONCE): Promise<number> {
   const { paymentRetentionDays: days } = deps.config
   if (days === null) return 0
@@ -34,7 +34,7 @@ export async function forgetPayments(deps: ForgetDeps, atOnce = AT_ONCE): Promis
 
 export interface ForgottenAudit {
   dropped: readonly string[]
-  /** A sentence for the log where the role may not drop what is old; otherwise null. */
+  /** A sentence for the log if the role may not drop old months; otherwise null. */
   remark: string | null
 }
 

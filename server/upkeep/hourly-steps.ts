@@ -1,4 +1,4 @@
-// What upkeep does every hour, step by step. None depends on one before it: each may fail alone.
+// The hourly steps of upkeep. None depends on one before it, so each may fail alone.
 
 import type { Logger } from 'pino'
 import { DAY_MS } from '../core/backoff.ts'
@@ -15,19 +15,19 @@ import { deleteForgottenListeners } from './tend-listeners.ts'
 
 const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS
 
-export interface HouseStep {
+export interface HourlyStep {
   name: string
-  /** `left`: some of it has to be tried again soon. Everything else is done. */
-  run(): Promise<unknown>
+  /** Resolves with `left` if something has to be tried again soon; anything else means done. */
+  work(): Promise<unknown>
 }
 
-export function houseSteps(deps: Deps, logger: Logger): readonly HouseStep[] {
+export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
   const { pool, clock, config } = deps
   const now = () => new Date(clock.nowMs())
   return [
     {
       name: 'partitions',
-      async run() {
+      async work() {
         const { moved, left } = await ensurePartitions(pool, now())
         if (moved.length > 0) logger.warn({ moved }, 'partitions.rows-moved')
         if (left.length > 0) logger.warn({ left }, 'partitions.left')
@@ -36,13 +36,13 @@ export function houseSteps(deps: Deps, logger: Logger): readonly HouseStep[] {
     },
     {
       name: 'feed',
-      async run() {
+      async work() {
         if (await inTransaction(pool, carryFeedOver)) logger.warn('feed.carried-over')
       },
     },
     {
       name: 'history',
-      async run() {
+      async work() {
         const dropped = await dropOldHistory(pool, now(), config.retentionDays)
         if (dropped.partitions.length > 0) logger.info(dropped, 'history.dropped')
         if (dropped.failed.length === 0) return 'done'
@@ -52,26 +52,26 @@ export function houseSteps(deps: Deps, logger: Logger): readonly HouseStep[] {
     },
     {
       name: 'payments',
-      async run() {
+      async work() {
         const count = await forgetPayments(deps)
         if (count > 0) logger.info({ count }, 'payments.forgotten')
       },
     },
     {
       name: 'audit',
-      async run() {
+      async work() {
         const { dropped, remark } = await forgetAudit(deps)
         if (dropped.length > 0) logger.info({ months: dropped }, 'audit.dropped')
         if (remark !== null) logger.warn({ remark }, 'audit.not-dropped')
       },
     },
-    { name: 'hours', run: () => deleteOldHours(pool, now()) },
-    { name: 'signing-keys', run: () => rotateSigningKeyIfOld(deps, SIGNING_KEY_AGE_MS_MAX) },
-    { name: 'attempt-steps', run: () => deleteOldSteps(pool, now()) },
-    { name: 'event-traces', run: () => deleteOldEventTraces(pool, now()) },
+    { name: 'hours', work: () => deleteOldHours(pool, now()) },
+    { name: 'signing-keys', work: () => rotateSigningKeyIfOld(deps, SIGNING_KEY_AGE_MS_MAX) },
+    { name: 'attempt-steps', work: () => deleteOldSteps(pool, now()) },
+    { name: 'event-traces', work: () => deleteOldEventTraces(pool, now()) },
     {
       name: 'listeners',
-      async run() {
+      async work() {
         const count = await deleteForgottenListeners(deps)
         if (count > 0) logger.info({ count }, 'listeners.forgotten')
       },

@@ -1,5 +1,5 @@
-// Brings the endpoint for notices in line with the settings, at start: made, moved, given its key,
-// woken up again when it had been disabled, or put away. All processes agree under one lock.
+// Brings the endpoint for notices in line with the settings, at start: it is made, moved, given its key,
+// enabled again if it was disabled, or deleted. All processes agree under one lock.
 
 import { hashHref, shardOf } from '../core/endpoint.ts'
 import type { Deps } from '../operations/parts/deps.ts'
@@ -16,7 +16,7 @@ import {
 } from '../store/notice-endpoint.ts'
 import { beginNotices, lockNotices } from '../store/notices.ts'
 
-/** The same in every installation, so that nobody takes it for one of their own. */
+/** The same in every installation, so that an operator does not take it for one of its own clients. */
 const INTERNAL_CLIENT = { id: '00000000-0000-7000-8000-000000000001', name: 'Paybell notices' }
 
 export async function ensureNoticeEndpoint(deps: Deps): Promise<void> {
@@ -72,7 +72,7 @@ async function bringInLine(
     await moveNoticeEndpoint(db, { clientKey, id, url: to.url, hrefHash }, to.now)
   }
   const isRekeyed = await bringKeyInLine(deps, db, known, to)
-  // Whoever restarts Paybell wants to hear from it.
+  // An operator who restarts Paybell wants its notices.
   const isWoken = known.status !== 'ACTIVE'
   if (isWoken) {
     await saveStatus(db, clientKey, id, { status: 'ACTIVE', inactiveSince: null }, to.now)
@@ -81,7 +81,7 @@ async function bringInLine(
   return isMoved || isRekeyed || isWoken ? known : null
 }
 
-/** True when the key is another one: for a day the old one signs beside it, as for everybody. */
+/** True when the key has changed: for a day the old one signs too, as for any endpoint. */
 async function bringKeyInLine(
   deps: Deps,
   db: Db,
@@ -100,7 +100,7 @@ async function bringKeyInLine(
   return true
 }
 
-/** Null when it was sealed under a master key that is gone: the setting has the key anyway. */
+/** Null when its master key is no longer configured: the setting has the key anyway. */
 function openKey(deps: Deps, id: string, sealed: Buffer): Buffer | null {
   try {
     return deps.sealer.open(sealed, placeOf(id, 'shared_key'))

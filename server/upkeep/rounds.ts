@@ -1,7 +1,7 @@
-// Round after round: the next is set when the one before is over, so two never overlap.
+// Recurring work: the next round is scheduled when the one before is over, so two never overlap.
 
-/** Returns what calls it off. */
-export type SetTimer = (ms: number, run: () => void) => () => void
+/** Returns a function that cancels the timer. */
+export type SetTimer = (ms: number, task: () => void) => () => void
 
 export class Rounds {
   readonly #setTimer: SetTimer
@@ -26,7 +26,7 @@ export class Rounds {
     })
   }
 
-  /** No round begins any more; returns when the one under way is over. */
+  /** No further round begins; resolves when the one under way is over. */
   stop(): Promise<void> {
     this.#isStopped = true
     this.#callOff()
@@ -34,14 +34,14 @@ export class Rounds {
   }
 }
 
-export const setTimer: SetTimer = (ms, run) => {
-  const timer = setTimeout(run, ms)
+export const setTimer: SetTimer = (ms, task) => {
+  const timer = setTimeout(task, ms)
   return () => clearTimeout(timer)
 }
 
 /** Timers that do not keep the process alive. */
-export const setUnheldTimer: SetTimer = (ms, run) => {
-  const timer = setTimeout(run, ms)
+export const setUnheldTimer: SetTimer = (ms, task) => {
+  const timer = setTimeout(task, ms)
   timer.unref()
   return () => clearTimeout(timer)
 }

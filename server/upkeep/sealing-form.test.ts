@@ -52,7 +52,7 @@ test('an older one goes on as it was until no other version is alive and it is a
   assert.equal(again.endpoints, 0)
 })
 
-test('a login under the old form works, and leaves the new one behind', async (t) => {
+test('a login under the old form works, and stores the new one', async (t) => {
   const { pool } = await cloneDatabase()
   const sealer = new Sealer([randomBytes(32)])
   const server = await serveHttp(t, pool, { sealer })

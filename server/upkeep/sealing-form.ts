@@ -1,6 +1,6 @@
-// Keeps the sealer at what the database says: whether secrets are written under keys that are derived from
-// the master key. Once they are, they stay so; until then it is asked for again and again, because `paybell
-// reseal` may begin it at any time.
+// Keeps the sealer in step with the database: whether secrets are written under keys derived from the master
+// key. Once they are, they stay so; until then the database is polled, because `paybell reseal` may begin it
+// at any time.
 
 import type { Deps } from '../operations/parts/deps.ts'
 import { readSealingForm } from '../store/sealing-form.ts'
@@ -18,7 +18,7 @@ export class SealingForm {
   async start(): Promise<void> {
     if (await this.ask()) return
     this.#timer = setInterval(() => {
-      // A database that is away is asked again; what is written until then can be read by all.
+      // A database that is away is asked again; secrets written until then can be read by all versions.
       this.ask().catch(() => {})
     }, ASKED_EVERY_MS).unref()
   }
@@ -27,7 +27,7 @@ export class SealingForm {
     clearInterval(this.#timer)
   }
 
-  /** True when there is nothing more to ask for. */
+  /** True when polling can end. */
   async ask(): Promise<boolean> {
     const { isDerived } = await readSealingForm(this.#deps.pool)
     if (!isDerived) return false

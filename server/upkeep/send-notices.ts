@@ -1,6 +1,6 @@
-// One round of notices: what has changed about endpoints becomes events and deliveries of Paybell's own
-// client, which the engine then signs, sends, retries and records like any other. Whichever process gets
-// the lock decides; what was told commits with the notices.
+// One round of notices: changes of endpoints become events and deliveries of Paybell's own client, which the
+// engine then signs, sends, retries and records like any other. The process that gets the lock decides; what
+// the operator has been notified of commits with the notices.
 
 import { decideNotices } from '../core/notice.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
@@ -20,10 +20,10 @@ import {
   tryLockNotices,
 } from '../store/notices.ts'
 
-/** What one round tells of; the rest waits for the next. */
+/** How many endpoints one round covers; the rest waits for the next. */
 const ENDPOINTS_PER_ROUND = 500
 
-/** Returns how many notices were put on their way. */
+/** Returns how many notices were made. */
 export async function sendNotices(deps: Deps): Promise<number> {
   const transact = () => inTransaction(deps.pool, (db) => decideRound(deps, db))
   const committed = await handingOff(deps.engine, transact, (deliveries) => deliveries)
@@ -52,7 +52,7 @@ async function decideRound(deps: Deps, db: Db): Promise<readonly HandedOff[]> {
       events.push({
         clientKey,
         id: deps.newId(),
-        // What a payment is to its updates: notices of one endpoint arrive in their order.
+        // The endpoint stands in for a payment, so that its notices arrive in order.
         paymentId: endpoint.id,
         accountId: NIL_UUID,
         sequence,

@@ -1,5 +1,5 @@
-// What happens to listeners that nobody asks any more: after half a minute they are paused, so that what
-// they are owed waits and no attempt is wasted; after a week they are deleted.
+// Listeners without requests: after half a minute they are paused, so that their deliveries wait and no
+// attempt is wasted; after a week they are deleted.
 
 import { LISTENER_FORGOTTEN_MS, LISTENER_IDLE_MS } from '../core/listener.ts'
 import { deleteEndpoint } from '../operations/delete-endpoint.ts'
@@ -38,7 +38,7 @@ async function pauseIfSilent(
   const shard = await inTransaction(deps.pool, async (db) => {
     const scope = { clientKey, kind: 'listener', accountId: null } as const
     const locked = await lockEndpoint(db, scope, listenerId)
-    // Somebody who asks in this moment waits for this row, and finds the listener paused.
+    // A request that comes now waits for this row, and then finds the listener paused.
     const isSilent = await markSilent(db, { clientKey, listenerId }, since)
     if (!isSilent || locked === null || locked.endpoint.status !== 'ACTIVE') return null
     await saveStatus(db, clientKey, listenerId, { status: 'PAUSED', inactiveSince: now }, now)

@@ -23,7 +23,7 @@ async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
     logger: pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     onNotices() {},
     random: () => random,
-    setTimer: (ms, run) => timers.set(ms, run),
+    setTimer: (ms, task) => timers.set(ms, task),
   })
   upkeep.start()
   t.after(() => upkeep.stop())
@@ -70,11 +70,11 @@ test('regression: a step that fails is named in the log, and stops no other', as
     `drop table audit_${new Date(Date.now()).toISOString().slice(0, 7).replace('-', '_')}_01`,
   )
   const { runHourlySteps, lines } = await startUpkeep(t, pool)
-  // Not an hour: something is left to do.
+  // Less than an hour, because something is left to do.
   assert.equal(await runHourlySteps(), 300_000)
-  const told = lines.filter(({ level }) => Number(level) > 30)
+  const reported = lines.filter(({ level }) => Number(level) > 30)
   assert.deepEqual(
-    told.map(({ msg, step }) => [msg, step]),
+    reported.map(({ msg, step }) => [msg, step]),
     [
       ['partitions.left', undefined],
       ['upkeep.failed', 'feed'],

@@ -1,26 +1,26 @@
-// What recurs in whichever process: every hour, and soon after the start, partitions are made ahead, old
-// history goes and signing keys are renewed; every half minute the operator is told what has changed; every
-// few seconds listeners that have fallen silent are paused. A step that fails leaves a line in the log: the
-// steps after it are done all the same, and the next round comes.
+// Recurring work of every process: each hour, and soon after the start, partitions are made ahead, old history
+// is dropped and signing keys are renewed; each half minute the operator is notified of changes; every few
+// seconds silent listeners are paused. A step that fails is logged: the steps after it are still done, and the
+// next round comes.
 
 import type { Logger } from 'pino'
 import type { Deps } from '../operations/parts/deps.ts'
-import { houseSteps } from './hourly-steps.ts'
+import { hourlySteps } from './hourly-steps.ts'
 import { Rounds, type SetTimer } from './rounds.ts'
 import { sendNotices } from './send-notices.ts'
 import { pauseSilentListeners } from './tend-listeners.ts'
 
-const HOUSE_EVERY_MS = 3_600_000
-/** A fleet that is restarted more often than every hour keeps house too, but not all of it at once. */
-const HOUSE_FIRST_MS_MIN = 10_000
-const HOUSE_FIRST_MS_MAX = 60_000
-/** Something was left: a lock was not to be had, or a step has failed. */
-const HOUSE_AGAIN_MS = 300_000
+const HOURLY_EVERY_MS = 3_600_000
+/** Soon after the start, for a fleet that restarts more than once an hour; random, so that it spreads. */
+const HOURLY_FIRST_MS_MIN = 10_000
+const HOURLY_FIRST_MS_MAX = 60_000
+/** After a round that left something: a lock was taken, or a step has failed. */
+const HOURLY_AGAIN_MS = 300_000
 const SILENT_LISTENERS_EVERY_MS = 5_000
 
 export interface UpkeepParts {
   logger: Logger
-  /** So many notices were put on their way. */
+  /** Called with the number of notices that a round has made. */
   onNotices(count: number): void
   random: () => number
   setTimer: SetTimer
@@ -31,18 +31,19 @@ export class Upkeep {
   readonly #parts: UpkeepParts
   readonly #notices: Rounds
   readonly #listeners: Rounds
-  readonly #house: Rounds
-  #houseAfterMs: number
+  readonly #hourly: Rounds
+  #hourlyAfterMs: number
   #isStopped = false
 
   constructor(deps: Deps, parts: UpkeepParts) {
     this.#deps = deps
     this.#parts = parts
     const { random, setTimer } = parts
-    this.#houseAfterMs = HOUSE_FIRST_MS_MIN + random() * (HOUSE_FIRST_MS_MAX - HOUSE_FIRST_MS_MIN)
-    this.#house = new Rounds(
+    this.#hourlyAfterMs =
+      HOURLY_FIRST_MS_MIN + random() * (HOURLY_FIRST_MS_MAX - HOURLY_FIRST_MS_MIN)
+    this.#hourly = new Rounds(
       setTimer,
-      () => this.#houseAfterMs,
+      () => this.#hourlyAfterMs,
       () => this.#runHourlySteps(),
     )
     this.#notices = new Rounds(
@@ -58,33 +59,33 @@ export class Upkeep {
   }
 
   start(): void {
-    this.#house.start()
+    this.#hourly.start()
     if (this.#deps.config.noticeUrl !== null) this.#notices.start()
     this.#listeners.start()
   }
 
-  /** No round and no step begins any more; returns when those of notices and listeners are over. */
+  /** No further round or step begins; resolves when those of notices and listeners are over. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    void this.#house.stop()
+    void this.#hourly.stop()
     await Promise.all([this.#notices.stop(), this.#listeners.stop()])
   }
 
   async #runHourlySteps(): Promise<void> {
     let isAllDone = true
-    for (const { name, run } of houseSteps(this.#deps, this.#parts.logger)) {
+    for (const { name, work } of hourlySteps(this.#deps, this.#parts.logger)) {
       if (this.#isStopped) return
       try {
-        const isDone = (await run()) !== 'left'
+        const isDone = (await work()) !== 'left'
         isAllDone &&= isDone
       } catch (error) {
         isAllDone = false
         this.#parts.logger.error({ step: name, error: String(error) }, 'upkeep.failed')
       }
     }
-    // Not all processes at the same minute for ever.
-    const everyMs = isAllDone ? HOUSE_EVERY_MS : HOUSE_AGAIN_MS
-    this.#houseAfterMs = everyMs * (0.9 + 0.2 * this.#parts.random())
+    // Jitter, so that processes do not stay at the same minute.
+    const everyMs = isAllDone ? HOURLY_EVERY_MS : HOURLY_AGAIN_MS
+    this.#hourlyAfterMs = everyMs * (0.9 + 0.2 * this.#parts.random())
   }
 
   async #tellOperator(): Promise<void> {
@@ -98,7 +99,7 @@ export class Upkeep {
     }
   }
 
-  /** Every process does it: whoever is first pauses them. */
+  /** Every process does it; the first one pauses them. */
   async #tendListeners(): Promise<void> {
     const { logger } = this.#parts
     try {
