@@ -1,5 +1,5 @@
-// What surrounds the acceptance of payment changes: each transaction is counted, traced, and leaves one
-// line in the log for each event. The acceptance itself is operations/record-payments.
+// Telemetry of accepting payment changes: each transaction is counted and traced, and each event gets one
+// line in the log. The accepting itself is operations/record-payments.
 
 import type { Logger } from 'pino'
 import type { EventKind } from '../core/payment.ts'
@@ -31,7 +31,7 @@ export interface AcceptanceParts {
   logger: Logger
   tracing: Tracing | null
   writes: WriteWatch
-  /** Asked first whether it is watched: most of the time it is not. */
+  /** Asked first whether it has readers: most of the time it has none. */
   stream?: Pick<LiveStream, 'isWatched' | 'accepted'>
 }
 
@@ -45,7 +45,7 @@ export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGathe
     : new TracedGatherer(record, holds, parts.tracing)
 }
 
-/** A transaction in which nothing had to be written is no evidence. */
+/** A transaction that had nothing to write is no evidence that writes work. */
 async function noteWrite(
   writes: WriteWatch,
   recording: Promise<readonly RecordResult[]>,
@@ -95,7 +95,7 @@ async function recordWatched(
   for (const result of results) {
     if ('event' in result && result.event !== null) metrics.countEvent(result.event.kind)
   }
-  // Thousands a second: the lines are not even made when no log takes them.
+  // Thousands a second: the lines are not built when the level is off.
   if (logger.isLevelEnabled('info')) {
     for (const line of acceptedEvents(changes, accepted)) logger.info(line, 'event.accepted')
   }

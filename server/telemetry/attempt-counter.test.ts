@@ -55,7 +55,7 @@ test('attempts are written in steps, also those of a step that is over', async (
   }
 })
 
-test('what the database did not take is written with the next round', async () => {
+test('what the database did not take is written the next time', async () => {
   const errors: unknown[] = []
   let isAway = true
   const flaky = new Proxy(pool, {

@@ -1,5 +1,5 @@
-// Counts this process's attempts in steps of time, for the operator's curves, and writes them down once a
-// second: never per attempt. What could not be written is written with the next round.
+// Counts this process's attempts in steps of time, for the operator's curves, and writes them once a second,
+// never per attempt. What could not be written is written the next time.
 
 import type { Pool } from 'pg'
 import type { Clock } from '../core/clock.ts'
@@ -11,7 +11,7 @@ const STEP_SECONDS = [60, 900, 3_600] as const
 type CountingStep = { -readonly [K in keyof AttemptStep]: AttemptStep[K] } & { durations: number[] }
 
 const WRITE_EVERY_MS = 1_000
-/** Rows of final_counts come with every batch of outcomes: this keeps them to some hundreds. */
+/** Every batch of outcomes adds rows to final_counts: summing up keeps them to some hundreds. */
 const SUM_UP_EVERY_MS = 10_000
 
 export interface AttemptCounterParts {
@@ -23,9 +23,9 @@ export interface AttemptCounterParts {
 
 export class AttemptCounter {
   readonly #parts: AttemptCounterParts
-  /** The step under way of each length. */
+  /** The current step of each length. */
   #steps: CountingStep[] = []
-  /** Steps that are over and still to be written a last time; bounded. */
+  /** Past steps that still have to be written a last time; bounded. */
   #over: CountingStep[] = []
   #isChanged = false
   #hasEnded = false
@@ -41,7 +41,8 @@ export class AttemptCounter {
     this.#isChanged = true
     this.#hasEnded ||= isDelivered
     const bucket = durationBucket(durationMs)
-    if (this.#steps.length === 0 || endedAtMs >= nextAtMs(this.#steps[0])) this.#turn(endedAtMs)
+    if (this.#steps.length === 0 || endedAtMs >= nextAtMs(this.#steps[0]))
+      this.#renewSteps(endedAtMs)
     for (const step of this.#steps) {
       step.attempts++
       if (isDelivered) step.delivered++
@@ -62,12 +63,12 @@ export class AttemptCounter {
     await this.#write()
   }
 
-  /** Steps whose time is over make room for those of now. */
-  #turn(nowMs: number): void {
+  /** Replaces steps whose time is over with current ones. */
+  #renewSteps(nowMs: number): void {
     this.#steps = STEP_SECONDS.map((stepSeconds, index) => {
       const current = this.#steps[index]
       if (current !== undefined && nowMs < nextAtMs(current)) return current
-      // While the database is away for long, the oldest are lost: curves may have gaps, memory not.
+      // If the database is away for long, the oldest are dropped to bound memory: curves may have gaps.
       if (current !== undefined) this.#over = [...this.#over, current].slice(-100)
       const stepMs = stepSeconds * 1_000
       return {

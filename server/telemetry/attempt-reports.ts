@@ -1,4 +1,4 @@
-// What is told of the engine's attempts outside of it: to the log, to whoever watches, to the metrics.
+// Reports the engine's attempts: to the log, to the live stream, to the metrics.
 
 import { outcomeCode } from '../core/delivery.ts'
 import type { DeliveryStore } from '../delivery/delivery-store.ts'
@@ -6,7 +6,7 @@ import type { AttemptReport } from '../delivery/environment.ts'
 import type { AttemptedEvent } from './live-events.ts'
 import type { Metrics } from './metrics.ts'
 
-/** What ends without another attempt is not reported as one: the store tells how much it was. */
+/** Deliveries that end without another attempt are not reported here: the store returns their number. */
 export function countingExhausted(store: DeliveryStore, metrics: Metrics): DeliveryStore {
   return {
     ...store,

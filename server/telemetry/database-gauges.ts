@@ -1,5 +1,5 @@
-// What the database knows of the whole service, as metrics show it: read at most once in a few seconds
-// however many ask, never longer than two, and simply absent while the database is away.
+// Figures of the whole service, which metrics read from the database: at most once in a few seconds however
+// many ask, within two seconds, and absent while the database is away.
 
 import type { Pool } from 'pg'
 import type { Clock } from '../core/clock.ts'

@@ -1,5 +1,5 @@
-// What Prometheus reads as it is at the moment: asked for when it asks, and counted by nothing in between.
-// Figures of this process, and figures of the database, which are the same from every process.
+// Gauges: read when Prometheus asks, and not counted in between. Figures of this process, and figures of the
+// database, which are the same from every process.
 
 import { Gauge, type Registry } from '@prometheus-io/client'
 import { DELIVERY_STATES } from '../core/delivery.ts'
@@ -94,9 +94,9 @@ function addProcessGauges(
   )
 }
 
-/** The same from every process, since it is the database that tells: to be read with max(), not sum(). */
+/** The same from every process, since they come from the database: read them with max(), not sum(). */
 function addDatabaseGauges({ database, nowMs }: GaugeSources, gauge: AddGauge): void {
-  /** Sets nothing while the database is away: an old figure would look like a true one. */
+  /** Sets nothing while the database is away, because an old figure would look current. */
   const fromDatabase = (
     name: string,
     help: string,

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { LIVE_STREAM_LIMITS, LiveStream } from './live-stream.ts'
 
-/** As much of an answer as the stream uses; a slow one never gets rid of what is written to it. */
+/** The members of an answer that the stream uses; a slow one never drains what is written to it. */
 class Reader extends EventEmitter {
   text = ''
   isSlow = false
@@ -51,7 +51,7 @@ const ATTEMPT = {
 }
 const LIMITS = { ...LIVE_STREAM_LIMITS, writeEveryMs: 1 }
 
-test('events go to every reader, and nothing is made while nobody watches', async (t) => {
+test('events go to every reader, and none is made without a reader', async (t) => {
   const stream = new LiveStream(LIMITS)
   t.after(() => stream.end())
   assert.equal(stream.isWatched, false)

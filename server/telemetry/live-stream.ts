@@ -1,18 +1,18 @@
-// Server-sent events to whoever watches: what this process accepts and attempts, as it happens. Bounded
-// in every direction: so many readers, so many events a second, so many bytes that one may be behind.
+// Server-sent events of what this process accepts and attempts, as it happens. Limits: the number of readers,
+// the events per second, and the bytes that a reader may be behind.
 
 import type { ServerResponse } from 'node:http'
 import type { AcceptedEvent, AttemptedEvent } from './live-events.ts'
 
 export interface LiveStreamLimits {
   readersMax: number
-  /** What happens beyond it within a second is counted, and told as a comment. */
+  /** Further events within a second are only counted; a comment line says how many. */
   eventsPerSecondMax: number
   /** A reader that is behind by more than this is dropped. */
   bytesBehindMax: number
-  /** Events are written together, so often. */
+  /** Events are buffered and written together at this interval. */
   writeEveryMs: number
-  /** A comment line keeps proxies from closing what is silent. */
+  /** A comment line keeps proxies from closing a silent connection. */
   commentEveryMs: number
 }
 
@@ -38,7 +38,7 @@ export class LiveStream {
     this.#limits = limits
   }
 
-  /** Ask before making an event: nobody watches a service most of the time. */
+  /** Ask before making an event: most of the time there is no reader. */
   get isWatched(): boolean {
     return this.#readers.size > 0
   }
@@ -55,7 +55,7 @@ export class LiveStream {
     this.#publish('attempt', event)
   }
 
-  /** The answer's headers are out; from here on it is ours until it closes. */
+  /** Adds an answer whose headers are sent; the stream writes to it until it closes. */
   add(reader: ServerResponse): void {
     this.#readers.add(reader)
     reader.once('close', () => this.#remove(reader))
@@ -66,12 +66,12 @@ export class LiveStream {
       () => this.#send(': still here\n\n'),
       this.#limits.commentEveryMs,
     )
-    this.#secondTimer = setInterval(() => this.#turnSecond(), 1_000)
+    this.#secondTimer = setInterval(() => this.#endSecond(), 1_000)
     this.#commentTimer.unref()
     this.#secondTimer.unref()
   }
 
-  /** The service stops: nobody is kept waiting. */
+  /** Ends all answers, because the service stops. */
   end(): void {
     this.#flush()
     for (const reader of this.#readers) reader.end()
@@ -96,7 +96,7 @@ export class LiveStream {
     if (text !== '') this.#send(text)
   }
 
-  #turnSecond(): void {
+  #endSecond(): void {
     if (this.#leftOut > 0) this.#send(`: ${this.#leftOut} left out\n\n`)
     this.#leftOut = 0
     this.#eventsThisSecond = 0

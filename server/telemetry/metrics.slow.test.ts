@@ -1,4 +1,4 @@
-// 10,000 requests for ids that nobody knows.
+// 10,000 requests for unknown ids.
 
 import '../../test/support/full-size.ts'
 import './metrics.test.ts'

@@ -102,7 +102,7 @@ describe('metrics', () => {
     assert.equal(readValue(text, 'paybell_delivery_attempt_duration_seconds_count'), 10_005)
   })
 
-  test(`${REQUESTS} requests for ids and addresses that nobody knows add no series`, async (t) => {
+  test(`${REQUESTS} requests for unknown ids and addresses add no series`, async (t) => {
     const { pool } = await cloneDatabase()
     const server = await serveHttp(t, pool)
     const client = await onboard(server)

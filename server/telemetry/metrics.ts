@@ -1,5 +1,5 @@
-// What Prometheus reads: what is counted here as it happens, and the gauges (gauges.ts), which are read when
-// it asks. Labels take only values from short lists: never an id, never an address.
+// Prometheus metrics: counters and histograms, kept here, and the gauges (gauges.ts), which are read when it
+// asks. Labels take only values from short lists: never an id, never an address.
 
 import { Counter, collectDefaultMetrics, Histogram, Registry } from '@prometheus-io/client'
 import { type Outcome, outcomeCode } from '../core/delivery.ts'
@@ -16,7 +16,7 @@ export interface AnsweredRequest {
   seconds: number
 }
 
-// OpenTelemetry's semantic conventions ask for these.
+// The buckets that OpenTelemetry's semantic conventions advise.
 const REQUEST_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const ATTEMPT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 // From "at once" to the 7 days of a run.
@@ -113,7 +113,7 @@ export class Metrics {
     )
   }
 
-  /** Once the parts are there that the figures come from. */
+  /** Called once the parts exist that the figures come from. */
   addGauges(sources: GaugeSources): void {
     addGauges(this.#registry, this.#version, sources, () => this.#heartbeatAtMs)
   }
@@ -125,7 +125,7 @@ export class Metrics {
     this.#ended.inc({ state: report.state })
     if (report.state === 'EXHAUSTED') this.#exhausted.inc()
     else if (!report.isReplay) {
-      // An event's id is its time. Two processes' clocks may differ by a little.
+      // An event's id holds its time. Two processes' clocks may differ slightly.
       const endedAtMs = report.atMs + report.durationMs
       this.#endToEnd.observe(Math.max(0, endedAtMs - uuidTimeMs(report.eventId)) / 1_000)
     }
@@ -139,12 +139,12 @@ export class Metrics {
     this.#notAttempted.inc()
   }
 
-  /** Deliveries whose time was over before another attempt could be made. */
+  /** Deliveries whose run was over before another attempt could be made. */
   countExhausted(count: number): void {
     this.#exhausted.inc(count)
   }
 
-  /** A transaction has been tried with so many changes in it. */
+  /** Counts a transaction that was tried, with the number of its changes. */
   countBatch(changes: number): void {
     this.#batches.observe(changes)
   }
@@ -161,14 +161,14 @@ export class Metrics {
     this.#notices.inc(count)
   }
 
-  /** The process has renewed its leases: it lives, and so does its way to the database. */
+  /** The process has renewed its leases, so it is alive and reaches the database. */
   heartbeat(atMs: number): void {
     this.#heartbeatAtMs = atMs
   }
 
   countRequest({ method, route, status, seconds }: AnsweredRequest): void {
     const labels = {
-      // Methods are the one part that a caller makes up.
+      // Callers can invent methods, so unknown ones share a label.
       http_request_method: METHODS.has(method) ? method : '_OTHER',
       http_route: route ?? '',
       http_response_status_code: status,

@@ -1,4 +1,4 @@
-// Whether the service can do its work now, and if not, why, in plain words.
+// Whether the service can work now, and if not, the reasons in plain words.
 
 import type { Pool } from 'pg'
 import { Remembered } from '../core/remembered.ts'
@@ -8,9 +8,9 @@ import type { Sealer } from '../store/sealing.ts'
 
 /** What the process knows of itself. */
 export interface ReadinessFacts {
-  /** It has been asked to stop: everything is still answered, but nothing new should come. */
+  /** The process was asked to stop: it still answers everything, but should get no new traffic. */
   isDraining?(): boolean
-  /** What could not be written of late, a sentence each. */
+  /** Writes that were refused recently, a sentence each. */
   refusedWrites?(): Promise<readonly string[]>
 }
 
@@ -21,7 +21,7 @@ interface DatabaseFacts {
 }
 
 const ANSWER_MS_MAX = 2_000
-/** Which keys the secrets need changes seldom, and asking reads whole tables. */
+/** The keys that secrets need change seldom, and asking reads whole tables. */
 const KEYS_CHECKED_EVERY_MS = 60_000
 
 export class Readiness {
@@ -48,7 +48,7 @@ export class Readiness {
     if (this.#facts.isDraining?.()) return ['The service is stopping.']
     try {
       const reasons = await Promise.race([this.#askDatabase(), late()])
-      // Not within the same time: it may have to read whole tables.
+      // Without the time limit, because it may have to read whole tables.
       return reasons ?? (await this.#missingKeys.get(undefined, () => this.#findMissingKeys()))
     } catch (error) {
       return [
@@ -57,7 +57,7 @@ export class Readiness {
     }
   }
 
-  /** Null when nothing speaks against it. */
+  /** Null when there is no reason against being ready. */
   async #askDatabase(): Promise<readonly string[] | null> {
     const { rows } = await this.#pool.query<DatabaseFacts>(
       `select to_regclass('leases') is not null as migrated, pg_is_in_recovery() as "isStandby",

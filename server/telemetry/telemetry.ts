@@ -1,6 +1,5 @@
-// What the service says about itself, put together: metrics, traces, the live stream, the curves of attempts,
-// and whether writes are taken. It is made before the engine, which reports to it, and reads the engine's
-// figures once that is there.
+// All telemetry of the service: metrics, traces, the live stream, the curves of attempts, and whether writes
+// succeed. It is made before the engine, which reports to it, and reads the engine's figures once that exists.
 
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -54,7 +53,7 @@ export class Telemetry {
     })
   }
 
-  /** The engine's store, watched: what ends without an attempt, and whether leases can be written. */
+  /** Wraps the engine's store, to count deliveries that end without an attempt and to watch lease renewals. */
   watch(store: DeliveryStore): DeliveryStore {
     return watchingRenewals(countingExhausted(store, this.metrics), this.writes)
   }
@@ -67,14 +66,14 @@ export class Telemetry {
   attempted(report: AttemptReport): void {
     const { logger } = this.#parts
     this.metrics.countAttempt(report)
-    // Ten thousand a second: the line is not even made when the log would drop it.
+    // Ten thousand a second: the line is not built when the level is off.
     if (logger.isLevelEnabled('info')) logger.info(attemptLine(report), 'delivery.attempted')
     const { atMs, durationMs, state } = report
     this.#curves.count(atMs + durationMs, state === 'DELIVERED', durationMs)
     if (this.stream.isWatched) this.stream.attempted(attemptedEvent(report))
   }
 
-  /** From here on the metrics show them, too. */
+  /** From here on the metrics include them. */
   show(engine: GaugeSources['engine'], readiness: Readiness): void {
     const { pool, clock } = this.#parts
     const gauges = new DatabaseGaugeReader(pool, clock)

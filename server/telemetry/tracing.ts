@@ -1,7 +1,7 @@
-// Spans from the acceptance of a change to its attempts, for whoever runs Paybell with an OpenTelemetry
-// SDK. Only the API is ours: without an SDK `findTracer` answers null and nothing below ever runs.
-// An attempt may come days later, in another process: it is a trace of its own and links to the one in
-// which its event was accepted, which is remembered in memory and, if it is sampled, in the database.
+// Spans from the acceptance of a change to its attempts, for operators with an OpenTelemetry SDK. Only the API
+// is a dependency: without an SDK `findTracer` returns null and nothing below runs. An attempt may come days
+// later, in another process: it is a trace of its own and links to the one in which its event was accepted,
+// which is remembered in memory and, if it is sampled, in the database.
 
 import {
   context,
@@ -32,16 +32,16 @@ export interface TracingDeps {
 
 /** Accepting spans that are remembered, whether sampled or not; about 3 MB. */
 const REMEMBERED_MAX = 10_000
-/** A batch of hundreds of requests names so many of them. */
+/** How many of its requests a transaction links to at most. */
 const LINKS_MAX = 128
 
 /** The tracer of the SDK that was registered before the service started (`node --import`), if any. */
 export function findTracer(version: string): Tracer | null {
   const provider = trace.getTracerProvider()
-  const nobody = new ProxyTracerProvider().getDelegate()
+  const noProvider = new ProxyTracerProvider().getDelegate()
   const isNobody =
-    provider === nobody ||
-    (provider instanceof ProxyTracerProvider && provider.getDelegate() === nobody)
+    provider === noProvider ||
+    (provider instanceof ProxyTracerProvider && provider.getDelegate() === noProvider)
   return isNobody ? null : provider.getTracer('paybell', version)
 }
 
@@ -50,7 +50,7 @@ export class Tracing {
   readonly #deps: TracingDeps
   /** Which request a change came with, until its transaction begins. */
   readonly #requests = new WeakMap<object, SpanContext>()
-  /** Null: it was looked for and is not known. */
+  /** Null: looked up and not found. */
   readonly #accepted = new Remembered<string, SpanContext | null>({ keysMax: REMEMBERED_MAX })
 
   constructor(tracer: Tracer, deps: TracingDeps) {
@@ -58,16 +58,16 @@ export class Tracing {
     this.#deps = deps
   }
 
-  /** Remembers the request that a change comes with: its transaction may serve many. */
+  /** Remembers the request of a change, because its transaction may serve many requests. */
   noteRequest(change: object): void {
     const request = trace.getActiveSpan()?.spanContext()
     if (request !== undefined) this.#requests.set(change, request)
   }
 
-  /** One transaction: a part of its request if it has one, with links to them if it has many. */
+  /** Traces one transaction: within its request if it has one, with links to its requests if it has many. */
   async accept<T extends { deliveries: readonly HandedOff[] }>(
     changes: readonly object[],
-    run: () => Promise<T>,
+    work: () => Promise<T>,
   ): Promise<T> {
     const requests = distinct(changes.map((change) => this.#requests.get(change)))
     const [only] = requests
@@ -88,7 +88,7 @@ export class Tracing {
       parent,
     )
     try {
-      const accepted = await context.with(trace.setSpan(parent, span), run)
+      const accepted = await context.with(trace.setSpan(parent, span), work)
       this.#rememberAll(span, accepted.deliveries)
       return accepted
     } catch (error) {
@@ -99,7 +99,7 @@ export class Tracing {
     }
   }
 
-  /** Rejects as what it wraps does, when nothing was sent. */
+  /** Rejects when `send` does: nothing was sent. */
   async send(
     request: CallbackRequest,
     send: (request: CallbackRequest) => Promise<AttemptResult>,
@@ -118,7 +118,7 @@ export class Tracing {
         'paybell.event_id': eventId,
       },
     })
-    // Looked up meanwhile, never before: an attempt must start while the shard's lease has room for it.
+    // Looked up during the attempt, not before: an attempt must start while the shard's lease has room.
     const linked = span.isRecording() ? this.#link(span, clientKey, eventId) : null
     try {
       const result = await send(passOn(request, span.spanContext()))
@@ -166,7 +166,7 @@ function tellOutcome(span: Span, { outcome }: AttemptResult): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** The receiver's spans become children of the attempt's, instead of the one that its ids make. */
+/** Makes the receiver's spans children of the attempt's span, instead of the one derived from its ids. */
 function passOn(request: CallbackRequest, of: SpanContext): CallbackRequest {
   if (!isSpanContextValid(of)) return request
   const headers = [...request.headers]

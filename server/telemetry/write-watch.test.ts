@@ -34,14 +34,14 @@ test('regression: three payments in a row that are refused are a reason; fewer a
   assert.deepEqual(await watch.findReasons(), [])
 })
 
-test('a payment that somebody holds is no reason, however often it fails', async () => {
+test('a payment that another transaction holds is no reason, however often it fails', async () => {
   const { watch, refuse } = watchOf()
   refuse(10, LOCKED)
   refuse(10, new Error('a mistake of ours'))
   assert.deepEqual(await watch.findReasons(), [])
 })
 
-test('without payments to tell by, a probe tells, every five seconds', async () => {
+test('without payments as evidence, a probe decides, every five seconds', async () => {
   const { watch, state, refuse } = watchOf()
   refuse(3)
   state.probe = FULL

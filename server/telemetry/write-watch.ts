@@ -1,7 +1,6 @@
-// Whether what the service writes is taken, as its own writes tell: a database can answer every question
-// while it refuses every row. Payments are the evidence, since they need room on the disk, and leases,
-// which are written every few seconds. A process that is taken out of service gets no more payments to
-// tell by: then a probe does.
+// Whether writes succeed, judged by the service's own writes: a database can answer every query while it
+// refuses every row. The evidence is payments, since they need room on the disk, and leases, which are written
+// every few seconds. A process that is taken out of service gets no more payments: then a probe replaces them.
 
 import type { DeliveryStore } from '../delivery/delivery-store.ts'
 import { findWriteRefusal } from '../store/write-refusals.ts'
@@ -10,11 +9,11 @@ export type WriteKind = 'payments' | 'leases'
 
 export interface WriteWatchParts {
   monotonicMs(): number
-  /** Writes something that leaves no trace; throws what the database says to it. */
+  /** Writes something that leaves no trace; throws what the database answers. */
   probe(): Promise<void>
 }
 
-/** In a row, without one that was taken in between. */
+/** Refusals in a row, without a success in between. */
 const REFUSED_MAX: Readonly<Record<WriteKind, number>> = { payments: 3, leases: 2 }
 const PROBE_EVERY_MS = 5_000
 const NAMES: Readonly<Record<WriteKind, string>> = {
@@ -60,7 +59,7 @@ export class WriteWatch {
     if (refusals === undefined || refusals.count < REFUSED_MAX.payments) return
     const nowMs = this.#parts.monotonicMs()
     if (nowMs - refusals.atMs < PROBE_EVERY_MS) return
-    // Whoever asks at the same time is told what is known so far.
+    // Set before the probe, so that callers at the same time get what is known so far.
     refusals.atMs = nowMs
     try {
       await this.#parts.probe()
@@ -71,12 +70,12 @@ export class WriteWatch {
         return
       }
     }
-    // Payments may come again. If the next one is refused, all of it was known before.
+    // Payments may come again; one more refusal is a reason again.
     refusals.count = REFUSED_MAX.payments - 1
   }
 }
 
-/** The same store, whose renewals of leases are watched. */
+/** Wraps the store to watch its renewals of leases. */
 export function watchingRenewals(store: DeliveryStore, writes: WriteWatch): DeliveryStore {
   return {
     ...store,
