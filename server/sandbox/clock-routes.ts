@@ -1,5 +1,5 @@
-// /sandbox/clock: how fast the delivery clock runs. Only in the sandbox, where the 7 days of a delivery
-// may be over in a minute.
+// /sandbox/clock: the speed of the delivery clock. Only in the sandbox, where a delivery's run of 7 days may
+// be over in a minute.
 
 import Type from 'typebox'
 import { authenticateOperator } from '../http/authenticate.ts'

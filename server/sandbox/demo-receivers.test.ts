@@ -11,7 +11,7 @@ import {
 
 const request = (body = '{}', headers = {}) => ({ headers, body: Buffer.from(body) })
 
-test('a script goes status by status, and its last one goes on', () => {
+test('a script goes status by status, and its last one repeats', () => {
   const receivers = new DemoReceivers()
   receivers.write('a', { ...DEFAULT_SCRIPT, script: [500, 503, 200] })
   const statuses = Array.from({ length: 5 }, () => receivers.receive('a', request(), 0).status)

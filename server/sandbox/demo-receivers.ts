@@ -1,5 +1,5 @@
-// Receivers inside the sandbox itself, for developers who have none yet: each answers by a script and remembers
-// what came. In memory and bounded on every side: names, requests per name, bytes per request.
+// Receivers inside the sandbox, for developers who have none yet: each answers by a script and remembers its
+// requests. In memory, with limits on names, requests per name and bytes per request.
 
 import { timingSafeEqual } from 'node:crypto'
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -7,14 +7,14 @@ import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { hmacHex, toSigningKey } from '../core/signature.ts'
 
 export interface ReceiverScript {
-  /** Statuses in turn; the last one goes on. */
+  /** Statuses in order; the last one repeats. */
   script: readonly number[]
   delayMs: number
-  /** What is answered besides the status. */
+  /** The rest of the answer. */
   body: string
   /** Sent as `Location`. */
   redirectTo: string | null
-  /** What signatures are checked with; null: with the one before, and if there is none they are not. */
+  /** Checks signatures; null keeps the key before, and without one they are not checked. */
   sharedKey: string | null
 }
 
@@ -22,18 +22,18 @@ export interface ReceivedRequest {
   at: Date
   status: number
   headers: Readonly<Record<string, string>>
-  /** The beginning, as text. */
+  /** The beginning of the body, as text. */
   body: string
   bodyBytes: number
-  /** Null where there is no key to check it with. */
+  /** Null without a key to check it with. */
   signatureValid: boolean | null
 }
 
 export interface ReceiverView extends Omit<ReceiverScript, 'sharedKey'> {
   name: string
-  /** All that ever came. */
+  /** The number of all requests so far. */
   count: number
-  /** The latest ones, newest first. */
+  /** The latest requests, newest first. */
   received: readonly ReceivedRequest[]
 }
 
@@ -54,30 +54,30 @@ export const DEFAULT_SCRIPT: ReceiverScript = {
   sharedKey: null,
 }
 
-/** Ours, and what says what the body is; a client's own header may be a secret. */
+/** Our own headers and those that describe the body; a client's own header may be a secret. */
 const SHOWN_HEADER = /^(x-paybell-|webhook-|content-type$|content-length$|user-agent$|traceparent$)/
 
 interface DemoReceiver {
   script: ReceiverScript
   count: number
-  /** Where the script stands: it begins again when it is written. */
+  /** The position in the script; writing a script resets it. */
   step: number
   received: ReceivedRequest[]
 }
 
 export class DemoReceivers {
-  /** The one used last is at the end. */
+  /** The most recently used is at the end. */
   readonly #byName = new BoundedMap<string, DemoReceiver>(RECEIVERS_MAX)
 
   write(name: string, script: ReceiverScript): ReceiverView {
     const receiver = this.#use(name)
-    // A caller that only changes what is answered need not know the key.
+    // A caller that only changes the answers need not know the key.
     receiver.script = { ...script, sharedKey: script.sharedKey ?? receiver.script.sharedKey }
     receiver.step = 0
     return toView(name, receiver)
   }
 
-  /** Remembers the request and says how to answer it. */
+  /** Remembers the request and returns its answer. */
   receive(
     name: string,
     request: IncomingRequest,
@@ -101,7 +101,7 @@ export class DemoReceivers {
     this.#byName.delete(name)
   }
 
-  /** None is refused for want of room: the one that was not used for longest goes. */
+  /** Never refuses a new name: the least recently used one is evicted. */
   #use(name: string): DemoReceiver {
     const receiver = this.#byName.get(name) ?? newReceiver()
     this.#byName.set(name, receiver)

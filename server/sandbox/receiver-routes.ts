@@ -1,5 +1,5 @@
-// /sandbox/receiver/{name}: an address to deliver to, for whoever has none yet. Only in the sandbox. What
-// arrives is open, as a receiver is; writing its script and looking at what came needs an operator key.
+// /sandbox/receiver/{name}: an address to deliver to, for developers who have none yet. Only in the sandbox.
+// POST needs no credential, as for any receiver; writing the script and reading requests needs an operator key.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import Type from 'typebox'
@@ -90,7 +90,7 @@ export function sandboxReceiverRoutes(
   }
 }
 
-/** Takes whatever comes, of any type: a receiver that is picky would hide what was sent. */
+/** Accepts any content type: a strict receiver would hide what was sent. */
 function addReceiving(app: App, receivers: DemoReceivers, clock: Clock): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))

@@ -1,5 +1,5 @@
-// All that only a sandbox serves: receivers to deliver to, and how fast the delivery clock runs. The command
-// that runs a sandbox hands them in; production never loads this folder.
+// The routes that only a sandbox has: receivers to deliver to, and the speed of the delivery clock. The
+// command that starts a sandbox passes them in; production never loads this folder.
 
 import type { Clock } from '../core/clock.ts'
 import type { Routes } from '../http/typed.ts'

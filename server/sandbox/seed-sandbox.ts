@@ -1,6 +1,6 @@
-// The first look at a sandbox is not empty: a client of its own, "Demo shop", whose payment was created
-// and then changed, and whose receiver failed twice before it accepted. The client that newcomers are
-// given the credentials of is never touched.
+// Seeds a new sandbox with data to look at: a separate client, "Demo shop", whose payment was created and then
+// changed, and whose receiver failed twice before it accepted. The client whose credentials newcomers get is
+// never touched.
 
 import { checkCallbackUrl } from '../core/callback-url.ts'
 import type { PaymentWrite } from '../core/payment.ts'
@@ -16,7 +16,7 @@ import { DEFAULT_SCRIPT, type DemoReceivers } from './demo-receivers.ts'
 const RECEIVER = 'demo'
 const SHARED_KEY = 'demo-shared-key'
 
-/** False when its own address is none that callbacks may reach: then there is nothing to show. */
+/** False when callbacks may not reach the sandbox's own address: then nothing can be seeded. */
 export async function seedSandbox(
   deps: Deps,
   receivers: DemoReceivers,
