@@ -1,4 +1,4 @@
-// The composition, where it fails: whatever part of a start goes wrong, nothing of the service keeps running.
+// The composition when a start fails: whichever part fails, nothing of the service keeps running.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -20,12 +20,12 @@ function compose(database: TestDatabase, env: Readonly<Record<string, string>> =
   })
 }
 
-/** No shard, no place among the processes, and no connection. */
+/** No shard, no row among the processes, and no connection. */
 async function assertGone({ pool }: TestDatabase): Promise<void> {
   const held = await pool.query('select from leases where owner is not null')
   const processes = await pool.query('select from processes')
   assert.deepEqual([held.rowCount, processes.rowCount], [0, 0])
-  // A server process outlives its connection by a moment.
+  // A server process ends slightly after its connection.
   await until('no connection is left', async () => {
     const { rowCount } = await pool.query(
       `select from pg_stat_activity where datname = current_database()

@@ -1,5 +1,5 @@
-// The composition: settings in, a running service out. Clock, dice, network and store are made here
-// and handed down; nothing below this file reaches for them by itself. Every part uses only those above it.
+// The composition: settings in, a running service out. Clock, dice, network and store are made here and
+// passed down; no other file makes its own. Every part uses only those above it.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -55,7 +55,7 @@ export interface AppOptions {
   databaseUrl: string
   masterKeys: readonly Buffer[]
   operatorKey: string
-  /** No other process can be on this database: shards of a predecessor that died need not run out. */
+  /** No other process uses this database, so leases of a dead predecessor need not expire first. */
   isAlone?: boolean
   /** Makes the routes that only a sandbox has. */
   sandbox?: (parts: {
@@ -67,7 +67,7 @@ export interface AppOptions {
   spans?: Partial<Spans>
 }
 
-/** Spans that are fixed in operation, and compressed where real processes are tested to the end. */
+/** Spans of time that are fixed in operation, and compressed in tests with real processes. */
 export interface Spans {
   retry: RetryPolicy
   circuit: CircuitPolicy
@@ -84,20 +84,20 @@ export interface Spans {
 export interface PaybellApp {
   deps: Deps
   baseUrl(): string
-  /** Where the operator's routes and console are: elsewhere, when they have a port of their own. */
+  /** The address of the operator's routes and console: another one, when they have a port of their own. */
   operatorUrl(): string
-  /** Every route that is served, once it is started. */
+  /** Every route that is served; known once started. */
   routes(): readonly RouteEntry[]
-  /** One that fails has stopped everything again. */
+  /** If it fails, everything has been stopped again. */
   start(): Promise<void>
-  /** Says that it is not ready, and goes on with everything, so that a load balancer can turn away first. */
+  /** Reports not ready but goes on with everything, so that a load balancer can stop sending first. */
   drain(): void
-  /** Also during a start, and more than once. */
+  /** May be called during a start, and more than once. */
   stop(): Promise<void>
 }
 
 const HOUR_MS = 3_600_000
-/** For what listeners are forwarding while we stop: longer than most receivers take. */
+/** How long a stop waits for callbacks that listeners are forwarding: longer than most receivers take. */
 const LISTENERS_SETTLE_MS = 2_000
 
 export function createApp(options: AppOptions): PaybellApp {
@@ -207,7 +207,7 @@ export function createApp(options: AppOptions): PaybellApp {
     new NatsSource({
       settings: config.nats,
       gatherer,
-      turn: { take: (onLost) => holdLock(databaseUrl, LOCKS.natsConsumer, onLost) },
+      lock: { take: (onLost) => holdLock(databaseUrl, LOCKS.natsConsumer, onLost) },
       log: logger,
       ...(spans.nats ? { spans: spans.nats } : {}),
     })
@@ -237,8 +237,8 @@ export function createApp(options: AppOptions): PaybellApp {
       () => source?.start(),
     ],
     down: [
-      // First nothing new is let in, then what is under way ends, then the store goes. What listeners are
-      // forwarding is answered through our own doors: they stay open for it a little.
+      // First nothing new is accepted, then work under way ends, then the store closes. Listeners answer
+      // through our own ports, so these stay open a little for callbacks that are being forwarded.
       () => settleAll([upkeep.stop(), engine.stop(), source?.stop(), doors.close(settleRelay())]),
       () => relay.stop(),
       () => sealingForm.stop(),
@@ -274,19 +274,19 @@ function openPool({ databaseUrl, config, logger, spans }: AppOptions, phase: Pha
   })
 }
 
-/** Nothing is accepted or sent by the machine's own clock, which may be wrong by days. */
+/** Reads the time from the database, because the machine's own clock may be wrong by days. */
 async function readDatabaseTime({ pool }: Deps, clock: DatabaseClock): Promise<void> {
   const askedAtMs = clock.monotonicMs()
   clock.adjust(await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
 }
 
-/** What a process that died has left: its shards, and offers that no attempt waits for any more. */
+/** Clears what a dead process has left: its shards, and offers whose attempts no longer wait. */
 async function clearPredecessor({ pool, clock }: Deps): Promise<void> {
   await freeAllLeases(pool)
   await deleteOldOffers(pool, new Date(clock.nowMs() + HOUR_MS))
 }
 
-/** After a loss of the connection everything is looked at that may have been missed. */
+/** After a lost connection the engine reads everything that it may have missed. */
 function sleeperOf(engine: Engine, clock: DatabaseClock): Sleeper {
   return {
     onWakeUp: (wakeUp) => engine.wake(wakeUp),

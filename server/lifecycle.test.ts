@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Lifecycle, Phase, settleAll } from './lifecycle.ts'
 
-/** Steps that note that they were taken; those that are named fail. */
+/** Steps that record that they were taken; the named ones fail. */
 function course(failing: readonly string[] = []) {
   const taken: string[] = []
   const phase = new Phase()
@@ -30,7 +30,7 @@ test('up in order, down in order, each once, however often it is asked', async (
   assert.equal(phase.isStopping, true)
 })
 
-test('regression: a start that fails takes everything down before it tells', async () => {
+test('regression: a start that fails takes everything down before it rejects', async () => {
   for (const failing of ['up 1', 'up 2', 'up 3']) {
     const { taken, life } = course([failing])
     await assert.rejects(life.start(), { message: failing })
@@ -61,18 +61,18 @@ test('a stop before the start leaves nothing to start', async () => {
   assert.deepEqual(taken, ['down 1', 'down 2'])
 })
 
-test('regression: a part that does not stop keeps none of the others from it', async () => {
+test('regression: a part that fails to stop does not keep the others from stopping', async () => {
   const one = course(['down 1'])
   await one.life.start()
   await assert.rejects(one.life.stop(), { message: 'down 1' })
   assert.equal(one.taken.at(-1), 'down 2')
 
   const two = course(['down 1', 'down 2', 'up 2'])
-  await assert.rejects(two.life.start(), { message: 'up 2' }, 'the first error is told')
+  await assert.rejects(two.life.start(), { message: 'up 2' }, 'the first error is reported')
   await assert.rejects(two.life.stop(), AggregateError)
 })
 
-test('settleAll waits for all, and then tells what failed', async () => {
+test('settleAll waits for all, and then rejects with what failed', async () => {
   let isOver = false
   const slow = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
     isOver = true

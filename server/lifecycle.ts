@@ -1,18 +1,18 @@
-// Up in steps and down in steps, each way once. A start that fails, or is stopped on its way, leaves
-// nothing running: what is left would hold shards that it does not serve, and keep the process alive.
+// Starts and stops the service in steps, each once. A start that fails, or is stopped on its way, leaves
+// nothing running: a leftover would hold shards that it does not serve, and keep the process alive.
 
 export interface Course {
   /** One after the other. */
   up: readonly (() => unknown)[]
-  /** The same, each whatever came of the ones before, and also of what never started. */
+  /** One after the other, even if one before failed, and also for parts that never started. */
   down: readonly (() => unknown)[]
 }
 
-/** How far the process is on its way out: asked by parts that are made before the whole course is known. */
+/** Whether the process is draining or stopping: for parts that are made before the lifecycle exists. */
 export class Phase {
   #name: 'running' | 'draining' | 'stopping' = 'running'
 
-  /** Nothing new should come, though everything is still answered. */
+  /** No new traffic should come, though everything is still answered. */
   get isLeaving(): boolean {
     return this.#name !== 'running'
   }
@@ -41,19 +41,19 @@ export class Lifecycle {
     this.#course = course
   }
 
-  /** Rejects with what went wrong, once everything has stopped again. A stop on the way is no failure. */
+  /** Rejects with the first failure, once everything has stopped again. A stop on the way is no failure. */
   async start(): Promise<void> {
     this.#starting ??= this.#goUp()
     try {
       await this.#starting
     } catch (error) {
-      // The first error is the one to tell.
+      // The first error is the one to report.
       await this.stop().catch(() => {})
       throw error
     }
   }
 
-  /** Waits for the step of the start that is under way, takes no further one, and goes down. */
+  /** Waits for the step of the start that is under way, takes no further one, and stops everything. */
   stop(): Promise<void> {
     this.#phase.stop()
     this.#stopped ??= this.#goDown()

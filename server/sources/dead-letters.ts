@@ -1,5 +1,5 @@
-// Where messages go that can never be recorded: with what is wrong as headers, and the body as it came.
-// Kept in a stream, because a message is acknowledged only when this one is stored.
+// Dead letters: messages that can never be recorded, with the problem as headers and the unchanged body. Kept
+// in a stream, because the original is acknowledged only when its dead letter is stored.
 
 import { JetStreamApiError, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
@@ -7,7 +7,7 @@ import type { NatsSettings } from '../config/config.ts'
 import type { ServiceError } from '../core/errors.ts'
 
 const DEAD_SUBJECT = 'paybell.dead'
-/** Made when no stream of the operator's takes the subject. */
+/** Made when no stream of the operator has the subject. */
 const DEAD_STREAM = 'PAYBELL_DEAD'
 const DEAD_BYTES_MAX = 1_024 * 1_024 * 1_024
 /** Room for the headers within the server's largest message. */
@@ -27,13 +27,13 @@ export class DeadLetters {
     const subject = `${DEAD_SUBJECT}.${accountId ?? 'unknown'}`
     await this.#ensureStream(subject)
     const letter = toHeaders(message, this.#settings.stream, error)
-    // A body that fills a whole message leaves no room for the headers: it is found by its sequence.
+    // A body that fills a whole message leaves no room for headers and is left out: its sequence leads to it.
     const bytesMax = (this.#connection.info?.max_payload ?? 0) - HEADER_BYTES
     const isWhole = message.data.length <= bytesMax
     if (!isWhole) letter.set('Paybell-Body', 'left-out')
     await jetstream(this.#connection).publish(subject, isWhole ? message.data : new Uint8Array(), {
       headers: letter,
-      // Sent again after a lost reply: the stream keeps one of them.
+      // If it is sent again after a lost reply, the stream keeps one copy.
       msgID: `${this.#settings.stream}/${message.seq}`,
       timeout: 5_000,
     })
@@ -77,7 +77,7 @@ function toHeaders(message: JsMsg, stream: string, error: ServiceError): MsgHdrs
   return letter
 }
 
-/** Header values are ASCII; JSON can say everything else with it. */
+/** Header values must be ASCII; JSON escapes everything else. */
 function toAscii(json: string): string {
   return json.replace(
     /[^\x20-\x7e]/g,

@@ -32,7 +32,7 @@ test('small messages are bounded by their number', () => {
   )
 })
 
-test('a copy of one that is in hand takes its place and is not counted again', () => {
+test('a copy of one that is in hand replaces it and is not counted again', () => {
   const inHand = new InHand({ messagesMax: 4, bytesMax: 100, messageBytesMax: 10 })
   const copy = message(1, 100)
   assert.ok(inHand.hold(message(1, 100)))

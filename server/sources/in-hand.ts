@@ -1,15 +1,15 @@
-// What a broker has delivered to us and we have not settled, bounded in number and in bytes. How large the
-// next messages are is known only when they are here, so each is reckoned as large as any may be.
+// Messages that a broker has delivered and we have not settled, bounded in number and in bytes. The size of the
+// next messages is known only when they arrive, so each is counted with the largest possible size.
 
-/** Messages that are delivered and not yet acknowledged; the server holds to it, too. */
+/** Messages delivered and not yet acknowledged; the server enforces this limit, too. */
 export const IN_HAND_MAX = 256
-/** One more message may come on top. */
+/** One more message may exceed it. */
 const IN_HAND_BYTES_MAX = 66 * 1_024 * 1_024
 /** NATS has no larger ones. */
 export const MESSAGE_BYTES_MAX = 64 * 1_024 * 1_024
 
 interface Message {
-  /** In the stream. */
+  /** The message's sequence in the stream. */
   seq: number
   data: Uint8Array
 }
@@ -39,8 +39,8 @@ export class InHand<M extends Message> {
     return this.#messages.size
   }
 
-  /** How many may be asked for. While any byte is free, one: a server for large messages sends small ones
-   *  too, and they must not wait for each other. */
+  /** How many messages may be asked for. At least one while any byte is free: a server for large messages
+   *  sends small ones too, and those must not wait for each other. */
   room(): number {
     const { messagesMax, bytesMax, messageBytesMax } = this.#limits
     const bytes = bytesMax - this.#bytes
@@ -49,11 +49,11 @@ export class InHand<M extends Message> {
     return Math.max(0, Math.min(messagesMax - this.#messages.size, fitting))
   }
 
-  /** False for one that is in hand already: its ack wait had run out on the way. */
+  /** False for a message that is in hand already: its ack wait ended while it was on its way. */
   hold(message: M): boolean {
     const isKnown = this.#messages.has(message.seq)
     if (!isKnown) this.#bytes += message.data.length
-    // The latest copy is the one that can be acknowledged.
+    // Only the latest copy can be acknowledged.
     this.#messages.set(message.seq, message)
     return !isKnown
   }
@@ -63,7 +63,7 @@ export class InHand<M extends Message> {
     this.#messages.delete(sequence)
   }
 
-  /** As they stand in the stream. */
+  /** In stream order. */
   inOrder(): M[] {
     return [...this.#messages.values()].toSorted((one, other) => one.seq - other.seq)
   }

@@ -1,5 +1,5 @@
-// The connection to NATS and the durable pull consumer on it. Reconnects for ever: a broker that is away
-// costs time and nothing else.
+// The connection to NATS and the durable pull consumer on it. Reconnects without limit: a broker that is away
+// costs only time.
 
 import {
   AckPolicy,
@@ -42,7 +42,7 @@ function toOptions({ urls, credentials }: NatsSettings): NodeConnectionOptions {
   }
 }
 
-/** Made at the first time; later starts go on where it stands. */
+/** Creates the consumer on first use; later starts continue at its position. */
 export async function openConsumer(
   connection: NatsConnection,
   { stream, subject, durable }: NatsSettings,

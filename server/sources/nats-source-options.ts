@@ -1,4 +1,4 @@
-// What a NATS source is given: where to read, where to hand changes in, and the right to consume.
+// The options of a NATS source: where to read, where to submit changes, and the lock on consuming.
 
 import type { NatsSettings } from '../config/config.ts'
 import type { PaymentGatherer } from '../operations/parts/payment-gatherer.ts'
@@ -8,8 +8,8 @@ export interface SourceLog {
   warn(fields: object, message: string): void
 }
 
-/** The right to consume, which one process has at a time. */
-export interface Turn {
+/** The lock that lets one process at a time consume. */
+export interface ConsumerLock {
   /** Null: another process has it. `onLost` is called at most once. */
   take(onLost: () => void): Promise<{ release(): Promise<void> } | null>
 }
@@ -17,9 +17,9 @@ export interface Turn {
 export interface NatsSourceOptions {
   settings: NatsSettings
   gatherer: Pick<PaymentGatherer, 'submit'>
-  turn: Turn
+  lock: ConsumerLock
   log: SourceLog
-  /** Called for every message that was recorded or put aside. */
+  /** Called for every message that was recorded or dead-lettered. */
   onMessage?(outcome: 'recorded' | 'dead-lettered'): void
   spans?: Partial<NatsSpans>
   inHandBytesMax?: number
@@ -28,12 +28,12 @@ export interface NatsSourceOptions {
 export interface NatsSpans {
   /** How long the server waits for an acknowledgement before it sends a message again. */
   ackWaitMs: number
-  /** How often those in hand are said to be still worked on. */
+  /** How often the server is notified that messages in hand are still worked on. */
   workingEveryMs: number
   pullExpiresMs: number
-  /** Between terms: from the first to the last after failures that follow each other. */
+  /** Pauses between terms: the first, and the longest after failures in a row. */
   restMs: number
   restMsMax: number
-  /** How often the turn is asked for while another process has it. */
-  turnEveryMs: number
+  /** How often the lock is tried while another process has it. */
+  lockEveryMs: number
 }

@@ -17,7 +17,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { PaymentChange, RecordedPayment } from '../operations/record-payments.ts'
 import { openConsumer } from './nats-connection.ts'
 import { NatsSource } from './nats-source.ts'
-import type { NatsSourceOptions, Turn } from './nats-source-options.ts'
+import type { ConsumerLock, NatsSourceOptions } from './nats-source-options.ts'
 
 const binary = findNatsServer()
 const skip = binary === null ? 'nats-server is not installed: apt-get install nats-server' : false
@@ -29,13 +29,13 @@ const SPANS = {
   pullExpiresMs: 1_000,
   restMs: 50,
   restMsMax: 200,
-  turnEveryMs: 100,
+  lockEveryMs: 100,
 }
 
 let server: NatsServer
 let nats: NatsConnection
 const cleanUps: (() => Promise<void> | void)[] = []
-const owner = { after: (run: () => Promise<void> | void) => void cleanUps.push(run) }
+const owner = { after: (cleanUp: () => Promise<void> | void) => void cleanUps.push(cleanUp) }
 after(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 })
@@ -57,7 +57,7 @@ interface Stage {
   open(): Promise<number>
 }
 
-/** For the broker's word on a message: thousands at once wait for each other. */
+/** Limit for the broker's reply to a message: thousands at once wait for each other. */
 const PUBLISH_MS_MAX = 60_000
 
 /** A stream of its own for each test. */
@@ -91,7 +91,7 @@ async function stage(
             return {} as RecordedPayment
           },
         },
-        turn: { take: async () => ({ release: async () => {} }) },
+        lock: { take: async () => ({ release: async () => {} }) },
         log: { info() {}, warn() {} },
         spans: SPANS,
         ...options,
@@ -112,7 +112,7 @@ function settingsOf({ name }: Pick<Stage, 'name'>, port: number): NatsSettings {
   return { urls, stream: name, subject: `${name}.>`, durable: 'paybell', credentials: null }
 }
 
-/** The numbers behind `index` in what was recorded, as they came. */
+/** The numbers after `index` in what was recorded, in order of arrival. */
 function roundsOf({ recorded }: Stage, index: number): number[] {
   return recorded
     .filter((text) => text.startsWith(`${index} `))
@@ -125,14 +125,14 @@ function inOrder(numbers: readonly number[]): number[] {
 
 interface LossyWay {
   port: number
-  /** What the server says does not arrive. */
+  /** While true, messages of the server are lost. */
   isLosing: boolean
   cut(): void
-  /** For good. */
+  /** Closes it for good. */
   close(): void
 }
 
-/** A way to the server on which messages can get lost, as they do when a connection breaks. */
+/** A proxy to the server that can lose messages, as a broken connection does. */
 async function startLossyWay(serverPort: number): Promise<LossyWay> {
   const sockets = new Set<Socket>()
   const listener = createServer((socket) => {
@@ -244,7 +244,7 @@ test('a database that is away costs time: nothing is lost, and the order of a pa
     const rounds = it.recorded
       .filter((text) => text.startsWith(`${index} `))
       .map((text) => Number(text.slice(2)))
-    // A repeat of the latest is harmless; an older one behind a newer one would not be.
+    // A repeat of the latest is harmless; an older one after a newer one would not be.
     assert.deepEqual(
       rounds,
       rounds.toSorted((a, b) => a - b),
@@ -270,7 +270,7 @@ test('a process that dies in the middle is followed in order: its leftovers come
   await it.publish(id, 'a')
   await it.publish(id, 'b')
   await until('the first is under way', () => hung.length === 1)
-  // Dies: it never acknowledges, and says no more that it is working.
+  // It dies: it never acknowledges, and no longer reports that it is working.
   way.close()
   isHanging = false
   const heir = it.source()
@@ -384,7 +384,7 @@ test('regression: a payment that another transaction holds does not hold up the 
 test('one process consumes at a time, and the next takes over', { skip }, async () => {
   const it = await stage()
   let holder: string | null = null
-  const turn = (name: string): Turn => ({
+  const lock = (name: string): ConsumerLock => ({
     async take() {
       if (holder !== null) return null
       holder = name
@@ -395,9 +395,9 @@ test('one process consumes at a time, and the next takes over', { skip }, async 
       }
     },
   })
-  const one = it.source({ turn: turn('one') })
+  const one = it.source({ lock: lock('one') })
   await until('the first has it', () => holder === 'one')
-  const other = it.source({ turn: turn('other') })
+  const other = it.source({ lock: lock('other') })
   await it.publish(randomUUID(), 'x')
   await until('it is recorded', () => it.recorded.length === 1)
   await one.stop()
@@ -519,7 +519,7 @@ test('a source whose broker was never there stops at once', { skip: false }, asy
       credentials: null,
     },
     gatherer: { submit: () => Promise.reject(new Error('nothing comes')) },
-    turn: { take: async () => ({ release: async () => {} }) },
+    lock: { take: async () => ({ release: async () => {} }) },
     log: { info() {}, warn() {} },
     spans: SPANS,
   })

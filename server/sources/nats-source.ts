@@ -1,12 +1,12 @@
 // Payment changes out of a NATS JetStream stream. A message is acknowledged only when its change is on
-// disk, or when what is wrong with it has reached the dead letters. Changes of one payment are applied
-// in stream order, also across restarts and take-overs:
-//   - one process consumes at a time (`turn`), so that no two apply messages of one payment at once;
+// disk, or when it is stored as a dead letter. Changes of one payment are applied in stream order, also
+// across restarts and take-overs:
+//   - one process consumes at a time (`lock`), so that no two apply messages of one payment at once;
 //   - a payment's next message is submitted only when the server has confirmed the ack of the one
-//     before, so what is redelivered is never older than what was applied last;
+//     before, so a redelivered message is never older than what was applied last;
 //   - a term (nats-term.ts) begins by gathering what an earlier one has left unacknowledged, and applies
 //     that first.
-// Whatever goes wrong ends the term: what is unfinished is handed back, and a new term begins later.
+// Any failure ends the term: unfinished messages are handed back, and a new term begins later.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -22,7 +22,7 @@ const SPANS: NatsSpans = {
   pullExpiresMs: 5_000,
   restMs: 500,
   restMsMax: 30_000,
-  turnEveryMs: 5_000,
+  lockEveryMs: 5_000,
 }
 
 const CLOSE_MS_MAX = 2_000
@@ -43,12 +43,12 @@ export class NatsSource {
     this.#spans = { ...SPANS, ...options.spans }
   }
 
-  /** Returns at once: whether the broker is there or not, it goes on asking. */
+  /** Returns at once; connects in the background, and retries while the broker is away. */
   start(): void {
     this.#running ??= this.#run()
   }
 
-  /** No new message is taken; those under way end and are acknowledged; the rest is handed back. */
+  /** Takes no new message; those under way end and are acknowledged; the rest is handed back. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#wakeUp?.()
@@ -60,9 +60,9 @@ export class NatsSource {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       try {
-        // Not with the turn in hand: another process may well reach the broker.
+        // Without holding the lock, because another process may reach the broker.
         const hasServed = !this.#isCutOff && (await this.#serve())
-        if (!hasServed) await this.#rest(this.#spans.turnEveryMs)
+        if (!hasServed) await this.#rest(this.#spans.lockEveryMs)
       } catch (error) {
         if (this.#isStopped) return
         this.#options.log.warn({ error: describe(error) }, 'nats.interrupted')
@@ -72,12 +72,12 @@ export class NatsSource {
     }
   }
 
-  /** One term. False: it is another process's turn. */
+  /** One term. False when another process has the lock. */
   async #serve(): Promise<boolean> {
-    const { turn, log, settings } = this.#options
+    const { lock, log, settings } = this.#options
     let term: Term | null = null
     let isLost = false
-    const held = await turn.take(() => {
+    const held = await lock.take(() => {
       isLost = true
       term?.end(new Error('the turn to consume was lost with its database connection'))
     })
@@ -96,14 +96,14 @@ export class NatsSource {
       await term.run()
       return true
     } finally {
-      // Failures follow each other only where nothing was achieved in between.
+      // Failures count as in a row only if no message was settled in between.
       if (term?.hasSettled) this.#failures = 0
       this.#term = null
       await held.release()
     }
   }
 
-  /** Waits as long as it takes for the first connection; later ones the driver makes by itself. */
+  /** Waits without limit for the first connection; the driver makes later ones by itself. */
   async #connect(): Promise<NatsConnection | null> {
     const connection = await connectToNats(this.#options.settings)
     if (this.#isStopped) {
@@ -115,8 +115,8 @@ export class NatsSource {
   }
 
   /**
-   * A term ends with its connection, although the driver connects again: what was on its way is lost, and
-   * the server sends it again only when its ack wait is over. Going on would apply younger messages first.
+   * A term ends with its connection, although the driver reconnects: messages on their way are lost, and the
+   * server sends them again only when their ack wait is over. Going on would apply younger messages first.
    */
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
@@ -142,7 +142,7 @@ export class NatsSource {
   }
 }
 
-/** What was said last is sent, if the broker is there. */
+/** Sends what is buffered, if the broker is there. */
 async function close(connection: NatsConnection | null): Promise<void> {
   if (connection === null) return
   const patience = delay(CLOSE_MS_MAX, undefined, { ref: false })

@@ -1,5 +1,5 @@
-// One term of the NATS source: from taking the turn to the first failure, the loss of the connection, or
-// the stop. What is unfinished at its end is handed back.
+// One term of the NATS source: from taking the lock to the first failure, the loss of the connection, or the
+// stop. Messages that are unfinished at its end are handed back.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { JetStreamError, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
@@ -13,10 +13,10 @@ import type { PullConsumer } from './nats-connection.ts'
 import type { NatsSourceOptions, NatsSpans } from './nats-source-options.ts'
 import { PaymentChains } from './payment-chains.ts'
 
-/** A mistake of ours may be a passing one: so often it is tried again before it is put aside. */
+/** A failure of ours may be temporary: a message is tried this often before it is a dead letter. */
 const TRIES_MAX = 5
 const LEFTOVERS_EXPIRE_MS = 1_000
-/** A server sends again what was not acknowledged a little after its time. */
+/** How late after its ack wait a server may send a message again. */
 const LATE_MS = 2_000
 const LOOK_AGAIN_MS = 100
 
@@ -51,7 +51,7 @@ export class Term {
     })
   }
 
-  /** Called from anywhere, once or more often: only the first failure counts. */
+  /** May be called more than once: only the first failure counts. */
   end(failure: Error | null): void {
     this.#failure ??= this.#isEnded ? null : failure
     this.#isEnded = true
@@ -80,8 +80,8 @@ export class Term {
   }
 
   /**
-   * What an earlier term has left comes again when the server has given up waiting for it, and new
-   * messages may come before. So all are held until nothing is missing, and go in stream order.
+   * Unacknowledged messages of an earlier term come again when their ack wait is over, and new messages may
+   * come before them. So all are held until none is missing, and then submitted in stream order.
    */
   async #takeLeftovers(): Promise<void> {
     const manager = await jetstreamManager(this.#connection, { checkAPI: false })
@@ -92,7 +92,7 @@ export class Term {
     this.#options.log.info({ count: missing }, 'nats.waiting-for-leftovers')
     const allAreBackAtMs = performance.now() + this.#spans.ackWaitMs + LATE_MS
     while (missing > 0 && !this.#isEnded) {
-      // Once all of them must be back they come before anything new, and whatever their size they fit: an
+      // Once all of them must be back they come before anything new, and they fit whatever their size: an
       // earlier term had them in hand, within the same bounds.
       const areBack = performance.now() > allAreBackAtMs
       const asked = areBack ? missing : Math.min(missing, this.#inHand.room())
@@ -104,9 +104,9 @@ export class Term {
   }
 
   /**
-   * Asks for so many messages, and takes each as it comes. By number alone: asked by bytes, the driver waits
-   * for bytes that the server, done after 100 messages, will never send. It is never broken off in the
-   * middle of a term: what is on its way would come again behind younger ones.
+   * Asks for a number of messages, and takes each as it comes. Not by bytes: the driver would wait for bytes
+   * that the server, done after 100 messages, will never send. A pull is never broken off in the middle of a
+   * term: messages on their way would come again after younger ones.
    */
   async #pull(
     messagesMax: number,
@@ -114,7 +114,7 @@ export class Term {
     take: (message: JsMsg) => void,
   ): Promise<void> {
     const messages = await this.#consumer.fetch({ max_messages: messagesMax, expires: expiresMs })
-    // Those that are here already still come out behind the stop.
+    // Messages that have already arrived still come out after the stop.
     this.#stopPulling = () => messages.stop()
     try {
       if (this.#isEnded) messages.stop()
@@ -136,7 +136,7 @@ export class Term {
   #submit(message: JsMsg): void {
     const read = readPaymentMessage(message.subject, message.data)
     this.#chains.add(read.paymentId, async () => {
-      // Behind one that failed, or after the end: it goes back, in its place.
+      // After one that failed, or after the end, the message goes back in its order.
       if (this.#isEnded) return
       try {
         await this.#record(message, read)
@@ -157,13 +157,13 @@ export class Term {
         'nats.dead-lettered',
       )
     }
-    // Confirmed: an ack that got lost would bring the message back behind later ones of its payment.
+    // Wait for the confirmation: after a lost ack the message would come back after later ones of its payment.
     if (!(await message.ackAck({ timeout: 5_000 }))) throw new Error('an ack was not confirmed')
     this.#options.onMessage?.(refused === null ? 'recorded' : 'dead-lettered')
   }
 
-  /** A payment that another transaction holds, or a queue that is full: it waits here, and with it only
-   *  the later messages of its payment. */
+  /** For a payment that another transaction holds, or a full queue, it waits here; only later messages of
+   *  the same payment wait with it. */
   async #write({ change }: PaymentMessage): Promise<ServiceError | null> {
     if (change === null) return null
     for (;;) {
@@ -179,7 +179,7 @@ export class Term {
     this.#onSettled?.()
   }
 
-  /** When one of those in hand is done, or the term has ended. */
+  /** Resolves when a message in hand is settled, or the term has ended. */
   #settled(): Promise<void> {
     return new Promise((resolve) => {
       this.#onSettled = resolve
@@ -187,14 +187,14 @@ export class Term {
     })
   }
 
-  /** Not waited for: those that it does not reach come again when their ack wait is over. */
+  /** Does not wait for replies: messages whose nak is lost come again when their ack wait is over. */
   #handBack(): void {
     for (const message of this.#inHand.values()) message.nak(this.#spans.restMs)
     this.#inHand.clear()
   }
 }
 
-/** To the server too many are unacknowledged: no failure, there is just no room. */
+/** The server's limit on unacknowledged messages is reached: no failure, only no room. */
 function isFull(error: unknown): boolean {
   return error instanceof JetStreamError && /exceed/i.test(error.message)
 }

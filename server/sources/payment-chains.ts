@@ -1,5 +1,5 @@
-// Work in line: of one payment one thing at a time and in order, of different payments all at once.
-// What has no payment waits for nobody.
+// Runs work of one payment one after the other and in order, of different payments at once. Work without a
+// payment does not wait.
 
 export class PaymentChains {
   readonly #last = new Map<string, Promise<void>>()
@@ -17,7 +17,7 @@ export class PaymentChains {
     })
   }
 
-  /** When everything that was added has ended. */
+  /** Resolves when everything that was added has ended. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
