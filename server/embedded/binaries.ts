@@ -1,5 +1,5 @@
-// Where PostgreSQL's programs are. They come with the npm package, one package per platform. When
-// root installed them where the database's user cannot go (a clone in /root), they are copied.
+// Finds PostgreSQL's programs. They come with the npm package, one package per platform. If root
+// installed them where the database's user has no access (a clone in /root), they are copied.
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -60,9 +60,9 @@ function canRun(binaries: Binaries, runAs: RunAs, runDir: string): boolean {
   return spawnSync(binaries.postgres, ['--version'], spawnIn(runDir, runAs)).status === 0
 }
 
-// About 60 MB, gone again with the run directory. The sticky bit asks cleaners of /tmp to leave the
+// About 60 MB, removed with the run directory. The sticky bit asks cleaners of /tmp to leave the
 // files alone (XDG base directories): backends load libraries for as long as the server runs.
-// Synchronous, because a thousand small files take half the time so, and nothing else waits yet.
+// Synchronous, because this halves the time for a thousand small files, and nothing else waits yet.
 function copyPrograms(from: string, to: string): void {
   mkdirSync(to)
   chmodSync(to, 0o755)

@@ -1,5 +1,5 @@
-// The cluster `<data dir>/pg`: made once, never half. It is built in a folder beside it and renamed
-// when it is whole and on disk; the password lies inside, so that the two cannot be parted.
+// The cluster `<data dir>/pg`: made once, never half. It is built in a folder beside it and renamed when
+// it is complete and on disk; the password lies inside, so that the two cannot be separated.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ const MAJOR_VERSION = '18'
 const PASSWORD_FILE = 'paybell.password'
 const UNFINISHED = 'pg.unfinished-'
 
-/** How the cluster was found: new, shut down in order, or left behind by a crash. */
+/** How the cluster was found: new, shut down in order, or left by a crash. */
 export type ClusterState = 'fresh' | 'clean' | 'crashed'
 
 export interface Cluster {
@@ -45,7 +45,7 @@ export interface ClusterTools {
   runDir: string
   runAs: RunAs
   binaries: Binaries
-  /** False for a throw-away cluster: nobody will miss it after a power cut. */
+  /** False for a throw-away cluster, which a power cut may destroy. */
   sync: boolean
 }
 
@@ -74,7 +74,7 @@ async function createCluster(tools: ClusterTools, dir: string): Promise<string> 
 }
 
 async function runInitdb(tools: ClusterTools, folder: string, password: string): Promise<void> {
-  // The run directory is the one place that only this user, and not the public, can read.
+  // Only this user can read the run directory.
   const passwordFile = join(tools.runDir, 'password')
   await writeDurably(passwordFile, password, tools.runAs)
   const initdb = spawn(

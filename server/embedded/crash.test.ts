@@ -1,5 +1,5 @@
-// Kill -9 of the program and of the server: no committed row is lost, nothing is left behind, and
-// the next start always comes. Every process killed here was started here.
+// Kill -9 of the program and of the server: no committed row is lost, nothing is left over, and the next
+// start always works. Every process killed here was started here.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { superviseEmbedded } from './supervisor.ts'
 
 const small = { ephemeral: true, sharedBuffersMb: 16, maxConnections: 10, log: () => {} }
 
-// One data directory for all: each test must leave it fit for the next, as life would.
+// One data directory for all: each test must leave it usable for the next.
 const parent = await mkdtemp(join(tmpdir(), 'embedded-test-'))
 const dataDir = join(parent, 'data')
 const clusterDir = join(dataDir, 'pg')
@@ -43,7 +43,7 @@ async function eventually(what: string, holds: () => boolean | Promise<boolean>)
   }
 }
 
-/** A program of its own that holds a database; on SIGINT it asks it something, then stops it. */
+/** A separate program that holds a database; on SIGINT it queries it, then stops it. */
 async function startHolder(t: TestContext) {
   const script = `
     import pg from 'pg'
@@ -56,8 +56,8 @@ async function startHolder(t: TestContext) {
       return (await client.query(sql).finally(() => client.end())).rows[0]
     }
     process.on('SIGINT', async () => {
-      // A server that got the Ctrl-C, too, would have heeded it before a signal that is sent later: once it
-      // has loaded its settings anew, it has heeded all.
+      // A server that also got the Ctrl-C would have handled it before a later signal: once it has reloaded
+      // its settings, it has handled all earlier ones.
       const { loaded } = await ask('select pg_conf_load_time()::text as loaded, pg_reload_conf()')
       let answer
       do answer = await ask('select 42 as answer, pg_conf_load_time()::text as loaded')
@@ -106,7 +106,7 @@ test('a postmaster orphaned by kill -9 is stopped before the next start, and no 
   const busy = new pg.Client({ connectionString: url })
   busy.on('error', () => {})
   await busy.connect()
-  await busy.query('begin; insert into kept values (-1)') // Open, hence owed to nobody.
+  await busy.query('begin; insert into kept values (-1)') // Still open, so it may be lost.
 
   for (const pid of watchdogsOf(holder.pid)) process.kill(pid, 'SIGKILL')
   await killHard(holder)

@@ -1,6 +1,6 @@
-// One Paybell per data directory. The lock is an exclusive SQLite transaction on an empty file,
-// that is, a lock of the kernel: it is taken atomically, ends with the process even after kill -9,
-// and needs no addon. Nobody else in this process may open the file: closing it would unlock it.
+// One Paybell per data directory. The lock is an exclusive SQLite transaction on an empty file, that is,
+// a lock of the kernel: it is taken atomically, ends with the process even after kill -9, and needs no
+// addon. No other code in this process may open the file: closing it would unlock it.
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,7 +9,7 @@ export interface DataDirLock {
   release(): Promise<void>
 }
 
-// A lock that only a forgotten variable refers to would be released by the garbage collector.
+// Keeps the locks reachable: the garbage collector would otherwise release them.
 const held = new Set<DatabaseSync>()
 const SQLITE_BUSY = 5
 
@@ -19,7 +19,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   if (lock === undefined) throw new Error(inUseMessage(dataDir, await readHolder(holderFile)))
   held.add(lock)
   await chmod(join(dataDir, 'lock'), 0o600)
-  // Only for the message above: the lock is what decides. One left by a killed root is replaced.
+  // Only for the message above; the lock decides. A file left by a killed root process is replaced.
   await rm(holderFile, { force: true })
   await writeFile(holderFile, `${process.pid}\n`, { mode: 0o600 })
   return {
@@ -34,7 +34,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
 function takeLock(dataDir: string): DatabaseSync | undefined {
   try {
     const database = new DatabaseSync(join(dataDir, 'lock'), { timeout: 0 })
-    // In memory, or SQLite would leave a journal behind that a crash turns into litter.
+    // In memory, or a crash would leave a journal of SQLite in the folder.
     database.exec('pragma journal_mode = memory; begin exclusive')
     return database
   } catch (cause) {

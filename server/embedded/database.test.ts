@@ -22,7 +22,7 @@ import { findProcesses } from './leftovers.ts'
 import { chooseRunAs } from './run-as.ts'
 import { makeRunDir, removeRunDir } from './run-dir.ts'
 
-// One data directory for most tests, one after the other: only a first start takes its time.
+// One data directory for most tests, one after the other: only a first start is slow.
 const parent = await mkdtemp(join(tmpdir(), 'embedded-test-'))
 const dataDir = join(parent, 'data')
 const started: EmbeddedDatabase[] = []
@@ -88,7 +88,7 @@ test('a second start on a live data directory refuses, naming the holder, and ha
     assert.match(error.message, /PAYBELL_DATA_DIR/)
     return true
   })
-  // The refusal must not have dropped the lock of this very process either.
+  // The refusal must not have dropped the lock of this process either.
   await assert.rejects(start(), /in use/)
   assert.equal((await query(first, 'select 1 as one')).rows[0].one, 1)
 })
@@ -118,7 +118,7 @@ test('a cluster that a crash left half-made is thrown away, a foreign folder is 
 test('a recycled pid in postmaster.pid neither blocks the start nor gets its process killed', async () => {
   const first = await start()
   await first.stop()
-  // This process lives, belongs to us, and is no postgres.
+  // This process is alive, belongs to us, and is no postgres.
   const lines = [process.ppid, join(dataDir, 'pg'), 1, 5432, '/tmp', '', '', 'ready', '']
   await writeFile(join(dataDir, 'pg', 'postmaster.pid'), lines.join('\n'))
   const second = await start()
@@ -126,7 +126,7 @@ test('a recycled pid in postmaster.pid neither blocks the start nor gets its pro
   assert.ok(process.kill(process.ppid, 0))
 })
 
-test("a failed start says what PostgreSQL's log says, and leaves nothing behind", async () => {
+test("a failed start says what PostgreSQL's log says, and leaves nothing over", async () => {
   const first = await start()
   await first.stop()
   const config = join(dataDir, 'pg', 'postgresql.conf')

@@ -26,24 +26,24 @@ import { connectionUrl, type Listening, type ServerSettings, serverArguments } f
 export interface EmbeddedOptions extends ServerSettings {
   dataDir: string
   log: Log
-  /** The server ended though nobody asked it to: call restart(), or use superviseEmbedded. */
+  /** The server ended unasked: call restart(), or use superviseEmbedded. */
   onExit?: ((exit: PostmasterExit) => void) | undefined
   /** Default: 5 minutes, since a crash may leave gigabytes of WAL to replay. */
   readyTimeoutMs?: number | undefined
   /** A throw-away cluster for tests: made without waiting for the disk. */
   ephemeral?: boolean | undefined
-  /** Beside the server's own, which has nothing of the caller's: for tests. */
+  /** Added to the server's environment, which has nothing of the caller's: for tests. */
   environment?: Readonly<Record<string, string>> | undefined
 }
 
 export interface EmbeddedDatabase {
   /** For `pg`; stays the same across restarts, not across starts. */
   url: string
-  /** Such as 18.4. */
+  /** For example 18.4. */
   version: string
   pid: number | undefined
   startedInMs: number
-  /** A new cluster, one that was stopped in order, or one that a crash had left behind. */
+  /** A new cluster, one that was stopped in order, or one that a crash has left. */
   tookOver: 'fresh' | 'clean' | 'recovered'
   /** Starts the server again under the same url. Fails like the first start, and after stop(). */
   restart(): Promise<void>
@@ -62,7 +62,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   try {
     await server.start()
   } catch (error) {
-    await server.stop().catch(() => {}) // The first error is the one to tell.
+    await server.stop().catch(() => {}) // The first error is the one to report.
     throw error
   }
   server.startedInMs = Math.round(performance.now() - startedAt)
@@ -83,7 +83,7 @@ class EmbeddedServer implements EmbeddedDatabase {
   #serverLog: ServerLog | undefined
   #plan: LaunchPlan | undefined
   #postmaster: Postmaster | undefined
-  #turn: Promise<unknown> = Promise.resolve()
+  #lastWork: Promise<unknown> = Promise.resolve()
   #stopped: Promise<void> | undefined
 
   constructor(options: EmbeddedOptions, dataDir: string, lock: DataDirLock) {
@@ -127,7 +127,7 @@ class EmbeddedServer implements EmbeddedDatabase {
   }
 
   restart(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#oneAtATime(async () => {
       if (this.#stopping.signal.aborted) throw new Error('The embedded database has been stopped')
       await this.#end()
       if (this.#plan) await this.#launch(this.#plan)
@@ -137,7 +137,7 @@ class EmbeddedServer implements EmbeddedDatabase {
 
   stop(): Promise<void> {
     this.#stopping.abort()
-    this.#stopped ??= this.#inTurn(async () => {
+    this.#stopped ??= this.#oneAtATime(async () => {
       await this.#end()
       await removeRunDir(this.#dataDir)
       await this.#serverLog?.close()
@@ -154,7 +154,7 @@ class EmbeddedServer implements EmbeddedDatabase {
     this.#postmaster = await launchPostmaster(plan)
   }
 
-  // Only once a start has succeeded: until then its failure is the answer, and onExit stays silent.
+  // Called only once a start has succeeded: until then the start itself fails, and onExit is not called.
   #watch(): void {
     const postmaster = this.#postmaster
     void postmaster?.exited.then((exit) => {
@@ -172,7 +172,7 @@ class EmbeddedServer implements EmbeddedDatabase {
     await endProcessesIn(clusterDirOf(this.#dataDir), this.#options.log)
   }
 
-  /** The first query: the version, and proof that nobody turned durability off. */
+  /** The first query: reads the version, and checks that durability is on. */
   async #inspect(): Promise<void> {
     const client = new pg.Client({ connectionString: this.url })
     client.on('error', () => {}) // A server that dies now fails the query, and so the start.
@@ -187,10 +187,10 @@ class EmbeddedServer implements EmbeddedDatabase {
     }
   }
 
-  // Start, restart and stop never overlap; a failed turn does not hinder the next.
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work)
-    this.#turn = result.catch(() => {})
+  // Start, restart and stop never overlap; a failed one does not hinder the next.
+  #oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#lastWork.then(work)
+    this.#lastWork = result.catch(() => {})
     return result
   }
 }
@@ -204,7 +204,7 @@ async function chooseListening(runDir: string): Promise<Listening> {
   return { kind: 'tcp', port }
 }
 
-/** Inside a container its limit counts, not the memory of the machine. */
+/** Inside a container the container's limit counts, not the memory of the machine. */
 function memoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 }

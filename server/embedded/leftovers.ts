@@ -1,6 +1,6 @@
-// What a crash left running or lying in the cluster. Two servers on one cluster would destroy it, so
-// every process of ours is gone before the next start; a process that merely got the number of a
-// dead postmaster is neither killed nor waited for.
+// Cleans up what a crash has left in the cluster. Two servers on one cluster would destroy it, so every
+// process of ours is gone before the next start; a process that merely got the number of a dead
+// postmaster is neither killed nor waited for.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -19,7 +19,7 @@ export async function endProcessesIn(folder: string, log: Log): Promise<boolean>
   if (pids.length === 0) return false
   const postmaster = pids.find((pid) => pid === readPostmasterPid(folder))
   log({ msg: 'embedded.leftovers-found', folder, postmaster, processes: pids.length })
-  // With a postmaster: an orderly, fast shutdown. Without one its children have nothing to finish.
+  // A postmaster gets a fast, orderly shutdown. Without one its children have nothing to finish.
   if (postmaster !== undefined) {
     send(postmaster, 'SIGINT')
     if (await areGone(folder, FAST_MS)) return true
@@ -33,8 +33,8 @@ export async function endProcessesIn(folder: string, log: Log): Promise<boolean>
   )
 }
 
-/** To be called when nothing runs on the folder. PostgreSQL removes the file of a dead postmaster
- *  by itself, but trusts one whose number now belongs to some other process of the same user. */
+/** Call when nothing runs on the folder. PostgreSQL removes the file of a dead postmaster by itself, but
+ *  trusts one whose number now belongs to some other process of the same user. */
 export async function removeStalePidFile(folder: string, log: Log): Promise<void> {
   const pid = readPostmasterPid(folder)
   if (pid === undefined || !isAlive(pid)) return
@@ -52,15 +52,15 @@ function readPostmasterPid(folder: string): number | undefined {
   }
 }
 
-/** Every process of PostgreSQL works inside its cluster. That is a surer sign than a number in a
- *  file, and it finds the children that outlive a killed postmaster for a second or two. */
+/** Every process of PostgreSQL has its cluster as working directory. That is more reliable than a number
+ *  in a file, and it finds the children that outlive a killed postmaster for a second or two. */
 export function findProcesses(folder: string): number[] {
   if (process.platform === 'linux') {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
     return pids.filter((pid) => worksIn(pid, folder)).map(Number)
   }
-  // Elsewhere: the postmaster alone, by its command line. Its children are left to PostgreSQL's own
-  // check of the shared memory, which refuses to start while they are there.
+  // Other systems: only the postmaster, by its command line. Its children are left to PostgreSQL's own
+  // check of the shared memory, which refuses to start while they exist.
   const pid = readPostmasterPid(folder)
   return pid !== undefined && commandOf(pid).includes(folder) ? [pid] : []
 }
@@ -73,7 +73,7 @@ function worksIn(pid: string, folder: string): boolean {
     const wanted = statSync(folder, { bigint: true })
     return found.ino === wanted.ino && found.dev === wanted.dev
   } catch {
-    return false // It has ended, or belongs to somebody else.
+    return false // It has ended, or belongs to another user.
   }
 }
 

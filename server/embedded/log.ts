@@ -1,3 +1,3 @@
-// Where the embedded database tells what it does: one line each, handed in by its user.
+// The log of the embedded database: one line per event, written by a function that its user passes in.
 
 export type Log = (line: { msg: string } & Record<string, unknown>) => void

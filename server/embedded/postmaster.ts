@@ -1,5 +1,5 @@
-// One run of the server, from its start to its end. It has a session of its own: a Ctrl-C in the
-// terminal reaches Paybell, which still needs its database, and not PostgreSQL.
+// One server process, from its start to its end. It has a session of its own: a Ctrl-C in the terminal
+// reaches Paybell, which still needs its database, and not PostgreSQL.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -32,7 +32,7 @@ export interface LaunchPlan {
   serverLog: ServerLog
   readyTimeoutMs: number
   environment: Readonly<Record<string, string>>
-  /** Aborted when nobody waits for the server any more. */
+  /** Aborted when the server is no longer needed. */
   signal: AbortSignal
 }
 
@@ -67,10 +67,10 @@ export async function launchPostmaster(plan: LaunchPlan): Promise<Postmaster> {
 async function spawnPostmaster(plan: LaunchPlan): Promise<Postmaster> {
   const { binaries, clusterDir, runAs, serverLog } = plan
   const args = ['-D', folderArgument(clusterDir, runAs), ...plan.arguments]
-  const place = spawnIn(clusterDir, runAs)
+  const spawnOptions = spawnIn(clusterDir, runAs)
   const child = spawn(binaries.postgres, args, {
-    ...place,
-    ...(place.env && { env: { ...place.env, ...plan.environment } }),
+    ...spawnOptions,
+    ...(spawnOptions.env && { env: { ...spawnOptions.env, ...plan.environment } }),
     detached: true,
     stdio: ['ignore', serverLog.fd, serverLog.fd],
     windowsHide: true,
@@ -78,7 +78,7 @@ async function spawnPostmaster(plan: LaunchPlan): Promise<Postmaster> {
   const exited = once(child, 'exit').then(([code, signal]): PostmasterExit => ({ code, signal }))
   exited.catch(() => {}) // A program that cannot be run at all is reported by the next line.
   await once(child, 'spawn')
-  // The database alone must not keep a program alive that has nothing else to do.
+  // The database must not keep a program alive that has nothing else to do.
   child.unref()
   const pid = child.pid as number
   const watchdog = startWatchdog(pid, clusterDir, plan.runDir)
@@ -97,8 +97,8 @@ async function spawnPostmaster(plan: LaunchPlan): Promise<Postmaster> {
   }
 }
 
-/** Undefined when it is ready, else what went wrong. PostgreSQL writes its state into the eighth
- *  line of postmaster.pid; to read it costs less than to try connections. */
+/** Undefined when it is ready, else what went wrong. PostgreSQL writes its state into the eighth line of
+ *  postmaster.pid; reading it is cheaper than trying connections. */
 async function waitUntilReady(
   postmaster: Postmaster,
   plan: LaunchPlan,

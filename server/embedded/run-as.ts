@@ -1,6 +1,6 @@
 // PostgreSQL refuses to run as root. Started by root, it runs as the owner of the cluster, and a new
-// cluster belongs to `nobody`: the account `postgres`, where there is one, owns the machine's other
-// databases, and a sandbox has no business with their files.
+// cluster belongs to the account `nobody`, not to `postgres`, which may own the machine's other
+// databases: a sandbox must not have access to their files.
 import { spawnSync } from 'node:child_process'
 import { lchown, lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,12 +10,12 @@ export type RunAs = { uid: number; gid: number } | undefined
 
 /** What `spawn` needs to run a program of PostgreSQL inside a folder, as that user. */
 export function spawnIn(folder: string, runAs: RunAs) {
-  // The environment stays out: PGDATA, PGOPTIONS or a locale of the caller would change the server.
+  // Without the caller's environment: its PGDATA, PGOPTIONS or locale would change the server.
   const env = process.platform === 'win32' ? undefined : { LC_ALL: 'C' }
   return { cwd: folder, ...(env && { env }), ...runAs }
 }
 
-/** The same folder, as an argument. Node enters the working directory before it gives root up, so
+/** The same folder, as an argument. Node changes to the working directory before it drops root, so
  *  /proc/self/cwd reaches a cluster below a folder that the user may not enter, such as /root. */
 export function folderArgument(folder: string, runAs: RunAs): string {
   return runAs && process.platform === 'linux' ? '/proc/self/cwd' : folder
@@ -39,8 +39,8 @@ async function ownerOf(clusterDir: string): Promise<RunAs> {
   return cluster && cluster.uid !== 0 ? { uid: cluster.uid, gid: cluster.gid } : undefined
 }
 
-/** Root working in someone's folder: the cluster becomes theirs, so that they can start it too.
- *  `initdb` looks its user up, hence only accounts that have an entry. */
+/** If root works in another user's folder, the cluster becomes that user's, who can then start it too.
+ *  Only for accounts with an entry, because `initdb` looks its user up. */
 async function newOwner(dataDir: string): Promise<RunAs> {
   const accounts = parsePasswd(await readFile('/etc/passwd', 'utf8'))
   const owner = accounts.get((await stat(dataDir)).uid)
@@ -49,7 +49,7 @@ async function newOwner(dataDir: string): Promise<RunAs> {
   return chosen && { uid: chosen.uid, gid: chosen.gid }
 }
 
-// A container may have taken the right away, or know no other user than root.
+// A container may lack the right to change users, or know no other user than root.
 function canBecome(runAs: RunAs): boolean {
   return spawnSync('/bin/sh', ['-c', ':'], { ...runAs, cwd: '/' }).status === 0
 }
@@ -75,7 +75,7 @@ export async function giveTree(path: string, runAs: RunAs): Promise<void> {
   }
 }
 
-/** Files that root makes in someone's folder become theirs: they may start Paybell there next. */
+/** Files that root makes in another user's folder become that user's, who may start Paybell there next. */
 export async function giveToOwnerOf(folder: string, names: string[]): Promise<void> {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = await stat(folder)

@@ -1,6 +1,7 @@
-// A private folder in /tmp for one run: the socket, and the programs if they had to be copied. Its
-// path is short, because that of a Unix socket may have 103 bytes (107 on Linux), and a data
-// directory may well lie deeper. The data directory remembers it, so that a crash leaves no litter.
+// The run directory: a private folder in /tmp from start to stop, for the socket and for programs that
+// had to be copied. Its path is short, because that of a Unix socket may have 103 bytes (107 on Linux),
+// and a data directory may lie deeper. The data directory stores the path, so that the next start can
+// remove the folder after a crash.
 import { chmod, lchown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -24,10 +25,10 @@ export async function makeRunDir(dataDir: string, runAs: RunAs): Promise<string>
   throw new Error(`PostgreSQL needs a folder for its socket; too deep or closed to it: ${tried}`)
 }
 
-/** Removes the folder of the last run, if there is one. */
+/** Removes the folder of the last start, if there is one. */
 export async function removeRunDir(dataDir: string): Promise<void> {
   const dir = await readFile(memoryOf(dataDir), 'utf8').catch(() => '')
-  // Whoever can write into the data directory must not thereby choose what root deletes.
+  // A user who can write into the data directory must not choose what root deletes.
   if (basename(dir).startsWith(PREFIX) && bases().includes(dirname(dir))) {
     await rm(dir, { recursive: true, force: true, maxRetries: 3 })
   }

@@ -21,7 +21,7 @@ export interface ServerLog {
 export async function openServerLog(dataDir: string): Promise<ServerLog> {
   const path = join(dataDir, 'pg.log')
   const flags = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR
-  // Root may work in another user's folder: a link there must not lead it elsewhere.
+  // Root may work in another user's folder: it must not follow a link there.
   const handle = await open(path, flags | (constants.O_NOFOLLOW ?? 0), 0o600)
   await bound(handle, path)
   const timer = setInterval(() => bound(handle, path).catch(() => {}), CHECK_EVERY_MS).unref()

@@ -1,7 +1,7 @@
-// How the embedded PostgreSQL is set. Pure. The settings are given on the command line, so that a
-// newer Paybell changes them without touching the cluster. Durability is never traded for speed:
-// the sandbox keeps the promise that production keeps. What production gets of each of them is in a table
-// of docs/operations.md, which a test holds to this file.
+// The settings of the embedded PostgreSQL. Pure. They are given on the command line, so that a newer
+// Paybell changes them without touching the cluster. Durability is never traded for speed: the sandbox
+// keeps the same promise as production. A table of docs/operations.md says what production should set,
+// and a test compares it with this file.
 
 /** Where the server listens: never on a network that another machine could reach. */
 export type Listening = { kind: 'socket'; dir: string } | { kind: 'tcp'; port: number }
@@ -45,10 +45,10 @@ export function serverArguments(
     autovacuum_naptime: '10s',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Statements carry payments: their text has no place in a log file.
+    // Statements carry payments, so their text must not be logged.
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',
-    // Set and not left alone, so that an edited postgresql.conf cannot turn them off.
+    // Set explicitly, so that an edited postgresql.conf cannot switch them off.
     fsync: settings.unsafeFsyncOffForTests ? 'off' : 'on',
     full_page_writes: settings.unsafeFsyncOffForTests ? 'off' : 'on',
     synchronous_commit: 'on',

@@ -1,5 +1,5 @@
-// Keeps the embedded database up: when it dies it is started again under the same url, at once and
-// then with growing pauses, until stop(). Meanwhile connections fail and the service answers 503.
+// Keeps the embedded database up: when it dies it is started again under the same url, at once and then
+// with growing pauses, until stop(). Until it is back, connections fail and the service answers 503.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from './database.ts'
 
@@ -9,7 +9,7 @@ export interface SuperviseOptions extends Omit<EmbeddedOptions, 'onExit'> {
 }
 
 const PAUSE_MS_MAX = 10_000
-/** A server that lived this long did not die of its start: the pauses begin anew. */
+/** A server that lived this long did not die of its start: the pauses begin again at 0. */
 const SETTLED_MS = 10_000
 
 /** The pause before the n-th start in a row, counted from 1: 0, 0.5, 1, 2, 4, 8, 10, 10, … s. */
