@@ -41,8 +41,7 @@ export class AttemptCounter {
     this.#isChanged = true
     this.#hasEnded ||= isDelivered
     const bucket = durationBucket(durationMs)
-    if (this.#steps.length === 0 || endedAtMs >= nextAtMs(this.#steps[0]))
-      this.#renewSteps(endedAtMs)
+    if (this.#steps.length === 0 || endedAtMs >= nextAtMs(this.#steps[0])) this.#roll(endedAtMs)
     for (const step of this.#steps) {
       step.attempts++
       if (isDelivered) step.delivered++
@@ -64,7 +63,7 @@ export class AttemptCounter {
   }
 
   /** Replaces steps whose time is over with current ones. */
-  #renewSteps(nowMs: number): void {
+  #roll(nowMs: number): void {
     this.#steps = STEP_SECONDS.map((stepSeconds, index) => {
       const current = this.#steps[index]
       if (current !== undefined && nowMs < nextAtMs(current)) return current
