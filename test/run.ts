@@ -12,6 +12,7 @@ import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
 import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
 import { note, type Outcome, tell } from './outcomes.ts'
+import { makeCluster } from './support/made-cluster.ts'
 import type { TestNews } from './support/test-events.ts'
 import { makeTemplate, startTestServer } from './support/test-server.ts'
 
@@ -54,7 +55,11 @@ async function setUp(): Promise<void> {
   const compiled = await mkdtemp(join(tmpdir(), 'paybell-compiled-'))
   cleanUps.push(() => rm(compiled, { recursive: true, force: true }))
   process.env.NODE_COMPILE_CACHE = compiled
-  await Promise.all([openServer(), names.includes('waiting') && openBrowser()])
+  await Promise.all([
+    openServer(),
+    names.includes('waiting') && openBrowser(),
+    names.some((name) => name === 'waiting' || name === 'slow') && openCluster(),
+  ])
 }
 
 /** A server that was handed in is its owner's to stop. */
@@ -70,6 +75,10 @@ async function openBrowser(): Promise<void> {
   await buildConsole()
   const browser = await shareChromium()
   if (typeof browser !== 'string') cleanUps.push(() => browser.close())
+}
+
+async function openCluster(): Promise<void> {
+  cleanUps.push(await makeCluster())
 }
 
 async function runGroups(when: Group['when']): Promise<void> {

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { startSandbox } from '../support/sandbox.ts'
+import { makeDataDir, startSandbox } from '../support/sandbox.ts'
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 
@@ -24,7 +24,7 @@ test('README: one sentence, then the two commands', () => {
 })
 
 test('README: the walk leads to a signed callback that verifies', async (t) => {
-  const sandbox = await startSandbox(t)
+  const sandbox = await startSandbox(t, { dataDir: await makeDataDir(t) })
   const shell = startShell(t, {
     PAYBELL_DATA_DIR: sandbox.dataDir,
     RECEIVER_PORT: String(await freePort()),

@@ -6,12 +6,12 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller, startSandbox } from '../support/sandbox.ts'
+import { Caller, makeDataDir, startSandbox } from '../support/sandbox.ts'
 
 const KEY = 'a key with spaces, "quotes" and é'
 
 test('from an empty folder to a signed callback, in both dialects', async (t) => {
-  const sandbox = await startSandbox(t)
+  const sandbox = await startSandbox(t, { dataDir: await makeDataDir(t) })
   const receiver = await startReceiver(t)
   const caller = new Caller(sandbox)
 

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../cli/node-flags.ts'
+import { copyCluster } from './made-cluster.ts'
 import type { Owner } from './owner.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -37,13 +38,21 @@ export interface Sandbox extends SandboxFacts, Spawned {
   dataDir: string
 }
 
+/** Empty: the sandbox makes everything itself, as at a newcomer's first start. */
 export async function makeDataDir(t: Owner): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'paybell-sandbox-'))
   t.after(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
   return dir
 }
 
+async function makeDataDirWithCluster(t: Owner): Promise<string> {
+  const dir = await makeDataDir(t)
+  await copyCluster(dir)
+  return dir
+}
+
 export interface SandboxOptions {
+  /** Without it, one of its own, in which the database's cluster lies already. */
   dataDir?: string
   env?: Record<string, string>
   /** Instead of Node running the command itself. */
@@ -88,7 +97,7 @@ export function spawnSandbox(t: Owner, options: SandboxOptions & { dataDir: stri
 }
 
 export async function startSandbox(t: Owner, options: SandboxOptions = {}): Promise<Sandbox> {
-  const dataDir = options.dataDir ?? (await makeDataDir(t))
+  const dataDir = options.dataDir ?? (await makeDataDirWithCluster(t))
   const spawned = spawnSandbox(t, { ...options, dataDir })
   const facts = await Promise.race([
     untilReady(dataDir),
