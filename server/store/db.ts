@@ -34,6 +34,13 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 const STATEMENT_MS_MAX = 9_500
 const ANSWER_MARGIN_MS = 500
 
+/**
+ * For statements that a connection prepares once and keeps a plan for. One that is made while a table is
+ * empty reads all of it, and is kept until the table is analyzed: that of what is owed, after 10,000 changes
+ * (measured: 50 µs a delivery became 350). What is planned each time lifts it: store/snapshot.ts.
+ */
+export const PREPARED = { enable_seqscan: 'off' } as const
+
 export function createPool(options: PoolOptions): pg.Pool {
   const { url, applicationName, statementTimeoutMs = STATEMENT_MS_MAX } = options
   const finder = new HostFinder(addressOf(url).urls)
@@ -44,6 +51,7 @@ export function createPool(options: PoolOptions): pg.Pool {
         applicationName,
         finder,
         settings: {
+          ...PREPARED,
           statement_timeout: statementTimeoutMs,
           idle_in_transaction_session_timeout: 30_000,
         },

@@ -197,7 +197,6 @@ async function readPart(
 async function isOwedLittle(db: Db, query: DeliveryQuery): Promise<boolean> {
   if (query.endpointId === null || query.clientKey === null) return false
   const { rows } = await db.query<{ count: number }>({
-    name: 'count-owed-to-endpoint',
     text: `select count(*)::int as count from (
              select from pending_deliveries where endpoint_id = $1 and client_key = $2
              limit $3) as owed`,

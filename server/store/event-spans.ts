@@ -65,7 +65,6 @@ export async function readFirstAcceptedMs(
   payments: readonly PaymentKey[],
 ): Promise<number> {
   const { rows } = await db.query<{ count: number; first: Date | null }>({
-    name: 'read-first-accepted',
     text: `select count(*)::int as count, min(p.accepted_at) as first
            from unnest($1::int[], $2::uuid[]) as k (client_key, payment_id)
            join payments p on p.id = k.payment_id and p.client_key = k.client_key`,

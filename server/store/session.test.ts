@@ -4,15 +4,14 @@ import pg from 'pg'
 import { cloneDatabase, testServerUrl } from '../../test/support/database.ts'
 import { startTcpProxy } from '../../test/support/database-proxy.ts'
 import { onServer } from '../../test/support/test-server.ts'
-import { createClient, createPool, isDatabaseAway } from './db.ts'
+import { createClient, createPool, type Db, isDatabaseAway, PREPARED } from './db.ts'
 import { SESSION } from './session.ts'
+import { inSnapshot } from './snapshot.ts'
 
 /** All that a session of ours depends on, the other way round. */
-const CONTRARY: Record<keyof typeof SESSION, string> = {
-  search_path: 'public',
+const CONTRARY: Record<keyof typeof SESSION | keyof typeof PREPARED, string> = {
   enable_seqscan: 'on',
-  enable_hashjoin: 'on',
-  enable_mergejoin: 'on',
+  search_path: 'public',
   jit: 'on',
   random_page_cost: '4',
   timezone: 'Pacific/Chatham',
@@ -44,7 +43,7 @@ function openPool(options: { url?: string; connectionsMax?: number } = {}) {
 
 const IN_FORCE = {
   text: `select lower(name) as name, setting from pg_settings where lower(name) = any($1)`,
-  values: [Object.keys(SESSION)],
+  values: [[...Object.keys(SESSION), ...Object.keys(PREPARED)]],
 }
 
 test('regression: jit is off in our sessions, whatever the server, the database or the role says', async () => {
@@ -58,7 +57,7 @@ test('regression: jit is off in our sessions, whatever the server, the database 
 
 test('every setting of a session is in force from its first statement on, in a crowd, too', async () => {
   const crowd = openPool({ connectionsMax: 8 })
-  const expected = new Map<string, string>(Object.entries(SESSION))
+  const expected = new Map<string, string>(Object.entries({ ...SESSION, ...PREPARED }))
   // As many statements as connections: each is the first of its own.
   const answers = await Promise.all(Array.from({ length: 8 }, () => crowd.query(IN_FORCE)))
   assert.equal(crowd.totalCount, 8)
@@ -69,6 +68,20 @@ test('every setting of a session is in force from its first statement on, in a c
   const timeouts = await crowd.query(`select current_setting('statement_timeout') as statement,
     current_setting('idle_in_transaction_session_timeout') as idle`)
   assert.deepEqual(timeouts.rows, [{ statement: '9500ms', idle: '30s' }])
+})
+
+test('only what a pool prepares is kept from reading whole tables', async () => {
+  const show = async (db: Db) => (await db.query('show enable_seqscan')).rows[0]?.enable_seqscan
+  const one = openPool()
+  assert.equal(await show(one), 'off')
+  // Lists plan for the tables as they are.
+  assert.equal(await inSnapshot(one, show), 'on')
+  assert.equal(await show(one), 'off')
+  // Migrations, the doctor, wake-ups.
+  const client = createClient(url, 'paybell test')
+  await client.connect()
+  assert.equal(await show(client), 'on')
+  await client.end()
 })
 
 test('regression: what the address sets for itself does not take our settings away', async () => {

@@ -16,14 +16,8 @@ export const CONNECT_MS_MAX = 4_000
 /** In force in every session of ours. docs/operations.md has the table of all that matters. */
 export const SESSION = {
   search_path: SCHEMA,
-  // What is owed comes and goes: statistics say "empty" while thousands of rows are there, or have died
-  // there a moment ago, and a plan made for an empty table reads all of it for every batch (measured:
-  // 50 µs a delivery became 350). All our statements look rows up by an index, so nothing else is allowed.
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  // Where a plan cannot do without one of these, it costs 10^10, and PostgreSQL compiles whatever costs
-  // more than 10^5, at each execution: 0.3 to 4 s for a statement that takes 3 ms.
+  // PostgreSQL compiles whatever costs more than 10^5, at each execution: 0.3 to 4 s for a statement that
+  // takes 3 ms. Before version 18, a plan that reads a table although it should not costs 10^10.
   jit: 'off',
   // The plans that were measured are the plans that production gets.
   random_page_cost: '1.1',

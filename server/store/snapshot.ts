@@ -5,13 +5,14 @@
 import type { Pool, QueryConfig, QueryResultRow } from 'pg'
 import { type Db, inTransaction } from './db.ts'
 
+/** Nothing that grows is prepared here: plans are made for tables as they are, and may read one whole. */
+const OPENING =
+  'set transaction isolation level repeatable read, read only; set local enable_seqscan = on'
+
 /** Reads only. */
 export function inSnapshot<T>(pool: Pool, run: (db: Db) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (db) => {
-    const [, result] = await Promise.all([
-      db.query('set transaction isolation level repeatable read, read only'),
-      run(releasing(db)),
-    ])
+    const [, result] = await Promise.all([db.query(OPENING), run(releasing(db))])
     return result
   })
 }

@@ -72,9 +72,11 @@ prepare "cancellations.cancelDeliveries of one" (integer[], uuid[], timestamp wi
 --   for any values: empty, analyzed
 --     Update endpoints
 --       CTE given: LockRows
---         Nested Loop semi with a join filter
---           Index Scan endpoints by endpoints_pkey
---           Function Scan
+--         Sort on e_1.client_key, e_1.id
+--           Hash Join right semi
+--             Function Scan
+--             Hash
+--               Index Scan endpoints by endpoints_by_id
 --       Nested Loop with a join filter
 --         Index Scan endpoints by endpoints_by_id
 --         CTE Scan given

@@ -71,14 +71,14 @@ prepare "console-sessions.deleteSurplus of the first key" as
   delete from console_sessions where digest in (
     select digest from console_sessions where first_key_digest is not null
     order by created_at desc offset 50);
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; full, never analyzed
 --     Delete console_sessions
---       Nested Loop
---         Aggregate
---           Subquery Scan
---             Limit
---               Index Scan console_sessions by console_sessions_of_the_first_key
---         Index Scan console_sessions by console_sessions_pkey (digest)
+--       Hash Join right semi
+--         Subquery Scan
+--           Limit
+--             Index Scan console_sessions by console_sessions_of_the_first_key
+--         Hash
+--           Index Scan console_sessions by console_sessions_pkey
 --   for any values: empty, analyzed
 --     Delete console_sessions
 --       Nested Loop semi with a join filter
@@ -86,6 +86,14 @@ prepare "console-sessions.deleteSurplus of the first key" as
 --         Subquery Scan
 --           Limit
 --             Index Scan console_sessions by console_sessions_of_the_first_key
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Delete console_sessions
+--       Hash Join semi
+--         Index Scan console_sessions by console_sessions_pkey
+--         Hash
+--           Subquery Scan
+--             Limit
+--               Index Scan console_sessions by console_sessions_of_the_first_key
 
 -- console-sessions.findSession: kept as find-console-session
 prepare "console-sessions.findSession" (bytea, timestamp with time zone) as

@@ -4,7 +4,7 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- delivery-details.readAttemptThatDelivered: planned each time
+-- delivery-details.readAttemptThatDelivered: planned each time, with enable_seqscan = on
 prepare "delivery-details.readAttemptThatDelivered" (integer, uuid) as
   select attempts as attempt, attempted_at as at, duration_ms, last_outcome as outcome,
   last_status as status, excerpt
@@ -14,7 +14,7 @@ prepare "delivery-details.readAttemptThatDelivered" (integer, uuid) as
 --   always
 --     Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state)
 
--- delivery-details.readDeliveriesOfEvents: planned each time
+-- delivery-details.readDeliveriesOfEvents: planned each time, with enable_seqscan = on
 prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
   select d.event_id, d.id, d.endpoint_id, d.state from (select d.* from (
       select client_key, id as event_id,
@@ -31,7 +31,7 @@ prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
 --       Function Scan
 --       Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (event_id)
 
--- delivery-details.readDeliveriesOfEvents 2: planned each time
+-- delivery-details.readDeliveriesOfEvents 2: planned each time, with enable_seqscan = on
 prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
   select d.event_id, d.id, d.endpoint_id, d.state from (select d.* from (
       select client_key, id as event_id,
@@ -42,7 +42,7 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
       select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d) as d;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Nested Loop
 --       Function Scan
 --       Append
@@ -56,7 +56,16 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
 --       Append
 --         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
 --         … 8 alike
+--         Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--         … 5 alike
+--   for values given: full, analyzed when empty
+--     Nested Loop
+--       Function Scan
+--       Append
+--         Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
+--         … 7 alike
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--         Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
 --         … 5 alike
 --   for values given: full, analyzed but for what is owed
 --     Nested Loop
@@ -65,20 +74,29 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
 --         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
 --         … 7 alike
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---         … 6 alike
+--         Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--         … 5 alike
 
--- delivery-details.readEarlierAttempts: planned each time
+-- delivery-details.readEarlierAttempts: planned each time, with enable_seqscan = on
 prepare "delivery-details.readEarlierAttempts" (integer, uuid, bigint) as
   select attempt, at, duration_ms, outcome, status, excerpt from earlier_attempts
   where client_key = $1 and delivery_id = $2 and at >= timestamptz '2026-03-09T11:59:31.200Z'
   order by attempt desc, at desc limit $3;
---   always
+--   for values given: full, never analyzed
 --     Limit
 --       Merge Append on earlier_attempts.attempt DESC, earlier_attempts.at DESC
 --         Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --         … 7 alike
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Sort on earlier_attempts.attempt DESC, earlier_attempts.at DESC
+--         Append
+--           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
+--           … 2 alike
+--           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id)
+--           … 5 alike
 
--- delivery-details.readOne of a client: planned each time
+-- delivery-details.readOne of a client: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
@@ -118,7 +136,7 @@ prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
--- delivery-details.readOne of a client 2: planned each time
+-- delivery-details.readOne of a client 2: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
@@ -149,14 +167,14 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
 --     Limit
 --       Nested Loop left
 --         Nested Loop
---           Nested Loop with a join filter
---             Index Scan endpoints by endpoints_pkey (client_key)
---             Materialize
---               Append
---                 Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---                 … 2 alike
---                 Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
---                 … 5 alike
+--           Hash Join
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--               … 2 alike
+--               Seq Scan final_deliveries_<day> filter (finished_at, id, client_key)
+--               … 5 alike
+--             Hash
+--               Index Scan endpoints by endpoints_pkey (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
@@ -168,12 +186,12 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
 --             Append
 --               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
 --               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---               Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
+--               Seq Scan final_deliveries_<day> filter (finished_at, id, client_key)
 --               … 5 alike
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
--- delivery-details.readOne of all: planned each time
+-- delivery-details.readOne of all: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
@@ -188,13 +206,26 @@ prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
   on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id
   where $3::uuid is null or d.account_id = $3
   limit 1;
---   always
+--   for values given: full, never analyzed
+--     Limit
+--       Nested Loop left with a join filter
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Nested Loop
+--               Seq Scan clients
+--               Limit
+--                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--             Memoize
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+--         Seq Scan endpoint_health
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Limit
 --       Nested Loop left
 --         Nested Loop with a join filter
 --           Nested Loop
 --             Nested Loop
---               Index Only Scan clients by clients_pkey
+--               Seq Scan clients
 --               Limit
 --                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --             Memoize
@@ -202,7 +233,7 @@ prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
--- delivery-details.readOne of all 2: planned each time
+-- delivery-details.readOne of all 2: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
@@ -236,7 +267,7 @@ prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
 --             Append
 --               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
 --               … 2 alike
---               Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (id) filter (finished_at)
+--               Seq Scan final_deliveries_<day> filter (finished_at, id)
 --               … 5 alike
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)

@@ -4,17 +4,11 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- delivery-lists.isOwedLittle: kept as count-owed-to-endpoint
+-- delivery-lists.isOwedLittle: planned each time, with enable_seqscan = on
 prepare "delivery-lists.isOwedLittle" (uuid, integer, bigint) as
   select count(*)::int as count from (
     select from pending_deliveries where endpoint_id = $1 and client_key = $2
     limit $3) as owed;
---   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
---     Aggregate
---       Limit
---         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
 --   for values given: full, never analyzed
 --     Aggregate
 --       Limit
@@ -27,8 +21,12 @@ prepare "delivery-lists.isOwedLittle" (uuid, integer, bigint) as
 --       Limit
 --         Bitmap Heap Scan pending_deliveries filter (client_key)
 --           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--     Aggregate
+--       Limit
+--         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
 
--- delivery-lists.readPart of a client: planned each time
+-- delivery-lists.readPart of a client: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
   with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
@@ -58,14 +56,15 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--           Hash Join
+--             Seq Scan endpoints
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--           Index Scan clients by clients_pkey (client_key)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -79,12 +78,13 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
+--           Hash Join
 --             Limit
 --               Nested Loop with a join filter
 --                 CTE Scan part
 --                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed
 --     Sort on d.id DESC
@@ -109,7 +109,7 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of a client 2: planned each time
+-- delivery-lists.readPart of a client 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
   with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
@@ -165,21 +165,25 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
+--           Hash Join
 --             Limit
 --               Nested Loop with a join filter
 --                 CTE Scan part
 --                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
---         Merge Append on d_1.id DESC
---           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
---           … 8 alike
---           Index Scan final_deliveries_<day> by final_deliveries_newest filter (finished_at, client_key)
---           … 5 alike
+--         Sort on d_1.id DESC
+--           Append
+--             Bitmap Heap Scan final_deliveries_<day>
+--               Bitmap Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             … 7 alike
+--             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             Seq Scan final_deliveries_<day> filter (finished_at, client_key)
+--             … 5 alike
 --       CTE reached: Result
 --         InitPlan 3: Aggregate
 --           InitPlan 2: Limit
@@ -189,16 +193,17 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of a kind: planned each time
+-- delivery-lists.readPart of a kind: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
   with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
@@ -248,13 +253,14 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed
 --     Sort on d.id DESC
@@ -279,7 +285,7 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of a kind 2: planned each time
+-- delivery-lists.readPart of a kind 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
   with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
@@ -317,7 +323,7 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_1.id DESC
@@ -325,6 +331,35 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --           … 8 alike
 --           Index Scan final_deliveries_<day> by final_deliveries_newest filter (finished_at, client_key)
 --           … 5 alike
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_1.id DESC
+--           Append
+--             Bitmap Heap Scan final_deliveries_<day>
+--               Bitmap Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             … 7 alike
+--             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             Seq Scan final_deliveries_<day> filter (finished_at, client_key)
+--             … 5 alike
 --       CTE reached: Result
 --         InitPlan 3: Aggregate
 --           InitPlan 2: Limit
@@ -343,7 +378,7 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of a payment: planned each time
+-- delivery-lists.readPart of a payment: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
   with part as materialized (select d.* from (
       select client_key, id as event_id,
@@ -401,7 +436,7 @@ prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of a payment 2: planned each time
+-- delivery-lists.readPart of a payment 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
   with part as materialized (select d.* from (
       select client_key, id as event_id,
@@ -423,7 +458,7 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
     join clients c on c.client_key = d.client_key
     join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
   order by d.id desc;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
 --         Function Scan
@@ -436,14 +471,15 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--           Hash Join
+--             Seq Scan endpoints
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--           Index Scan clients by clients_pkey (client_key)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -451,19 +487,43 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --         Append
 --           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
 --           … 8 alike
---           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--           Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
 --           … 5 alike
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
+--           … 7 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--           Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--           … 5 alike
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --   for values given: full, analyzed but for what is owed
 --     Sort on d.id DESC
@@ -473,21 +533,23 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
 --           … 7 alike
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---           … 6 alike
+--           Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--           … 5 alike
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of a time: planned each time
+-- delivery-lists.readPart of a time: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timestamp with time zone, timestamp with time zone, bigint) as
   with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
@@ -568,7 +630,7 @@ prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timest
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of a time 2: planned each time
+-- delivery-lists.readPart of a time 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, timestamp with time zone, timestamp with time zone, bigint) as
   with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id >= $1::uuid and d.id < $2::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $3 and true order by d.id desc limit $4)),
@@ -627,22 +689,25 @@ prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, time
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
---         Merge Append on d_1.id DESC
---           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
---           … 7 alike
---           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           … 6 alike
+--         Sort on d_1.id DESC
+--           Append
+--             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
+--             … 7 alike
+--             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--             Seq Scan final_deliveries_<day> filter (id, finished_at, client_key)
+--             … 5 alike
 --       CTE reached: Result
 --         InitPlan 3: Aggregate
 --           InitPlan 2: Limit
@@ -679,16 +744,17 @@ prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, time
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of all: planned each time
+-- delivery-lists.readPart of all: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all" (bigint, bigint) as
   with part as materialized (select d.* from (
       select n.client_key, case when count(*) over () >= $1
@@ -718,7 +784,7 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
     join clients c on c.client_key = d.client_key
     join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
   order by d.id desc;
---   for values given: full, never analyzed; full, analyzed
+--   for values given: full, never analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_2.id DESC
@@ -744,12 +810,47 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
+--           Hash Join
+--             Seq Scan endpoints
+--             Hash
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--           Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_2.id DESC
 --           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.id
+--                   Subquery Scan
+--                     Limit
+--                       Sort on d_1.id DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Limit
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
 --             Limit
 --               Nested Loop with a join filter
 --                 CTE Scan part
 --                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed
 --     Sort on d.id DESC
@@ -779,15 +880,16 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
+--           Hash Join
 --             Limit
 --               Nested Loop with a join filter
 --                 CTE Scan part
 --                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of all 2: planned each time
+-- delivery-lists.readPart of all 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
   with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $1)),
@@ -803,11 +905,10 @@ prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
     join clients c on c.client_key = d.client_key
     join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
   order by d.id desc;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
---         InitPlan 1: Bitmap Heap Scan clients
---           Bitmap Index Scan clients by one_internal_client
+--         InitPlan 1: Seq Scan clients filter (is_internal)
 --         Merge Append on d_1.id DESC
 --           Index Scan final_deliveries_<day> by final_deliveries_newest filter (finished_at, client_key)
 --           … 13 alike
@@ -820,13 +921,14 @@ prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--           Hash Join
+--             Seq Scan endpoints
+--             Hash
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--           Index Scan clients by clients_pkey (client_key)
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -843,15 +945,40 @@ prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
+--           Hash Join
 --             Limit
 --               Nested Loop with a join filter
 --                 CTE Scan part
 --                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         InitPlan 1: Seq Scan clients filter (is_internal)
+--         Merge Append on d_1.id DESC
+--           Index Scan final_deliveries_<day> by final_deliveries_newest filter (finished_at, client_key)
+--           … 13 alike
+--       CTE reached: Result
+--         InitPlan 4: Aggregate
+--           InitPlan 3: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of all, next page: planned each time
+-- delivery-lists.readPart of all, next page: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
   with part as materialized (select d.* from (
       select n.client_key, case when count(*) over () >= $2
@@ -881,7 +1008,7 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
     join clients c on c.client_key = d.client_key
     join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
   order by d.id desc;
---   for values given: full, never analyzed; full, analyzed
+--   for values given: full, never analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_2.id DESC
@@ -907,12 +1034,47 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
+--           Hash Join
+--             Seq Scan endpoints
+--             Hash
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--           Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_2.id DESC
 --           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.id
+--                   Subquery Scan
+--                     Limit
+--                       Sort on d_1.id DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--             Limit
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
 --             Limit
 --               Nested Loop with a join filter
 --                 CTE Scan part
 --                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed
 --     Sort on d.id DESC
@@ -942,15 +1104,16 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
+--           Hash Join
 --             Limit
 --               Nested Loop with a join filter
 --                 CTE Scan part
 --                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of all, next page 2: planned each time
+-- delivery-lists.readPart of all, next page 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
   with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id < $1::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $2)),
@@ -966,11 +1129,10 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
     join clients c on c.client_key = d.client_key
     join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
   order by d.id desc;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
---         InitPlan 1: Bitmap Heap Scan clients
---           Bitmap Index Scan clients by one_internal_client
+--         InitPlan 1: Seq Scan clients filter (is_internal)
 --         Merge Append on d_1.id DESC
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
 --           … 13 alike
@@ -983,13 +1145,14 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--           Hash Join
+--             Seq Scan endpoints
+--             Hash
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--           Index Scan clients by clients_pkey (client_key)
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1006,15 +1169,40 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
+--           Hash Join
 --             Limit
 --               Nested Loop with a join filter
 --                 CTE Scan part
 --                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         InitPlan 1: Seq Scan clients filter (is_internal)
+--         Merge Append on d_1.id DESC
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--           … 13 alike
+--       CTE reached: Result
+--         InitPlan 4: Aggregate
+--           InitPlan 3: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of an account: planned each time
+-- delivery-lists.readPart of an account: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) as
   with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
@@ -1064,13 +1252,14 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
+--           Hash Join
 --             Limit
 --               Sort on d.id DESC
 --                 Nested Loop with a join filter
 --                   CTE Scan reached
 --                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed
 --     Sort on d.id DESC
@@ -1095,7 +1284,7 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of an account 2: planned each time
+-- delivery-lists.readPart of an account 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint) as
   with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
@@ -1133,7 +1322,7 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_1.id DESC
@@ -1150,16 +1339,46 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
+--           Hash Join
 --             Limit
 --               Sort on d.id DESC
 --                 Nested Loop with a join filter
 --                   CTE Scan reached
 --                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--             Hash
+--               Seq Scan clients
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_1.id DESC
+--           Append
+--             Bitmap Heap Scan final_deliveries_<day>
+--               Bitmap Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             … 7 alike
+--             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             Seq Scan final_deliveries_<day> filter (finished_at, client_key)
+--             … 5 alike
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
--- delivery-lists.readPart of an endpoint: planned each time
+-- delivery-lists.readPart of an endpoint: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, bigint) as
   with part as materialized (select * from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
@@ -1245,7 +1464,7 @@ prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, b
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of an endpoint 2: planned each time
+-- delivery-lists.readPart of an endpoint 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid, bigint) as
   with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and true order by d.id desc limit $3)),
@@ -1283,14 +1502,46 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on d.id DESC
 --       CTE part: Limit
---         Merge Append on d_1.id DESC
---           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at)
---           … 8 alike
---           Index Scan final_deliveries_<day> by final_deliveries_newest filter (finished_at, client_key, endpoint_id)
---           … 5 alike
+--         Sort on d_1.id DESC
+--           Append
+--             Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at)
+--             Bitmap Heap Scan final_deliveries_<day> filter (finished_at)
+--               Bitmap Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id)
+--             Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at)
+--             Bitmap Heap Scan final_deliveries_<day> filter (finished_at)
+--               Bitmap Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id)
+--             Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at)
+--             … 4 alike
+--             Seq Scan final_deliveries_<day> filter (finished_at, client_key, endpoint_id)
+--             … 5 alike
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_1.id DESC
+--           Append
+--             Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at)
+--             … 8 alike
+--             Seq Scan final_deliveries_<day> filter (finished_at, client_key, endpoint_id)
+--             … 5 alike
 --       CTE reached: Result
 --         InitPlan 3: Aggregate
 --           InitPlan 2: Limit
@@ -1308,7 +1559,7 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of rare states: planned each time
+-- delivery-lists.readPart of rare states: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
   with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'EXHAUSTED' order by d.id desc limit $1) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
@@ -1331,8 +1582,7 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --       CTE part: Limit
 --         Merge Append on d_2.id DESC
 --           Limit
---             InitPlan 1: Bitmap Heap Scan clients
---               Bitmap Index Scan clients by one_internal_client
+--             InitPlan 1: Seq Scan clients filter (is_internal)
 --             Sort on d_2.id DESC
 --               Append
 --                 Bitmap Heap Scan final_deliveries_<day> filter (client_key)
@@ -1342,8 +1592,7 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --                 Index Scan final_deliveries_<day> by undelivered (state) filter (finished_at, client_key)
 --                 … 5 alike
 --           Limit
---             InitPlan 2: Bitmap Heap Scan clients
---               Bitmap Index Scan clients by one_internal_client
+--             InitPlan 2: Seq Scan clients filter (is_internal)
 --             Sort on d_16.id DESC
 --               Append
 --                 Bitmap Heap Scan final_deliveries_<day> filter (finished_at, client_key)
@@ -1402,25 +1651,23 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --       CTE part: Limit
 --         Merge Append on d_2.id DESC
 --           Limit
---             InitPlan 1: Bitmap Heap Scan clients
---               Bitmap Index Scan clients by one_internal_client
+--             InitPlan 1: Seq Scan clients filter (is_internal)
 --             Sort on d_2.id DESC
 --               Append
 --                 Bitmap Heap Scan final_deliveries_<day> filter (client_key)
 --                   Bitmap Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at)
 --                 … 7 alike
 --                 Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at) filter (client_key)
---                 Index Scan final_deliveries_<day> by undelivered (state) filter (finished_at, client_key)
+--                 Seq Scan final_deliveries_<day> filter (finished_at, client_key, state)
 --                 … 5 alike
 --           Limit
---             InitPlan 2: Bitmap Heap Scan clients
---               Bitmap Index Scan clients by one_internal_client
+--             InitPlan 2: Seq Scan clients filter (is_internal)
 --             Sort on d_16.id DESC
 --               Append
 --                 Bitmap Heap Scan final_deliveries_<day> filter (finished_at, client_key)
 --                   Bitmap Index Scan final_deliveries_<day> by undelivered (state)
 --                 … 8 alike
---                 Index Scan final_deliveries_<day> by undelivered (state) filter (finished_at, client_key)
+--                 Seq Scan final_deliveries_<day> filter (finished_at, client_key, state)
 --                 … 5 alike
 --       CTE reached: Result
 --         InitPlan 5: Aggregate
@@ -1439,7 +1686,7 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of rare states of a client: planned each time
+-- delivery-lists.readPart of rare states of a client: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, text[], bigint) as
   with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.state = 'EXHAUSTED' order by d.id desc limit $2) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
@@ -1485,7 +1732,7 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_2.id DESC
@@ -1513,8 +1760,42 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
 --                 CTE Scan reached
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Merge Append on d_2.id DESC
+--           Limit
+--             Sort on d_2.id DESC
+--               Append
+--                 Index Scan final_deliveries_<day> by undelivered_of_client (client_key, state) filter (finished_at)
+--                 … 8 alike
+--                 Seq Scan final_deliveries_<day> filter (finished_at, client_key, state)
+--                 … 5 alike
+--           Limit
+--             Sort on d_16.id DESC
+--               Append
+--                 Index Scan final_deliveries_<day> by undelivered_of_client (client_key, state) filter (finished_at)
+--                 … 8 alike
+--                 Seq Scan final_deliveries_<day> filter (finished_at, client_key, state)
+--                 … 5 alike
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of rare states of an endpoint: planned each time
+-- delivery-lists.readPart of rare states of an endpoint: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, bigint, uuid, text[], bigint) as
   with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and d.state = 'EXHAUSTED' order by d.id desc limit $3)) as d
@@ -1558,9 +1839,12 @@ prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, 
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Limit
---           Merge Append on d_1.id DESC
---             Index Scan final_deliveries_<day> by undelivered_of_endpoint (client_key, endpoint_id, state) filter (finished_at)
---             … 13 alike
+--           Sort on d_1.id DESC
+--             Append
+--               Index Scan final_deliveries_<day> by undelivered_of_endpoint (client_key, endpoint_id, state) filter (finished_at)
+--               … 8 alike
+--               Seq Scan final_deliveries_<day> filter (finished_at, client_key, endpoint_id, state)
+--               … 5 alike
 --       CTE reached: Result
 --         InitPlan 3: Aggregate
 --           InitPlan 2: Limit
@@ -1578,7 +1862,7 @@ prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, 
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart of rare states of an endpoint 2: planned each time
+-- delivery-lists.readPart of rare states of an endpoint 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid, bigint, uuid, text[], bigint) as
   with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at < timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and d.state = 'EXHAUSTED' order by d.id desc limit $3)) as d
@@ -1622,9 +1906,11 @@ prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Limit
---           Merge Append on d_1.id DESC
---             Index Scan final_deliveries_<day> by undelivered_of_endpoint (client_key, endpoint_id, state) filter (finished_at)
---             … 4 alike
+--           Sort on d_1.id DESC
+--             Append
+--               Index Scan final_deliveries_<day> by undelivered_of_endpoint (client_key, endpoint_id, state) filter (finished_at)
+--               … 3 alike
+--               Seq Scan final_deliveries_<day> filter (finished_at, client_key, endpoint_id, state)
 --       CTE reached: Result
 --         InitPlan 3: Aggregate
 --           InitPlan 2: Limit
@@ -1642,7 +1928,7 @@ prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart with an id: planned each time
+-- delivery-lists.readPart with an id: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an id" (uuid, bigint) as
   with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from clients c
@@ -1667,14 +1953,15 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--           Hash Join
+--             Seq Scan endpoints
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--           Index Scan clients by clients_pkey (client_key)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -1711,7 +1998,7 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
--- delivery-lists.readPart with an id 2: planned each time
+-- delivery-lists.readPart with an id 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
   with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id = $1::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $2)),
@@ -1727,11 +2014,10 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
     join clients c on c.client_key = d.client_key
     join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
   order by d.id desc;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
---         InitPlan 1: Bitmap Heap Scan clients
---           Bitmap Index Scan clients by one_internal_client
+--         InitPlan 1: Seq Scan clients filter (is_internal)
 --         Append
 --           Bitmap Heap Scan final_deliveries_<day> filter (finished_at, client_key)
 --             Bitmap Index Scan final_deliveries_<day> by final_deliveries_newest (id)
@@ -1761,7 +2047,9 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --         InitPlan 1: Index Scan clients by one_internal_client
 --         Append
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           … 13 alike
+--           … 8 alike
+--           Seq Scan final_deliveries_<day> filter (finished_at, client_key, id)
+--           … 5 alike
 --       CTE reached: Result
 --         InitPlan 4: Aggregate
 --           InitPlan 3: Limit
@@ -1771,11 +2059,41 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --       Nested Loop left
 --         CTE Scan reached
 --         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         InitPlan 1: Seq Scan clients filter (is_internal)
+--         Append
+--           Bitmap Heap Scan final_deliveries_<day> filter (finished_at, client_key)
+--             Bitmap Index Scan final_deliveries_<day> by final_deliveries_newest (id)
+--           … 7 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--           Seq Scan final_deliveries_<day> filter (finished_at, client_key, id)
+--           … 5 alike
+--       CTE reached: Result
+--         InitPlan 4: Aggregate
+--           InitPlan 3: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)

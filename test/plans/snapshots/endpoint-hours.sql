@@ -19,6 +19,7 @@ prepare "endpoint-hours.readEndpointHours" (integer[], uuid[], timestamp with ti
 --         Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
 --   for any values: empty, analyzed
 --     Sort on o.hour
---       Nested Loop with a join filter
---         Index Scan endpoint_hours by endpoint_hours_pkey (hour)
+--       Hash Join
 --         Function Scan
+--         Hash
+--           Index Scan endpoint_hours by endpoint_hours_pkey (hour)

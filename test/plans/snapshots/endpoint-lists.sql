@@ -49,9 +49,10 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
---         Nested Loop
---           Index Scan endpoint_health by endpoints_failing
---           Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--         Hash Join
+--           Index Scan endpoints by endpoints_pkey filter (deleted_at)
+--           Hash
+--             Index Scan endpoint_health by endpoints_failing
 --         Index Scan clients by clients_pkey (client_key) filter (is_internal)
 --       Nested Loop left
 --         Aggregate
@@ -110,12 +111,13 @@ prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
 --             CTE Scan matching
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
---       CTE matching: Nested Loop anti
---         Nested Loop
+--       CTE matching: Hash Join
+--         Merge Join anti
 --           Index Scan endpoints by endpoints_pkey filter (deleted_at)
---           Memoize
---             Index Scan clients by clients_pkey (client_key) filter (is_internal)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--           Sort on h.client_key, h.endpoint_id
+--             Index Scan endpoint_health by endpoints_failing
+--         Hash
+--           Index Scan clients by clients_pkey filter (is_internal)
 --       Nested Loop left
 --         Aggregate
 --           CTE Scan matching
@@ -181,10 +183,9 @@ prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
 --             CTE Scan matching
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
---       CTE matching: Nested Loop
+--       CTE matching: Merge Join
+--         Index Scan clients by clients_pkey filter (is_internal)
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at, kind)
---         Memoize
---           Index Scan clients by clients_pkey (client_key) filter (is_internal)
 --       Nested Loop left
 --         Aggregate
 --           CTE Scan matching
@@ -216,10 +217,10 @@ prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
 --             CTE Scan matching
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
---       CTE matching: Nested Loop
+--       CTE matching: Hash Join
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at)
---         Memoize
---           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Hash
+--           Index Scan clients by clients_pkey filter (is_internal)
 --       Nested Loop left
 --         Aggregate
 --           CTE Scan matching
@@ -251,9 +252,9 @@ prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) a
 --             CTE Scan matching
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
---       CTE matching: Nested Loop
+--       CTE matching: Merge Join
+--         Index Scan clients by clients_pkey filter (is_internal)
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at, account_id)
---         Index Scan clients by clients_pkey (client_key) filter (is_internal)
 --       Nested Loop left
 --         Aggregate
 --           CTE Scan matching
@@ -366,9 +367,8 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --       Result
 --         Sort on h.failing_since, e.id
 --           Nested Loop left with a join filter
---             Nested Loop with a join filter
---               Nested Loop with a join filter
---                 Index Scan endpoints by endpoints_by_id
+--             Nested Loop
+--               Merge Join
 --                 Unique
 --                   Merge Append on failing.client_key, failing.endpoint_id
 --                     Sort on failing.client_key, failing.endpoint_id
@@ -379,7 +379,8 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --                             Index Scan endpoints by endpoints_by_id filter (deleted_at, kind)
 --                     Limit
 --                       Index Scan endpoints by endpoints_disabled filter (kind)
---               Index Scan clients by clients_pkey (client_key)
+--                 Index Scan clients by clients_pkey
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --             Index Scan endpoint_health by endpoint_health_pkey
 --         SubPlan 1: Aggregate
 --           Limit
@@ -424,9 +425,11 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --                     Sort on failing.client_key, failing.endpoint_id
 --                       Subquery Scan
 --                         Limit
---                           Nested Loop
---                             Index Scan endpoint_health by endpoints_failing
---                             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, kind, client_key)
+--                           Sort on h_1.failing_since
+--                             Hash Join
+--                               Index Scan endpoints by endpoints_pkey filter (deleted_at, kind)
+--                               Hash
+--                                 Index Scan endpoint_health by endpoints_failing
 --                     Limit
 --                       Index Scan endpoints by endpoints_disabled filter (kind)
 --                 Index Scan endpoints by endpoints_by_id (id) filter (client_key)
@@ -450,9 +453,11 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --                     Sort on failing.client_key, failing.endpoint_id
 --                       Subquery Scan
 --                         Limit
---                           Nested Loop
---                             Index Scan endpoint_health by endpoints_failing
---                             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, kind, client_key)
+--                           Sort on h_1.failing_since
+--                             Hash Join
+--                               Index Scan endpoints by endpoints_pkey filter (deleted_at, kind)
+--                               Hash
+--                                 Index Scan endpoint_health by endpoints_failing
 --                     Limit
 --                       Index Scan endpoints by endpoints_disabled filter (kind)
 --                 Index Scan clients by clients_pkey (client_key)
@@ -476,9 +481,11 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --                     Sort on failing.client_key, failing.endpoint_id
 --                       Subquery Scan
 --                         Limit
---                           Nested Loop
---                             Index Scan endpoint_health by endpoints_failing
---                             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, kind, client_key)
+--                           Sort on h_1.failing_since
+--                             Hash Join
+--                               Index Scan endpoints by endpoints_pkey filter (deleted_at, kind)
+--                               Hash
+--                                 Index Scan endpoint_health by endpoints_failing
 --                     Limit
 --                       Index Scan endpoints by endpoints_disabled filter (kind)
 --                 Index Scan endpoints by endpoints_by_id (id) filter (client_key)
@@ -499,9 +506,11 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --                     Sort on failing.client_key, failing.endpoint_id
 --                       Subquery Scan
 --                         Limit
---                           Nested Loop
---                             Index Scan endpoint_health by endpoints_failing
---                             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, kind, client_key)
+--                           Sort on h_1.failing_since
+--                             Hash Join
+--                               Index Scan endpoints by endpoints_pkey filter (deleted_at, kind)
+--                               Hash
+--                                 Index Scan endpoint_health by endpoints_failing
 --                     Limit
 --                       Index Scan endpoints by endpoints_disabled filter (kind)
 --                 Index Scan clients by clients_pkey (client_key)

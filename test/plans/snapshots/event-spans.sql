@@ -4,7 +4,7 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- event-spans.readEventsOf: planned each time
+-- event-spans.readEventsOf: planned each time, with enable_seqscan = on
 prepare "event-spans.readEventsOf" (integer[], uuid[], uuid, bigint) as
   select e.client_key, e.id
   from unnest($1::int[], $2::uuid[]) as k (client_key, payment_id)
@@ -30,26 +30,19 @@ prepare "event-spans.readEventsOf" (integer[], uuid[], uuid, bigint) as
 --           Append
 --             Index Scan events_<day> by events_of_payment (client_key, payment_id) filter (id)
 --             … 8 alike
---             Index Scan events_<day> by events_in_feed_order (client_key, id) filter (payment_id)
+--             Seq Scan events_<day> filter (id, client_key, payment_id)
 --             … 5 alike
 
--- event-spans.readFirstAcceptedMs: kept as read-first-accepted
+-- event-spans.readFirstAcceptedMs: planned each time, with enable_seqscan = on
 prepare "event-spans.readFirstAcceptedMs" (integer[], uuid[]) as
   select count(*)::int as count, min(p.accepted_at) as first
   from unnest($1::int[], $2::uuid[]) as k (client_key, payment_id)
   join payments p on p.id = k.payment_id and p.client_key = k.client_key;
---   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
 --   for values given: full, never analyzed; full, analyzed when empty
 --     Aggregate
 --       Nested Loop
 --         Function Scan
 --         Index Scan payments by payments_pkey (id, client_key)
---   for any values: empty, analyzed
---     Aggregate
---       Nested Loop with a join filter
---         Index Only Scan payments by payments_newest
---         Function Scan
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Aggregate
 --       Nested Loop

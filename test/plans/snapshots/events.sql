@@ -4,17 +4,25 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- events.readEventsOfPayment: planned each time
+-- events.readEventsOfPayment: planned each time, with enable_seqscan = on
 prepare "events.readEventsOfPayment" (integer, uuid, integer, bigint) as
   select id, payment_id, sequence, kind, created_at, text from events
   where client_key = $1 and payment_id = $2 and sequence < coalesce($3, 2147483647)
   and id >= uuid '019cb0fe-9400-0000-0000-000000000000'
   order by sequence desc limit $4;
---   always
+--   for values given: full, never analyzed
 --     Limit
 --       Merge Append on events.sequence DESC
 --         Index Scan events_<day> by events_of_payment (client_key, payment_id, sequence) filter (id)
 --         … 13 alike
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Sort on events.sequence DESC
+--         Append
+--           Index Scan events_<day> by events_of_payment (client_key, payment_id, sequence) filter (id)
+--           … 8 alike
+--           Seq Scan events_<day> filter (sequence, id, client_key, payment_id)
+--           … 5 alike
 
 -- events.readPayloadsWithin: planned each time, hot path
 prepare "events.readPayloadsWithin" (integer[], uuid[]) as

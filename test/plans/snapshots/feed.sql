@@ -11,21 +11,28 @@ prepare "feed.findEvent" (integer, uuid, uuid) as
 --   always
 --     Index Scan events_<day> by events_pkey (client_key, id)
 
--- feed.readLine: kept as read-feed-line
+-- feed.readLine: kept as read-feed-line, with enable_seqscan = on
 prepare "feed.readLine" as
   select kept_since, feed_horizon(shift, timeline)::text as horizon from feed_origin;
 --   always
 --     Seq Scan feed_origin
 
--- feed.readStretch: planned each time
+-- feed.readStretch: planned each time, with enable_seqscan = on
 prepare "feed.readStretch" (integer, bigint, integer, uuid, bigint) as
   select id, payment_id, account_id, sequence, kind, created_at, text, place::text
   from events
   where client_key = $1 and (place, sequence, id) > ($2::bigint, $3::int, $4::uuid)
   and id < uuid '019cb0fe-9400-0000-0000-000000000000' and substr(text, 46, 12) <> '"erasedAt":"'
   order by events.place, sequence, id limit $5;
---   always
+--   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
 --     Limit
 --       Merge Append on events.place, events.sequence, events.id
 --         Index Scan events_<day> by events_in_feed_order (client_key, place, sequence, id) filter (text)
 --         … 4 alike
+--   for values given: full, analyzed when empty
+--     Limit
+--       Sort on events.place, events.sequence, events.id
+--         Append
+--           Index Scan events_<day> by events_in_feed_order (client_key, place, sequence, id) filter (text)
+--           … 3 alike
+--           Seq Scan events_<day> filter (id, client_key, text, place, sequence)

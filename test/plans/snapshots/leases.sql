@@ -46,13 +46,18 @@ prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
 --       Nested Loop semi with a join filter
 --         Index Scan leases by leases_pkey filter (owner)
 --         Function Scan
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update leases
 --       Nested Loop
 --         Aggregate
 --           Function Scan
 --         Index Scan leases by leases_pkey (shard) filter (owner, epoch, beat)
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Update leases
+--       Merge Join semi with a join filter
+--         Index Scan leases by leases_pkey filter (owner)
+--         Sort on unnest.unnest
+--           Function Scan
 
 -- leases.renewLeases: kept as renew-leases, hot path
 prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]) as
@@ -76,7 +81,7 @@ prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]
     from leases l where l.shard not in (select shard from renewed)) as others,
   (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
     from processes p where p.id <> $1) as processes;
---   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
+--   for any values: empty, never analyzed; full, never analyzed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Result
 --       CTE alive: Insert processes
@@ -108,9 +113,10 @@ prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]
 --           Index Scan processes by processes_pkey
 --           Subquery Scan
 --             LockRows
---               Nested Loop with a join filter
---                 Index Scan processes by processes_pkey
+--               Hash Join
 --                 Function Scan
+--                 Hash
+--                   Index Scan processes by processes_pkey
 --       CTE renewed: Update leases
 --         Seq Scan leases filter (owner)
 --       InitPlan 4: Aggregate
@@ -129,10 +135,33 @@ prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]
 --           Aggregate
 --             Subquery Scan
 --               LockRows
---                 Nested Loop with a join filter
+--                 Hash Join
 --                   Function Scan
---                   Materialize
+--                   Hash
 --                     Index Scan processes by processes_pkey
+--           Index Scan processes by processes_pkey (id)
+--       CTE renewed: Update leases
+--         Seq Scan leases filter (owner)
+--       InitPlan 4: Aggregate
+--         CTE Scan renewed
+--       InitPlan 6: Aggregate
+--         Seq Scan leases filter (shard)
+--           SubPlan 5: CTE Scan renewed
+--       InitPlan 7: Aggregate
+--         Seq Scan processes filter (id)
+--   for any values: full, analyzed when empty
+--     Result
+--       CTE alive: Insert processes
+--         Result
+--       CTE forgotten: Delete processes
+--         Nested Loop
+--           Aggregate
+--             Subquery Scan
+--               LockRows
+--                 Hash Join
+--                   Index Scan processes by processes_pkey
+--                   Hash
+--                     Function Scan
 --           Index Scan processes by processes_pkey (id)
 --       CTE renewed: Update leases
 --         Seq Scan leases filter (owner)

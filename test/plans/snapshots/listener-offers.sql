@@ -36,7 +36,13 @@ prepare "listener-offers.collectAnswers" (integer[], uuid[], uuid[]) as
 --       Nested Loop
 --         Function Scan
 --         Index Scan listener_offers by listener_offers_pkey (client_key, listener_id, id) filter (outcome)
---   for any values: empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed
+--     Delete listener_offers
+--       Hash Join
+--         Function Scan
+--         Hash
+--           Index Scan listener_offers by listener_offers_pkey filter (outcome)
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed
 --     Delete listener_offers
 --       Nested Loop with a join filter
 --         Index Scan listener_offers by listener_offers_pkey filter (outcome)
@@ -66,14 +72,20 @@ prepare "listener-offers.findOffered" (integer[], uuid[], timestamp with time zo
 --       Function Scan
 --       Index Scan listener_offers by listener_offers_pkey (client_key, listener_id) filter (taken_at, deadline_at)
 --   for any values: empty, analyzed
---     Nested Loop semi with a join filter
+--     Hash Join semi
 --       Function Scan
---       Materialize
+--       Hash
 --         Index Scan listener_offers by listener_offers_pkey filter (taken_at, deadline_at)
---   for any values: full, never analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, never analyzed
 --     Nested Loop semi with a join filter
 --       Function Scan
 --       Materialize
+--         Bitmap Heap Scan listener_offers filter (taken_at)
+--           Bitmap Index Scan listener_offers by listener_offers_by_deadline (deadline_at)
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--     Hash Join semi
+--       Function Scan
+--       Hash
 --         Bitmap Heap Scan listener_offers filter (taken_at)
 --           Bitmap Index Scan listener_offers by listener_offers_by_deadline (deadline_at)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed

@@ -11,9 +11,11 @@ prepare "listeners.dropDeletedListeners" as
   and e.deleted_at is not null;
 --   for any values: empty, never analyzed; full, never analyzed
 --     Delete listeners
---       Nested Loop
+--       Hash Join
 --         Index Scan endpoints by endpoints_by_id filter (deleted_at)
---         Index Scan listeners by listeners_pkey (client_key, endpoint_id) filter (last_polled_at)
+--         Hash
+--           Bitmap Heap Scan listeners
+--             Bitmap Index Scan listeners by listeners_by_poll (last_polled_at)
 --   for any values: empty, analyzed
 --     Delete listeners
 --       Nested Loop with a join filter
@@ -26,9 +28,10 @@ prepare "listeners.dropDeletedListeners" as
 --         Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
 --   for any values: full, analyzed when empty
 --     Delete listeners
---       Nested Loop
---         Index Scan listeners by listeners_by_poll (last_polled_at)
---         Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--       Hash Join
+--         Index Scan endpoints by endpoints_by_id filter (deleted_at)
+--         Hash
+--           Index Scan listeners by listeners_by_poll (last_polled_at)
 
 -- listeners.insertListener: planned each time
 prepare "listeners.insertListener" (integer, uuid, timestamp with time zone) as
@@ -59,9 +62,10 @@ prepare "listeners.readForgottenListeners" (timestamp with time zone, bigint) as
 --           Index Scan listeners by listeners_pkey (client_key, endpoint_id) filter (last_polled_at)
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Limit
---       Nested Loop
---         Index Scan listeners by listeners_by_poll (last_polled_at)
---         Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--       Sort on l.last_polled_at
+--         Merge Join
+--           Index Scan listeners by listeners_pkey filter (last_polled_at)
+--           Index Scan endpoints by endpoints_pkey filter (deleted_at)
 
 -- listeners.readSilentListeners: kept as read-silent-listeners
 prepare "listeners.readSilentListeners" (timestamp with time zone, bigint) as

@@ -91,11 +91,15 @@ prepare "notices.forgetDeleted" as
   delete from endpoint_notices n using endpoints e
   where (n.failing_since is not null or n.exhausted_untold > 0)
   and e.client_key = n.client_key and e.id = n.endpoint_id and e.deleted_at is not null;
---   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
+--   for any values: empty, never analyzed; full, never analyzed
 --     Delete endpoint_notices
---       Nested Loop
---         Index Scan endpoints by endpoints_by_id filter (deleted_at)
---         Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id) filter (failing_since, exhausted_untold)
+--       Hash Join
+--         Bitmap Heap Scan endpoint_notices
+--           BitmapOr endpoint_notices
+--             Bitmap Index Scan endpoint_notices by endpoints_told_failing
+--             Bitmap Index Scan endpoint_notices by endpoints_with_untold
+--         Hash
+--           Index Scan endpoints by endpoints_by_id filter (deleted_at)
 --   for any values: empty, analyzed
 --     Delete endpoint_notices
 --       Nested Loop with a join filter
@@ -106,6 +110,11 @@ prepare "notices.forgetDeleted" as
 --       Nested Loop
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at)
 --         Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id) filter (failing_since, exhausted_untold)
+--   for any values: full, analyzed when empty
+--     Delete endpoint_notices
+--       Merge Join
+--         Index Scan endpoint_notices by endpoint_notices_pkey filter (failing_since, exhausted_untold)
+--         Index Scan endpoints by endpoints_pkey filter (deleted_at)
 
 -- notices.readEndpointsToTell: kept as read-endpoints-to-tell
 prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timestamp with time zone[], timestamp with time zone, bigint) as
@@ -156,15 +165,14 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
   left join endpoint_notices n on n.client_key = e.client_key and n.endpoint_id = e.id
   where e.deleted_at is null and e.client_key <> $1
   order by e.id limit $5;
---   for any values: empty, never analyzed; full, analyzed when empty
+--   for any values: empty, never analyzed
 --     Limit
 --       Result
 --         Sort on e.id
 --           Nested Loop left
 --             Nested Loop left
 --               Nested Loop with a join filter
---                 Nested Loop with a join filter
---                   Index Scan endpoints by one_endpoint_per_address filter (client_key)
+--                 Hash Join
 --                   Aggregate
 --                     Append
 --                       Sort on failing.client_key, failing.endpoint_id
@@ -179,15 +187,17 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --                                 SubPlan 2: Aggregate
 --                                   Function Scan unnest
 --                       Limit
---                         Nested Loop left
+--                         Merge Join left
 --                           Index Scan endpoint_notices by endpoints_told_failing
---                           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--                           Index Scan endpoint_health by endpoint_health_pkey
 --                       Limit
 --                         Nested Loop left
 --                           Index Scan endpoints by endpoints_disabled
 --                           Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
 --                       Limit
 --                         Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
+--                   Hash
+--                     Index Scan endpoints by one_endpoint_per_address filter (client_key)
 --                 Index Scan clients by clients_pkey (client_key)
 --               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
@@ -204,15 +214,18 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --               Unique
 --                 Sort on failing.client_key, failing.endpoint_id
 --                   Append
---                     Subquery Scan
---                       Limit
---                         Nested Loop left with a join filter
---                           Nested Loop with a join filter
---                             Index Scan endpoint_health by endpoints_failing (failing_since)
---                             Index Scan endpoints by endpoints_by_id filter (deleted_at, status)
---                           Index Scan endpoint_notices by endpoint_notices_pkey
---                           SubPlan 2: Aggregate
---                             Function Scan unnest
+--                     Sort on failing.client_key, failing.endpoint_id
+--                       Subquery Scan
+--                         Limit
+--                           Sort on h_1.failing_since
+--                             Hash Join left
+--                               Nested Loop with a join filter
+--                                 Index Scan endpoint_health by endpoints_failing (failing_since)
+--                                 Index Scan endpoints by endpoints_by_id filter (deleted_at, status)
+--                               Hash
+--                                 Index Scan endpoint_notices by endpoint_notices_pkey
+--                               SubPlan 2: Aggregate
+--                                 Function Scan unnest
 --                     Limit
 --                       Nested Loop left with a join filter
 --                         Index Scan endpoint_notices by endpoints_told_failing
@@ -236,8 +249,7 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --           Nested Loop left
 --             Nested Loop left
 --               Nested Loop with a join filter
---                 Nested Loop with a join filter
---                   Index Scan endpoints by one_endpoint_per_address filter (client_key)
+--                 Hash Join
 --                   Aggregate
 --                     Append
 --                       Sort on failing.client_key, failing.endpoint_id
@@ -252,15 +264,17 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --                                 SubPlan 2: Aggregate
 --                                   Function Scan unnest
 --                       Limit
---                         Nested Loop left
+--                         Merge Join left
 --                           Index Scan endpoint_notices by endpoints_told_failing
---                           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--                           Index Scan endpoint_health by endpoint_health_pkey
 --                       Limit
 --                         Nested Loop left
 --                           Index Scan endpoints by endpoints_disabled
 --                           Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
 --                       Limit
 --                         Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
+--                   Hash
+--                     Index Scan endpoints by one_endpoint_per_address filter (client_key)
 --                 Index Scan clients by clients_pkey (client_key)
 --               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
@@ -277,8 +291,7 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --           Nested Loop left
 --             Nested Loop left
 --               Nested Loop with a join filter
---                 Nested Loop with a join filter
---                   Index Scan endpoints by one_endpoint_per_address filter (client_key)
+--                 Hash Join
 --                   Aggregate
 --                     Append
 --                       Sort on failing.client_key, failing.endpoint_id
@@ -293,9 +306,9 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --                                 SubPlan 2: Aggregate
 --                                   Function Scan unnest
 --                       Limit
---                         Nested Loop left
+--                         Merge Join left
 --                           Index Scan endpoint_notices by endpoints_told_failing
---                           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--                           Index Scan endpoint_health by endpoint_health_pkey
 --                       Limit
 --                         Nested Loop left
 --                           Index Scan endpoints by endpoints_disabled
@@ -303,6 +316,8 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --                       Limit
 --                         Bitmap Heap Scan endpoint_notices filter (exhausted_told_at)
 --                           Bitmap Index Scan endpoint_notices by endpoints_with_untold
+--                   Hash
+--                     Index Scan endpoints by one_endpoint_per_address filter (client_key)
 --                 Index Scan clients by clients_pkey (client_key)
 --               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
@@ -320,28 +335,30 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --             Nested Loop left
 --               Nested Loop with a join filter
 --                 Nested Loop
---                   Unique
---                     Sort on failing.client_key, failing.endpoint_id
---                       Append
+--                   Aggregate
+--                     Append
+--                       Sort on failing.client_key, failing.endpoint_id
 --                         Subquery Scan
 --                           Limit
---                             Nested Loop left
---                               Nested Loop
---                                 Index Scan endpoint_health by endpoints_failing (failing_since)
---                                 Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, status, client_key)
---                               Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
---                               SubPlan 2: Aggregate
---                                 Function Scan unnest
---                         Limit
---                           Nested Loop left
---                             Index Scan endpoint_notices by endpoints_told_failing
---                             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---                         Limit
---                           Nested Loop left
---                             Index Scan endpoints by endpoints_disabled
---                             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
---                         Limit
---                           Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
+--                             Sort on h_1.failing_since
+--                               Nested Loop left
+--                                 Hash Join
+--                                   Index Scan endpoints by endpoints_pkey filter (deleted_at, status)
+--                                   Hash
+--                                     Index Scan endpoint_health by endpoints_failing (failing_since)
+--                                 Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--                                 SubPlan 2: Aggregate
+--                                   Function Scan unnest
+--                       Limit
+--                         Merge Join left
+--                           Index Scan endpoint_notices by endpoints_told_failing
+--                           Index Scan endpoint_health by endpoint_health_pkey
+--                       Limit
+--                         Nested Loop left
+--                           Index Scan endpoints by endpoints_disabled
+--                           Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--                       Limit
+--                         Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
 --                   Index Scan clients by clients_pkey (client_key)
 --                 Index Scan endpoints by endpoints_pkey (client_key) filter (deleted_at, client_key)
 --               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
@@ -359,29 +376,33 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --           Nested Loop left
 --             Nested Loop left
 --               Nested Loop
---                 Nested Loop
---                   Aggregate
---                     Append
---                       Subquery Scan
+--                 Hash Join
+--                   Index Scan endpoints by endpoints_pkey filter (deleted_at, client_key)
+--                   Hash
+--                     Aggregate
+--                       Append
+--                         Sort on failing.client_key, failing.endpoint_id
+--                           Subquery Scan
+--                             Limit
+--                               Sort on h_1.failing_since
+--                                 Nested Loop left
+--                                   Hash Join
+--                                     Index Scan endpoints by endpoints_pkey filter (deleted_at, status)
+--                                     Hash
+--                                       Index Scan endpoint_health by endpoints_failing (failing_since)
+--                                   Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--                                   SubPlan 2: Aggregate
+--                                     Function Scan unnest
+--                         Limit
+--                           Merge Join left
+--                             Index Scan endpoint_notices by endpoints_told_failing
+--                             Index Scan endpoint_health by endpoint_health_pkey
 --                         Limit
 --                           Nested Loop left
---                             Nested Loop
---                               Index Scan endpoint_health by endpoints_failing (failing_since)
---                               Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, status, client_key)
+--                             Index Scan endpoints by endpoints_disabled
 --                             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
---                             SubPlan 2: Aggregate
---                               Function Scan unnest
---                       Limit
---                         Nested Loop left
---                           Index Scan endpoint_notices by endpoints_told_failing
---                           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---                       Limit
---                         Nested Loop left
---                           Index Scan endpoints by endpoints_disabled
---                           Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
---                       Limit
---                         Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
---                   Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--                         Limit
+--                           Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
 --                 Index Scan clients by clients_pkey (client_key)
 --               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
@@ -391,7 +412,7 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --               BitmapAnd pending_deliveries
 --                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 --                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
---   for values given: full, analyzed when empty
+--   for any values: full, analyzed when empty
 --     Limit
 --       Result
 --         Sort on e.id
@@ -414,9 +435,46 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --                                 SubPlan 2: Aggregate
 --                                   Function Scan unnest
 --                       Limit
---                         Nested Loop left
+--                         Merge Join left
 --                           Index Scan endpoint_notices by endpoints_told_failing
---                           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--                           Index Scan endpoint_health by endpoint_health_pkey
+--                       Limit
+--                         Nested Loop left
+--                           Index Scan endpoints by endpoints_disabled
+--                           Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--                       Limit
+--                         Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
+--                 Index Scan clients by clients_pkey (client_key)
+--               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--         SubPlan 1: Aggregate
+--           Limit
+--             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Limit
+--       Result
+--         Sort on e.id
+--           Nested Loop left
+--             Nested Loop left
+--               Nested Loop with a join filter
+--                 Hash Join
+--                   Aggregate
+--                     Append
+--                       Sort on failing.client_key, failing.endpoint_id
+--                         Subquery Scan
+--                           Limit
+--                             Sort on h_1.failing_since
+--                               Nested Loop left
+--                                 Nested Loop
+--                                   Index Scan endpoints by one_endpoint_per_address filter (status)
+--                                   Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--                                 Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--                                 SubPlan 2: Aggregate
+--                                   Function Scan unnest
+--                       Limit
+--                         Merge Join left
+--                           Index Scan endpoint_notices by endpoints_told_failing
+--                           Index Scan endpoint_health by endpoint_health_pkey
 --                       Limit
 --                         Nested Loop left
 --                           Index Scan endpoints by endpoints_disabled
@@ -424,6 +482,8 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --                       Limit
 --                         Bitmap Heap Scan endpoint_notices filter (exhausted_told_at)
 --                           Bitmap Index Scan endpoint_notices by endpoints_with_untold
+--                   Hash
+--                     Index Scan endpoints by one_endpoint_per_address filter (client_key)
 --                 Index Scan clients by clients_pkey (client_key)
 --               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
@@ -438,28 +498,30 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --             Nested Loop left
 --               Nested Loop with a join filter
 --                 Nested Loop
---                   Unique
---                     Sort on failing.client_key, failing.endpoint_id
---                       Append
+--                   Aggregate
+--                     Append
+--                       Sort on failing.client_key, failing.endpoint_id
 --                         Subquery Scan
 --                           Limit
---                             Nested Loop left
---                               Nested Loop
---                                 Index Scan endpoint_health by endpoints_failing (failing_since)
---                                 Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, status, client_key)
---                               Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
---                               SubPlan 2: Aggregate
---                                 Function Scan unnest
---                         Limit
---                           Nested Loop left
---                             Index Scan endpoint_notices by endpoints_told_failing
---                             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---                         Limit
---                           Nested Loop left
---                             Index Scan endpoints by endpoints_disabled
---                             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
---                         Limit
---                           Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
+--                             Sort on h_1.failing_since
+--                               Nested Loop left
+--                                 Hash Join
+--                                   Index Scan endpoints by endpoints_pkey filter (deleted_at, status)
+--                                   Hash
+--                                     Index Scan endpoint_health by endpoints_failing (failing_since)
+--                                 Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--                                 SubPlan 2: Aggregate
+--                                   Function Scan unnest
+--                       Limit
+--                         Merge Join left
+--                           Index Scan endpoint_notices by endpoints_told_failing
+--                           Index Scan endpoint_health by endpoint_health_pkey
+--                       Limit
+--                         Nested Loop left
+--                           Index Scan endpoints by endpoints_disabled
+--                           Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--                       Limit
+--                         Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
 --                   Index Scan clients by clients_pkey (client_key)
 --                 Index Scan endpoints by endpoints_pkey (client_key) filter (deleted_at, client_key)
 --               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
@@ -474,29 +536,33 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --           Nested Loop left
 --             Nested Loop left
 --               Nested Loop
---                 Nested Loop
---                   Aggregate
---                     Append
---                       Subquery Scan
+--                 Hash Join
+--                   Index Scan endpoints by endpoints_pkey filter (deleted_at, client_key)
+--                   Hash
+--                     Aggregate
+--                       Append
+--                         Sort on failing.client_key, failing.endpoint_id
+--                           Subquery Scan
+--                             Limit
+--                               Sort on h_1.failing_since
+--                                 Nested Loop left
+--                                   Hash Join
+--                                     Index Scan endpoints by endpoints_pkey filter (deleted_at, status)
+--                                     Hash
+--                                       Index Scan endpoint_health by endpoints_failing (failing_since)
+--                                   Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
+--                                   SubPlan 2: Aggregate
+--                                     Function Scan unnest
+--                         Limit
+--                           Merge Join left
+--                             Index Scan endpoint_notices by endpoints_told_failing
+--                             Index Scan endpoint_health by endpoint_health_pkey
 --                         Limit
 --                           Nested Loop left
---                             Nested Loop
---                               Index Scan endpoint_health by endpoints_failing (failing_since)
---                               Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, status, client_key)
+--                             Index Scan endpoints by endpoints_disabled
 --                             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
---                             SubPlan 2: Aggregate
---                               Function Scan unnest
---                       Limit
---                         Nested Loop left
---                           Index Scan endpoint_notices by endpoints_told_failing
---                           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---                       Limit
---                         Nested Loop left
---                           Index Scan endpoints by endpoints_disabled
---                           Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
---                       Limit
---                         Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
---                   Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--                         Limit
+--                           Index Scan endpoint_notices by endpoints_with_untold filter (exhausted_told_at)
 --                 Index Scan clients by clients_pkey (client_key)
 --               Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)

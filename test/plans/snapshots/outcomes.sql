@@ -54,13 +54,46 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
   select null, shard, epoch from (select g.shard, g.epoch
     from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
---   always
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       CTE mine: Function Scan
+--         SubPlan 2: CTE Scan held
+--       CTE kept: Update pending_deliveries
+--         Nested Loop
+--           CTE Scan mine
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
+--       CTE ended: Delete pending_deliveries
+--         Nested Loop
+--           CTE Scan mine
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
+--       CTE attempted: Insert earlier_attempts
+--         CTE Scan mine
+--       CTE overtaken: Delete pending_deliveries
+--         Nested Loop
+--           CTE Scan mine
+--           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, client_key)
+--       CTE filed: Insert final_deliveries
+--         Result
+--           Append
+--             CTE Scan ended
+--             CTE Scan overtaken
+--       CTE Scan kept
+--       CTE Scan ended
+--       Function Scan
+--         SubPlan 9: CTE Scan held
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Append
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       CTE mine: Function Scan
 --         SubPlan 2: CTE Scan held
 --       CTE kept: Update pending_deliveries
@@ -111,13 +144,31 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
   select null, shard, epoch from (select g.shard, g.epoch
     from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
---   always
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       CTE ended: Delete pending_deliveries
+--         Nested Loop
+--           Function Scan
+--             SubPlan 2: CTE Scan held
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
+--       CTE filed: Insert final_deliveries
+--         CTE Scan ended
+--       CTE Scan ended
+--       Function Scan
+--         SubPlan 5: CTE Scan held
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Append
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
 --           Function Scan
@@ -153,13 +204,31 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
   select null, shard, epoch from (select g.shard, g.epoch
     from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
---   always
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       CTE ended: Delete pending_deliveries
+--         Nested Loop
+--           Function Scan
+--             SubPlan 2: CTE Scan held
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
+--       CTE filed: Insert final_deliveries
+--         CTE Scan ended
+--       CTE Scan ended
+--       Function Scan
+--         SubPlan 5: CTE Scan held
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Append
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
 --           Function Scan

@@ -131,13 +131,25 @@ prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smalli
     order by l.shard for key share of l), mine as (
     select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)
   update pending_deliveries p set next_attempt_at = null from mine m where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]);
---   always
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update pending_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop
+--         Function Scan
+--           SubPlan 2: CTE Scan held
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Update pending_deliveries
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       Nested Loop
 --         Function Scan
 --           SubPlan 2: CTE Scan held

@@ -468,14 +468,15 @@ prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
   p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
   order by p.accepted_at desc, p.id desc;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_1.accepted_at DESC
---           Nested Loop
---             Bitmap Heap Scan payments
---               Bitmap Index Scan payments by payments_pkey (id)
---             Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--           Hash Join
+--             Index Scan clients by clients_pkey filter (is_internal)
+--             Hash
+--               Bitmap Heap Scan payments
+--                 Bitmap Index Scan payments by payments_pkey (id)
 --       Nested Loop left
 --         Nested Loop left
 --           Result
@@ -499,6 +500,31 @@ prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
 --           Nested Loop
 --             Index Scan payments by payments_pkey (id)
 --             Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop
+--           Limit
+--             Sort on p.accepted_at DESC, p.id DESC
+--               Nested Loop
+--                 CTE Scan looked
+--                 Index Scan payments by payments_pkey (id, client_key) filter (text)
+--           Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_1.accepted_at DESC
+--           Hash Join
+--             Bitmap Heap Scan payments
+--               Bitmap Index Scan payments by payments_pkey (id)
+--             Hash
+--               Index Scan clients by clients_pkey filter (is_internal)
 --       Nested Loop left
 --         Nested Loop left
 --           Result

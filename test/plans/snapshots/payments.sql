@@ -28,9 +28,10 @@ prepare "payments.raiseVersions" (integer[], uuid[], bigint[], timestamp with ti
 --         Index Scan payments by payments_pkey (id, client_key)
 --   for any values: empty, analyzed
 --     Update payments
---       Nested Loop with a join filter
---         Index Scan payments by payments_newest
+--       Hash Join with a join filter
 --         Function Scan
+--         Hash
+--           Index Scan payments by payments_newest
 
 -- payments.readLatestPaymentText: planned each time
 prepare "payments.readLatestPaymentText" (integer) as
@@ -38,7 +39,7 @@ prepare "payments.readLatestPaymentText" (integer) as
   join payments p on p.client_key = e.client_key and p.id = e.payment_id
   where e.client_key = $1 and e.id >= uuid '019cb0fe-9400-0000-0000-000000000000' and substr(p.text, 46, 12) <> '"erasedAt":"'
   order by e.id desc limit 1;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Limit
 --       Nested Loop
 --         Merge Append on e.id DESC
@@ -53,6 +54,19 @@ prepare "payments.readLatestPaymentText" (integer) as
 --           … 13 alike
 --         Memoize
 --           Index Scan payments by payments_pkey (id, client_key) filter (text)
+--   for values given: full, analyzed when empty
+--     Limit
+--       Sort on e.id DESC
+--         Hash Join
+--           Bitmap Heap Scan payments filter (text)
+--             Bitmap Index Scan payments by payments_newest (client_key)
+--           Hash
+--             Append
+--               Bitmap Heap Scan events_<day>
+--                 Bitmap Index Scan events_<day> by events_pkey (client_key, id)
+--               … 8 alike
+--               Index Scan events_<day> by events_pkey (client_key, id)
+--               … 5 alike
 
 -- payments.readLatestPaymentText 2: planned each time
 prepare "payments.readLatestPaymentText 2" (integer) as
@@ -69,12 +83,15 @@ prepare "payments.readLatestPaymentText 2" (integer) as
 --         Index Scan payments by payments_pkey (id, client_key) filter (text)
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Limit
---       Nested Loop with a join filter
---         Merge Append on e.id DESC
---           Index Scan events_<day> by events_pkey (client_key, id)
---           … 4 alike
---         Materialize
+--       Sort on e.id DESC
+--         Hash Join
 --           Index Scan payments by payments_newest (client_key) filter (text)
+--           Hash
+--             Append
+--               Index Scan events_<day> by events_of_payment (client_key) filter (id)
+--               Index Scan events_<day> by events_pkey (client_key, id)
+--               Index Scan events_<day> by events_of_payment (client_key) filter (id)
+--               Index Scan events_<day> by events_pkey (client_key, id)
 
 -- payments.readLatestPaymentText 3: planned each time
 prepare "payments.readLatestPaymentText 3" (integer) as
@@ -120,15 +137,20 @@ prepare "payments.readPayment" (uuid, integer) as
 --       Nested Loop with a join filter
 --         Index Scan payments by payments_newest (id) filter (client_key)
 --         Index Scan clients by clients_pkey
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed when empty
 --     Limit
---       Nested Loop
+--       Merge Join
 --         Index Scan payments by payments_pkey (id)
---         Index Scan clients by clients_pkey (client_key)
+--         Index Scan clients by clients_pkey
 --   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
 --     Limit
 --       Nested Loop
 --         Index Scan payments by payments_pkey (id) filter (client_key)
+--         Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Limit
+--       Nested Loop
+--         Index Scan payments by payments_pkey (id)
 --         Index Scan clients by clients_pkey (client_key)
 
 -- payments.tryLockPayments: kept as try-lock-payments, hot path

@@ -107,9 +107,11 @@ prepare "replays.replayDeliveries" (integer[], uuid[]) as
 --           Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --   for any values: empty, analyzed
 --     LockRows
---       Nested Loop semi with a join filter
---         Index Scan endpoints by endpoints_pkey
---         Function Scan
+--       Sort on e.client_key, e.id
+--         Hash Join right semi
+--           Function Scan
+--           Hash
+--             Index Scan endpoints by endpoints_by_id
 
 -- replays.replayDeliveries 2: planned each time
 prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zone[], timestamp with time zone) as

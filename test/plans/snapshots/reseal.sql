@@ -52,9 +52,10 @@ prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], by
 --         Index Scan endpoints by endpoints_by_id (id) filter (previous_key, header_value, client_key, shared_key)
 --   for any values: empty, analyzed
 --     Update endpoints
---       Nested Loop with a join filter
---         Index Scan endpoints by endpoints_by_id
+--       Hash Join with a join filter
 --         Function Scan
+--         Hash
+--           Index Scan endpoints by endpoints_by_id
 
 -- reseal.replaceSealedSigningKeys: planned each time
 prepare "reseal.replaceSealedSigningKeys" (text[], bytea[], bytea[]) as

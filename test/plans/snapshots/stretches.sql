@@ -4,7 +4,7 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- stretches.readStretches: kept as read-partitions-of
+-- stretches.readStretches: kept as read-partitions-of, with enable_seqscan = on
 prepare "stretches.readStretches" (text) as
   select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
   where i.inhparent = $1::text::regclass;

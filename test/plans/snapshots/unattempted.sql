@@ -50,18 +50,20 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
---           Nested Loop with a join filter
+--           Hash Join
 --             CTE Scan owed
---             CTE Scan active
+--             Hash
+--               CTE Scan active
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
 --       CTE Scan ended
---   for values given: full, never analyzed; full, analyzed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       CTE owed: Nested Loop
 --         Function Scan
 --           SubPlan 2: CTE Scan held
@@ -75,20 +77,21 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --           LockRows
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           CTE Scan active
---           Materialize
---             Nested Loop
---               CTE Scan owed
---               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--         Nested Loop
+--           Hash Join
+--             CTE Scan owed
+--             Hash
+--               CTE Scan active
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
 --       CTE Scan ended
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       CTE owed: Nested Loop
 --         Function Scan
 --           SubPlan 2: CTE Scan held
@@ -102,11 +105,12 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --           LockRows
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan owed
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
---           CTE Scan active
+--         Nested Loop
+--           Hash Join
+--             CTE Scan active
+--             Hash
+--               CTE Scan owed
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
 --       CTE Scan ended
 
 -- unattempted.postponeDeliveries: kept as postpone-deliveries, hot path
@@ -123,13 +127,25 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
   where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id])
   -- Not for the planner, which would take the index of what is due.
   and coalesce(p.next_attempt_at, '-infinity') > '-infinity';
---   always
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update pending_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop
+--         Function Scan
+--           SubPlan 2: CTE Scan held
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (next_attempt_at)
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Update pending_deliveries
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       Nested Loop
 --         Function Scan
 --           SubPlan 2: CTE Scan held
@@ -194,9 +210,10 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
 --       CTE settled: Nested Loop
 --         Sort on o.client_key, o.id
---           Nested Loop with a join filter
+--           Hash Join
 --             CTE Scan owed
---             CTE Scan inactive
+--             Hash
+--               CTE Scan inactive
 --         Subquery Scan
 --           LockRows
 --             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
@@ -209,13 +226,14 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --           CTE Scan settled
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE Scan cancelled
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       CTE owed: Nested Loop
 --         Function Scan
 --           SubPlan 2: CTE Scan held
@@ -230,9 +248,48 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
 --       CTE settled: Nested Loop
 --         Sort on o.client_key, o.id
---           Nested Loop with a join filter
---             CTE Scan inactive
+--           Hash Join
 --             CTE Scan owed
+--             Hash
+--               CTE Scan inactive
+--         Subquery Scan
+--           LockRows
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE parked: Update pending_deliveries
+--         Nested Loop
+--           CTE Scan settled
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE cancelled: Delete pending_deliveries
+--         Nested Loop
+--           CTE Scan settled
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE Scan cancelled
+--   for values given: full, analyzed when empty
+--     Insert final_deliveries
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
+--       CTE owed: Nested Loop
+--         Function Scan
+--           SubPlan 2: CTE Scan held
+--         Limit
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE inactive: Nested Loop
+--         Sort on owed.client_key, owed.endpoint_id
+--           Aggregate
+--             CTE Scan owed
+--         Subquery Scan
+--           LockRows
+--             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
+--       CTE settled: Nested Loop
+--         Sort on o.client_key, o.id
+--           Hash Join
+--             CTE Scan inactive
+--             Hash
+--               CTE Scan owed
 --         Subquery Scan
 --           LockRows
 --             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)

@@ -26,9 +26,10 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --     Insert earlier_attempts
 --       CTE held: LockRows
 --         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       Function Scan
 --         SubPlan 2: CTE Scan held
 --         SubPlan 3: Limit
@@ -40,9 +41,10 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --     Insert earlier_attempts
 --       CTE held: LockRows
 --         Sort on l.shard
---           Nested Loop
---             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
+--             Hash
+--               Function Scan
 --       Function Scan
 --         SubPlan 2: CTE Scan held
 --         SubPlan 3: Limit
