@@ -56,9 +56,8 @@ export function leaseColumns(leases: readonly ShardEpoch[]): string[] {
   return [plainColumn(leases, (lease) => lease.shard), plainColumn(leases, (lease) => lease.epoch)]
 }
 
-// The case keeps this a look-up in a small table: as a join, each row would be held against each lease.
 const MINE = `mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)`
+    select * from given where (shard, epoch) in (select shard, epoch from held))`
 
 /** The given leases that are not ours. */
 export const LOST = `select g.shard, g.epoch

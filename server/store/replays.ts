@@ -176,7 +176,7 @@ export async function replayDeliveries(
              delete from final_deliveries f
              where f.ctid = any(array(select lies_at from moved))
                and ${timesWithin(endedWithin, 'f.finished_at')}
-               and case when (f.client_key, f.id) in (select client_key, id from moved) then true end
+               and (f.client_key, f.id) in (select client_key, id from moved)
            ), kept as (
              insert into earlier_attempts
                (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)

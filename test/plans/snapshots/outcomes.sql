@@ -12,7 +12,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), kept as (
+    select * from given where (shard, epoch) in (select shard, epoch from held)), kept as (
     update pending_deliveries p set
     attempts = m.attempt, run_attempts = m.run_attempt,
     next_attempt_at = m.next_attempt_at, first_attempt_at = m.first_attempt_at,
@@ -61,8 +61,10 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --           Nested Loop
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
+--       CTE mine: Hash Join semi
+--         Function Scan
+--         Hash
+--           CTE Scan held
 --       CTE kept: Update pending_deliveries
 --         Nested Loop
 --           CTE Scan mine
@@ -85,7 +87,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --       CTE Scan kept
 --       CTE Scan ended
 --       Function Scan
---         SubPlan 9: CTE Scan held
+--         SubPlan 8: CTE Scan held
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
@@ -94,8 +96,10 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan
---       CTE mine: Function Scan
---         SubPlan 2: CTE Scan held
+--       CTE mine: Hash Join semi
+--         Function Scan
+--         Hash
+--           CTE Scan held
 --       CTE kept: Update pending_deliveries
 --         Nested Loop
 --           CTE Scan mine
@@ -118,7 +122,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --       CTE Scan kept
 --       CTE Scan ended
 --       Function Scan
---         SubPlan 9: CTE Scan held
+--         SubPlan 8: CTE Scan held
 
 -- outcomes.recordDelivered: kept as record-delivered, hot path
 prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[], integer[], double precision[], integer[], double precision[]) as
@@ -128,7 +132,7 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), ended as (
+    select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
     delete from pending_deliveries p using mine m
     where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]) and p.attempts = m.attempt - 1
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms
@@ -153,14 +157,16 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
---           Function Scan
---             SubPlan 2: CTE Scan held
+--           Hash Join semi
+--             Function Scan
+--             Hash
+--               CTE Scan held
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
 --       CTE filed: Insert final_deliveries
 --         CTE Scan ended
 --       CTE Scan ended
 --       Function Scan
---         SubPlan 5: CTE Scan held
+--         SubPlan 4: CTE Scan held
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
@@ -171,14 +177,16 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
 --               Function Scan
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
---           Function Scan
---             SubPlan 2: CTE Scan held
+--           Hash Join semi
+--             Function Scan
+--             Hash
+--               CTE Scan held
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
 --       CTE filed: Insert final_deliveries
 --         CTE Scan ended
 --       CTE Scan ended
 --       Function Scan
---         SubPlan 5: CTE Scan held
+--         SubPlan 4: CTE Scan held
 
 -- outcomes.recordDelivered with excerpts: kept as record-delivered-with-excerpts, hot path
 prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[], integer[], double precision[], integer[], double precision[], bytea[]) as
@@ -188,7 +196,7 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), ended as (
+    select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
     delete from pending_deliveries p using mine m
     where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]) and p.attempts = m.attempt - 1
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms, m.excerpt
@@ -213,14 +221,16 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
---           Function Scan
---             SubPlan 2: CTE Scan held
+--           Hash Join semi
+--             Function Scan
+--             Hash
+--               CTE Scan held
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
 --       CTE filed: Insert final_deliveries
 --         CTE Scan ended
 --       CTE Scan ended
 --       Function Scan
---         SubPlan 5: CTE Scan held
+--         SubPlan 4: CTE Scan held
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
@@ -231,11 +241,13 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
 --               Function Scan
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
---           Function Scan
---             SubPlan 2: CTE Scan held
+--           Hash Join semi
+--             Function Scan
+--             Hash
+--               CTE Scan held
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
 --       CTE filed: Insert final_deliveries
 --         CTE Scan ended
 --       CTE Scan ended
 --       Function Scan
---         SubPlan 5: CTE Scan held
+--         SubPlan 4: CTE Scan held

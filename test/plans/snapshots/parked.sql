@@ -129,7 +129,7 @@ prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smalli
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)
+    select * from given where (shard, epoch) in (select shard, epoch from held))
   update pending_deliveries p set next_attempt_at = null from mine m where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]);
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update pending_deliveries
@@ -139,8 +139,10 @@ prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smalli
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
 --         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update pending_deliveries
@@ -151,8 +153,10 @@ prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smalli
 --             Hash
 --               Function Scan
 --       Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
 --         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 
 -- parked.readParked: kept as read-parked, hot path

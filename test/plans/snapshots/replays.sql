@@ -142,7 +142,7 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
     delete from final_deliveries f
     where f.ctid = any(array(select lies_at from moved))
     and f.finished_at >= timestamptz '2026-03-09T20:06:42.320Z' and f.finished_at < timestamptz '2026-03-10T11:18:44.321Z'
-    and case when (f.client_key, f.id) in (select client_key, id from moved) then true end
+    and (f.client_key, f.id) in (select client_key, id from moved)
   ), kept as (
     insert into earlier_attempts
     (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
@@ -198,24 +198,26 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
 --               … 2 alike
 --       CTE gone: Delete final_deliveries
 --         InitPlan 2: CTE Scan moved
---         Append
---           Tid Scan final_deliveries_<day> filter (finished_at, client_key, id)
---             SubPlan 3: CTE Scan moved
---           Tid Scan final_deliveries_<day> filter (finished_at, client_key, id)
+--         Hash Join right semi
+--           CTE Scan moved
+--           Hash
+--             Append
+--               Tid Scan final_deliveries_<day> filter (finished_at)
+--               … 2 alike
 --       CTE kept: Insert earlier_attempts
 --         CTE Scan moved
 --       CTE d: WindowAgg
 --         Sort on moved_3.endpoint_id, moved_3.payment_id, moved_3.sequence
 --           CTE Scan moved
---         SubPlan 7: Result
---           InitPlan 6: Limit
+--         SubPlan 6: Result
+--           InitPlan 5: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
 --       CTE put: Insert pending_deliveries
 --         CTE Scan d
 --       CTE Scan d
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed
 --     Sort on d.next_attempt_at, d.id
 --       CTE moved: Nested Loop
 --         Nested Loop
@@ -236,17 +238,59 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
 --               … 2 alike
 --       CTE gone: Delete final_deliveries
 --         InitPlan 2: CTE Scan moved
---         Append
---           Tid Scan final_deliveries_<day> filter (finished_at, client_key, id)
---             SubPlan 3: CTE Scan moved
---           Tid Scan final_deliveries_<day> filter (finished_at, client_key, id)
+--         Hash Join semi
+--           Append
+--             Tid Scan final_deliveries_<day> filter (finished_at)
+--             … 2 alike
+--           Hash
+--             CTE Scan moved
 --       CTE kept: Insert earlier_attempts
 --         CTE Scan moved
 --       CTE d: WindowAgg
 --         Sort on moved_3.endpoint_id, moved_3.payment_id, moved_3.sequence
 --           CTE Scan moved
---         SubPlan 7: Result
---           InitPlan 6: Limit
+--         SubPlan 6: Result
+--           InitPlan 5: Limit
+--             Merge Append on a.attempt DESC
+--               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
+--               … 4 alike
+--       CTE put: Insert pending_deliveries
+--         CTE Scan d
+--       CTE Scan d
+--   for values given: full, analyzed but for what is owed
+--     Sort on d.next_attempt_at, d.id
+--       CTE moved: Nested Loop
+--         Nested Loop
+--           Nested Loop
+--             Function Scan
+--             Subquery Scan
+--               LockRows
+--                 Append
+--                   Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--                   … 2 alike
+--           Memoize
+--             Limit
+--               Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--         Memoize
+--           Limit
+--             Append
+--               Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--               … 2 alike
+--       CTE gone: Delete final_deliveries
+--         InitPlan 2: CTE Scan moved
+--         Hash Join right semi
+--           CTE Scan moved
+--           Hash
+--             Append
+--               Tid Scan final_deliveries_<day> filter (finished_at)
+--               … 2 alike
+--       CTE kept: Insert earlier_attempts
+--         CTE Scan moved
+--       CTE d: WindowAgg
+--         Sort on moved_3.endpoint_id, moved_3.payment_id, moved_3.sequence
+--           CTE Scan moved
+--         SubPlan 6: Result
+--           InitPlan 5: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike

@@ -12,7 +12,7 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), owed as (
+    select * from given where (shard, epoch) in (select shard, epoch from held)), owed as (
     select p.* from mine m cross join lateral (
       select p.client_key, p.id, p.endpoint_id from pending_deliveries p
       where p.client_key = m.client_key and p.id = m.id limit 1) as p), active as (
@@ -37,8 +37,10 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE owed: Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
 --         Limit
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE active: Nested Loop
@@ -49,14 +51,13 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --           LockRows
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
---         Nested Loop
---           Hash Join
+--         Nested Loop with a join filter
+--           Nested Loop
 --             CTE Scan owed
---             Hash
---               CTE Scan active
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--           CTE Scan active
 --       CTE Scan ended
---   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
@@ -65,52 +66,25 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --             Hash
 --               Function Scan
 --       CTE owed: Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
 --         Limit
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE active: Nested Loop
---         Sort on owed.client_key, owed.endpoint_id
---           Aggregate
+--         Unique
+--           Sort on owed.client_key, owed.endpoint_id
 --             CTE Scan owed
 --         Subquery Scan
 --           LockRows
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
---         Nested Loop
---           Hash Join
+--         Nested Loop with a join filter
+--           Nested Loop
 --             CTE Scan owed
---             Hash
---               CTE Scan active
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
---       CTE Scan ended
---   for values given: full, analyzed when empty
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join with a join filter
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
---       CTE owed: Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
---         Limit
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE active: Nested Loop
---         Sort on owed.client_key, owed.endpoint_id
---           Aggregate
---             CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
---       CTE ended: Delete pending_deliveries
---         Nested Loop
---           Hash Join
---             CTE Scan active
---             Hash
---               CTE Scan owed
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--           CTE Scan active
 --       CTE Scan ended
 
 -- unattempted.postponeDeliveries: kept as postpone-deliveries, hot path
@@ -121,7 +95,7 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)
+    select * from given where (shard, epoch) in (select shard, epoch from held))
   update pending_deliveries p set next_attempt_at = m.next_attempt_at
   from mine m
   where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id])
@@ -135,8 +109,10 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
 --         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (next_attempt_at)
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update pending_deliveries
@@ -147,8 +123,10 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
 --             Hash
 --               Function Scan
 --       Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
 --         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (next_attempt_at)
 
 -- unattempted.settleInactive: kept as settle-inactive, hot path
@@ -159,7 +137,7 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end), owed as (
+    select * from given where (shard, epoch) in (select shard, epoch from held)), owed as (
     select p.* from mine m cross join lateral (
       select p.client_key, p.id, p.endpoint_id from pending_deliveries p
       where p.client_key = m.client_key and p.id = m.id limit 1) as p), inactive as (
@@ -197,8 +175,10 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --             Function Scan
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE owed: Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
 --         Limit
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE inactive: Nested Loop
@@ -210,86 +190,48 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
 --       CTE settled: Nested Loop
 --         Sort on o.client_key, o.id
---           Hash Join
+--           Nested Loop with a join filter
 --             CTE Scan owed
---             Hash
---               CTE Scan inactive
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE parked: Update pending_deliveries
---         Nested Loop
---           CTE Scan settled
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop
---           CTE Scan settled
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE Scan cancelled
---   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join with a join filter
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
---       CTE owed: Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
---         Limit
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE inactive: Nested Loop
---         Sort on owed.client_key, owed.endpoint_id
---           Aggregate
---             CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE settled: Nested Loop
---         Sort on o.client_key, o.id
---           Hash Join
---             CTE Scan owed
---             Hash
---               CTE Scan inactive
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE parked: Update pending_deliveries
---         Nested Loop
---           CTE Scan settled
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop
---           CTE Scan settled
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE Scan cancelled
---   for values given: full, analyzed when empty
---     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join with a join filter
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
---       CTE owed: Nested Loop
---         Function Scan
---           SubPlan 2: CTE Scan held
---         Limit
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE inactive: Nested Loop
---         Sort on owed.client_key, owed.endpoint_id
---           Aggregate
---             CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE settled: Nested Loop
---         Sort on o.client_key, o.id
---           Hash Join
 --             CTE Scan inactive
+--         Subquery Scan
+--           LockRows
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE parked: Update pending_deliveries
+--         Nested Loop
+--           CTE Scan settled
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE cancelled: Delete pending_deliveries
+--         Nested Loop
+--           CTE Scan settled
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE Scan cancelled
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Insert final_deliveries
+--       CTE held: LockRows
+--         Sort on l.shard
+--           Hash Join with a join filter
+--             Index Scan leases by leases_pkey
 --             Hash
---               CTE Scan owed
+--               Function Scan
+--       CTE owed: Nested Loop
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
+--         Limit
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE inactive: Nested Loop
+--         Unique
+--           Sort on owed.client_key, owed.endpoint_id
+--             CTE Scan owed
+--         Subquery Scan
+--           LockRows
+--             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
+--       CTE settled: Nested Loop
+--         Sort on o.client_key, o.id
+--           Nested Loop with a join filter
+--             CTE Scan owed
+--             CTE Scan inactive
 --         Subquery Scan
 --           LockRows
 --             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)

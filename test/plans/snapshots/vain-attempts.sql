@@ -12,7 +12,7 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
-    select * from given where case when (shard, epoch) in (select shard, epoch from held) then true end)
+    select * from given where (shard, epoch) in (select shard, epoch from held))
   insert into earlier_attempts
   (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
   select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine m
@@ -30,13 +30,14 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan
---       Function Scan
---         SubPlan 2: CTE Scan held
---         SubPlan 3: Limit
---           Append
---             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (state, attempts, attempted_at)
---             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
---             … 6 alike
+--       Nested Loop semi with a join filter
+--         Function Scan
+--           SubPlan 2: Limit
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (state, attempts, attempted_at)
+--               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
+--               … 6 alike
+--         CTE Scan held
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Insert earlier_attempts
 --       CTE held: LockRows
@@ -45,9 +46,10 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan
---       Function Scan
---         SubPlan 2: CTE Scan held
---         SubPlan 3: Limit
---           Append
---             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
---             … 7 alike
+--       Nested Loop semi with a join filter
+--         Function Scan
+--           SubPlan 2: Limit
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
+--               … 7 alike
+--         CTE Scan held
