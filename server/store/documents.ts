@@ -79,7 +79,7 @@ async function findUnsaved<D extends DocumentToSave>(
     name: 'find-fresh-documents',
     text: `select d.client_key || ' ' || encode(d.hash, 'hex') as key
            from unnest($1::int[], $2::bytea[]) as given (client_key, hash)
-           join documents d on d.client_key = any(array[given.client_key]) and d.hash = given.hash
+           join documents d on d.client_key = given.client_key and d.hash = given.hash
            where d.created_at > $3
            -- To the end of our transaction nobody deletes it. One that is being deleted is saved again.
            for key share of d skip locked`,

@@ -6,6 +6,7 @@
 import type { ShardEpoch } from '../core/lease.ts'
 import { plainColumn } from './columns.ts'
 import { type GivenColumn, givenRows, plain, valuesOf } from './given-rows.ts'
+import { lookedUp } from './planner.ts'
 
 /** A delivery under the lease that the engine holds it by. */
 export interface HeldDelivery {
@@ -49,7 +50,7 @@ export function guardedRows<R extends HeldDelivery>(
 /** Those of the given leases that are still ours; each is given once, in `$1` and `$2`. */
 export const HELD = `held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l)`
 
 export function leaseColumns(leases: readonly ShardEpoch[]): string[] {
@@ -64,15 +65,9 @@ export const LOST = `select g.shard, g.epoch
     from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     where (g.shard, g.epoch) not in (select shard, epoch from held)`
 
-/**
- * Finds a given delivery by its key, and lets the planner do it in one way only: given rows first, one
- * descent of the key each. With a plain `=` it may also start from the table, when statistics call that
- * empty (it is, now and then), and hold every owed row against every given one: 2 s for a batch of a
- * thousand. An equality with an array can be looked up in the index, and nothing else.
- * For the same reason `client_key + 0` elsewhere keeps an index of the client's out of the choice.
- */
+/** For the target `p` of an update or a delete: the owed row with the key of a given one. */
 export function sameDelivery(given: string): string {
-  return `p.client_key = any(array[${given}.client_key]) and p.id = any(array[${given}.id])`
+  return `${lookedUp('p.client_key', `${given}.client_key`)} and p.id = ${given}.id`
 }
 
 /** Nearly always the newest epoch of each shard; an older one that is among them finds no lease. */

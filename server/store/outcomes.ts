@@ -7,6 +7,7 @@ import type { Db } from './db.ts'
 import { lastingColumns, movedColumns } from './file-deliveries.ts'
 import { bytes, type GivenColumn, instant, plain } from './given-rows.ts'
 import { guardedRows, type HeldDelivery, LOST, leaseKey, sameDelivery } from './held-deliveries.ts'
+import { checked, lookedUp } from './planner.ts'
 import { recordVain } from './vain-attempts.ts'
 
 export interface AttemptRecord extends HeldDelivery {
@@ -184,9 +185,10 @@ async function recordAny(
         on conflict do nothing
       ), overtaken as (
         delete from pending_deliveries p using mine m
-        where m.supersedes and m.state = 'DELIVERED' and p.client_key + 0 = m.client_key
-          and p.endpoint_id = any(array[m.endpoint_id])
-          and p.payment_id = any(array[m.payment_id]) and p.sequence < m.sequence and not p.is_replay
+        where m.supersedes and m.state = 'DELIVERED'
+          and ${lookedUp('p.endpoint_id', 'm.endpoint_id')} and p.payment_id = m.payment_id
+          and ${checked('p.client_key', 'm.client_key')}
+          and p.sequence < m.sequence and not p.is_replay
         returning ${movedColumns('p')}, 'SUPERSEDED' as state, null::timestamptz, null::int,
           null::bytea
       ), filed as (

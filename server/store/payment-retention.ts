@@ -46,13 +46,14 @@ export async function forgetOldPayments(
              select distinct d.payment_id from pending_deliveries d
              where d.client_key = $1 and d.id < $6
            ), old as materialized (
-             select p.id from payments p join looked l on p.id = any(array[l.id])
-             where p.client_key = $1 and p.changed_at < $2
-               and p.id not in (select payment_id from owed)
-             for update of p skip locked
+             select p.id from looked l cross join lateral (
+               select p.id from payments p
+               where p.id = l.id and p.client_key = $1 and p.changed_at < $2
+                 and p.id not in (select payment_id from owed)
+               for update of p skip locked) as p
            ), gone as (
              delete from payments p using old
-             where p.id = any(array[old.id]) and p.client_key = $1
+             where p.id = old.id and p.client_key = $1
              returning p.id
            )
            select l.accepted_at::text, l.id, l.id in (select id from gone) as is_old from looked l

@@ -109,7 +109,7 @@ export async function raiseVersions(
     name: 'raise-versions',
     text: `update payments p set version = given.version, changed_at = $4
            from unnest($1::int[], $2::uuid[], $3::bigint[]) as given (client_key, id, version)
-           where p.id = any(array[given.id]) and p.client_key = given.client_key`,
+           where p.id = given.id and p.client_key = given.client_key`,
     values: [
       plainColumn(payments, (payment) => payment.clientKey),
       plainColumn(payments, (payment) => payment.id),

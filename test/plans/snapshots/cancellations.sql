@@ -18,7 +18,7 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
       select e.inactive_since from endpoints e
       where e.client_key = p.client_key and e.id = p.endpoint_id limit 1) as e
   ), ended as (
-    delete from pending_deliveries p using given g where p.client_key = any(array[g.client_key]) and p.id = any(array[g.id])
+    delete from pending_deliveries p using given g where p.client_key = any(array[g.client_key]) and p.id = g.id
     -- What waits for a later time is not under way, nor what was paused a while ago.
     returning p.*, (p.next_attempt_at is null
       or p.next_attempt_at <= $3::timestamptz + interval '1 second')
@@ -95,7 +95,7 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
       select e.inactive_since from endpoints e
       where e.client_key = p.client_key and e.id = p.endpoint_id limit 1) as e
   ), ended as (
-    delete from pending_deliveries p using given g where p.client_key = any(array[g.client_key]) and p.id = any(array[g.id])
+    delete from pending_deliveries p using given g where p.client_key = any(array[g.client_key]) and p.id = g.id
     -- What waits for a later time is not under way, nor what was paused a while ago.
     returning p.*, (p.next_attempt_at is null
       or p.next_attempt_at <= $3::timestamptz + interval '1 second')

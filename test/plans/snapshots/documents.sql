@@ -30,15 +30,22 @@ prepare "documents.deleteIfUnused" (integer[], bytea[], timestamp with time zone
 prepare "documents.findUnsaved" (integer[], bytea[], timestamp with time zone) as
   select d.client_key || ' ' || encode(d.hash, 'hex') as key
   from unnest($1::int[], $2::bytea[]) as given (client_key, hash)
-  join documents d on d.client_key = any(array[given.client_key]) and d.hash = given.hash
+  join documents d on d.client_key = given.client_key and d.hash = given.hash
   where d.created_at > $3
   -- To the end of our transaction nobody deletes it. One that is being deleted is saved again.
   for key share of d skip locked;
---   always
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     LockRows
 --       Nested Loop
 --         Function Scan
 --         Index Scan documents by documents_pkey (client_key, hash) filter (created_at)
+--   for any values: empty, analyzed
+--     LockRows
+--       Hash Join
+--         Function Scan
+--         Hash
+--           Index Scan documents by documents_pkey filter (created_at)
 
 -- documents.leaveOutNamedByEvents: planned each time
 prepare "documents.leaveOutNamedByEvents" (integer[], bytea[], timestamp with time zone[]) as

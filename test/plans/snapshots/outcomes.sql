@@ -10,7 +10,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[], $8::uuid[], $9::uuid[], $10::int[], $11::int[], $12::int[], $13::timestamptz[], $14::int[], $15::text[], $16::smallint[], $17::bytea[], $18::text[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[], $22::timestamptz[], $23::boolean[])
     as g (client_key, id, shard, epoch, endpoint_id, payment_id, sequence, attempt, run_attempt, at, duration_ms, outcome, status, excerpt, state, next_attempt_at, first_attempt_at, first_failed_at, deadline_at, supersedes)), held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), kept as (
     update pending_deliveries p set
@@ -19,11 +19,11 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     first_failed_at = m.first_failed_at, deadline_at = m.deadline_at,
     last_outcome = m.outcome, last_status = m.status
     from mine m
-    where m.state = 'PENDING' and p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]) and p.attempts = m.attempt - 1
+    where m.state = 'PENDING' and p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
     returning p.id
   ), ended as (
     delete from pending_deliveries p using mine m
-    where m.state <> 'PENDING' and p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]) and p.attempts = m.attempt - 1
+    where m.state <> 'PENDING' and p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, m.attempt as attempts, m.deadline_at,
     m.outcome as last_outcome, m.status as last_status, m.state,
     case when m.state = 'DELIVERED' then m.at end as attempted_at,
@@ -37,9 +37,10 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     on conflict do nothing
   ), overtaken as (
     delete from pending_deliveries p using mine m
-    where m.supersedes and m.state = 'DELIVERED' and p.client_key + 0 = m.client_key
-    and p.endpoint_id = any(array[m.endpoint_id])
-    and p.payment_id = any(array[m.payment_id]) and p.sequence < m.sequence and not p.is_replay
+    where m.supersedes and m.state = 'DELIVERED'
+    and p.endpoint_id = any(array[m.endpoint_id]) and p.payment_id = m.payment_id
+    and p.client_key + 0 = m.client_key
+    and p.sequence < m.sequence and not p.is_replay
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.attempts, p.deadline_at, p.last_outcome, p.last_status, 'SUPERSEDED' as state, null::timestamptz, null::int,
     null::bytea
   ), filed as (
@@ -57,10 +58,10 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
+--         Merge Join with a join filter
+--           Index Scan leases by leases_pkey
+--           Sort on g_1.shard
 --             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE mine: Hash Join semi
 --         Function Scan
 --         Hash
@@ -92,7 +93,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --     Append
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan
@@ -130,11 +131,11 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[], $8::int[], $9::float8[], $10::int[], $11::float8[])
     as g (client_key, id, shard, epoch, attempt, at_ms, duration_ms, deadline_ms)), held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
     delete from pending_deliveries p using mine m
-    where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]) and p.attempts = m.attempt - 1
+    where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
@@ -151,10 +152,10 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
+--         Merge Join with a join filter
+--           Index Scan leases by leases_pkey
+--           Sort on g_1.shard
 --             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
 --           Hash Join semi
@@ -171,7 +172,7 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
 --     Append
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan
@@ -194,11 +195,11 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[], $8::int[], $9::float8[], $10::int[], $11::float8[], $12::bytea[])
     as g (client_key, id, shard, epoch, attempt, at_ms, duration_ms, deadline_ms, excerpt)), held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
     delete from pending_deliveries p using mine m
-    where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]) and p.attempts = m.attempt - 1
+    where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms, m.excerpt
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
@@ -215,10 +216,10 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Append
 --       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
+--         Merge Join with a join filter
+--           Index Scan leases by leases_pkey
+--           Sort on g_1.shard
 --             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
 --           Hash Join semi
@@ -235,7 +236,7 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
 --     Append
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan

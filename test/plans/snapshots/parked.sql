@@ -8,7 +8,7 @@
 prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone, timestamp with time zone) as
   with held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l)
   update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
   from endpoint_health h, held
@@ -127,17 +127,17 @@ prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smalli
     select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[])
     as g (client_key, id, shard, epoch)), held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held))
-  update pending_deliveries p set next_attempt_at = null from mine m where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id]);
+  update pending_deliveries p set next_attempt_at = null from mine m where p.client_key = any(array[m.client_key]) and p.id = m.id;
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update pending_deliveries
 --       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
+--         Merge Join with a join filter
+--           Index Scan leases by leases_pkey
+--           Sort on g_1.shard
 --             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -148,7 +148,7 @@ prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smalli
 --     Update pending_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan

@@ -15,33 +15,36 @@ prepare "payment-retention.forgetOldPayments" (integer, timestamp with time zone
     select distinct d.payment_id from pending_deliveries d
     where d.client_key = $1 and d.id < $6
   ), old as materialized (
-    select p.id from payments p join looked l on p.id = any(array[l.id])
-    where p.client_key = $1 and p.changed_at < $2
-    and p.id not in (select payment_id from owed)
-    for update of p skip locked
+    select p.id from looked l cross join lateral (
+      select p.id from payments p
+      where p.id = l.id and p.client_key = $1 and p.changed_at < $2
+      and p.id not in (select payment_id from owed)
+      for update of p skip locked) as p
   ), gone as (
     delete from payments p using old
-    where p.id = any(array[old.id]) and p.client_key = $1
+    where p.id = old.id and p.client_key = $1
     returning p.id
   )
   select l.accepted_at::text, l.id, l.id in (select id from gone) as is_old from looked l
   order by l.accepted_at, l.id;
---   for any values: empty, never analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed
 --     CTE Scan looked
 --       CTE looked: Limit
 --         Index Scan payments by payments_newest (client_key, accepted_at, id)
 --       CTE owed: Unique
 --         Sort on d.payment_id
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE old: LockRows
---         Nested Loop
---           CTE Scan looked
---           Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
---             SubPlan 3: CTE Scan owed
+--       CTE old: Nested Loop
+--         CTE Scan looked
+--         Subquery Scan
+--           LockRows
+--             Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
+--               SubPlan 3: CTE Scan owed
 --       CTE gone: Delete payments
---         Nested Loop
+--         Nested Loop with a join filter
 --           CTE Scan old
---           Index Scan payments by payments_pkey (id, client_key)
+--           Bitmap Heap Scan payments
+--             Bitmap Index Scan payments by payments_newest (client_key)
 --       SubPlan 6: CTE Scan gone
 --   for any values: empty, analyzed
 --     CTE Scan looked
@@ -50,14 +53,15 @@ prepare "payment-retention.forgetOldPayments" (integer, timestamp with time zone
 --       CTE owed: Unique
 --         Sort on d.payment_id
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE old: LockRows
---         Nested Loop with a join filter
---           Index Scan payments by payments_newest (client_key) filter (changed_at, id)
---             SubPlan 3: CTE Scan owed
---           CTE Scan looked
+--       CTE old: Nested Loop
+--         CTE Scan looked
+--         Subquery Scan
+--           LockRows
+--             Index Scan payments by payments_newest (client_key, id) filter (changed_at, id)
+--               SubPlan 3: CTE Scan owed
 --       CTE gone: Delete payments
 --         Nested Loop with a join filter
---           Index Scan payments by payments_newest (client_key)
+--           Index Scan payments by payments_pkey (client_key)
 --           CTE Scan old
 --       SubPlan 6: CTE Scan gone
 --   for any values: full, never analyzed
@@ -68,44 +72,47 @@ prepare "payment-retention.forgetOldPayments" (integer, timestamp with time zone
 --       CTE owed: Aggregate
 --         Bitmap Heap Scan pending_deliveries
 --           Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE old: LockRows
---         Nested Loop
---           CTE Scan looked
---           Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
---             SubPlan 3: CTE Scan owed
+--       CTE old: Nested Loop
+--         CTE Scan looked
+--         Subquery Scan
+--           LockRows
+--             Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
+--               SubPlan 3: CTE Scan owed
 --       CTE gone: Delete payments
 --         Nested Loop
 --           CTE Scan old
 --           Index Scan payments by payments_pkey (id, client_key)
 --       SubPlan 6: CTE Scan gone
 --   for any values: empty, analyzed when full; full, analyzed
---     CTE Scan looked
---       CTE looked: Limit
---         Index Scan payments by payments_newest (client_key, accepted_at, id)
---       CTE owed: Aggregate
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE old: LockRows
---         Nested Loop
---           CTE Scan looked
---           Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
---             SubPlan 3: CTE Scan owed
---       CTE gone: Delete payments
---         Nested Loop
---           CTE Scan old
---           Index Scan payments by payments_pkey (id, client_key)
---       SubPlan 6: CTE Scan gone
 --   for values given: full, analyzed
 --     CTE Scan looked
 --       CTE looked: Limit
 --         Index Scan payments by payments_newest (client_key, accepted_at, id)
 --       CTE owed: Aggregate
 --         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE old: LockRows
---         Nested Loop with a join filter
---           CTE Scan looked
---           Materialize
---             Bitmap Heap Scan payments filter (changed_at, id)
---               Bitmap Index Scan payments by payments_newest (client_key)
+--       CTE old: Nested Loop
+--         CTE Scan looked
+--         Subquery Scan
+--           LockRows
+--             Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
+--               SubPlan 3: CTE Scan owed
+--       CTE gone: Delete payments
+--         Nested Loop
+--           CTE Scan old
+--           Index Scan payments by payments_pkey (id, client_key)
+--       SubPlan 6: CTE Scan gone
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--     CTE Scan looked
+--       CTE looked: Limit
+--         Index Scan payments by payments_newest (client_key, accepted_at, id)
+--       CTE owed: Unique
+--         Sort on d.payment_id
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE old: Nested Loop
+--         CTE Scan looked
+--         Subquery Scan
+--           LockRows
+--             Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
 --               SubPlan 3: CTE Scan owed
 --       CTE gone: Delete payments
 --         Nested Loop
@@ -120,11 +127,12 @@ prepare "payment-retention.forgetOldPayments" (integer, timestamp with time zone
 --         Sort on d.payment_id
 --           Bitmap Heap Scan pending_deliveries
 --             Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE old: LockRows
---         Nested Loop
---           CTE Scan looked
---           Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
---             SubPlan 3: CTE Scan owed
+--       CTE old: Nested Loop
+--         CTE Scan looked
+--         Subquery Scan
+--           LockRows
+--             Index Scan payments by payments_pkey (id, client_key) filter (changed_at, id)
+--               SubPlan 3: CTE Scan owed
 --       CTE gone: Delete payments
 --         Nested Loop
 --           CTE Scan old

@@ -19,7 +19,7 @@ prepare "payments.lockPayments" (uuid[]) as
 prepare "payments.raiseVersions" (integer[], uuid[], bigint[], timestamp with time zone) as
   update payments p set version = given.version, changed_at = $4
   from unnest($1::int[], $2::uuid[], $3::bigint[]) as given (client_key, id, version)
-  where p.id = any(array[given.id]) and p.client_key = given.client_key;
+  where p.id = given.id and p.client_key = given.client_key;
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update payments
@@ -28,7 +28,7 @@ prepare "payments.raiseVersions" (integer[], uuid[], bigint[], timestamp with ti
 --         Index Scan payments by payments_pkey (id, client_key)
 --   for any values: empty, analyzed
 --     Update payments
---       Hash Join with a join filter
+--       Hash Join
 --         Function Scan
 --         Hash
 --           Index Scan payments by payments_newest

@@ -10,7 +10,7 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[])
     as g (client_key, id, shard, epoch)), held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), owed as (
     select p.* from mine m cross join lateral (
@@ -25,17 +25,17 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
   ), ended as (
     delete from pending_deliveries p
     using owed o join active a on a.client_key = o.client_key and a.id = o.endpoint_id
-    where p.client_key = any(array[o.client_key]) and p.id = any(array[o.id]) and p.deadline_at <= $3
+    where p.client_key = any(array[o.client_key]) and p.id = o.id and p.deadline_at <= $3
     returning p.*)
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $3 from ended;
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
 --       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
+--         Merge Join with a join filter
+--           Index Scan leases by leases_pkey
+--           Sort on g.shard
 --             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE owed: Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -61,7 +61,7 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan
@@ -93,21 +93,21 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
     select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[], $7::timestamptz[])
     as g (client_key, id, shard, epoch, next_attempt_at)), held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held))
   update pending_deliveries p set next_attempt_at = m.next_attempt_at
   from mine m
-  where p.client_key = any(array[m.client_key]) and p.id = any(array[m.id])
+  where p.client_key = any(array[m.client_key]) and p.id = m.id
   -- Not for the planner, which would take the index of what is due.
   and coalesce(p.next_attempt_at, '-infinity') > '-infinity';
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update pending_deliveries
 --       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
+--         Merge Join with a join filter
+--           Index Scan leases by leases_pkey
+--           Sort on g_1.shard
 --             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -118,7 +118,7 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
 --     Update pending_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan
@@ -135,7 +135,7 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[])
     as g (client_key, id, shard, epoch)), held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), owed as (
     select p.* from mine m cross join lateral (
@@ -159,10 +159,10 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
       where p.client_key = o.client_key and p.id = o.id for update of p) as p
   ), parked as (
     update pending_deliveries p set next_attempt_at = null
-    from settled s where p.client_key = any(array[s.client_key]) and p.id = any(array[s.id]) and not s.is_deleted
+    from settled s where p.client_key = any(array[s.client_key]) and p.id = s.id and not s.is_deleted
   ), cancelled as (
     delete from pending_deliveries p
-    using settled s where p.client_key = any(array[s.client_key]) and p.id = any(array[s.id]) and s.is_deleted
+    using settled s where p.client_key = any(array[s.client_key]) and p.id = s.id and s.is_deleted
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.attempts, p.deadline_at, p.last_outcome, p.last_status
   )
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
@@ -170,10 +170,10 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
 --       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
+--         Merge Join with a join filter
+--           Index Scan leases by leases_pkey
+--           Sort on g.shard
 --             Function Scan
---             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE owed: Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -209,7 +209,7 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan

@@ -10,7 +10,7 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
     select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[], $7::int[], $8::timestamptz[], $9::int[], $10::bytea[])
     as g (client_key, id, shard, epoch, attempt, at, duration_ms, excerpt)), held as (
     select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = any(array[g.shard]) and l.epoch = g.epoch
+    join leases l on l.shard = g.shard and l.epoch = g.epoch
     order by l.shard for key share of l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held))
   insert into earlier_attempts
@@ -26,7 +26,7 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --     Insert earlier_attempts
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan
@@ -42,7 +42,7 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --     Insert earlier_attempts
 --       CTE held: LockRows
 --         Sort on l.shard
---           Hash Join with a join filter
+--           Hash Join
 --             Index Scan leases by leases_pkey
 --             Hash
 --               Function Scan

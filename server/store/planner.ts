@@ -1,0 +1,27 @@
+// Conditions written so that the planner has one way to use them, for statements about what is owed: all of
+// that comes and goes, and statistics say "no rows" while there are thousands. Whatever can be selected in a
+// lateral select of its own (with a limit, a lock or offset 0) needs none of this: the planner does not turn
+// such a select about. test/plans/needed.ts shows the plan that each of these prevents.
+
+/**
+ * Equal, and good for a look-up by index only. For the target of an update or a delete, which has no select
+ * of its own: with `=`, the planner begins with the table where statistics call it empty, and holds every
+ * owed row against every given one (2 s for a batch of a thousand). Where it believes that hardly a row is
+ * given, as in recordDelivered, it would not; that is no reason to find rows in two ways.
+ */
+export function lookedUp(column: string, given: string): string {
+  return `${column} = any(array[${given}])`
+}
+
+/**
+ * Equal, and good for a check of rows only that another condition has found. With `=`, the planner takes the
+ * key of what is owed, which begins with the client, and reads all that one client is owed.
+ */
+export function checked(column: string, given: string): string {
+  return `${column} + 0 = ${given}`
+}
+
+/** All that one endpoint is owed. */
+export function owedTo(table: string, clientKey: string, endpointId: string): string {
+  return `${table}.endpoint_id = ${endpointId} and ${checked(`${table}.client_key`, clientKey)}`
+}
