@@ -4,6 +4,7 @@
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { fileAs, movedColumns } from './file-deliveries.ts'
+import { owedTo } from './planner.ts'
 
 export interface DueCursor {
   shard: number
@@ -80,7 +81,7 @@ export async function readStrands(
   limitEach: number,
 ): Promise<readonly QueuedDelivery[]> {
   if (keys.length === 0) return []
-  const ofStrand = (p: string) => `${p}.client_key + 0 = k.client_key
+  const ofStrand = (p: string) => `${p}.client_key = k.client_key
     and ${p}.endpoint_id = k.endpoint_id and ${p}.payment_id = k.payment_id and not ${p}.is_replay`
   const { rows } = await db.query<QueuedRow>({
     name: 'read-strands',
@@ -142,7 +143,7 @@ export async function cancelDeliveriesOf(
   await db.query({
     name: 'cancel-deliveries-of-endpoint',
     text: `with cancelled as (
-             delete from pending_deliveries where client_key + 0 = $1 and endpoint_id = $2
+             delete from pending_deliveries p where ${owedTo('p', '$1', '$2')}
              returning ${movedColumns()})
            ${fileAs('CANCELLED', 'cancelled', '$3')}`,
     values: [clientKey, endpointId, now],
@@ -163,11 +164,11 @@ export async function releaseDeliveriesOf(
   await db.query({
     name: 'release-deliveries-of-endpoint',
     // Patience too: an update that failed before the pause must not be given up on because of it.
-    text: `update pending_deliveries set
+    text: `update pending_deliveries p set
              deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
              first_failed_at =
                first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
-           where client_key + 0 = $1 and endpoint_id = $2 and deadline_at is not null`,
+           where ${owedTo('p', '$1', '$2')} and deadline_at is not null`,
     values: [clientKey, endpointId, inactiveSince, now],
   })
 }

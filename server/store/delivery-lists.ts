@@ -22,6 +22,7 @@ import {
 } from './delivery-sources.ts'
 import { readSpans } from './event-spans.ts'
 import { Parameters } from './parameters.ts'
+import { owedTo } from './planner.ts'
 import { inSnapshot } from './snapshot.ts'
 import { CLOCKS_APART_MS, idCeiling, readStretches, type Stretch } from './stretches.ts'
 
@@ -198,9 +199,8 @@ async function isOwedLittle(db: Db, query: DeliveryQuery): Promise<boolean> {
   if (query.endpointId === null || query.clientKey === null) return false
   const { rows } = await db.query<{ count: number }>({
     text: `select count(*)::int as count from (
-             select from pending_deliveries where endpoint_id = $1 and client_key = $2
-             limit $3) as owed`,
-    values: [query.endpointId, query.clientKey, SORTED_MAX + 1],
+             select from pending_deliveries p where ${owedTo('p', '$1', '$2')} limit $3) as owed`,
+    values: [query.clientKey, query.endpointId, SORTED_MAX + 1],
   })
   return (rows[0]?.count ?? 0) <= SORTED_MAX
 }

@@ -8,6 +8,7 @@ import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import type { Db } from './db.ts'
 import { type EndpointRow, toEndpoint } from './endpoints.ts'
 import { type HealthRow, toHealth } from './health.ts'
+import { owedTo } from './planner.ts'
 
 export interface EndpointFilter {
   clientId: string | null
@@ -91,8 +92,7 @@ export async function readHealthOf(
     text: `select k.endpoint_id, h.failing_since, h.last_success_at, h.last_error, h.circuit,
              (select count(*)::int from (
                select from pending_deliveries p
-               where p.endpoint_id = k.endpoint_id and p.client_key = k.client_key
-               limit $4) as owed) as pending,
+               where ${owedTo('p', 'k.client_key', 'k.endpoint_id')} limit $4) as owed) as pending,
              d.attempts, d.delivered, d.durations
            from unnest($1::int[], $2::uuid[]) as k (client_key, endpoint_id)
            cross join lateral (
@@ -149,7 +149,7 @@ export async function readTroubled(db: Db, limit: number): Promise<readonly Trou
            select e.id, c.id as client_id, e.url, e.status, h.circuit, h.failing_since, h.last_error,
              (select count(*)::int from (
                select from pending_deliveries p
-               where p.endpoint_id = e.id and p.client_key = e.client_key limit $2) as owed) as pending
+               where ${owedTo('p', 'e.client_key', 'e.id')} limit $2) as owed) as pending
            from (select * from failing union select * from disabled) as t
            join endpoints e on e.client_key = t.client_key and e.id = t.endpoint_id
            join clients c on c.client_key = e.client_key

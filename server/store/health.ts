@@ -4,6 +4,7 @@
 import { DAY_MS } from '../core/backoff.ts'
 import { DURATION_BUCKETS, type EndpointHealth, percentileMs } from '../core/health.ts'
 import type { Db } from './db.ts'
+import { owedTo } from './planner.ts'
 
 /** What one endpoint's attempts have shown since the last write. */
 export interface HealthDelta {
@@ -94,8 +95,8 @@ export async function readHealth(
   const { rows } = await db.query<HealthRow>({
     name: 'read-health',
     text: `select h.failing_since, h.last_success_at, h.last_error, h.circuit,
-             (select count(*)::int from pending_deliveries
-               where client_key + 0 = $1 and endpoint_id = $2) as pending,
+             (select count(*)::int from pending_deliveries p
+               where ${owedTo('p', '$1', '$2')}) as pending,
              d.attempts, d.delivered, d.durations
            from (select coalesce(sum(attempts), 0)::int as attempts,
                    coalesce(sum(delivered), 0)::int as delivered, array_agg(durations) as durations

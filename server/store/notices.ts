@@ -7,6 +7,7 @@ import type { NoticedEndpoint, NoticePolicy, Told } from '../core/notice.ts'
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { LOCKS, takeLock, tryLock } from './locks.ts'
+import { owedTo } from './planner.ts'
 import { stretchAround, timesWithin } from './stretches.ts'
 
 const HOUR_MS = 3_600_000
@@ -158,7 +159,7 @@ export async function readEndpointsToTell(
              e.inactive_since, h.failing_since, h.last_success_at, h.last_error,
              (select count(*)::int from (
                 select from pending_deliveries p
-                where p.endpoint_id = e.id and p.client_key = e.client_key
+                where ${owedTo('p', 'e.client_key', 'e.id')}
                 limit ${PENDING_COUNTED_MAX}) as one) as pending,
              n.sequence, n.failing_since as told_failing_since, n.failing_told, n.disabled_since,
              n.exhausted_total, n.exhausted_untold, n.exhausted_told_at

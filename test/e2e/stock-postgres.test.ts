@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import type { Pool } from 'pg'
 import { DAY_MS } from '../../server/core/backoff.ts'
 import { ensurePartitions } from '../../server/store/partitions.ts'
+import { listFaults } from '../plans/rules.ts'
+import { explainStore } from '../plans/states.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { findInstalledPostgres, startInstalledPostgres } from '../support/installed-postgres.ts'
 import { startPaybell, until } from '../support/paybell.ts'
@@ -57,11 +59,26 @@ function recordStatements(pool: Pool): Map<string, Statement> {
   return statements
 }
 
+const skip = BIN ? false : 'PostgreSQL 15 is not installed here'
+const stock = BIN ? await startInstalledPostgres(BIN) : null
+if (stock) await makeTemplate(stock.url)
+// After the databases of this file, which are dropped in a hook of their own.
+after(() => stock?.stop())
+
+test('no plan of the hot path reads more than what it was asked for on a stock PostgreSQL', {
+  skip,
+}, async () => {
+  const { statements } = await explainStore({ server: stock?.url ?? assert.fail() })
+  const faults = statements
+    .filter(({ isHot }) => isHot)
+    .flatMap((statement) => listFaults(statement).map((fault) => `${statement.name}: ${fault}`))
+  assert.deepEqual(faults, [])
+})
+
 test('regression: on a stock PostgreSQL with 30 days of partitions no statement is compiled', {
-  skip: BIN ? false : 'PostgreSQL 15 is not installed here',
+  skip,
 }, async (t) => {
-  const server = await startInstalledPostgres(BIN as string)
-  await makeTemplate(server.url)
+  const server = stock ?? assert.fail()
   const database = await cloneDatabase({ server: server.url })
   for (let day = 0; day <= DAYS; day++) {
     await ensurePartitions(database.pool, new Date(Date.now() - day * DAY_MS))
@@ -69,10 +86,7 @@ test('regression: on a stock PostgreSQL with 30 days of partitions no statement 
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t, { database })
   // Registered after startPaybell's hook: first the service stops, then its database.
-  t.after(async () => {
-    await database.drop()
-    await server.stop()
-  })
+  t.after(() => database.drop())
   const statements = recordStatements(paybell.app.deps.pool)
   await paybell.caller.register(receiver.url(), 'key')
   const id = randomUUID()

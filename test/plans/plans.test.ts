@@ -8,7 +8,7 @@ import { listFaults } from './rules.ts'
 import { readSnapshots, renderSnapshots, SNAPSHOT_VERSION, writeSnapshots } from './snapshots.ts'
 import { explainStore } from './states.ts'
 
-const { statements, unseen, version } = await explainStore()
+const { statements, withoutTricks, unseen, version } = await explainStore()
 
 test('every line of the store that sends a statement was called', () => {
   assert.ok(statements.length > 240)
@@ -51,4 +51,17 @@ test('no plan of the hot path reads more than what it was asked for, whatever st
     listFaults(statement).map((fault) => `${statement.name}: ${fault}`),
   )
   assert.deepEqual(faults, [])
+})
+
+test('what statements do for the planner is needed: without it a plan goes wrong', () => {
+  assert.ok(withoutTricks.length > 0)
+  const useless: string[] = []
+  for (const statement of withoutTricks) {
+    const name = statement.name.replace(/ without .*/, '')
+    const original = statements.find((found) => found.name === name) ?? assert.fail(name)
+    const before = new Set(listFaults(original))
+    const added = listFaults(statement).filter((fault) => !before.has(fault))
+    if (added.length === 0) useless.push(statement.name)
+  }
+  assert.deepEqual(useless, [])
 })

@@ -7,7 +7,7 @@
 -- deliveries.cancelDeliveriesOf: kept as cancel-deliveries-of-endpoint
 prepare "deliveries.cancelDeliveriesOf" (integer, uuid, timestamp with time zone) as
   with cancelled as (
-    delete from pending_deliveries where client_key + 0 = $1 and endpoint_id = $2
+    delete from pending_deliveries p where p.endpoint_id = $2 and p.client_key + 0 = $1
     returning client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status)
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
@@ -51,7 +51,7 @@ prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
   from unnest($1::int[], $2::uuid[], $3::uuid[]) as k (client_key, endpoint_id, payment_id)
   cross join lateral (
     with oldest as materialized (
-      select * from pending_deliveries p where p.client_key + 0 = k.client_key
+      select * from pending_deliveries p where p.client_key = k.client_key
       and p.endpoint_id = k.endpoint_id and p.payment_id = k.payment_id and not p.is_replay order by p.sequence limit $4
     ), page as materialized (
       select count(*) as rows, max(sequence) as last from oldest)
@@ -59,11 +59,11 @@ prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
     union all
     -- Nearly always a strand fits, and this is not run.
     (select * from pending_deliveries p
-      where (select rows from page) = $4 and p.client_key + 0 = k.client_key
+      where (select rows from page) = $4 and p.client_key = k.client_key
       and p.endpoint_id = k.endpoint_id and p.payment_id = k.payment_id and not p.is_replay
       and p.sequence > (select last from page) and p.sequence >= (
         select max(a.sequence) from pending_deliveries a
-        where a.client_key + 0 = k.client_key
+        where a.client_key = k.client_key
         and a.endpoint_id = k.endpoint_id and a.payment_id = k.payment_id and not a.is_replay and a.attempts > 0 and a.sequence >= (select last from page))
       order by p.sequence limit $4)) as d
   order by d.sequence;
@@ -89,11 +89,11 @@ prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
 
 -- deliveries.releaseDeliveriesOf: kept as release-deliveries-of-endpoint
 prepare "deliveries.releaseDeliveriesOf" (integer, uuid, timestamp with time zone, timestamp with time zone) as
-  update pending_deliveries set
+  update pending_deliveries p set
   deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
   first_failed_at =
   first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
-  where client_key + 0 = $1 and endpoint_id = $2 and deadline_at is not null;
+  where p.endpoint_id = $2 and p.client_key + 0 = $1 and deadline_at is not null;
 --   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed
 --     Update pending_deliveries

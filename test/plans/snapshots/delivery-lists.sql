@@ -5,18 +5,10 @@
 --   explain execute "name"(null, null, …);
 
 -- delivery-lists.isOwedLittle: planned each time, with enable_seqscan = on
-prepare "delivery-lists.isOwedLittle" (uuid, integer, bigint) as
+prepare "delivery-lists.isOwedLittle" (integer, uuid, bigint) as
   select count(*)::int as count from (
-    select from pending_deliveries where endpoint_id = $1 and client_key = $2
-    limit $3) as owed;
---   for values given: full, never analyzed
---     Aggregate
---       Limit
---         Bitmap Heap Scan pending_deliveries
---           BitmapAnd pending_deliveries
---             Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---             Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
---   for values given: full, analyzed
+    select from pending_deliveries p where p.endpoint_id = $2 and p.client_key + 0 = $1 limit $3) as owed;
+--   for values given: full, never analyzed; full, analyzed
 --     Aggregate
 --       Limit
 --         Bitmap Heap Scan pending_deliveries filter (client_key)

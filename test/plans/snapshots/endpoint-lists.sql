@@ -267,8 +267,7 @@ prepare "endpoint-lists.readHealthOf" (integer[], uuid[], timestamp with time zo
   select k.endpoint_id, h.failing_since, h.last_success_at, h.last_error, h.circuit,
   (select count(*)::int from (
       select from pending_deliveries p
-      where p.endpoint_id = k.endpoint_id and p.client_key = k.client_key
-      limit $4) as owed) as pending,
+      where p.endpoint_id = k.endpoint_id and p.client_key + 0 = k.client_key limit $4) as owed) as pending,
   d.attempts, d.delivered, d.durations
   from unnest($1::int[], $2::uuid[]) as k (client_key, endpoint_id)
   cross join lateral (
@@ -310,10 +309,8 @@ prepare "endpoint-lists.readHealthOf" (integer[], uuid[], timestamp with time zo
 --       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --       SubPlan 1: Aggregate
 --         Limit
---           Bitmap Heap Scan pending_deliveries
---             BitmapAnd pending_deliveries
---               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---               Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--           Bitmap Heap Scan pending_deliveries filter (client_key)
+--             Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 
 -- endpoint-lists.readTroubled: kept as read-troubled-endpoints
 prepare "endpoint-lists.readTroubled" (bigint, bigint) as
@@ -330,7 +327,7 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
   select e.id, c.id as client_id, e.url, e.status, h.circuit, h.failing_since, h.last_error,
   (select count(*)::int from (
       select from pending_deliveries p
-      where p.endpoint_id = e.id and p.client_key = e.client_key limit $2) as owed) as pending
+      where p.endpoint_id = e.id and p.client_key + 0 = e.client_key limit $2) as owed) as pending
   from (select * from failing union select * from disabled) as t
   join endpoints e on e.client_key = t.client_key and e.id = t.endpoint_id
   join clients c on c.client_key = e.client_key
@@ -409,10 +406,8 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --         SubPlan 1: Aggregate
 --           Limit
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Bitmap Heap Scan pending_deliveries filter (client_key)
+--               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 --   for any values: empty, analyzed when full; full, analyzed
 --     Limit
 --       Result
@@ -437,10 +432,8 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --         SubPlan 1: Aggregate
 --           Limit
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Bitmap Heap Scan pending_deliveries filter (client_key)
+--               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 --   for values given: full, analyzed
 --     Limit
 --       Result
@@ -465,10 +458,8 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --         SubPlan 1: Aggregate
 --           Limit
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Bitmap Heap Scan pending_deliveries filter (client_key)
+--               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 --   for any values: full, analyzed but for what is owed
 --     Limit
 --       Result

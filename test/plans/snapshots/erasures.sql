@@ -165,7 +165,7 @@ prepare "erasures.findExcerpts" (integer, uuid[]) as
 prepare "erasures.findPendingOf" (integer, uuid) as
   select p.id, p.endpoint_id from endpoints e cross join lateral (
     select p.id, p.endpoint_id from pending_deliveries p
-    where p.endpoint_id = e.id and p.payment_id = $2 and p.client_key + 0 = e.client_key
+    where p.endpoint_id = e.id and p.payment_id = $2 and p.client_key = e.client_key
     offset 0) as p
   where e.client_key = $1;
 --   always

@@ -7,8 +7,8 @@
 -- health.readHealth: kept as read-health
 prepare "health.readHealth" (integer, uuid, timestamp with time zone) as
   select h.failing_since, h.last_success_at, h.last_error, h.circuit,
-  (select count(*)::int from pending_deliveries
-    where client_key + 0 = $1 and endpoint_id = $2) as pending,
+  (select count(*)::int from pending_deliveries p
+    where p.endpoint_id = $2 and p.client_key + 0 = $1) as pending,
   d.attempts, d.delivered, d.durations
   from (select coalesce(sum(attempts), 0)::int as attempts,
     coalesce(sum(delivered), 0)::int as delivered, array_agg(durations) as durations

@@ -154,7 +154,7 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
   e.inactive_since, h.failing_since, h.last_success_at, h.last_error,
   (select count(*)::int from (
       select from pending_deliveries p
-      where p.endpoint_id = e.id and p.client_key = e.client_key
+      where p.endpoint_id = e.id and p.client_key + 0 = e.client_key
       limit 100000) as one) as pending,
   n.sequence, n.failing_since as told_failing_since, n.failing_told, n.disabled_since,
   n.exhausted_total, n.exhausted_untold, n.exhausted_told_at
@@ -280,10 +280,8 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
 --         SubPlan 1: Aggregate
 --           Limit
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Bitmap Heap Scan pending_deliveries filter (client_key)
+--               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 --   for values given: full, never analyzed
 --     Limit
 --       Result
@@ -323,10 +321,8 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
 --         SubPlan 1: Aggregate
 --           Limit
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Bitmap Heap Scan pending_deliveries filter (client_key)
+--               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 --   for any values: empty, analyzed when full; full, analyzed
 --     Limit
 --       Result
@@ -365,10 +361,8 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
 --         SubPlan 1: Aggregate
 --           Limit
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Bitmap Heap Scan pending_deliveries filter (client_key)
+--               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 --   for values given: full, analyzed
 --     Limit
 --       Result
@@ -408,10 +402,8 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --             Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id)
 --         SubPlan 1: Aggregate
 --           Limit
---             Bitmap Heap Scan pending_deliveries
---               BitmapAnd pending_deliveries
---                 Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Bitmap Heap Scan pending_deliveries filter (client_key)
+--               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
 --   for any values: full, analyzed when empty
 --     Limit
 --       Result

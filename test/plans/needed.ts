@@ -1,0 +1,91 @@
+// What statements do for the planner's sake, each with what they would be without it. A test explains both:
+// what no longer makes a difference can go.
+
+import type { Statement } from './recorder.ts'
+
+interface Needed {
+  /** What is taken away. */
+  trick: string
+  statements: readonly string[]
+  without(statement: Statement): Partial<Statement>
+}
+
+const changeText =
+  (change: (text: string) => string) =>
+  ({ text }: Statement): Partial<Statement> => ({ text: change(text) })
+
+export const NEEDED: readonly Needed[] = [
+  {
+    trick: 'lookedUp',
+    statements: [
+      'outcomes.recordAny',
+      'unattempted.exhaustDeliveries',
+      'unattempted.settleInactive',
+      'cancellations.cancelDeliveries of one 2',
+      'cancellations.cancelDeliveries of many',
+    ],
+    without: changeText((text) => text.replace(/= any\(array\[([\w.]+)\]\)/g, '= $1')),
+  },
+  {
+    trick: 'checked',
+    statements: [
+      'outcomes.recordAny',
+      'deliveries.cancelDeliveriesOf',
+      'deliveries.releaseDeliveriesOf',
+      'endpoint-lists.readTroubled',
+      'health.readHealth',
+      'notices.readEndpointsToTell',
+    ],
+    without: changeText((text) => text.replace(/ \+ 0 =/g, ' =')),
+  },
+  {
+    trick: 'enable_seqscan = off',
+    statements: ['outcomes.recordDelivered', 'deliveries.readDue', 'deliveries.readStrands'],
+    without: () => ({ isLifted: true }),
+  },
+  {
+    trick: 'offset 0',
+    statements: ['accept.saveChangesAndFanOut'],
+    without: changeText((text) => text.replace(' offset 0)', ')')),
+  },
+  {
+    trick: 'a select with a limit, where exists would do',
+    statements: ['accept.saveChangesAndFanOut'],
+    without: changeText((text) =>
+      text.replace(
+        /\(\s*select true (from pending_deliveries[^)]*?) limit 1\) is not null/,
+        'exists (select $1)',
+      ),
+    ),
+  },
+  {
+    trick: 'a lateral select with a limit, where a join would do',
+    statements: ['parked.readParkedLanes'],
+    without: changeText((text) =>
+      text.replace(
+        /cross join lateral \(\s*-- One look[^\n]*\n\s*select from endpoints e\s*where([^)]*) limit 1\) as active/,
+        'join endpoints e on $1',
+      ),
+    ),
+  },
+  {
+    trick: 'coalesce',
+    statements: ['unattempted.postponeDeliveries'],
+    without: changeText((text) =>
+      text.replace(/coalesce\((p\.next_attempt_at), [^)]*\) > '-infinity'/, '$1 is not null'),
+    ),
+  },
+]
+
+/** Named after the trick that is missing. */
+export function withoutTricks<S extends Statement>(statements: readonly S[]): readonly S[] {
+  return NEEDED.flatMap((needed) =>
+    needed.statements.map((name) => {
+      const statement = statements.find((found) => found.name === name)
+      if (statement === undefined) throw new Error(`there is no statement ${name}`)
+      const changes = needed.without(statement)
+      if (changes.text === statement.text) throw new Error(`${name} has no ${needed.trick}`)
+      return { ...statement, ...changes, name: `${name} without ${needed.trick}` }
+    }),
+  )
+}
