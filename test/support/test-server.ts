@@ -24,7 +24,8 @@ export async function startTestServer(): Promise<TestServer> {
     log: () => {},
     ephemeral: true,
     unsafeFsyncOffForTests: true,
-    maxConnections: 200,
+    // Files that share a process keep their pools until the last of them has ended.
+    maxConnections: 500,
     sharedBuffersMb: 128,
   })
   await makeTemplate(database.url)
