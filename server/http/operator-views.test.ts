@@ -329,8 +329,8 @@ describe('endpoints', () => {
     for (const query of ['?failing=perhaps', '?kind=x', '?status=x', '?clientId=x', '?size=0']) {
       await get(`/endpoints${query}`, 400)
     }
-    // It is retried between the two reads, so the figures may differ once or twice.
-    await until('one is shown as in the list', async () => {
+    // The engine tries it again between the two answers, so the figures may differ once or twice.
+    await until('one reads as in the list', async () => {
       const [listed] = (await get('/endpoints?kind=webhook')).content
       return isDeepStrictEqual(await get(`/endpoints/${webhook.id}`), listed)
     })
