@@ -66,7 +66,7 @@ test('a problem is one block: title, detail, fields, request id, and no control 
   )
 })
 
-test('an answer that is no problem of ours is told all the same', async () => {
+test('an answer that is no problem of ours is reported all the same', async () => {
   const error = await api.get('/proxy').catch((caught) => caught)
   assert.ok(error instanceof PaybellError)
   assert.equal(
@@ -75,7 +75,7 @@ test('an answer that is no problem of ours is told all the same', async () => {
   )
 })
 
-test('no answer, a cut connection and a redirect are told apart from answers', async () => {
+test('no answer, a cut connection and a redirect differ from answers', async () => {
   for (const path of ['/cut', '/moved']) {
     await assert.rejects(api.get(path), UnreachableError)
   }

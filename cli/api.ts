@@ -1,4 +1,4 @@
-// A service as commands call it: over the SDK's transport, each call once. An answer keeps its text, which
+// How commands call a service: over the SDK's transport, each call once. An answer keeps its text, which
 // is what --json prints; errors are in the words of the command line.
 
 import { type Bearer, type Caller, createCaller, type RawDetails } from '../sdk/src/caller.ts'
@@ -9,7 +9,7 @@ import { VERSION } from './version.ts'
 
 /** The key or the credentials were refused. */
 export class RefusedError extends PaybellError {
-  /** What to look at: the command line knows more than the service. */
+  /** What to check: the command line knows where the key came from, the service does not. */
   readonly hint: string
 
   constructor(error: PaybellError, hint: string) {
@@ -90,7 +90,7 @@ export class Api {
       if (!(error instanceof PaybellError)) throw error
       if (error.code === 'timeout') throw new UnreachableError(this.url, NO_ANSWER)
       if (error.code === 'network-error') throw new UnreachableError(this.url, error.cause)
-      // It is another address that was meant, and it was not asked: keys are not sent on.
+      // The caller means another address. It was not called: keys do not follow redirects.
       if (error.status >= 300 && error.status < 400) throw new UnreachableError(this.url, REDIRECT)
       throw error.status === 401 ? new RefusedError(error, this.#refusedHint) : error
     }
@@ -102,7 +102,7 @@ export function keyBearer(key: string): Bearer {
   return { get: async () => key, refuse: () => false }
 }
 
-/** A token that is got for the credentials, and again when it has run out. */
+/** Gets a token for the credentials, and another one when it has expired. */
 export function tokenBearer(url: string, credentials: Credentials): Bearer {
   const service = { baseUrl: url.replace(/\/+$/, ''), transport: TRANSPORT, headers: HEADERS }
   return createTokenBearer(service, credentials)

@@ -32,7 +32,7 @@ const SERVICE_TIMEOUT_MS = 90_000
 /** As an attempt of the service. */
 const ATTEMPT_MS_MAX = 15_000
 
-/** It is the caller's own machine and network: what a service must not reach, they may. */
+/** The caller's own machine and network: a service must not reach them, the caller may. */
 const OWN_NETWORKS: TargetPolicy = {
   loopbackAllowed: true,
   allowedNetworks: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'],
@@ -104,7 +104,7 @@ async function send(url: URL, { headers, body, pauseMs }: CheckPost): Promise<An
   return { outcome, durationMs }
 }
 
-/** Leaves out addresses where no receiver can be: such a name has none. */
+/** Leaves out addresses where no receiver can be. */
 const lookUpAllowed: LookupFunction = (name, options, done) => {
   lookup(name, { ...options, all: true }, (error, found) => {
     const addresses = (found ?? []).filter(({ address }) => isAllowedAddress(address, OWN_NETWORKS))

@@ -111,14 +111,14 @@ export function family(name: string, about: string, commands: readonly Command[]
 
 /** Wraps an action for commander, which hands over the arguments, the options and the command. */
 export function calling<O, A extends readonly unknown[] = []>(
-  run: (call: Call<O>, ...given: A) => Promise<void>,
+  work: (call: Call<O>, ...given: A) => Promise<void>,
 ): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
     const command = given.at(-1) as Command
     leaveQuietlyWhenNobodyReads()
     await runCommand(async () => {
       const call = new Call<O>(command.opts() as O & CommonOptions)
-      await run(call, ...(given.slice(0, -2) as unknown as A))
+      await work(call, ...(given.slice(0, -2) as unknown as A))
     }, hasColour(process.stderr))
   }
 }

@@ -47,7 +47,7 @@ async function tail(call: Call<TailOptions>): Promise<void> {
   }
 }
 
-/** Comes back when the connection is cut; what happened meanwhile is in `deliveries list`. */
+/** Reconnects when the connection is cut; what happened in between is in `deliveries list`. */
 async function* follow(call: Call, api: Api, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
   for (let waitMs = 500, isFirst = true; !signal.aborted; isFirst = false) {
     try {

@@ -184,7 +184,7 @@ async function readNextAttempt(
   return null
 }
 
-/** Callbacks in the order of their coming, one at a time for whoever waits. */
+/** Callbacks in the order of their arrival; `next` takes one, and waits for it. */
 class Arrivals {
   readonly #waiting: ReceivedCallback[] = []
   readonly #interruption: AbortSignal

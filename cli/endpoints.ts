@@ -1,4 +1,4 @@
-// `paybell endpoints …`: the addresses that Paybell delivers to, and how they fare.
+// `paybell endpoints …`: the addresses that Paybell delivers to, and their health.
 
 import type { Command } from 'commander'
 import type {

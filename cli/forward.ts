@@ -28,7 +28,7 @@ export interface ForwardOptions {
   lookup?: LookupFunction
 }
 
-/** As the service reads of any answer: so much, for so long, and so much of it is kept. */
+/** The service's own limits for an answer: bytes read, time to read them, bytes kept. */
 const BODY_BYTES_MAX = 16 * 1024
 const BODY_MS_MAX = 2_000
 const KEPT_BYTES_MAX = 4 * 1024
@@ -47,7 +47,7 @@ export function forward(
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest
     const request = send(url, {
       method: 'POST',
-      // A kept connection may be one that the receiver has closed when it was started anew.
+      // The receiver may have closed a kept connection when it was restarted.
       agent: false,
       ...(skipVerify ? { rejectUnauthorized: false } : {}),
       ...(lookup ? { lookup } : {}),
@@ -93,7 +93,7 @@ async function write(
   request.end()
 }
 
-/** Never rejects: the status has decided, whatever becomes of the body. */
+/** Never rejects: the status has decided, also when the body cannot be read. */
 function readBody(response: IncomingMessage, ms: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []

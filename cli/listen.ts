@@ -37,9 +37,9 @@ interface ListenOptions extends SharedKeyOptions {
 
 /** What the service itself has in flight at one endpoint at most. */
 const FORWARDS_MAX = 64
-/** Set aside for telling the service what came of it. */
+/** Reserved for reporting the outcome to the service. */
 const TELLING_MS = 500
-/** Of a body that holds a document the beginning is enough. */
+/** Enough to recognise a body that holds a document. */
 const DETAILS_BYTES_MAX = 4_096
 /** For what is still being forwarded while leaving. */
 const PARTING_MS = 3_000
@@ -75,7 +75,7 @@ export function listenCommand(): Command {
 }
 
 async function listen(call: Call<ListenOptions>): Promise<void> {
-  // From the beginning: what is registered is also put to rest.
+  // Signals are heard before the listener is registered, so that it is also paused in the end.
   const stopAsked = untilSignal()
   await new Listening(call, await openSession(call)).run(stopAsked)
 }
@@ -265,7 +265,7 @@ class Listening {
     if (deliveryId !== null) this.#call.print(await this.#session.explain(deliveryId))
   }
 
-  /** What is being forwarded ends first; then the service learns that nobody listens. */
+  /** Lets the forwarding under way end, then pauses the listener at the service. */
   async #leave(): Promise<void> {
     const timer = Promise.withResolvers<void>()
     const limit = setTimeout(timer.resolve, PARTING_MS)
@@ -275,7 +275,7 @@ class Listening {
       if (this.#call.options.forget) await this.#session.delete()
       else await this.#session.pause()
     } catch {
-      // It notices by itself, half a minute later.
+      // The service notices by itself, half a minute later.
       this.#call.note('The service could not be told that nobody listens any more.')
     }
     const after = this.#call.options.forget ? '' : ' What comes now waits for the next time.'

@@ -31,7 +31,7 @@ test('a key is made once and stays, for each service, account and name', async (
   assert.equal((await stat(dirname(keys.path))).mode & 0o777, 0o700)
 })
 
-test('a damaged file is left as it is, and told of', async (t) => {
+test('a damaged file is reported and left as it is', async (t) => {
   const keys = await makeKeys(t)
   await mkdir(dirname(keys.path), { recursive: true })
   for (const text of ['{"http', '[]', 'null']) {

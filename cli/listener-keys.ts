@@ -1,5 +1,5 @@
-// The shared keys of this machine's listeners, so that each stays the same from one start to the next:
-// whoever has put it into their receiver's settings need not do so again. Readable by its owner alone.
+// The shared keys of this machine's listeners. Each stays the same from one start to the next, so that a
+// developer puts it into the receiver's settings once. Only its owner can read the file.
 
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -26,11 +26,11 @@ export class ListenerKeys {
   /** The key of this listener; made, and kept, when there is none yet. */
   async keyOf(identity: ListenerIdentity): Promise<string> {
     const keys = await this.#read()
-    const place = placeOf(identity)
-    const known = keys[place]?.sharedKey
+    const member = memberOf(identity)
+    const known = keys[member]?.sharedKey
     if (known !== undefined) return known
     const sharedKey = generateSharedKey()
-    await this.#write({ ...keys, [place]: { sharedKey } })
+    await this.#write({ ...keys, [member]: { sharedKey } })
     return sharedKey
   }
 
@@ -46,12 +46,12 @@ export class ListenerKeys {
       const keys: unknown = JSON.parse(text)
       if (typeof keys === 'object' && keys !== null && !Array.isArray(keys)) return keys as Keys
     } catch {
-      // Told below, with what is no object.
+      // Reported below, like JSON that is no object.
     }
     throw new Error(`${this.path} is not what it was written as. Mend it, or delete it.`)
   }
 
-  /** Whole or not at all: a key that is lost halfway would be another one next time. */
+  /** Whole or not at all: half a file would lose the keys, and the next start would make others. */
   async #write(keys: Keys): Promise<void> {
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 })
     const draft = `${this.path}.${process.pid}`
@@ -61,6 +61,6 @@ export class ListenerKeys {
   }
 }
 
-function placeOf({ url, accountId, name }: ListenerIdentity): string {
+function memberOf({ url, accountId, name }: ListenerIdentity): string {
   return `${new URL(url).origin} ${accountId} ${name}`
 }

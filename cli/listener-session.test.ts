@@ -107,7 +107,7 @@ test('credentials that are refused end it', async (t) => {
   await assert.rejects(first(session), RefusedError)
 })
 
-test('a listener that was deleted is made anew', async (t) => {
+test('a listener that was deleted is registered again', async (t) => {
   const { session, calls, notes } = await start(t, {
     'POST /v1/listeners': [REGISTERED, [201, { id: 'l2', status: 'PAUSED' }]],
     'GET /v1/listeners/l1/next': [[404]],
@@ -118,7 +118,7 @@ test('a listener that was deleted is made anew', async (t) => {
   assert.equal(calls.length, 4)
 })
 
-test('a service that is busy is waited for, and told of once', async (t) => {
+test('a busy service is waited for, and reported once', async (t) => {
   const { session, notes } = await start(t, {
     'POST /v1/listeners': [REGISTERED],
     'GET /v1/listeners/l1/next': [[503], [500], [204], [200, OFFER]],
@@ -127,7 +127,7 @@ test('a service that is busy is waited for, and told of once', async (t) => {
   assert.deepEqual(notes, ['The service answers 503. Trying again.', 'Connected again.'])
 })
 
-test('an outcome is told again while there is time, and a late one is not', async (t) => {
+test('an outcome is sent again while there is time, and a late one is not', async (t) => {
   const { session, bodies } = await start(t, {
     'POST /v1/listeners': [REGISTERED],
     'POST /v1/listeners/l1/outcomes': [[503], [204], [410]],

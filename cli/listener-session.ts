@@ -1,5 +1,5 @@
-// A listener at a service, kept over its restarts: registers, asks for one callback after the other,
-// tells what came of each. A service that is away is waited for.
+// A listener at a service, which survives the service's restarts: registers, fetches one callback after
+// the other, reports the outcome of each. Waits for a service that is away.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { PaybellError } from '../sdk/src/errors.ts'
@@ -18,16 +18,16 @@ export interface SessionOptions {
   accountId: string
   name: string
   sharedKey: string
-  /** Told in a line what happens to the connection. */
+  /** Takes a line about the connection. */
   note(text: string): void
 }
 
 const WAIT_SECONDS = 25
-/** Longer than the service lets anybody wait. */
+/** Longer than the service lets a caller wait. */
 const POLL_TIMEOUT_MS = 40_000
 const RECONNECT_MS_MIN = 250
 const RECONNECT_MS_MAX = 10_000
-/** For what is said while leaving. */
+/** For the last calls, while leaving. */
 const PARTING_TIMEOUT_MS = 3_000
 
 export class ListenerSession {
@@ -38,7 +38,7 @@ export class ListenerSession {
     this.#options = options
   }
 
-  /** Makes the listener or finds it; tells how many callbacks have waited for it. */
+  /** Makes the listener or finds it; returns how many callbacks wait for it. */
   async register(): Promise<{ isNew: boolean; pending: number }> {
     const { api, accountId, name, sharedKey } = this.#options
     const answer = await api.post('/v1/listeners', { name, sharedKey }, { accountId })
@@ -50,7 +50,7 @@ export class ListenerSession {
     return { isNew: false, pending: health.pending }
   }
 
-  /** Each as soon as it is there, until called off. Ask for the next one at once: others wait. */
+  /** Yields each callback as soon as it is there, until aborted. Ask for the next one at once: others wait. */
   async *callbacks(signal: AbortSignal): AsyncGenerator<ListenerOffer> {
     for (let failures = 0; !signal.aborted; ) {
       try {
@@ -77,7 +77,7 @@ export class ListenerSession {
     }
   }
 
-  /** False when it could not be told in time: the service tries the callback again. */
+  /** False when the outcome did not reach the service in time: it then tries the callback again. */
   async answer(offer: ListenerOffer, answer: Forwarded, timeoutMs: number): Promise<boolean> {
     const endsAtMs = performance.now() + timeoutMs
     for (let failures = 0; ; failures++) {
@@ -104,7 +104,7 @@ export class ListenerSession {
     return answer.json<DeliveryDetail>().explanation
   }
 
-  /** Nobody listens any more: what comes from now on waits. */
+  /** Pauses the listener: callbacks wait from now on. */
   async pause(): Promise<void> {
     if (this.#id === null) return
     await this.#options.api.call('PATCH', `/v1/listeners/${this.#id}`, {
@@ -129,7 +129,7 @@ function toOutcome({ offerId }: ListenerOffer, answer: Forwarded): ListenerOutco
   const { status, body, retryAfter } = answer
   return {
     offerId,
-    // What no service would say is as good as none of our words for it.
+    // The interface takes 200 to 599; anything else is reported as 599.
     status: status >= 200 && status <= 599 ? status : 599,
     durationMs,
     ...(status === 200 || body.length === 0 ? {} : { body: body.toString('utf8') }),
@@ -137,7 +137,7 @@ function toOutcome({ offerId }: ListenerOffer, answer: Forwarded): ListenerOutco
   }
 }
 
-/** The service will be there again, or have time again. */
+/** The service is away or busy: worth another try. */
 function isPassing(error: unknown): boolean {
   if (error instanceof UnreachableError) return true
   return error instanceof PaybellError && (error.status === 429 || error.status >= 500)

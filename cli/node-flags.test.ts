@@ -13,8 +13,8 @@ async function youngOf(...nodeFlags: readonly string[]): Promise<number> {
     import { getHeapSpaceStatistics } from 'node:v8'
     await import('${PROGRAM}')
     const kept = []
-    for (let turn = 0; turn < 300; turn++) {
-      for (let n = 0; n < 10_000; n++) kept.push({ n, inner: { turn } })
+    for (let round = 0; round < 300; round++) {
+      for (let n = 0; n < 10_000; n++) kept.push({ n, inner: { round } })
       if (kept.length > 400_000) kept.length = 0
       await new Promise(setImmediate)
     }

@@ -30,14 +30,14 @@ export async function startOwnSandbox(timeScale: number, signal: AbortSignal): P
       PAYBELL_SANDBOX_SEED: 'off',
     },
     stdio: ['ignore', 'ignore', 'pipe'],
-    // Ctrl-C reaches the whole group; the sandbox is to be stopped by us, when we are done with it.
+    // Ctrl-C reaches the whole group, but this command stops the sandbox itself, when it is done with it.
     detached: true,
   })
   let said = ''
   child.stderr.on('data', (chunk) => {
     said = `${said}${chunk}`.slice(-4_000)
   })
-  // Whatever happens to us, it does not stay behind. Its own watchdog looks after the database.
+  // The sandbox ends with this process, however that ends. Its own watchdog stops the database.
   const onExit = () => child.kill('SIGTERM')
   process.once('exit', onExit)
   const stop = async () => {
@@ -84,7 +84,7 @@ export async function isReady(baseUrl: string): Promise<boolean> {
   return response?.status === 200
 }
 
-/** Those of the person's own service have no business here. */
+/** Without the settings of the caller's own service. */
 function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(PAYBELL_|DATABASE_URL|PORT$|HOST$)/.test(name)),

@@ -1,5 +1,5 @@
 // Arguments that are more than text: instants, spans, numbers, lists. What does not conform is wrong
-// usage, told in a sentence with an example.
+// usage, reported in a sentence with an example.
 
 import { InvalidArgumentError } from 'commander'
 import { isInstant } from '../server/core/instant.ts'

@@ -1,5 +1,5 @@
-// `paybell payments import`: a file of NDJSON, however long, in bounded memory. Interrupted, even by
-// kill -9, it goes on where it stood, without an event too many.
+// `paybell payments import`: a file of NDJSON of any length, in bounded memory. After an interruption,
+// even kill -9, the same command goes on where it stopped and makes no event twice.
 
 import { access } from 'node:fs/promises'
 import type { Command } from 'commander'
@@ -56,7 +56,7 @@ async function importPayments(call: Call<ImportCommandOptions>, file: string): P
     }
     const input =
       file === '-' ? await openStream(process.stdin, known) : await openFile(file, known)
-    await run(call, { api, input, known, statePath })
+    await importFile(call, { api, input, known, statePath })
   } finally {
     await unlock()
   }
@@ -75,7 +75,7 @@ interface Prepared {
   statePath: string | null
 }
 
-async function run(call: Call<ImportCommandOptions>, prepared: Prepared): Promise<void> {
+async function importFile(call: Call<ImportCommandOptions>, prepared: Prepared): Promise<void> {
   const { known, input } = prepared
   const startedAtMs = performance.now()
   const view = (progress: ImportProgress) => ({

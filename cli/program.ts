@@ -55,7 +55,7 @@ export function createProgram(): Command {
     .addCommand(checkCommand())
     .addHelpText('after', helpText(['paybell demo', 'paybell trigger', 'paybell deliveries list']))
     .addHelpText('after', '\nThe settings are environment variables: see .env.example.')
-  // Whoever calls decides how to end: wrong usage is 2, whatever command noticed it.
+  // Throw instead of exiting: main.ts ends with 2 for wrong usage, whichever command noticed it.
   for (const command of withCommands(program)) {
     command.exitOverride().showHelpAfterError('Add --help to see what it takes.')
   }

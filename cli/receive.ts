@@ -1,5 +1,5 @@
-// `paybell receive`: a receiver to play with. Prints each callback, checks its signature, answers what
-// it is told to.
+// `paybell receive`: a receiver to play with. Prints each callback, checks its signature, gives the
+// answer that its options name.
 
 import { Command } from 'commander'
 import { type Call, calling, helpText } from './command.ts'

@@ -1,5 +1,5 @@
-// A receiver on this machine, for whoever wants to see callbacks arrive: it checks the signature over
-// the raw bytes, and can be told to fail.
+// A receiver on this machine that shows callbacks as they arrive: it checks the signature over the raw
+// bytes, and can be made to fail.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

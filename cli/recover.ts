@@ -64,7 +64,7 @@ async function recover(call: Call<RecoverOptions>): Promise<void> {
 
 async function untilDone(call: Call, api: Api, jobPath: string): Promise<void> {
   const limit = performance.now() + WAIT_MS_MAX
-  let told = 0
+  let shownAt = 0
   while (performance.now() < limit) {
     const job = (await api.get(jobPath)).json<Job>()
     if (job.state === 'DONE') return
@@ -73,8 +73,8 @@ async function untilDone(call: Call, api: Api, jobPath: string): Promise<void> {
         `the replay stopped after ${formatCount(job.done)} of ${formatCount(job.total)}. Run it again: what was replayed is not taken twice.`,
       )
     }
-    if (performance.now() - told > 2_000) {
-      told = performance.now()
+    if (performance.now() - shownAt > 2_000) {
+      shownAt = performance.now()
       call.note(`${formatCount(job.done)} of ${formatCount(job.total)}`)
     }
     await delay(POLL_MS)

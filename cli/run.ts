@@ -1,5 +1,5 @@
-// How a command runs: what goes wrong is told in a sentence, not as a stack, and the exit code says it:
-// 0 done, 1 failed, 2 wrong usage.
+// How a command runs: a failure is a sentence, not a stack, and an exit code: 0 done, 1 failed, 2 wrong
+// usage.
 
 import { CommanderError } from 'commander'
 import { PaybellError } from '../sdk/src/errors.ts'
@@ -12,12 +12,12 @@ import { paintFor } from './terminal.ts'
 /** The caller's mistake, seen before anything was done. */
 export class UsageError extends Error {}
 
-/** It did not work, and everything has been said already. */
+/** The command failed and has already printed why. */
 export class SilentFailure extends Error {}
 
-export async function runCommand(run: () => Promise<void>, hasColour = false): Promise<void> {
+export async function runCommand(work: () => Promise<void>, hasColour = false): Promise<void> {
   try {
-    await run()
+    await work()
   } catch (error) {
     process.exitCode = exitCodeOf(error)
     if (!(error instanceof SilentFailure)) console.error(describe(error, hasColour))

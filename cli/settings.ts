@@ -51,7 +51,7 @@ export interface CallerConfig {
   configDir: string | null
 }
 
-/** Asked apart from the other settings, because their faults are told in colour or not. */
+/** Read apart from the other settings, because it decides how their faults are printed. */
 export function isColourRefused(env: Environment): boolean {
   return given(env.NO_COLOR) !== undefined || env.TERM === 'dumb'
 }

@@ -1,5 +1,5 @@
 // `paybell signature …`: signs and verifies as callbacks are signed, without a service. The first
-// question of everybody who writes a receiver is why the signature does not match.
+// question of an integrator who writes a receiver is why the signature does not match.
 
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
-// SIGINT and SIGTERM, heard from the first moment on. The first asks for an orderly stop, a second one for
-// no patience in it. The process that runs first in a container has no other way to end: without a
-// handler the kernel ignores the signal there.
+// SIGINT and SIGTERM, heard from the first moment on. The first asks for an orderly stop, a second one
+// ends its waiting. Process 1 of a container has no other way to end: without a handler the kernel
+// ignores the signal there.
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 

@@ -51,7 +51,7 @@ test('the account of the sandbox is not taken for another client', async () => {
   await assert.rejects(found.accountId(), /no account is named/)
 })
 
-test('nothing at all is told with what to do', async () => {
+test('without any settings the error says what to do', async () => {
   const { target: found } = target({ PAYBELL_DATA_DIR: join(dir, 'nothing') })
   await assert.rejects(found.operator(), /Start a sandbox with npm start/)
 })

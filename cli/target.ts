@@ -1,5 +1,5 @@
-// Which service is meant, and with whose name: --url and --key-file first, then the settings, then the
-// sandbox whose credentials lie in the data directory.
+// Which service a command calls, and as whom: --url and --key-file first, then the settings, then the
+// sandbox whose credentials are in the data directory.
 
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'

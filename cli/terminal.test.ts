@@ -12,7 +12,7 @@ import {
 
 const plain = paintFor(false)
 
-test('columns line up, numbers on the right, nothing behind the last cell', () => {
+test('columns line up, numbers on the right, nothing after the last cell', () => {
   const text = formatTable(
     [
       { title: 'NAME', of: (row: { name: string; count: number | null }) => row.name },

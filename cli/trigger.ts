@@ -1,5 +1,5 @@
-// `paybell trigger`: makes a payment and walks it through its states, so that whoever writes a receiver
-// has something to receive.
+// `paybell trigger`: makes a payment and takes it through its states, so that a receiver that is being
+// written has something to receive.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'

@@ -1,19 +1,19 @@
-// Lines that were refused: told on stderr and, with --bad, written to a file of NDJSON, each with its
-// number and its problem. An import that goes on cuts off what it will tell again.
+// Reports refused lines on stderr and, with --bad, in a file of NDJSON, each with its number and its
+// problem. An import that goes on cuts off the end of the file that it will report again.
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { safe } from '../terminal.ts'
 import type { LineOutcome } from './send-round.ts'
 
-/** With a file to read in peace, so many on the terminal are enough. */
-const TOLD_MAX = 20
+/** With a file that has all of them, the terminal shows so many. */
+const SHOWN_MAX = 20
 
 export class BadLines {
   readonly #file: FileHandle | null
   readonly #path: string | null
   readonly #tell: (text: string) => void
   #bytes: number
-  #told = 0
+  #shown = 0
 
   private constructor(
     file: FileHandle | null,
@@ -35,7 +35,7 @@ export class BadLines {
     if (path === null) return new BadLines(null, null, 0, tell)
     const file = await open(path, keepBytes > 0 ? 'a' : 'w', 0o600)
     const { size } = await file.stat()
-    // Another file than last time has less: then there is nothing to cut off.
+    // A file other than last time's is shorter: then there is nothing to cut off.
     if (keepBytes > 0 && size > keepBytes) await file.truncate(keepBytes)
     return new BadLines(file, path, Math.min(size, keepBytes), tell)
   }
@@ -62,12 +62,12 @@ export class BadLines {
   }
 
   #sayOne({ line, id, problem }: LineOutcome): void {
-    if (this.#path !== null && this.#told >= TOLD_MAX) {
-      if (this.#told === TOLD_MAX) this.#tell(`All bad lines are in ${this.#path}.`)
-      this.#told = TOLD_MAX + 1
+    if (this.#path !== null && this.#shown >= SHOWN_MAX) {
+      if (this.#shown === SHOWN_MAX) this.#tell(`All bad lines are in ${this.#path}.`)
+      this.#shown = SHOWN_MAX + 1
       return
     }
-    this.#told++
+    this.#shown++
     const fields = (problem?.errors ?? [])
       .map((field) => ` ${safe(field.pointer ?? '')}: ${safe(field.detail ?? field.code ?? '')}`)
       .join('')

@@ -10,11 +10,11 @@ import fc from 'fast-check'
 import type { RawDetails } from '../../sdk/src/caller.ts'
 import { PaybellError } from '../../sdk/src/errors.ts'
 import { type Answer, Api, keyBearer, UnreachableError } from '../api.ts'
+import { toBatches, toRounds } from './batches.ts'
 import { importLines } from './import-lines.ts'
 import { openStream } from './input.ts'
 import { readLines } from './lines.ts'
 import { readProgress } from './progress-file.ts'
-import { toRounds, toWindows } from './rounds.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'paybell-import-model-'))
 after(() => rm(dir, { recursive: true, force: true }))
@@ -22,7 +22,7 @@ after(() => rm(dir, { recursive: true, force: true }))
 const idOf = (n: number) => `5d0c63c4-9a6e-4a0e-8f0c-${String(n).padStart(12, '0')}`
 const lineOf = (payment: number, value: string) => JSON.stringify({ id: idOf(payment), value })
 
-/** What a request meets: it is lost, its answer is lost, some of its lines are turned away, or nothing. */
+/** What happens to a request: it is lost, its answer is lost, some of its lines are refused, or nothing. */
 type Fate = 'lost' | 'answer-lost' | 'busy' | 'half' | 'fine'
 
 class Crash extends Error {}
@@ -64,7 +64,7 @@ class Model extends Api {
 }
 
 function answer(text: string, status: number): Answer {
-  // Zero, so that nobody waits.
+  // Zero, so that no test waits.
   const headers = new Headers({ 'retry-after': '0' })
   return { status, headers, text, json: () => JSON.parse(text) }
 }
@@ -125,7 +125,7 @@ test('wherever it is interrupted, each line makes the event that it makes withou
   )
 })
 
-test('lines that were turned away go again before the next round', async () => {
+test('lines that were refused for now go again before the next round', async () => {
   const model = new Model(['half'])
   const lines = [lineOf(1, 'A'), lineOf(2, 'A'), lineOf(1, 'B'), lineOf(2, 'B')]
   await importAll(model, `${lines.join('\n')}\n`, join(dir, `${++files}`), 10)
@@ -166,15 +166,15 @@ test('lines are found whatever way the bytes are cut; long ones are counted and 
   }
 })
 
-test('a window ends where it ended before, whatever the limits are now', async () => {
+test('a batch ends where it ended before, whatever the limits are now', async () => {
   async function* chunks() {
     yield Buffer.from('1\n2\n3\n4\n5\n')
   }
   const start = { line: 0, offset: 0 }
   const limits = { linesMax: 2, bytesMax: 1_000 }
-  const windows = await Array.fromAsync(toWindows(readLines(chunks(), start), start, 6, limits))
+  const batches = await Array.fromAsync(toBatches(readLines(chunks(), start), start, 6, limits))
   assert.deepEqual(
-    windows.map(({ start, end }) => [start.offset, end.offset]),
+    batches.map(({ start, end }) => [start.offset, end.offset]),
     [
       [0, 6],
       [6, 10],
@@ -182,7 +182,7 @@ test('a window ends where it ended before, whatever the limits are now', async (
   )
 })
 
-test('a service that stays away is given up after the patience, and the place is kept', async () => {
+test('a service that stays away is given up after the patience, and its position is kept', async () => {
   const statePath = join(dir, `${++files}`)
   class Away extends Model {
     override async call(): Promise<Answer> {

@@ -1,13 +1,13 @@
-// An import from beginning to end: windows of lines are read ahead while one round is under way, and
-// where it stands is written down after every answer.
+// An import from beginning to end: it reads batches of lines ahead while one round is under way, and
+// writes its position down after every answer.
 
 import type { Api } from '../api.ts'
 import { UsageError } from '../run.ts'
 import { BadLines } from './bad-lines.ts'
+import { type Batch, type BatchLimits, toBatches } from './batches.ts'
 import type { Input } from './input.ts'
 import { readLines } from './lines.ts'
 import { type ImportCounts, type ImportProgress, writeProgress } from './progress-file.ts'
-import { toWindows, type Window, type WindowLimits } from './rounds.ts'
 import { Interrupted, type LineOutcome, type SendPolicy, sendRound } from './send-round.ts'
 
 export interface ImportOptions {
@@ -18,7 +18,7 @@ export interface ImportOptions {
   statePath: string | null
   badPath: string | null
   patienceMs: number
-  limits?: WindowLimits
+  limits?: BatchLimits
   signal: AbortSignal
   tell: (text: string) => void
   onProgress: (progress: ImportProgress) => void
@@ -52,29 +52,27 @@ export async function importLines(options: ImportOptions): Promise<ImportResult>
     hasAnswered: () => hasAnswered,
   }
   const start = { line: progress.line, offset: progress.offset }
-  const windows = toWindows(
+  const batches = toBatches(
     readLines(input.chunks, start),
     start,
     progress.window?.end ?? null,
     options.limits,
   )
   try {
-    for await (const window of ahead(windows)) {
+    for await (const batch of ahead(batches)) {
       const roundsDone = progress.window?.roundsDone ?? 0
-      for (const [index, lines] of window.rounds.entries()) {
+      for (const [index, lines] of batch.rounds.entries()) {
         if (index < roundsDone) continue
         if (signal.aborted) throw new Interrupted()
         const outcomes = await sendRound(api, lines, policy)
         hasAnswered = true
         await bad.add(outcomes)
         const counts = add(progress.counts, outcomes)
-        const isLast = index === window.rounds.length - 1
-        await save(
-          isLast ? { counts, ...after(window) } : { counts, window: within(window, index) },
-        )
+        const isLast = index === batch.rounds.length - 1
+        await save(isLast ? { counts, ...after(batch) } : { counts, window: within(batch, index) })
       }
-      // A stretch of nothing but blank lines has no rounds.
-      if (window.rounds.length === 0) await save(after(window))
+      // A batch of blank lines has no rounds.
+      if (batch.rounds.length === 0) await save(after(batch))
     }
     await save({ isFinished: true })
     return { progress, isInterrupted: false }
@@ -101,12 +99,12 @@ function begin(service: string, head: ImportProgress['head']): ImportProgress {
   }
 }
 
-function after(window: Window): Pick<ImportProgress, 'offset' | 'line' | 'window'> {
-  return { offset: window.end.offset, line: window.end.line, window: null }
+function after(batch: Batch): Pick<ImportProgress, 'offset' | 'line' | 'window'> {
+  return { offset: batch.end.offset, line: batch.end.line, window: null }
 }
 
-function within(window: Window, index: number): ImportProgress['window'] {
-  return { end: window.end.offset, roundsDone: index + 1 }
+function within(batch: Batch, index: number): ImportProgress['window'] {
+  return { end: batch.end.offset, roundsDone: index + 1 }
 }
 
 function add(counts: ImportCounts, outcomes: readonly LineOutcome[]): ImportCounts {
@@ -120,7 +118,7 @@ function add(counts: ImportCounts, outcomes: readonly LineOutcome[]): ImportCoun
   }
 }
 
-/** Reads one window ahead of the one that is being sent, and no more. */
+/** Reads one batch ahead of the one that is being sent, and no more. */
 async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next()
   try {
@@ -128,7 +126,7 @@ async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
       const { value, done } = await next
       if (done) return
       next = items.next()
-      // Its failure is told when it is its turn, not as one that nobody handles.
+      // The next await reports its failure; without this Node would call it unhandled.
       next.catch(() => {})
       yield value
     }

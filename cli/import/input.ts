@@ -1,5 +1,5 @@
-// The input of an import: a file, read from where the last one ended, or a stream, of which the same
-// bytes are passed over. Either way its beginning is looked at first.
+// The input of an import: a file, read from where the last import ended, or a stream, of which as many
+// bytes are skipped. Either way its beginning is compared first.
 
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'

@@ -1,6 +1,6 @@
-// Where an import stands, in a small file beside its input, written whole after every answer. It says
-// which file and which service it belongs to: a file that was replaced must not be taken up in the
-// middle, nor another service be told only the rest.
+// The position of an import, in a small file beside its input, written whole after every answer. It
+// says which file and which service it belongs to: an import must not go on in the middle of a file
+// that was replaced, nor send another service only the rest.
 
 import { createHash } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
@@ -25,9 +25,10 @@ export interface ImportProgress {
   /** Everything before it is recorded. */
   offset: number
   line: number
-  /** Of the window that begins there, when some of its rounds are recorded; else null. */
+  /** The batch that begins there, when some of its rounds are recorded; else null. Files of earlier
+   *  versions have this name for it. */
   window: { end: number; roundsDone: number } | null
-  /** How long the file of bad lines is; what it has beyond that will be told again. */
+  /** How long the file of bad lines is; lines beyond that are reported again. */
   badBytes: number
   counts: ImportCounts
   isFinished: boolean
@@ -59,7 +60,7 @@ export async function readProgress(path: string): Promise<ImportProgress | null>
     const progress = JSON.parse(text) as ImportProgress
     if (progress.version === 1 && Number.isInteger(progress.offset)) return progress
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new UsageError(`${path} is not the progress of an import. Give another --state FILE.`)
 }
@@ -86,7 +87,7 @@ export async function writeProgress(path: string, progress: ImportProgress): Pro
 /** Two imports of one file at once would each undo what the other did. */
 export async function lockProgress(path: string): Promise<() => Promise<void>> {
   const lock = `${path}.lock`
-  for (let round = 0; ; round++) {
+  for (let tries = 0; ; tries++) {
     try {
       const file = await open(lock, 'wx', 0o600)
       await file.writeFile(String(process.pid))
@@ -96,7 +97,7 @@ export async function lockProgress(path: string): Promise<() => Promise<void>> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
     const pid = Number(await readFile(lock, 'utf8').catch(() => ''))
-    if (round > 2 || isAlive(pid)) {
+    if (tries > 2 || isAlive(pid)) {
       throw new UsageError(
         `another import of this file is running${pid ? ` (process ${pid})` : ''}. If not, remove ${lock}.`,
       )

@@ -1,5 +1,4 @@
-// What a person sees while lines travel: one line that is drawn over on a terminal, a sentence now and
-// then where it is a log.
+// Progress of an import: one line that is overwritten on a terminal, a sentence now and then in a log.
 
 import { formatCount, formatSpan } from '../terminal.ts'
 

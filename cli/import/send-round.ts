@@ -19,15 +19,15 @@ export interface LineOutcome {
 export interface SendPolicy {
   /** How long the service may be away before the import gives up. */
   patienceMs: number
-  /** Told once for each wait. */
+  /** Called once for each wait. */
   onWait: (seconds: number, why: string) => void
   signal: AbortSignal
-  /** Has the service answered in this run? Until then an address where nothing listens is a mistake. */
+  /** Has the service answered this process? Until then an address where nothing listens is a mistake. */
   hasAnswered: () => boolean
 }
 
 const NOT_NOW = new Set(['database-away', 'overloaded', 'not-ready', 'too-many-requests'])
-/** A mistake of the service's own may be a passing one, but not more than a few times. */
+/** A 5xx of the service may pass, but is not retried more than a few times. */
 const INTERNAL_TRIES = 3
 const REQUEST_TIMEOUT_MS = 300_000
 const WAIT_SECONDS_MAX = 60
@@ -51,15 +51,15 @@ export async function sendRound(
     .map(({ number }) => ({ line: number, id: null, kind: 'bad', problem: TOO_LONG }))
   let owed = lines.filter(({ bytes }) => bytes !== null)
   let failingSinceMs: number | null = null
-  for (let round = 1; owed.length > 0; round++) {
-    const { answers, failure } = await send(api, owed, policy, round)
-    const left = failure ? owed : take(owed, answers, outcomes, round)
+  for (let sendings = 1; owed.length > 0; sendings++) {
+    const { answers, failure } = await send(api, owed, policy, sendings)
+    const left = failure ? owed : take(owed, answers, outcomes, sendings)
     if (left.length < owed.length) failingSinceMs = null
     owed = left
     if (owed.length === 0) break
     failingSinceMs ??= performance.now()
     const seconds = Math.min(
-      failure?.retryAfterSeconds ?? 2 ** Math.min(round - 1, 5),
+      failure?.retryAfterSeconds ?? 2 ** Math.min(sendings - 1, 5),
       WAIT_SECONDS_MAX,
     )
     if (performance.now() - failingSinceMs + seconds * 1_000 > policy.patienceMs) {
@@ -83,7 +83,7 @@ async function send(
   api: Api,
   lines: readonly InputLine[],
   policy: SendPolicy,
-  round: number,
+  sendings: number,
 ): Promise<{ answers: readonly WrittenLine[]; failure: Failure | null }> {
   try {
     const answer = await api.call('POST', '/operator/v1/payments/batch', {
@@ -96,17 +96,17 @@ async function send(
     if (error instanceof UnreachableError && policy.hasAnswered()) {
       return { answers: [], failure: { error, why: error.message } }
     }
-    if (!(error instanceof PaybellError) || !isPassing(error, round)) throw error
+    if (!(error instanceof PaybellError) || !isPassing(error, sendings)) throw error
     const why = error.problem?.title ?? `it answered ${error.status}`
     const { retryAfterSeconds } = error
     return { answers: [], failure: { error, why, retryAfterSeconds } }
   }
 }
 
-/** Not now, or a mistake of the service's own that may be a passing one. */
-function isPassing({ status }: PaybellError, round: number): boolean {
+/** The service is busy, or failed in a way that may pass. */
+function isPassing({ status }: PaybellError, sendings: number): boolean {
   if (status === 429 || status === 408 || status === 503) return true
-  return status >= 500 && round < INTERNAL_TRIES
+  return status >= 500 && sendings < INTERNAL_TRIES
 }
 
 function toBody(lines: readonly InputLine[]): Uint8Array<ArrayBuffer> {
@@ -120,7 +120,7 @@ function toBody(lines: readonly InputLine[]): Uint8Array<ArrayBuffer> {
   return body
 }
 
-/** An answer that was cut short tells fewer lines: the rest is owed still, and repeating it is harmless. */
+/** An answer that was cut short has fewer lines: the others are still owed, and repeating them is harmless. */
 function readAnswers(text: string): WrittenLine[] {
   const answers: WrittenLine[] = []
   for (const line of text.split('\n')) {
@@ -139,7 +139,7 @@ function take(
   lines: readonly InputLine[],
   answers: readonly WrittenLine[],
   outcomes: LineOutcome[],
-  round: number,
+  sendings: number,
 ): InputLine[] {
   const byLine = new Map(answers.map((answer) => [answer.line, answer]))
   return lines.filter((line, index) => {
@@ -151,7 +151,7 @@ function take(
       return false
     }
     const { code } = problem
-    if (NOT_NOW.has(code) || (code === 'internal' && round < INTERNAL_TRIES)) return true
+    if (NOT_NOW.has(code) || (code === 'internal' && sendings < INTERNAL_TRIES)) return true
     outcomes.push({ line: line.number, id, kind: 'bad', problem })
     return false
   })

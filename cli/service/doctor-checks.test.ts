@@ -46,7 +46,7 @@ test('a schema that is newer and lacks something all the same is a failure', asy
   assert.match(check?.detail ?? '', /not applied yet: 0010_console_sessions/)
 })
 
-test('regression: a migration with another text is told by name', async () => {
+test('regression: a migration with another text is reported by name', async () => {
   const { pool, url } = await cloneDatabase()
   await pool.query(`update migration_hashes set hash = repeat('0', 64) where name ~ '^000[12]_'`)
   const [check, ...more] = await checksOf(url, 'migrations')

@@ -1,5 +1,5 @@
-// Between the signal and the stop: the process says that it is not ready and goes on with everything, so
-// that a balancer turns away before the port closes. A second signal ends the wait.
+// Between the signal and the stop: the process says that it is not ready and goes on serving, so that a
+// load balancer leaves it before the port closes. A second signal ends the wait.
 
 import type { Logger } from 'pino'
 import type { PaybellApp } from '../../server/app.ts'

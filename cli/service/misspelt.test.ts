@@ -55,5 +55,5 @@ test('what others set, or is for the project’s own tools, is passed over', () 
     }),
     [],
   )
-  assert.equal(findMisspelt({ PAYBELL_PORT: '8080' }).length, 1, 'somebody meant PORT')
+  assert.equal(findMisspelt({ PAYBELL_PORT: '8080' }).length, 1, 'PORT was meant')
 })

@@ -1,5 +1,5 @@
-// Variables that look like settings of ours and are none: passed over in silence, a misspelt one would
-// leave its setting at the default, perhaps for years. Told by name and never by value.
+// Variables that look like settings of Paybell and are none: without a warning, a misspelt one would
+// leave its setting at the default, perhaps for years. Reports names, never values.
 
 import { SETTINGS } from '../../server/config/config.ts'
 import type { Environment, Setting } from '../../server/core/setting.ts'

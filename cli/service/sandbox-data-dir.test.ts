@@ -13,7 +13,7 @@ test('a data folder is made for its owner alone; one that is there stays', async
   assert.equal((await stat(dataDir)).mode & 0o777, 0o700)
 })
 
-test('regression: a data folder that is a file, or below one, is told in words', async (t) => {
+test('regression: a data folder that is a file, or below one, fails with a sentence', async (t) => {
   const parent = await mkdtemp(join(tmpdir(), 'paybell-folders-'))
   t.after(() => rm(parent, { recursive: true }))
   const file = join(parent, 'file')

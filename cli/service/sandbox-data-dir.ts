@@ -1,5 +1,4 @@
-// The folder of a sandbox, made at the first start. What stands in its way is told in words that name the
-// setting.
+// The folder of a sandbox, made at the first start. When it cannot be made, the error names the setting.
 
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'

@@ -75,7 +75,7 @@ export async function sandbox(): Promise<void> {
         database: database.about,
         readyInMs: performance.now() - startedAt,
       })
-      // Behind everything that somebody may be waiting for, and once: at the very first start.
+      // Last, so that no caller waits for it, and only at the very first start.
       const seeding = isNew && isLookedAt(config) ? seed(app, receivers, logger) : undefined
       await signals.asked
       await seeding
@@ -91,7 +91,7 @@ export async function sandbox(): Promise<void> {
 interface OpenDatabase {
   url: string
   about: string
-  /** Started by us, so nobody else is on it. */
+  /** This process started it and is its only user. */
   isOurs: boolean
   stop(): Promise<void>
 }

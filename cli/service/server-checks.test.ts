@@ -66,7 +66,7 @@ test('regression: a database that takes no writes fails', () => {
   assert.equal(check('writes', { isReadOnly: true }).status, 'failed')
 })
 
-test('a pooler that shares connections fails; one that does not is told', () => {
+test('a pooler that shares connections fails; one that does not is reported', () => {
   assert.equal(check('sessions', { pooling: 'transaction' }).status, 'failed')
   const lost = check('sessions', { lostSettings: ['jit'] })
   assert.equal(lost.status, 'failed')
@@ -80,7 +80,7 @@ test('connections that PostgreSQL does not have are named', () => {
   assert.match(many.detail, /203, PostgreSQL has 97/)
 })
 
-test('what differs from what was measured is told; autovacuum that is off is a warning', () => {
+test('settings other than the measured ones are reported; autovacuum that is off is a warning', () => {
   assert.match(check('tuning').detail, /max_wal_size 1GB \(4GB\)/)
   const off = new Map(STOCK.settings).set('autovacuum', 'off')
   assert.equal(check('tuning', { settings: off }).status, 'warning')

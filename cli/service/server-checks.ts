@@ -1,5 +1,5 @@
-// The checks of `paybell doctor` that concern PostgreSQL itself: whether it can be written to, whether our
-// sessions are ours, and whether it is large enough for what a process asks of it.
+// The checks of `paybell doctor` that concern PostgreSQL itself: whether it takes writes, whether each of
+// our sessions is ours alone, and whether it is large enough for what a process asks of it.
 
 import type { ServerFacts, ServerSetting } from '../../server/store/inspect-server.ts'
 import type { Check } from '../doctor-check.ts'
@@ -11,7 +11,7 @@ export interface ServiceSize {
   retentionDays: number
 }
 
-/** Besides the shared ones: wake-ups, the turn at NATS, and a question to a server that is silent. */
+/** Besides the shared ones: wake-ups, the session lock of the NATS source, a probe of a silent server. */
 const CONNECTIONS_BESIDES = 3
 /** Partitions are made a week ahead. */
 const DAYS_AHEAD = 8

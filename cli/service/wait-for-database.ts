@@ -1,6 +1,6 @@
-// `paybell serve` and its database may start in any order, and a failover may be under way: a database
-// that is away, or takes no writes yet, is waited for, as long as the settings say. What no waiting mends,
-// such as a wrong password, ends the start at once.
+// `paybell serve` and its database may start in any order, and a failover may be under way: the start
+// waits for a database that is away, or takes no writes yet, as long as the settings say. A fault that
+// waiting does not mend, such as a wrong password, ends the start at once.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'

@@ -1,4 +1,4 @@
-// Said once at start, by the commands that run the service. No fault: others may set variables like ours.
+// One warning at the start of the commands that run the service. Not a fault: other programs may use such names.
 
 import type { Logger } from 'pino'
 import type { Environment } from '../../server/core/setting.ts'

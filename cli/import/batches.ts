@@ -1,5 +1,5 @@
-// How lines travel so that an interrupted import can go on without a duplicate event. A window is a
-// stretch of the file; its first round holds the first line of every payment in it, the second round
+// How lines are sent so that an interrupted import can go on without a duplicate event. A batch is a
+// range of the file; its first round holds the first line of every payment in it, the second round
 // the second lines, and so on. One round is under way at a time, and a round names each payment at
 // most once: repeating one whose answer was lost finds every payment as that line left it, or as it
 // was before, so what was recorded changes nothing and makes no event. Were two lines of a payment
@@ -9,38 +9,38 @@ import { parseJson } from '../../server/core/exact-json.ts'
 import { readPaymentId } from '../../server/core/payment-fields.ts'
 import { type InputLine, isBlank } from './lines.ts'
 
-export interface Place {
+export interface Position {
   /** Lines and bytes before it. */
   line: number
   offset: number
 }
 
-export interface Window {
-  start: Place
-  end: Place
+export interface Batch {
+  start: Position
+  end: Position
   rounds: readonly (readonly InputLine[])[]
   lines: number
 }
 
-export interface WindowLimits {
+export interface BatchLimits {
   linesMax: number
   bytesMax: number
 }
 
 /** Small enough to be answered in a moment and to hold two in memory, large enough for one fsync. */
-const WINDOW_LIMITS: WindowLimits = { linesMax: 2_000, bytesMax: 4 * 1024 * 1024 }
+const BATCH_LIMITS: BatchLimits = { linesMax: 2_000, bytesMax: 4 * 1024 * 1024 }
 
 /**
- * `firstEnd` is where the first window must end: the one that was under way when an earlier import
+ * `firstEnd` is where the first batch must end: the one that was under way when an earlier import
  * ended, whose rounds have to be the same again.
  */
-export async function* toWindows(
+export async function* toBatches(
   lines: AsyncIterable<InputLine>,
-  start: Place,
+  start: Position,
   firstEnd: number | null = null,
-  limits: WindowLimits = WINDOW_LIMITS,
-): AsyncGenerator<Window> {
-  let windowStart = start
+  limits: BatchLimits = BATCH_LIMITS,
+): AsyncGenerator<Batch> {
+  let batchStart = start
   let gathered: InputLine[] = []
   let bytes = 0
   let at = start
@@ -49,8 +49,8 @@ export async function* toWindows(
     const size = line.bytes?.length ?? 0
     const isFull = gathered.length >= limits.linesMax || bytes + size > limits.bytesMax
     if (endsAt === null ? isFull && gathered.length > 0 : at.offset >= endsAt) {
-      yield toWindow(windowStart, at, gathered)
-      windowStart = at
+      yield toBatch(batchStart, at, gathered)
+      batchStart = at
       gathered = []
       bytes = 0
       endsAt = null
@@ -60,10 +60,10 @@ export async function* toWindows(
     gathered.push(line)
     bytes += size
   }
-  if (at.offset > windowStart.offset) yield toWindow(windowStart, at, gathered)
+  if (at.offset > batchStart.offset) yield toBatch(batchStart, at, gathered)
 }
 
-function toWindow(start: Place, end: Place, lines: readonly InputLine[]): Window {
+function toBatch(start: Position, end: Position, lines: readonly InputLine[]): Batch {
   return { start, end, rounds: toRounds(lines), lines: lines.length }
 }
 
