@@ -102,7 +102,7 @@ for (const [name, start] of Object.entries(servers)) {
     assert.equal((await post(url)).status, 200)
   })
 
-  test(`${name}: whoever goes away in the middle of the body leaves no trace`, async (t) => {
+  test(`${name}: a sender that leaves in the middle of the body leaves no trace`, async (t) => {
     const { receiver, handled } = makeReceiver()
     const url = new URL(await start(t, receiver))
     const socket = connect(Number(url.port), '127.0.0.1')
@@ -138,7 +138,7 @@ test('Fastify: the parsers of other routes stay', async (t) => {
 })
 
 /** As the parsers of Express do: read everything, then put it on the request. */
-function behindParser(handler: NodeHandler, parse: (raw: Buffer) => object): Handler {
+function afterParser(handler: NodeHandler, parse: (raw: Buffer) => object): Handler {
   return async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
@@ -147,30 +147,30 @@ function behindParser(handler: NodeHandler, parse: (raw: Buffer) => object): Han
   }
 }
 
-test('Express: behind express.raw() and raw bodies of other kinds it works', async (t) => {
+test('Express: after express.raw() and raw bodies of other kinds it works', async (t) => {
   for (const parse of [
     (raw: Buffer) => ({ body: raw }),
     (raw: Buffer) => ({ body: raw.toString() }),
     (raw: Buffer) => ({ body: JSON.parse(raw.toString()), rawBody: raw }),
   ]) {
     const { receiver, handled } = makeReceiver()
-    const url = await serve(t, behindParser(toExpressHandler(receiver), parse))
+    const url = await serve(t, afterParser(toExpressHandler(receiver), parse))
     assert.equal((await post(url)).status, 200)
     assert.equal(handled.length, 1)
   }
 })
 
-test('Express: behind express.json() it says what is wrong, loudly', async (t) => {
+test('Express: after express.json() it says what is wrong, loudly', async (t) => {
   const { receiver, handled } = makeReceiver()
   const parse = (raw: Buffer) => ({ body: JSON.parse(raw.toString()) })
-  const url = await serve(t, behindParser(toExpressHandler(receiver), parse))
+  const url = await serve(t, afterParser(toExpressHandler(receiver), parse))
   const response = await post(url)
   assert.equal(response.status, 599, 'next() has got the error')
   assert.match(await response.text(), /before express\.json\(\)/)
   assert.deepEqual(handled, [])
 })
 
-test('node:http: behind a parser it says so too, to the console and in the answer', async (t) => {
+test('node:http: after a parser it says so too, to the console and in the answer', async (t) => {
   const logged = t.mock.method(console, 'error', () => {})
   const { receiver } = makeReceiver()
   const handler = toNodeHandler(receiver)

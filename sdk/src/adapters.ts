@@ -1,5 +1,5 @@
-// The receiver behind node:http, Express and Fastify. They are described by shape, so that none of
-// them is a dependency. What matters in all three: the raw body, before any parser has seen it.
+// The receiver as a handler for node:http, Express and Fastify. Their types are described by shape, so
+// that none of them is a dependency. All three need the raw body, before any parser has read it.
 
 import { isRawBytes, toBytes } from './hmac.ts'
 import type { Receiver } from './receiver.ts'
@@ -32,7 +32,7 @@ export function toNodeHandler(receiver: Receiver): NodeHandler {
       answer = await receiver(toRequest(request, rawBodyOf(request)))
     } catch (error) {
       if (next) return next(error)
-      // Only a mistake in how the receiver is mounted comes here: whoever set it up should see it.
+      // Only a mistake in how the receiver is mounted leads here: its developer should see it.
       console.error('paybell receiver:', error)
       answer = new Response(String(error), { status: 500 })
     }
@@ -40,23 +40,23 @@ export function toNodeHandler(receiver: Receiver): NodeHandler {
     answer.headers.forEach((value, name) => {
       response.setHeader(name, value)
     })
-    // The rest of a body that was not read to its end is not worth waiting for.
+    // Do not wait for the rest of a body that was not read to its end.
     if (answer.status === 413 || answer.status === 405) response.setHeader('connection', 'close')
     response.end(await answer.text())
   }
 }
 
 /**
- * For `app.post(path, …)`. Mount it before `express.json()`; behind `express.raw({ type: '*\/*' })` it
- * works too.
+ * For `app.post(path, …)`. Mount it before `express.json()`; it also works after
+ * `express.raw({ type: '*\/*' })`.
  */
 export function toExpressHandler(receiver: Receiver): NodeHandler {
   return toNodeHandler(receiver)
 }
 
 /**
- * The part of a Fastify instance that is needed. Its overloads cannot be told by shape, so their
- * arguments are told below.
+ * The part of a Fastify instance that is needed. A shape cannot express its overloads, so the types of
+ * their arguments are given below.
  */
 export interface FastifyLike {
   removeAllContentTypeParsers(): void
@@ -140,7 +140,7 @@ function toRequest(
   const list = Object.entries(headers).flatMap(([name, value]) =>
     name.startsWith(':') ? [] : [value ?? []].flat().map((each): [string, string] => [name, each]),
   )
-  // The receiver looks at neither the address nor at other methods, and Request refuses some of them.
+  // The receiver reads neither the address nor the name of another method, and Request refuses some.
   const isPost = method === 'POST'
   const init: RequestInit & { duplex: 'half' } = {
     method: isPost ? 'POST' : 'GET',

@@ -1,4 +1,4 @@
-// Calls over one transport: whose they are, the headers and the account of each, and what comes back as JSON.
+// Calls over one transport: the credentials, headers and account of each, and its answer as JSON.
 // Secrets live in closures: a caller that is logged shows none.
 
 import {
@@ -45,7 +45,7 @@ export interface CallDetails extends CallOptions {
   isClientWide?: boolean
 }
 
-/** What calls other than those of an integrator need besides. */
+/** For the calls of the command line and the console. */
 export interface RawDetails extends CallDetails {
   headers?: Readonly<Record<string, string>> | undefined
   /** Sent as it is, instead of `body`. */
@@ -90,7 +90,7 @@ export function createCaller({ baseUrl, transport, bearer, ...options }: CallerO
   const request = (method: string, path: string, details: RawDetails = {}): Promise<Answer> =>
     send(transport, toCall(method, path, details))
 
-  /** An answer that goes on until either side ends it. */
+  /** A streamed answer, open until either side ends it. */
   const stream = (path: string, details: RawDetails = {}): Promise<Response> =>
     open(transport, toCall('GET', path, details))
 
@@ -133,7 +133,7 @@ function toSearch(query: Query = {}): string {
   return search.size === 0 ? '' : `?${search}`
 }
 
-/** The token is fetched for all who wait; one who gives up leaves the others to it. */
+/** One fetch of the token serves all callers that wait; a caller that gives up does not cancel it. */
 async function orAborted<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   if (!signal) return promise
   let stop = () => {}

@@ -1,4 +1,4 @@
-// The caller of a client: it calls with a token, which it gets for its credentials.
+// Calls as a client: with an access token, which it fetches with the client's credentials.
 
 import { type Bearer, type Caller, createCaller } from './caller.ts'
 import { PaybellError } from './errors.ts'
@@ -22,7 +22,7 @@ export interface ClientOptions extends Credentials {
   retries?: number | undefined
   /** For each try: 30,000 by default. */
   timeoutMs?: number | undefined
-  /** Send credentials over `http://` to another machine. */
+  /** Allows credentials to be sent over `http://` to another machine. */
   allowInsecureHttp?: boolean | undefined
   /** For tests: milliseconds since 1970, and a number from 0 to 1. */
   now?: (() => number) | undefined
@@ -59,7 +59,7 @@ export function createTokenBearer(
   now?: () => number,
 ): Bearer {
   const tokens = new TokenKeeper(async () => {
-    // Without the signal of a caller: the others still wait for it.
+    // Without the caller's signal: other callers wait for the same token.
     const answer = await send(service.transport, {
       method: 'POST',
       url: `${service.baseUrl}/auth/token`,

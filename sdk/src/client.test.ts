@@ -358,7 +358,7 @@ test('amounts are exact wherever a payment is', async (t) => {
   assert.equal(items[0]?.payment.amount.amount, '9007199254740993')
 })
 
-/** A feed of `total` events, two on a page; the cursor is the number of those already told. */
+/** A feed of `total` events, two on a page; the cursor is the number of those already given. */
 function feed(total: () => number) {
   return ({ path }: Seen): Reply => {
     const after = Number(new URL(path, 'http://x').searchParams.get('after') ?? 0)

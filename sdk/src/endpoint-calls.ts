@@ -33,7 +33,7 @@ export interface Recovery {
   states?: readonly DeliveryState[] | undefined
 }
 
-/** For what the service does while one waits. */
+/** For calls whose answer waits until the service has done the work. */
 const LONG_MS = 120_000
 
 const WEBHOOKS = '/v1/webhooks'
@@ -50,7 +50,7 @@ export function webhookCalls(caller: Caller) {
   const { call, get, allPages } = caller
   return {
     ...endpointCalls(caller, WEBHOOKS, {}),
-    /** The same `callbackUrl` again replaces its key. Answers the registered webhook. */
+    /** Registers a webhook and returns it. The same `callbackUrl` again replaces its key. */
     async register(
       registration: { callbackUrl: string; sharedKey: string },
       details?: CallOptions,
@@ -103,7 +103,7 @@ export function listenerCalls(caller: Caller) {
     /** Waits for a callback, up to `wait` seconds (0 to 30); undefined when none came. */
     next: (id: string, { wait = 20 }: { wait?: number } = {}, details?: CallOptions) =>
       get<ListenerOffer | undefined>(`${LISTENERS}/${segment(id)}/next`, { wait }, details),
-    /** Tells what came of it, within its `timeoutMs`. */
+    /** Reports the outcome of a callback, within its `timeoutMs`. */
     answer: (id: string, outcome: ListenerOutcome, details?: CallOptions) =>
       call<void>('POST', `${LISTENERS}/${segment(id)}/outcomes`, { ...details, body: outcome }),
   }

@@ -1,5 +1,5 @@
-// The two ways in which the SDK says no: PaybellError for a call that failed, SignatureError for a
-// callback that must not be trusted. Neither ever carries a secret, a token, a key or a body.
+// The errors of the SDK: PaybellError for a call that failed, SignatureError for a callback that must
+// not be trusted. Neither ever carries a secret, a token, a key or a body.
 
 import type { Problem } from './types.ts'
 

@@ -37,7 +37,7 @@ function findIn(
   name: string,
 ): string | undefined {
   const wanted = name.toLowerCase()
-  // All spellings together: two headers of one name must not be told apart by their case.
+  // All spellings together: names that differ only in case are one header.
   const values = Object.keys(headers)
     .filter((key) => key.toLowerCase() === wanted)
     .flatMap((key) => headers[key] ?? [])

@@ -6,7 +6,7 @@ export type Bytes = Uint8Array<ArrayBuffer>
 
 export type RawBytes = string | ArrayBufferView | ArrayBuffer
 
-/** Asked by tag and not by class: bytes may come from another realm, as they do under Jest. */
+/** Checks the tag, not the class: bytes may come from another realm, as they do under Jest. */
 export function isRawBytes(data: unknown): data is RawBytes {
   return (
     typeof data === 'string' || ArrayBuffer.isView(data) || tagOf(data) === '[object ArrayBuffer]'
@@ -75,8 +75,8 @@ export async function standardSignature(
 }
 
 /**
- * Compares texts, not decoded bytes: capital hex digits and respelled base64 are refused, as nobody
- * who holds the key writes them. The time depends on the length alone, which is no secret.
+ * Compares texts, not decoded bytes: capital hex digits and respelled base64 are refused, because
+ * Paybell never writes them. The time depends on the length alone, which is no secret.
  */
 export function isEqual(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false

@@ -1,5 +1,5 @@
-// Exact decimals. JSON.parse turns 100.00 into 100 and 9007199254740993 into 9007199254740992, and
-// says nothing; so amounts are taken out of the text before it is parsed, and stay text.
+// Exact decimals. JSON.parse turns 100.00 into 100 and 9007199254740993 into 9007199254740992 without
+// an error; so amounts are taken out of the text before it is parsed, and stay text.
 
 /**
  * JSON to a value; every member called `amount` that is a number becomes the text of that number.
@@ -55,7 +55,7 @@ export function toMinorUnits(amount: string, decimals: number): bigint {
   return sign ? -units : units
 }
 
-// Strict, so that what is no JSON number stays none: 01 leaves a 1 behind for JSON.parse to refuse.
+// Strict, so that what is no JSON number stays none: of 01 it takes the 0, and JSON.parse refuses the 1.
 const NUMBER = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y
 const COLON = /\s*:\s*/y
 
@@ -82,14 +82,14 @@ function quoteAmounts(json: string): string {
   return out + json.slice(copied)
 }
 
-/** Past the quote that closes the string: one behind an even run of backslashes. */
+/** The index after the quote that closes the string: one that follows an even number of backslashes. */
 function stringEnd(json: string, start: number): number {
   for (let end = start; ; ) {
     end = json.indexOf('"', end + 1)
     if (end === -1) return json.length
-    let run = end
-    while (json[run - 1] === '\\') run--
-    if ((end - run) % 2 === 0) return end + 1
+    let first = end
+    while (json[first - 1] === '\\') first--
+    if ((end - first) % 2 === 0) return end + 1
   }
 }
 

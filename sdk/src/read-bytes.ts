@@ -1,4 +1,4 @@
-// A body with a limit: whoever sends more than is expected is not listened to until memory ends.
+// Reads a body up to a limit, so that a sender cannot fill the memory.
 
 import { type Bytes, concat } from './hmac.ts'
 

@@ -41,7 +41,7 @@ function gate() {
   return { promise, open, fail }
 }
 
-/** Tells when a request has got in line behind another: it sets the only timer of a receiver then. */
+/** Resolves when a request waits for another: the receiver sets its only timer then. */
 function watchLine(t: TestContext) {
   const setTimer = globalThis.setTimeout
   let joined = () => {}
@@ -172,7 +172,7 @@ test('one payment is handled one update at a time; another payment does not wait
   assert.deepEqual(begun, ['R 1', 'other 1', 'R 2'])
 })
 
-test('whoever waits too long for its turn is asked to come back, and overtakes nobody', async (t) => {
+test('a request that waits too long is asked to come back, and overtakes no other', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const line = watchLine(t)
   const { promise, open } = gate()

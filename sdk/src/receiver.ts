@@ -1,10 +1,10 @@
 // A receiver of callbacks: raw body, signature, deduplication, order, then your function, then exactly
-// 200, the only status that counts as delivered. Whatever else it answers makes Paybell try again.
+// 200, the only status that counts as delivered. After any other answer Paybell tries again.
 
 import { SignatureError } from './errors.ts'
+import { KeyedMutex } from './keyed-mutex.ts'
 import { BodyTooLarge, BodyUnreadable, readBytes } from './read-bytes.ts'
 import { createMemorySeen, type SeenStore } from './seen.ts'
-import { Turns } from './turns.ts'
 import type { Payment } from './types.ts'
 import { type Callback, type SharedKeys, type VerifyOptions, verify } from './verify.ts'
 
@@ -12,8 +12,9 @@ export interface ReceiverOptions {
   /** The key given at registration, several during a rotation, or a function that fetches them. */
   sharedKey: SharedKeys | (() => SharedKeys | Promise<SharedKeys>)
   /**
-   * Called once for each event, in sequence for each payment. When it throws, Paybell is told to try
-   * again. Paybell waits 15 seconds: note the work down and do what takes longer afterwards.
+   * Called once for each event, in sequence for each payment. When it throws, the receiver answers 500
+   * and Paybell tries again. Paybell waits 15 seconds for the answer: store the work, and do what takes
+   * longer afterwards.
    */
   onPayment(payment: Payment, callback: Callback): unknown
   /** Test sends carry a specimen and never reach `onPayment`. */
@@ -36,8 +37,8 @@ export interface ReceiverOptions {
 
 export type Receiver = (request: Request) => Promise<Response>
 
-/** Paybell gives up after 15 s: by then a request that waits for its turn has been answered. */
-const TURN_WAIT_MS_MAX = 10_000
+/** Paybell gives up after 15 s: a request that waits for an earlier one is answered before that. */
+const LOCK_WAIT_MS_MAX = 10_000
 
 /**
  * A function from a `Request` to a `Response`, as most runtimes take it; for others there are
@@ -58,12 +59,12 @@ const TURN_WAIT_MS_MAX = 10_000
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { onPayment, onTest, handleReplays = false, bodyBytesMax = 16 * 1024 * 1024 } = options
   if (typeof onPayment !== 'function') throw new TypeError('onPayment is missing: a function.')
-  // Anything but a key, such as a variable that is not set, shows at the start and not at night.
+  // Anything but a key, such as a variable that is not set, fails at the start, not at the first callback.
   if (typeof options.sharedKey !== 'function' && !options.sharedKey?.length) {
     throw new TypeError('sharedKey is missing: the key that you registered.')
   }
   const seen = options.seen ?? createMemorySeen()
-  const turns = new Turns()
+  const mutex = new KeyedMutex()
 
   const report = (error: unknown, callback?: Callback) => {
     if (options.onError) options.onError(error, callback)
@@ -82,10 +83,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const event = { id: callback.id, paymentId: payment.id, sequence: callback.sequence }
     const isAsked = handleReplays && callback.isReplay
     const claim = isAsked ? 'new' : await seen.claim(event)
-    // Not 200: the other one may still fail.
+    // Not 200: the call that is handling it may still fail.
     if (claim === 'busy') return tryAgain('This event is being handled at the moment.')
     if (claim === 'duplicate' || claim === 'stale') return taken()
-    // A store that answers something else must not lose the event by it.
+    // An unknown answer of the store must not lose the event.
     if (claim !== 'new') throw new TypeError(`seen.claim answered ${claim}.`)
     try {
       await onPayment(payment, callback)
@@ -116,7 +117,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         await onTest?.(opened)
         return taken()
       }
-      const response = await turns.take(opened.payment.id, TURN_WAIT_MS_MAX, () => handle(opened))
+      const response = await mutex.withLock(opened.payment.id, LOCK_WAIT_MS_MAX, () =>
+        handle(opened),
+      )
       return response ?? tryAgain('An earlier update of this payment is still being handled.')
     } catch (error) {
       if (error instanceof SignatureError) {
@@ -139,7 +142,7 @@ function tryAgain(detail: string): Response {
   return answer(503, 'busy', detail, { 'retry-after': '1' })
 }
 
-/** Paybell keeps the beginning of a refusal, so it says why. */
+/** The body says why: Paybell stores the beginning of a refusal. */
 function answer(
   status: number,
   error: string,

@@ -1,6 +1,6 @@
 // What a receiver remembers, so that an event is handled once and a payment never goes backwards.
-// The default keeps it in memory, with a limit; one process that restarts forgets. Where handling an
-// event twice would hurt, keep it in your database: three short functions.
+// The default keeps it in memory, with a limit, and forgets it on a restart. Where handling an event
+// twice would hurt, keep it in your database: three short functions.
 
 export interface SeenEvent {
   /** `webhook-id`: the same on every retry and replay. */
@@ -61,7 +61,7 @@ export function createMemorySeen({ entriesMax = 10_000 } = {}): SeenStore {
   }
 }
 
-/** A Map keeps the order of insertion: the first entry is the one that was put longest ago. */
+/** A Map keeps the order of insertion: the first entry is the oldest. */
 function put<Value>(map: Map<string, Value>, key: string, value: Value, entriesMax: number): void {
   map.delete(key)
   map.set(key, value)

@@ -36,7 +36,7 @@ test('it is kept for 80 % of its life, then renewed once', async () => {
   assert.deepEqual(values, ['token 2', 'token 2', 'token 2'])
 })
 
-test('while it is still good, a failed renewal troubles nobody', async () => {
+test('while the token is still good, a failed renewal fails no call', async () => {
   const world = new World(100)
   await world.keeper.get()
   world.fails = true

@@ -29,13 +29,13 @@ export class TokenKeeper {
     try {
       return await this.#fetching
     } catch (error) {
-      // The old one still serves; whoever comes next tries again.
+      // The old token is still good; the next call tries again.
       if (token && token === this.#token && this.#now() < token.endsAtMs) return token.value
       throw error
     }
   }
 
-  /** The service has refused this one. Of many callers who say so, only the first makes a difference. */
+  /** The service has refused this token. When many callers report it, only the first report has an effect. */
   refuse(value: string): void {
     if (this.#token?.value === value) this.#token = undefined
   }

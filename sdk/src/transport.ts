@@ -1,6 +1,6 @@
-// One call over HTTP: time limit, retries with backoff, and an error of one class for all that can go
-// wrong. 429 and 503 say that nothing was done, so every call is tried again; after a network error
-// nobody knows, so only calls that may be made twice are.
+// One call over HTTP: time limit, retries with backoff, and one class of error for all that can go
+// wrong. 429 and 503 say that nothing was done, so every call is tried again. After a network error it
+// is unknown what was done, so only calls that may be made twice are tried again.
 
 import { PaybellError } from './errors.ts'
 import type { Bytes } from './hmac.ts'
@@ -26,7 +26,7 @@ export interface Call extends CallOptions {
   content?: string | Bytes | undefined
   /** May be made twice without harm. */
   isSafe: boolean
-  /** Told of a 401; true when it makes sense to try again at once. */
+  /** Called after a 401; returns true when it makes sense to try again at once. */
   onUnauthorized?: () => boolean
 }
 
@@ -69,7 +69,7 @@ export function toJson(answer: Answer): unknown {
   }
 }
 
-/** An answer that goes on until either side ends it: asked for once, and without a limit of time. */
+/** A streamed answer, open until either side ends it: one try, and no time limit. */
 export async function open(options: TransportOptions, call: Call): Promise<Response> {
   const headers = await call.headers()
   let response: Response
@@ -120,7 +120,7 @@ function toInit(
     method,
     headers,
     ...(sent === undefined ? {} : { body: sent }),
-    // Credentials go to the address that was given, and nowhere else.
+    // Credentials go only to the address that was given, so redirects are not followed.
     redirect: 'manual',
     ...(signal ? { signal } : {}),
   }

@@ -1,5 +1,5 @@
-// Whether a callback comes from Paybell. Two dialects: `webhook-signature` covers id, time and body;
-// `X-Paybell-Hmac` the body alone. Nothing of a callback is looked into before its signature holds.
+// Checks that a callback comes from Paybell. Two dialects: `webhook-signature` covers id, time and body;
+// `X-Paybell-Hmac` the body alone. The body is not parsed before its signature holds.
 
 import { SignatureError } from './errors.ts'
 import { type HeadersLike, readHeader } from './headers.ts'
@@ -24,7 +24,8 @@ export interface VerifyOptions {
   /**
    * `standard`, the default, needs `webhook-signature`, and where `X-Paybell-Hmac` is there too, that
    * must hold as well. `hmac` needs `X-Paybell-Hmac` alone: it knows no time, so a recorded callback
-   * can be sent again. Never chosen by what arrives: else leaving a header out would weaken the check.
+   * can be sent again. The callback never chooses the dialect: otherwise leaving a header out would
+   * weaken the check.
    */
   dialect?: 'standard' | 'hmac' | undefined
 }
@@ -42,7 +43,7 @@ export interface Callback {
   sentAt: Date | undefined
   /** A test send: the payment is a specimen. */
   isTest: boolean
-  /** Somebody asked for this event to be sent again. */
+  /** True when this delivery was replayed: a person or a program asked to send the event again. */
   isReplay: boolean
   payment: Payment
 }
@@ -78,7 +79,7 @@ export async function verify(
   }
 }
 
-/** The same, without a look at the body. */
+/** The same, without parsing the body. */
 export async function verifySignature(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,
@@ -96,7 +97,7 @@ export async function verifySignature(
     const timestamp = readCount(headers, 'webhook-timestamp')
     return {
       body,
-      // Paybell always sends the id; without it the HMAC still tells one body from another.
+      // Paybell always sends the id; should it be missing, the HMAC identifies the body.
       id: readHeader(headers, 'webhook-id') ?? hmac,
       sentAt: timestamp === undefined ? undefined : new Date(timestamp * 1_000),
     }
@@ -126,7 +127,7 @@ async function checkHmac(headers: HeadersLike, keys: readonly string[], body: By
   if (!hasMatch(given, expected)) throw mismatch('X-Paybell-Hmac', keys)
 }
 
-/** Compares all with all, so that the time does not tell which one matched. */
+/** Compares all with all, so that the time does not reveal which one matched. */
 function hasMatch(given: readonly string[], expected: readonly string[]): boolean {
   let matches = 0
   for (const each of given) {
@@ -194,7 +195,7 @@ function parsePayment(body: Bytes): Payment {
   try {
     payment = parseExact(utf8.decode(body))
   } catch {
-    // What the parser says stays behind: it quotes the text that it refuses.
+    // Without the parser's message: it quotes the text that it refuses.
   }
   if (typeof (payment as Payment | null | undefined)?.id !== 'string') {
     throw new SignatureError('malformed-body', 'The signature holds, but the body is no payment.')

@@ -1,10 +1,13 @@
-// One at a time for each key: two updates of one payment never run at once in this process.
+// A mutex for each key: this process never handles two updates of one payment at once.
 
-export class Turns {
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>()
 
-  /** Runs when all earlier ones of the key have ended; undefined when that takes longer than `waitMsMax`. */
-  async take<Result>(
+  /**
+   * Calls `work` when all earlier calls with the key have ended; resolves with undefined, without calling
+   * it, when they take longer than `waitMsMax`.
+   */
+  async withLock<Result>(
     key: string,
     waitMsMax: number,
     work: () => Promise<Result>,
@@ -14,7 +17,7 @@ export class Turns {
     const mine = new Promise<void>((resolve) => {
       end = resolve
     })
-    // Whoever gives up still waits in the chain: the next one must not overtake the running one.
+    // A caller that gives up stays in the queue: the next one must not overtake the work under way.
     const last = before ? before.then(() => mine) : mine
     this.#last.set(key, last)
     void last.then(() => {
