@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Afterwards, not before: a service that runs goes on serving while its console is built anew. */
+/** Afterwards, not before: a running service goes on serving the console while it is rebuilt. */
 function removeOldAssets(): Plugin {
   return {
     name: 'remove-old-assets',

@@ -1,4 +1,4 @@
-// The shell: who is looking, which page, and the way between them.
+// The shell: who is signed in, which page is open, and the navigation.
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
@@ -8,7 +8,7 @@ import type { Session } from './api/types.ts'
 import { type ConsolePage, PAGES } from './pages/index.ts'
 import { NotFound } from './pages/not-found.tsx'
 import { SignIn } from './pages/sign-in/sign-in.tsx'
-import { matchPath, navigate, usePlace } from './router.ts'
+import { matchPath, navigate, useLocation } from './router.ts'
 import { Badge } from './ui/badge.tsx'
 import { Button } from './ui/button.tsx'
 import { Failsafe } from './ui/failsafe.tsx'
@@ -24,7 +24,7 @@ export function App() {
     queryFn: readSession,
     refetchInterval: 60_000,
   })
-  const { path } = usePlace()
+  const { path } = useLocation()
 
   useEffect(() => {
     const askAgain = () => void queries.invalidateQueries({ queryKey: [SESSION_PATH] })
@@ -33,7 +33,7 @@ export function App() {
   }, [queries])
 
   const onSignedIn = async () => {
-    // What the one before has read is not for the next one's eyes.
+    // The next user must not see what the one before has read.
     queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== SESSION_PATH })
     await queries.invalidateQueries({ queryKey: [SESSION_PATH] })
     if (path === '/sign-in') navigate('/', { isReplacing: true })
@@ -49,14 +49,14 @@ export function App() {
   )
 }
 
-/** Null when nobody is signed in: for the console that is an answer, not a failure. */
+/** Null without a session: for the console that is an answer, not a failure. */
 async function readSession(): Promise<Session | null> {
   const answer = await api.get<Session | { kind: null }>(SESSION_PATH)
   return answer.kind === null ? null : (answer as Session)
 }
 
 function Shell({ session }: { session: Session }) {
-  const { path } = usePlace()
+  const { path } = useLocation()
   const pages = PAGES.filter((page) => isFor(page, session))
   const found = pages
     .map((page) => ({ page, params: matchPath(page.path, path) }))
@@ -86,7 +86,7 @@ function Shell({ session }: { session: Session }) {
   )
 }
 
-/** What nobody would understand from a page full of refusals. */
+/** Says why, instead of a page full of refusals. */
 function WritesOnly() {
   return (
     <>
@@ -156,8 +156,8 @@ function Side({
   )
 }
 
-function isWithin(path: string, place: string): boolean {
-  return path === place || (place !== '/' && path.startsWith(`${place}/`))
+function isWithin(path: string, parent: string): boolean {
+  return path === parent || (parent !== '/' && path.startsWith(`${parent}/`))
 }
 
 function SideFoot({ session }: { session: Session }) {

@@ -13,7 +13,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 1_000,
-      // A refusal stays a refusal; what did not arrive at all may arrive the next time.
+      // A refusal is final; a request that got no answer may get one the next time.
       retry: (failures, error) =>
         failures < 2 &&
         (!(error instanceof ApiProblem) || error.status === 0 || error.status >= 500),

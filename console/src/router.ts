@@ -1,12 +1,12 @@
-// Real addresses over the History API. Paths are written without the /console that they stand under;
-// filters live in the query, so that every view can be sent to somebody.
+// Real addresses over the History API. Paths are written without the /console before them; filters live
+// in the query, so that every view can be sent to a colleague.
 
 import { useSyncExternalStore } from 'react'
 
 const BASE = '/console'
 const CHANGED = 'paybell:navigated'
 
-export interface Place {
+export interface Location {
   path: string
   query: URLSearchParams
   hash: string
@@ -14,18 +14,18 @@ export interface Place {
 
 let heardOf = ''
 let navigations = 0
-let place: Place = { path: '/', query: new URLSearchParams(), hash: '' }
+let location: Location = { path: '/', query: new URLSearchParams(), hash: '' }
 
 /** The same object as long as the address stays. */
-export function currentPlace(): Place {
+export function currentLocation(): Location {
   const { pathname, search, hash } = window.location
   const address = pathname + search + hash
   if (address !== heardOf) {
     heardOf = address
     const path = pathname.startsWith(BASE) ? pathname.slice(BASE.length) : pathname
-    place = { path: path.replace(/\/+$/, '') || '/', query: new URLSearchParams(search), hash }
+    location = { path: path.replace(/\/+$/, '') || '/', query: new URLSearchParams(search), hash }
   }
-  return place
+  return location
 }
 
 /** What belongs into an `href`. */
@@ -40,13 +40,13 @@ export function navigate(to: string, { isReplacing = false } = {}): void {
   window.dispatchEvent(new Event(CHANGED))
 }
 
-/** False until somebody has gone from one page of the console to another. */
+/** False until the first change from one page of the console to another. */
 export function hasNavigated(): boolean {
   return navigations > 0
 }
 
-export function usePlace(): Place {
-  return useSyncExternalStore(subscribe, currentPlace)
+export function useLocation(): Location {
+  return useSyncExternalStore(subscribe, currentLocation)
 }
 
 function subscribe(onChange: () => void): () => void {
@@ -69,8 +69,8 @@ export function toQuery(values: Readonly<Record<string, string | null | undefine
 }
 
 /**
- * The filters of the page at hand and how to change some of them. A change replaces the address by
- * default: typing into a filter is not a way that anybody wants to walk back.
+ * The filters of the current page and how to change some of them. A change replaces the address by
+ * default, so that the back button does not step through what was typed.
  */
 export function useFilters(): {
   query: URLSearchParams
@@ -79,11 +79,11 @@ export function useFilters(): {
     options?: { isPushing?: boolean },
   ): void
 } {
-  const { query } = usePlace()
+  const { query } = useLocation()
   return {
     query,
     setFilters: (changes, { isPushing = false } = {}) => {
-      const now = currentPlace()
+      const now = currentLocation()
       const values = { ...Object.fromEntries(now.query), ...changes }
       navigate(now.path + toQuery(values), { isReplacing: !isPushing })
     },

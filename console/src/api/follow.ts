@@ -1,5 +1,5 @@
-// Pages that follow what happens: a piece of news that concerns them makes what they show stale. It is
-// the operator's stream; a client's pages read again by themselves.
+// Pages that follow what happens: an event that concerns them makes what they show stale. Only the
+// operator has the stream; a client's pages read again at intervals.
 
 import { useEffect, useRef } from 'react'
 import { useRefresh } from './hooks.ts'
@@ -7,7 +7,7 @@ import { useLive } from './live.ts'
 import { useSession } from './session.ts'
 import type { AcceptedEvent, AttemptedEvent } from './types.ts'
 
-/** However fast attempts follow each other, the page is read anew only so often. */
+/** However fast attempts follow each other, the page is read again only so often. */
 const REFRESH_APART_MS = 300
 
 /** True while the stream is open. */

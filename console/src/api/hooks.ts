@@ -14,11 +14,11 @@ import { type ApiProblem, api } from './client.ts'
 import type { CursorPage } from './types.ts'
 
 export interface ReadOptions {
-  /** Read again so often while the page is looked at. */
+  /** How often to read again while the page is visible. */
   everyMs?: number
   isEnabled?: boolean
   accountId?: string
-  /** The answer to the question before stays while a new one is read: filters do not flicker. */
+  /** Shows the previous answer while a new one is read, so that filters do not flicker. */
   keepsLast?: boolean
 }
 
@@ -67,7 +67,7 @@ export function useCursorList<T>(
   }
 }
 
-/** Something that changes the service. The caller says what to read again, and what to tell. */
+/** A call that changes the service. The caller says what to read again, and which message to show. */
 export function useAction<Input, Output>(
   act: (input: Input) => Promise<Output>,
   options: {

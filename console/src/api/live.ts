@@ -1,5 +1,5 @@
 // GET /operator/v1/stream, read by fetch: an EventSource could not send the header that the session's
-// cookie needs. Broken off, it comes back by itself.
+// cookie needs. It reconnects by itself.
 
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { readServerSentEvents } from '../../../sdk/src/internal/server-sent-events.ts'
@@ -22,7 +22,7 @@ export function useLive(isEnabled: boolean, handlers: LiveHandlers): boolean {
     latest.current = handlers
   })
   useEffect(() => {
-    // A browser has few connections for one service: a page that nobody sees gives its own back.
+    // A browser has few connections for one service: a hidden page gives its own back.
     if (!isEnabled || !isSeen) return
     const stop = new AbortController()
     void watch(stop.signal, latest, setOpen)

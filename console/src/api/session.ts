@@ -1,4 +1,4 @@
-// Who is looking. Pages ask `useSession()`, and `useCan(role)` before they show something that acts.
+// Who is signed in. Pages ask `useSession()`, and `useCan(role)` before they show a control that acts.
 
 import { createContext, useContext } from 'react'
 import { api } from './client.ts'

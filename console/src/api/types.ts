@@ -50,7 +50,7 @@ type EitherSees<OfClient, OfOperator extends OfClient> = OfClient &
 export type Delivery = EitherSees<client.Delivery, operator.OperatorDelivery>
 export type DeliveryDetail = EitherSees<client.DeliveryDetail, operator.OperatorDeliveryDetail>
 export type Payment = EitherSees<client.Payment, operator.OperatorPayment>
-/** A client's own says its kind by its door, and its health only when it is asked for alone. */
+/** A client's own: its path says its kind, and it has its health only when it is read alone. */
 export type Endpoint = EitherSees<
   client.Endpoint & { kind: operator.EndpointKind },
   operator.OperatorEndpointDetail

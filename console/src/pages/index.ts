@@ -14,49 +14,49 @@ export interface ConsolePage {
 }
 
 const OPERATOR = ['operator'] as const
-const EVERYBODY = ['operator', 'client'] as const
+const BOTH_KINDS = ['operator', 'client'] as const
 
 export const PAGES: readonly ConsolePage[] = [
   {
     path: '/',
     title: 'Overview',
-    for: EVERYBODY,
+    for: BOTH_KINDS,
     component: lazy(() => import('./overview/overview.tsx')),
   },
   {
     path: '/deliveries',
     title: 'Deliveries',
-    for: EVERYBODY,
+    for: BOTH_KINDS,
     component: lazy(() => import('./deliveries/deliveries.tsx')),
   },
   {
     path: '/deliveries/:id',
     title: 'Delivery',
-    for: EVERYBODY,
+    for: BOTH_KINDS,
     component: lazy(() => import('./delivery/delivery.tsx')),
   },
   {
     path: '/payments',
     title: 'Payments',
-    for: EVERYBODY,
+    for: BOTH_KINDS,
     component: lazy(() => import('./payments/payments.tsx')),
   },
   {
     path: '/payments/:id',
     title: 'Payment',
-    for: EVERYBODY,
+    for: BOTH_KINDS,
     component: lazy(() => import('./payment/payment.tsx')),
   },
   {
     path: '/endpoints',
     title: 'Endpoints',
-    for: EVERYBODY,
+    for: BOTH_KINDS,
     component: lazy(() => import('./endpoints/endpoints.tsx')),
   },
   {
     path: '/endpoints/:id',
     title: 'Endpoint',
-    for: EVERYBODY,
+    for: BOTH_KINDS,
     component: lazy(() => import('./endpoint/endpoint.tsx')),
   },
   {

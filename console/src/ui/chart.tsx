@@ -1,5 +1,5 @@
 // Curves over time, drawn by uPlot on a canvas. A canvas says nothing to a screen reader: the figure has a
-// name, and the same numbers stand in a table below it for whoever opens that.
+// name, and a table below it, which can be opened, has the same numbers.
 
 import { useEffect, useId, useRef } from 'react'
 import uPlot from 'uplot'
@@ -30,7 +30,7 @@ export interface ChartProps {
 }
 
 export function Chart({ title, summary, times, curves, format, max, height = 150 }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const latestFormat = useRef(format)
   const themeCount = useThemeCount()
@@ -43,9 +43,9 @@ export function Chart({ title, summary, times, curves, format, max, height = 150
   latestFormat.current = format
   latestData.current = data
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew for another shape or theme only
+  // biome-ignore lint/correctness/useExhaustiveDependencies: recreated only for another shape or theme
   useEffect(() => {
-    const host = place.current
+    const host = container.current
     if (host === null) return
     const made = new uPlot(
       toOptions(host, curves, { height, max, format: (value) => latestFormat.current(value) }),
@@ -74,7 +74,7 @@ export function Chart({ title, summary, times, curves, format, max, height = 150
         {title}
       </figcaption>
       <div
-        ref={place}
+        ref={container}
         role="img"
         aria-label={`${title}: ${summary}`}
         style={{ minHeight: height }}
@@ -187,7 +187,7 @@ function niceMax(high: number | null): number {
   return high === null || high <= 0 ? 1 : high * 1.1
 }
 
-/** The canvas takes no variables: an element that wears the colour tells what it comes to. */
+/** The canvas takes no CSS variables: the computed style of an element with the colour has its value. */
 function colourReader(host: HTMLElement): (name: string) => string {
   return (name) => {
     const probe = document.createElement('span')

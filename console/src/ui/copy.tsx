@@ -1,4 +1,4 @@
-// Things to take away: ids, commands, secrets.
+// Things to copy: ids, commands, secrets.
 
 import { useState } from 'react'
 
@@ -24,8 +24,8 @@ export async function copyText(text: string): Promise<boolean> {
     const area = document.createElement('textarea')
     area.value = text
     area.setAttribute('readonly', '')
-    const place = document.querySelector('dialog[open]') ?? document.body
-    place.append(area)
+    const parent = document.querySelector('dialog[open]') ?? document.body
+    parent.append(area)
     area.select()
     const isCopied = document.execCommand('copy')
     area.remove()
@@ -45,7 +45,7 @@ export function Id({ value, isShort = false }: { value: string; isShort?: boolea
   )
 }
 
-/** The end tells ids of version 7 apart: their beginning is the time. */
+/** The end of an id, because the beginning of a UUID of version 7 is the time. */
 export function shortId(id: string): string {
   return id.length > 16 ? `…${id.slice(-12)}` : id
 }

@@ -1,4 +1,4 @@
-// A list of the operator's, the newest first: filters that live in the address, a table, and the way to more.
+// A list of the operator's, the newest first: filters that live in the address, a table, a button for more.
 
 import type { ComponentProps, ReactNode } from 'react'
 import { useCursorList } from '../api/hooks.ts'
@@ -103,7 +103,7 @@ function Filters<T>({
   )
 }
 
-/** Typed into; counts when it is left. */
+/** A text field; applies when it loses the focus. */
 export function TypedFilter({ name, ...rest }: ComponentProps<typeof Field> & { name: string }) {
   const { query, setFilters } = useFilters()
   const value = query.get(name) ?? ''
@@ -118,7 +118,7 @@ export function TypedFilter({ name, ...rest }: ComponentProps<typeof Field> & { 
   )
 }
 
-/** Chosen from a list; counts at once. */
+/** A choice from a list; applies at once. */
 export function ChosenFilter({ name, ...rest }: ComponentProps<typeof Select> & { name: string }) {
   const { query, setFilters } = useFilters()
   return (

@@ -18,7 +18,7 @@ export function PageHead({
   useEffect(() => {
     document.title = `${title} · Paybell`
   }, [title])
-  // A screen reader learns of the new page; at the first load the browser has told it already.
+  // The focus makes a screen reader announce the new page; at the first load the browser has done so.
   useEffect(() => {
     if (hasNavigated()) heading.current?.focus({ preventScroll: true })
   }, [])

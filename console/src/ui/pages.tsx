@@ -1,4 +1,4 @@
-// Below a list that has pages: which one this is, and the way to the next.
+// Below a list that has pages: which one this is, and buttons to its neighbours.
 
 import type { Page } from '../api/types.ts'
 import { useFilters } from '../router.ts'

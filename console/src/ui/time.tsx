@@ -67,7 +67,7 @@ function join(first: string, rest: number, unit: string): string {
   return rest === 0 ? first : `${first} ${rest} ${unit}`
 }
 
-/** Now, to the second; all that look share one timer, which stops with the last of them. */
+/** Now, to the second; all users share one timer, which stops with the last of them. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => nowMs)
 }

@@ -1,4 +1,4 @@
-// Short words about something that was done, read out by screen readers, gone by themselves.
+// Short messages about something that was done: screen readers read them out, and they disappear.
 
 import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react'
 import { Button } from './button.tsx'

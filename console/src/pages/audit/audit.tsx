@@ -1,4 +1,4 @@
-// Who did what, and when. Nothing here can be changed, by anybody.
+// Who did what, and when. No role can change anything here.
 
 import type { AuditItem } from '../../api/types.ts'
 import { useFilters } from '../../router.ts'

@@ -1,4 +1,4 @@
-// One client: its accounts, its secrets, and the door that can be shut.
+// One client: its accounts, its secrets, and the switch that disables it.
 
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'

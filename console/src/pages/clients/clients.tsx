@@ -1,10 +1,10 @@
-// Who may ask: clients, and the way in for a new one.
+// The clients, and the form that adds one.
 
 import { useState } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { useCan } from '../../api/session.ts'
 import type { ClientItem, Page } from '../../api/types.ts'
-import { toQuery, usePlace } from '../../router.ts'
+import { toQuery, useLocation } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<ClientItem>[] = [
 ]
 
 export default function Clients() {
-  const { query } = usePlace()
+  const { query } = useLocation()
   const [isOnboarding, setOnboarding] = useState(false)
   const { data, error, isPending } = useRead<Page<ClientItem>>(
     `/operator/v1/clients${toQuery({ page: query.get('page'), size: '50' })}`,

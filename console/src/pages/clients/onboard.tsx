@@ -1,5 +1,5 @@
 // A new client with its first account. Its secret is in the answer and nowhere else: the dialog does not
-// close by a slip, and has a block that can be handed to the integrator as it is.
+// close by accident, and has a block that can be handed to the integrator as it is.
 
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'

@@ -52,7 +52,7 @@ async function start(path: string, filter: unknown): Promise<string> {
 
 function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onClose(): void }) {
   const refresh = useRefresh()
-  // Fixed when the question is asked: "the last hour" must not move between the number and the deed.
+  // Fixed when the question is asked: "the last hour" must not move between the count and the action.
   const [asked] = useState(() => toApiFilter(filter, Date.now()))
   const preview = useQuery<{ wouldReplay?: number; wouldCancel?: number }, ApiProblem>({
     queryKey: [PATHS[verb], 'dry-run', asked],

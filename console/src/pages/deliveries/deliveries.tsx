@@ -3,7 +3,7 @@
 
 import { useState } from 'react'
 import { useCan, useSession } from '../../api/session.ts'
-import { usePlace } from '../../router.ts'
+import { useLocation } from '../../router.ts'
 import { Choice } from '../../ui/field.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/messages.tsx'
@@ -22,12 +22,13 @@ const LIMIT = 50
 export default function Deliveries() {
   const { kind } = useSession()
   const canAct = useCan('admin') && kind === 'operator'
-  const { query } = usePlace()
+  const { query } = useLocation()
   const filter = readFilter(query, kind)
   const after = query.get('after') ?? ''
   const job = query.get('job') ?? ''
   const [isLive, setLive] = useState(true)
-  // The last hour moves on with the clock, but not with every second: its beginning is part of the path.
+  // The last hour moves with the clock, but not every second: its beginning is part of the path, and so
+  // of the key under which the answer is kept.
   const minuteMs = Math.floor(useNow() / 60_000) * 60_000
   const asked = toApiFilter(filter, minuteMs)
   const path = kind === 'operator' ? '/operator/v1/deliveries' : '/v1/deliveries'

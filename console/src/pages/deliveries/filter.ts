@@ -1,4 +1,4 @@
-// Which deliveries the list shows: a filter that lives in the URL, so that a look can be sent to a
+// Which deliveries the list shows: a filter that lives in the URL, so that a view can be sent to a
 // colleague. The same members go to the API, to the list and to bulk replay and cancel.
 
 import { DELIVERY_STATES } from '../../../../sdk/src/internal/words.ts'
@@ -77,7 +77,7 @@ export function readFilter(query: URLSearchParams, kind: Kind): Filter {
   return Object.fromEntries(entries) as unknown as Filter
 }
 
-/** The query of an address, in a fixed order: the same look has the same address. */
+/** The query of an address, in a fixed order: the same view has the same address. */
 export function toQuery(filter: Filter, more: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams()
   for (const name of MEMBERS) {

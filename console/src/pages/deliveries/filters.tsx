@@ -1,11 +1,11 @@
-// The filter of the list as controls. What is chosen counts at once, what is typed when it is sent.
+// The filter of the list as controls. A choice applies at once, typed text when it is submitted.
 
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react'
 import { DELIVERY_STATES, EVENT_KINDS } from '../../../../sdk/src/internal/words.ts'
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Page, Webhook } from '../../api/types.ts'
-import { navigate, usePlace } from '../../router.ts'
+import { navigate, useLocation } from '../../router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { Link } from '../../ui/link.tsx'
@@ -28,11 +28,11 @@ const IDS = ['endpointId', 'clientId', 'accountId', 'paymentId', 'eventId'] as c
 export function Filters({ filter }: { filter: Filter }) {
   const { kind } = useSession()
   const isOperator = kind === 'operator'
-  const job = usePlace().query.get('job') ?? ''
+  const job = useLocation().query.get('job') ?? ''
   const [wantsCustom, setWantsCustom] = useState(false)
   const isCustom = wantsCustom || filter.from !== '' || filter.to !== ''
   const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({})
-  // A job that is being watched is watched on.
+  // The page goes on showing the job's progress.
   const toLook = (change: Partial<Filter>) =>
     `/deliveries${toQuery({ ...filter, ...change }, { job })}`
   const go = (change: Partial<Filter>) => navigate(toLook(change))

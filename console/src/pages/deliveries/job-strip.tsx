@@ -1,5 +1,5 @@
-// How far a bulk replay or cancel is. The job is named in the address: reloaded, or sent to somebody, the
-// page still shows it.
+// The progress of a bulk replay or cancel. The address names the job, so the page still shows it after a
+// reload or when the address is sent to a colleague.
 
 import { useEffect, useState } from 'react'
 import { useRead, useRefresh } from '../../api/hooks.ts'

@@ -1,5 +1,6 @@
-// The newest page, followed as it moves. Operators hear of every attempt by the stream, and read again;
-// the stream is one process's, so the page is read now and then all the same. Clients only read.
+// The newest page, kept up to date. The stream shows an operator every attempt of one process, and the
+// page is then read again; because of the other processes it is also read at intervals. A client has
+// only the intervals.
 
 import { useCallback, useEffect, useRef } from 'react'
 import { useRead } from '../../api/hooks.ts'
@@ -7,7 +8,7 @@ import { useLive } from '../../api/live.ts'
 import { useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery } from '../../api/types.ts'
 
-/** A busy service must not make a busy browser: at most so often, whatever the stream says. */
+/** At most so often, whatever the stream says: a busy service must not keep the browser busy. */
 const APART_MS = 800
 const READ_EVERY_MS = { heard: 5_000, unheard: 2_000 }
 

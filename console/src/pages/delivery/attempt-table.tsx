@@ -1,4 +1,4 @@
-// Every attempt, the newest first, with what came back: as text, whatever it was meant to be.
+// Every attempt, the newest first, with its answer, shown as text whatever its content type.
 
 import { useState } from 'react'
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'

@@ -1,5 +1,5 @@
-// What can be said about a signature without its key: whether a receiver saw the bytes and the signature
-// that were sent. Names the usual mistakes. The client's own page asks the signature doctor instead.
+// Checks a signature without its key: did a receiver see the bytes and the signature that were sent?
+// Names the usual mistakes. The client's own page asks the signature doctor instead.
 
 export interface Sent {
   /** The exact bytes. */

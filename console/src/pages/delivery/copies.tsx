@@ -1,4 +1,4 @@
-// What people take from a delivery to elsewhere: the request as a command, and its address.
+// What users copy from a delivery: the request as a command, and its address.
 
 import { useState } from 'react'
 import { useSession } from '../../api/session.ts'

@@ -67,7 +67,7 @@ export default function DeliveryPage({ params }: PageProps) {
   )
 }
 
-/** What is about to happen is looked at more closely; an ended one can still be replayed by others. */
+/** Read often while an attempt is near; rarely after the end, as another user can replay it. */
 function readAgainMs(delivery: DeliveryDetail | undefined): number {
   if (delivery === undefined) return 3_000
   if (delivery.state !== 'PENDING') return 15_000

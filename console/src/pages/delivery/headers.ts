@@ -1,4 +1,4 @@
-/** Headers as people paste them: a line each, from curl, a log or a browser. The rest is passed over. */
+/** Headers as users paste them: a line each, from curl, a log or a browser. Other lines are ignored. */
 export function readHeaders(text: string): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const line of text.split('\n')) {

@@ -79,7 +79,7 @@ const FILLED_BYTES_MAX = 512 * 1_024
 
 function CompareBox({ request }: { request: SentRequest }) {
   const [verdicts, setVerdicts] = useState<readonly Verdict[]>([])
-  const [filled, setFilled] = useState({ signature: '', body: '', round: 0 })
+  const [filled, setFilled] = useState({ signature: '', body: '', times: 0 })
   const compare = useAction<{ signature: string; body: string }, readonly Verdict[]>(
     async ({ signature, body }) => {
       const found: Verdict[] = []
@@ -103,10 +103,10 @@ function CompareBox({ request }: { request: SentRequest }) {
     const hmac = request.headers.find(({ name }) => name.toLowerCase() === 'x-paybell-hmac')
     const isSmall = (request.bodyBytes ?? 0) <= FILLED_BYTES_MAX
     const body = isSmall ? await api.text(request.bodyUrl).catch(() => '') : ''
-    setFilled({ signature: hmac?.value ?? '', body, round: filled.round + 1 })
+    setFilled({ signature: hmac?.value ?? '', body, times: filled.times + 1 })
   }
   return (
-    <form className="verify" onSubmit={submit} key={filled.round}>
+    <form className="verify" onSubmit={submit} key={filled.times}>
       <h3>Verify what a receiver saw</h3>
       <p className="muted">
         Paste what the receiver got or computed: it is compared with what attempt{' '}
@@ -146,7 +146,7 @@ function CompareBox({ request }: { request: SentRequest }) {
 }
 
 function DoctorBox({ endpointId }: { endpointId: string }) {
-  // Which door the endpoint came through is not said by its deliveries; subscriptions are few.
+  // A delivery does not say whether its endpoint is a webhook or a subscription; subscriptions are few.
   const subscriptions = useRead<Page<Webhook>>('/api/v1/payments/subscriptions?size=100')
   const isSubscription = subscriptions.data?.content.some(({ id }) => id === endpointId)
   const door = isSubscription ? '/api/v1/payments/subscriptions' : '/v1/webhooks'

@@ -193,7 +193,7 @@ function Curve({
   )
 }
 
-/** Accepted is a disc, refused a cross: told apart without their colours. */
+/** Accepted is a disc, refused a cross, so that they differ without their colours. */
 function Mark({ attempt, x, y }: { attempt: DeliveryAttempt; x: number; y: number }) {
   const said = `Attempt ${attempt.attempt}: ${attempt.status ?? attempt.error}, ${toLocalText(new Date(attempt.at))}`
   if (attempt.status === 200) {

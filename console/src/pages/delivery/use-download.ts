@@ -22,7 +22,7 @@ export function useDownload() {
     file: (url: string, { name }: DocumentFacts) =>
       fetching.mutate(async () => {
         const whole = await api.text(url)
-        // Never opened as what it says it is: a page within the console could act in its name.
+        // Never opened with its own content type: a page on the console's origin could act in its name.
         save(new Blob([fileOf(whole)], { type: 'application/octet-stream' }), name)
       }),
   }
@@ -34,6 +34,6 @@ function save(blob: Blob, name: string): void {
   link.href = url
   link.download = name
   link.click()
-  // The browser has taken it once the click is dealt with; a moment more costs nothing.
+  // The browser has taken it once the click is handled; the delay is to be safe.
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

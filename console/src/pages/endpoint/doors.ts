@@ -12,7 +12,7 @@ export function ownEndpointPath(kind: EndpointKind, id: string): string {
   return `${DOORS[kind]}/${encodeURIComponent(id)}`
 }
 
-/** 32 random bytes as text: a key that nobody guesses. */
+/** 32 random bytes as text: a key that cannot be guessed. */
 export function newSharedKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   return btoa(String.fromCharCode(...bytes))

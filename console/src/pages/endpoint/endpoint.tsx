@@ -1,4 +1,4 @@
-// One endpoint: how it fares, and what can be done about it.
+// One endpoint: its health, and what can be done about it.
 
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -36,7 +36,7 @@ export default function EndpointPage({ params }: PageProps) {
   const receiver = endpoint ? demoReceiverName(endpoint.endpointUrl) : null
   useFollow(
     {
-      // A subscription hears of all accounts of its client, and the news does not tell whose they are.
+      // A subscription covers all accounts of its client, and stream events do not name the client.
       accepted: ({ accountId }) => accountId === (endpoint?.accountId ?? accountId),
       attempt: ({ endpointId }) => endpointId === endpoint?.id,
     },
@@ -176,7 +176,7 @@ function FactsPanel({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-/** `path` is a client's own way to it; the operator may pause and resume. */
+/** `path` is the endpoint in the client's API; the operator may pause and resume. */
 function Actions({ endpoint, path }: { endpoint: Endpoint; path: string | null }) {
   const refresh = useRefresh()
   const toast = useToast()

@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
 ]
 
-/** The last few, so that one sees what the health is made of. */
+/** The last few, which show what the health is derived from. */
 export function LatestDeliveries({ endpointId }: { endpointId: string }) {
   const base = useSession().kind === 'operator' ? '/operator/v1' : '/v1'
   const { data, error, isPending } = useRead<CursorPage<Delivery>>(

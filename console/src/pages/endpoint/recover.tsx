@@ -1,5 +1,5 @@
-// Send again what an endpoint has missed since a moment: first how many that would be, then, when that
-// was confirmed, in truth. A client recovers its endpoint; for the operator it is a bulk replay.
+// Sends again what an endpoint has missed since an instant: first shows how many, then sends them when
+// that is confirmed. A client recovers its endpoint; for the operator it is a bulk replay.
 
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'

@@ -1,4 +1,4 @@
-// What a client may do to its own receiver before it trusts it: one signed specimen, or the whole check.
+// How a client tries its own receiver: one signed specimen, or the whole check.
 
 import { api } from '../../api/client.ts'
 import { useAction } from '../../api/hooks.ts'
@@ -15,7 +15,7 @@ const TONES: Readonly<Record<CheckReport['steps'][number]['result'], Tone>> = {
   warning: 'warn',
 }
 
-/** What listens on somebody's own machine is checked there. */
+/** A listener's receiver is on the developer's own machine, and is checked there. */
 export function TryOut({ path, canCheck }: { path: string; canCheck: boolean }) {
   const test = useAction(() => api.post<TestResult>(`${path}/test`))
   const check = useAction(() => api.post<CheckReport>(`${path}/check`))

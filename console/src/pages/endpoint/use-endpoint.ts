@@ -1,10 +1,10 @@
-// One endpoint, through the operator's API or through the client's own door. A client that only knows
-// the id tries the doors one after the other: an endpoint of another client is behind none of them.
+// One endpoint, through the operator's API or the client's. A client's page that only knows the id tries
+// webhooks, subscriptions and listeners one after the other; none of them shows another client's.
 
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Endpoint, EndpointKind, Page } from '../../api/types.ts'
-import { usePlace } from '../../router.ts'
+import { useLocation } from '../../router.ts'
 import { DOORS, ownEndpointPath } from './doors.ts'
 
 const READ_EVERY_MS = 3_000
@@ -23,13 +23,13 @@ export function useEndpoint(id: string) {
       ? { ...own.data, kind, accountId: own.data.accountId ?? accountId }
       : undefined,
     error: own.error,
-    /** Where this client acts on it. */
+    /** Its path in the client's API. */
     path: ownEndpointPath(kind, id),
   }
 }
 
 function useOwnEndpoint(id: string, isWanted: boolean) {
-  const asked = usePlace().query.get('kind')
+  const asked = useLocation().query.get('kind')
   const isKnown = asked !== null && asked in DOORS
   const isTried = (kind: EndpointKind) => isWanted && (!isKnown || asked === kind)
   const webhook = useRead<Endpoint>(ownEndpointPath('webhook', id), {
@@ -56,9 +56,9 @@ function useOwnEndpoint(id: string, isWanted: boolean) {
   return { kind, own: reads[kind] }
 }
 
-/** A webhook does not tell its account itself; the way here may, and the list does. */
+/** A webhook does not name its account itself; the address of this page may, and the list does. */
 function useOwnAccount(id: string, isWanted: boolean): string | null {
-  const given = usePlace().query.get('account')
+  const given = useLocation().query.get('account')
   const { data } = useRead<Page<Endpoint>>(`${DOORS.webhook}?size=100`, {
     isEnabled: isWanted && given === null,
   })

@@ -23,7 +23,7 @@ export function Day({ hours }: { hours: readonly EndpointHour[] | undefined }) {
       {hours.map(({ at, attempts, delivered }) => {
         const x = ((Date.parse(at) - firstMs) / HOUR_MS) * 4
         const good = (delivered / max) * (HEIGHT - 2)
-        // However few failed among many, one sees that some did.
+        // At least 2 high: a few failures among many must show.
         const bad = delivered === attempts ? 0 : Math.max(2, (attempts / max) * (HEIGHT - 2) - good)
         return (
           <g key={at}>

@@ -1,4 +1,4 @@
-// Where Paybell delivers to, and how each place fares. The operator sees everybody's endpoints.
+// The endpoints and their health. The operator sees those of all clients.
 
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
@@ -99,7 +99,7 @@ function AllEndpoints() {
   )
 }
 
-/** Counted only so far in lists. */
+/** Lists stop counting here. */
 function pendingText(pending: number): string {
   return pending >= PENDING_COUNTED_MAX ? `${toCountText(pending)} +` : toCountText(pending)
 }

@@ -1,4 +1,4 @@
-// How an endpoint fares, in the words of a table.
+// The health of an endpoint, as cells of a table.
 
 import type { EndpointHealth } from '../../api/types.ts'
 import { Badge, State } from '../../ui/badge.tsx'

@@ -99,7 +99,7 @@ export function OwnList({ kind }: { kind: EndpointKind }) {
   )
 }
 
-/** Lists do not tell it: asked for each endpoint, once for all its cells. */
+/** Lists do not have it: read for each endpoint, once for all its cells. */
 function OwnHealth({
   kind,
   id,

@@ -1,5 +1,5 @@
-// When what is pending will be tried: the coming 7 days, closer steps first. Bars and numbers are one
-// table, so that nobody needs to guess a height.
+// When pending deliveries are due: the next 7 days, in shorter steps first. Bars and numbers are one
+// table, so that a reader need not guess a height.
 
 import type { Stats } from '../../api/types.ts'
 import { toCountText } from '../../ui/numbers.ts'

@@ -1,4 +1,4 @@
-// What happens this moment, as the service tells it.
+// The latest attempts, live from the stream.
 
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'

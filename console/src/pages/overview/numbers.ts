@@ -2,13 +2,13 @@
 
 import type { Stats, StatsPeriod } from '../../api/types.ts'
 
-export const WINDOW_WORDS: Readonly<Record<StatsPeriod, string>> = {
+export const PERIOD_WORDS: Readonly<Record<StatsPeriod, string>> = {
   hour: 'the last hour',
   day: 'the last day',
   week: 'the last week',
 }
 
-export interface WindowTotals {
+export interface PeriodTotals {
   attempts: number
   delivered: number
   failed: number
@@ -16,7 +16,7 @@ export interface WindowTotals {
   successRate: number | null
 }
 
-export function sumUp({ series }: Stats): WindowTotals {
+export function sumUp({ series }: Stats): PeriodTotals {
   const total = { attempts: 0, delivered: 0, failed: 0 }
   for (const point of series.points) {
     total.attempts += point.attempts

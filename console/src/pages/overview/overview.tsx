@@ -1,4 +1,4 @@
-// The first page: whether news is getting through. The operator sees the whole service, a client its own.
+// The first page: whether callbacks arrive. The operator sees the whole service, a client its own.
 
 import { useSession } from '../../api/session.ts'
 import { OwnOverview } from './own-overview.tsx'

@@ -1,4 +1,4 @@
-// A client's first page: did its callbacks arrive, and if not, where do they stand.
+// A client's first page: whether its callbacks arrived, and if not, what became of them.
 
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
@@ -14,7 +14,7 @@ import { OwnList } from '../endpoints/own-endpoints.tsx'
 import { Tile } from './tiles.tsx'
 
 const LOOKED_AT = 50
-/** Pending for longer than this is more than on its way. */
+/** Up to this age a pending delivery counts as under way. */
 const UNDER_WAY_MS = 15_000
 const SHOWN = 10
 

@@ -1,4 +1,4 @@
-// The whole service at a glance, read anew every few seconds.
+// The whole service at a glance, read again every few seconds. The API calls the period `window`.
 
 import { useRead } from '../../api/hooks.ts'
 import type { Stats, StatsPeriod } from '../../api/types.ts'
@@ -14,7 +14,7 @@ import { Tiles } from './tiles.tsx'
 import { Troubled } from './troubled.tsx'
 import { Verdict } from './verdict.tsx'
 
-const WINDOWS: readonly (readonly [StatsPeriod, string])[] = [
+const PERIODS: readonly (readonly [StatsPeriod, string])[] = [
   ['hour', 'Last hour'],
   ['day', 'Day'],
   ['week', 'Week'],
@@ -23,9 +23,9 @@ const EVERY_MS = { hour: 2_000, day: 10_000, week: 30_000 }
 
 export function ServiceOverview() {
   const { query, setFilters } = useFilters()
-  const window = WINDOWS.find(([one]) => one === query.get('window'))?.[0] ?? 'hour'
-  const { data, error } = useRead<Stats>(`/operator/v1/stats?window=${window}`, {
-    everyMs: EVERY_MS[window],
+  const period = PERIODS.find(([one]) => one === query.get('window'))?.[0] ?? 'hour'
+  const { data, error } = useRead<Stats>(`/operator/v1/stats?window=${period}`, {
+    everyMs: EVERY_MS[period],
     keepsLast: true,
   })
   return (
@@ -33,22 +33,22 @@ export function ServiceOverview() {
       <PageHead title="Overview">
         <Choice
           label="Time shown"
-          value={window}
-          options={WINDOWS}
+          value={period}
+          options={PERIODS}
           onChange={(next) => setFilters({ window: next === 'hour' ? null : next })}
         />
       </PageHead>
       {error ? <Problem problem={error} /> : null}
-      {data ? <Parts stats={data} window={window} /> : error ? null : <Loading />}
+      {data ? <Parts stats={data} period={period} /> : error ? null : <Loading />}
     </>
   )
 }
 
-function Parts({ stats, window }: { stats: Stats; window: StatsPeriod }) {
+function Parts({ stats, period }: { stats: Stats; period: StatsPeriod }) {
   return (
     <>
-      <Verdict stats={stats} window={window} />
-      <Tiles stats={stats} window={window} />
+      <Verdict stats={stats} period={period} />
+      <Tiles stats={stats} period={period} />
       <Curves stats={stats} />
       <div className="overview-pair">
         <DueTimes stats={stats} />

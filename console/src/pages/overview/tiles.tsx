@@ -3,15 +3,15 @@ import type { Stats, StatsPeriod } from '../../api/types.ts'
 import { Link } from '../../ui/link.tsx'
 import { toCountText, toShareText } from '../../ui/numbers.ts'
 import { toSpanText } from '../../ui/time.tsx'
-import { sumUp, WINDOW_WORDS } from './numbers.ts'
+import { PERIOD_WORDS, sumUp } from './numbers.ts'
 
-export function Tiles({ stats, window }: { stats: Stats; window: StatsPeriod }) {
+export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) {
   const { deliveries, pending, inFlight, oldestDueAgeSeconds } = stats
   const { attempts, successRate } = sumUp(stats)
   return (
     <ul className="tiles" aria-label="Now">
       <Tile name="Success rate" value={toShareText(successRate)}>
-        {toCountText(attempts)} attempts in {WINDOW_WORDS[window]}
+        {toCountText(attempts)} attempts in {PERIOD_WORDS[period]}
       </Tile>
       <Tile name="Delivered" value={toCountText(deliveries.DELIVERED)}>
         <Link to="/deliveries?state=DELIVERED">of the history that is kept</Link>

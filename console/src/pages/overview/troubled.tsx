@@ -1,4 +1,4 @@
-// Who is not hearing from us, the greatest harm first: how much waits, then for how long.
+// Endpoints that callbacks do not reach, the worst first: how many wait, then for how long.
 
 import type { TroubledEndpoint } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'

@@ -1,16 +1,16 @@
-// The one sentence that whoever opens the page at night wants to read.
+// One sentence on whether the service is well, for an operator who was woken at night.
 
 import type { Stats, StatsPeriod } from '../../api/types.ts'
 import { Notice } from '../../ui/messages.tsx'
 import { toCountText, toShareText } from '../../ui/numbers.ts'
 import { toSpanText } from '../../ui/time.tsx'
-import { sumUp, WINDOW_WORDS } from './numbers.ts'
+import { PERIOD_WORDS, sumUp } from './numbers.ts'
 
 /** Older than this, what is due is late: attempts themselves take 15 seconds at most. */
 const LATE_SECONDS = 60
 
-export function Verdict({ stats, window }: { stats: Stats; window: StatsPeriod }) {
-  const { title, tone, text } = judge(stats, window)
+export function Verdict({ stats, period }: { stats: Stats; period: StatsPeriod }) {
+  const { title, tone, text } = judge(stats, period)
   return (
     <Notice tone={tone} title={title}>
       {text}
@@ -18,7 +18,7 @@ export function Verdict({ stats, window }: { stats: Stats; window: StatsPeriod }
   )
 }
 
-function judge(stats: Stats, window: StatsPeriod) {
+function judge(stats: Stats, period: StatsPeriod) {
   const { troubled, oldestDueAgeSeconds, pending } = stats
   if (stats.processes.length === 0) {
     return {
@@ -28,7 +28,7 @@ function judge(stats: Stats, window: StatsPeriod) {
     }
   }
   const held = troubled.reduce((sum, endpoint) => sum + endpoint.pending, 0)
-  // What is due for an endpoint that does not take it is its own fault, and told below.
+  // Deliveries that wait for a failing endpoint are not late; a sentence below is about them.
   if (oldestDueAgeSeconds > LATE_SECONDS && pending.due > held) {
     return {
       tone: 'bad' as const,
@@ -50,8 +50,8 @@ function judge(stats: Stats, window: StatsPeriod) {
     title: 'News is getting through',
     text:
       attempts === 0
-        ? `Nothing was sent in ${WINDOW_WORDS[window]}, and nothing is late.`
-        : `${toShareText(successRate)} of ${plural(attempts, 'attempt', 'attempts')} in ${WINDOW_WORDS[window]} succeeded, and nothing is late.`,
+        ? `Nothing was sent in ${PERIOD_WORDS[period]}, and nothing is late.`
+        : `${toShareText(successRate)} of ${plural(attempts, 'attempt', 'attempts')} in ${PERIOD_WORDS[period]} succeeded, and nothing is late.`,
   }
 }
 

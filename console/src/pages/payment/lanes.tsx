@@ -1,4 +1,4 @@
-// For each endpoint a lane, in it a place for each event of the payment: where that news stands there.
+// For each endpoint a lane, in it a cell for each event of the payment: the state of its delivery there.
 
 import type { Delivery, EventKind } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
@@ -66,7 +66,7 @@ export function Lanes({
   )
 }
 
-/** The update that this one waits behind; the list has the newest first. */
+/** The update that this one waits for; the list has the newest first. */
 function isHolding(sequence: number): (one: Delivery) => boolean {
   return (one) => one.state === 'PENDING' && one.sequence < sequence
 }

@@ -1,5 +1,4 @@
-// One payment: where it stands, what happened to it, and how far the news of each event has come at
-// each endpoint.
+// One payment: its state, its events, and how far the delivery of each event to each endpoint is.
 
 import { useFollow } from '../../api/follow.ts'
 import { useCursorList, useRead } from '../../api/hooks.ts'

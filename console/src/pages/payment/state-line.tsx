@@ -1,10 +1,10 @@
-// The way of a payment, DRAFT … PAID: which states it has been in and since when, where it stands, and
-// what may come.
+// The states of a payment, DRAFT … PAID: which it has been in and since when, which it is in, and which
+// may come.
 
 import type { PaymentState } from '../../api/types.ts'
 import { Time } from '../../ui/time.tsx'
 
-/** Entered with one of the payment's events; the state is not known to everybody who sees the event. */
+/** Entered with one of the payment's events; a client sees the event without its state. */
 export interface StateEntry {
   state: PaymentState
   at: string
@@ -56,14 +56,14 @@ export function StateLine({
   )
 }
 
-interface Place {
+interface Standing {
   isNow: boolean
   isPast: boolean
   isWhole: boolean
   isOver: boolean
 }
 
-function word({ isNow, isPast, isWhole, isOver }: Place): string {
+function word({ isNow, isPast, isWhole, isOver }: Standing): string {
   if (isNow) return 'now'
   if (isPast) return isWhole ? 'passed over' : '–'
   return isOver ? 'never' : 'not yet'

@@ -1,5 +1,5 @@
-// A client has no list of its payments in the API, but its deliveries name them: those that an endpoint
-// of it was told of lately, and a box for the id of any other.
+// The API has no list of a client's payments, but its deliveries name them: those of recent deliveries,
+// and a box for the id of any other.
 
 import { type FormEvent, useState } from 'react'
 import { useRead } from '../../api/hooks.ts'

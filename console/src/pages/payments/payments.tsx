@@ -1,4 +1,4 @@
-// Payments, newest first. The operator sees everybody's; a client those that its endpoints heard of.
+// Payments, newest first. The operator sees those of all clients; a client those of its deliveries.
 
 import { useSession } from '../../api/session.ts'
 import type { Payment, PaymentState } from '../../api/types.ts'
@@ -14,7 +14,7 @@ import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { OwnPayments } from './own-payments.tsx'
 
-/** As a payment's life goes, not as the interface lists them. */
+/** In the order of a payment's life, not of the interface. */
 const STATES: readonly PaymentState[] = ['DRAFT', 'PENDING_APPROVAL', 'DUE', 'PAID', 'CANCELLED']
 
 const COLUMNS: readonly Column<Payment>[] = [

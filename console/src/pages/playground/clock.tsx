@@ -14,7 +14,7 @@ const WEEK_MS = 7 * 86_400_000
 const FIRST_DELAY_MS = 5_000
 const STEPS_PER_DECADE = 4
 const DECADES = 5
-/** Whoever drags the slider does not mean every place that it passes. */
+/** Waits until the slider rests: the values that it passes are not meant. */
 const SETTLED_MS = 250
 
 export function Clock({ canAct }: { canAct: boolean }) {

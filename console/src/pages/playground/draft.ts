@@ -31,7 +31,7 @@ export const MOVES: Readonly<Record<PaymentState, readonly PaymentState[]>> = {
   CANCELLED: [],
 }
 
-/** What is left of the straight way. */
+/** The states still ahead on the way to PAID. */
 export function wayToPaid(state: PaymentState | null): readonly PaymentState[] {
   const way: readonly PaymentState[] = ['DRAFT', 'PENDING_APPROVAL', 'DUE', 'PAID']
   return state === 'CANCELLED' ? [] : way.slice(way.indexOf(state as PaymentState) + 1)

@@ -1,4 +1,4 @@
-// Make a payment, change it, attach a file, and walk it through its states.
+// Makes a payment, changes it, attaches a file, and takes it through its states.
 
 import { type FormEvent, useState } from 'react'
 import { PURPOSES } from '../../../../sdk/src/internal/words.ts'
@@ -53,7 +53,7 @@ export function PaymentForm({
         onStarted(id)
         refresh('/operator/v1/payments', '/operator/v1/deliveries')
       },
-      // Some of the way may have been gone.
+      // Some of the writes may have succeeded.
       onError: () => refresh('/operator/v1/payments', '/operator/v1/deliveries'),
     },
   )

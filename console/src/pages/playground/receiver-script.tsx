@@ -1,4 +1,4 @@
-// What the demo receiver answers. A script begins anew when it is written.
+// What the demo receiver answers. A script starts from its beginning when it is written.
 
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'

@@ -1,5 +1,5 @@
-// Where the playground plays: a webhook that leads to a receiver of this very sandbox. If there is none,
-// one is made the way an integrator would: a client, an account, a token, a registration.
+// The playground's webhook, which leads to a receiver of this very sandbox. If there is none, it is made
+// the way an integrator would: a client, an account, a token, a registration.
 
 import { api } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'

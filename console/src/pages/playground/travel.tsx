@@ -1,5 +1,5 @@
-// The callbacks of the payment as they travel: for each event its attempts in a row, what the receiver
-// answered, and when the next one goes.
+// The callbacks of the payment: for each event its attempts in a row, what the receiver answered, and
+// when the next one goes.
 
 import { useRead } from '../../api/hooks.ts'
 import type { Delivery, DeliveryDetail } from '../../api/types.ts'
@@ -9,7 +9,7 @@ import { Empty } from '../../ui/messages.tsx'
 import { toMsText } from '../../ui/numbers.ts'
 import { Time, toUtcText } from '../../ui/time.tsx'
 
-/** More would only be a wall; the delivery's own page has all of them. */
+/** As many as a reader can take in; the delivery's own page has all of them. */
 const SHOWN_MAX = 60
 
 export function Travel({ deliveries }: { deliveries: readonly Delivery[] }) {

@@ -62,7 +62,7 @@ export default function Settings() {
   )
 }
 
-/** What the sandbox brings along when nobody sets it. */
+/** Settings that the sandbox provides when they are not set. */
 const SANDBOX_OWN = ['DATABASE_URL', 'PAYBELL_MASTER_KEY', 'PAYBELL_OPERATOR_KEY']
 
 function Value({ of: { name, value, isSecret, isSet } }: { of: Setting }) {

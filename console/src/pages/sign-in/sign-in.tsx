@@ -1,10 +1,10 @@
-// The door: an operator's key, a client's credentials, or a one-time link, whose token stands behind the
-// # of the address, where no server and no log ever sees it.
+// Signs in with an operator's key, a client's credentials, or a one-time link, whose token is in the
+// fragment of the address, which browsers send to no server and which no log has.
 
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { ApiProblem } from '../../api/client.ts'
 import { type Credentials, signIn } from '../../api/session.ts'
-import { currentPlace } from '../../router.ts'
+import { currentLocation } from '../../router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/field.tsx'
 import { Notice, Problem } from '../../ui/messages.tsx'
@@ -36,7 +36,7 @@ export function SignIn({ onSignedIn }: { onSignedIn(): Promise<void> }) {
 
   // Once, even where effects run twice: a link is good for one sign-in.
   const usedLink = useRef<string | null>(null)
-  const link = currentPlace().path === '/sign-in' ? currentPlace().hash.slice(1) : ''
+  const link = currentLocation().path === '/sign-in' ? currentLocation().hash.slice(1) : ''
   useEffect(() => {
     if (link === '' || usedLink.current === link) return
     usedLink.current = link
