@@ -1,5 +1,5 @@
 // The cells of the main table: which systems, fed how, and in which order. Rounds go forward and back
-// (ABBA), so that a machine that warms up or slows down favours nobody.
+// (ABBA), so that a machine that warms up or slows down favours no system.
 
 import { measureRawPost, type RawRound } from './floors/floors.ts'
 import { type Feed, measureRound, type Round } from './harness/measure.ts'
@@ -111,7 +111,7 @@ async function measureCell(
       seconds: timing.seconds,
       warmUpSeconds: timing.warmUpSeconds,
       seed: `${timing.seed}-${round}`,
-      ...(cell.system.windowMax === undefined ? {} : { windowMax: cell.system.windowMax }),
+      ...(cell.system.underWayMax === undefined ? {} : { underWayMax: cell.system.underWayMax }),
     })
     if (measured.refused > 0) {
       throw new Error(`${measured.refused} payments were refused: ${measured.firstRefusal}`)

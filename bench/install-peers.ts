@@ -1,4 +1,4 @@
-// The peers' packages, installed beside the benchmark on first use: whoever only runs or tests Paybell
+// The peers' packages, installed beside the benchmark on first use: running or testing Paybell alone
 // never downloads them.
 
 import { spawnSync } from 'node:child_process'

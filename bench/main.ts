@@ -158,7 +158,7 @@ async function runScenarios(options: Options, notes: string[]): Promise<Scenario
     if (options.scenarios !== null && !options.scenarios.includes(scenario.name)) continue
     console.log(`Scenario ${scenario.name}`)
     try {
-      results.push(...(await scenario.run(options)))
+      results.push(...(await scenario.measure(options)))
     } catch (error) {
       const line = `Scenario ${scenario.name} failed: ${String(error).split('\n')[0]}`
       console.log(line)

@@ -1,4 +1,4 @@
-// The process that floors run in, so that their CPU time is told apart from the benchmark's own.
+// The process that floors run in, so that their CPU time is measured apart from the benchmark's own.
 
 import { answerCalls } from '../harness/answer-calls.ts'
 import { cpuLoops } from './cpu-loops.ts'

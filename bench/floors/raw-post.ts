@@ -1,5 +1,5 @@
-// The floor of sending: the same bodies, headers and signatures to the same receiver, with nothing
-// behind them. Once through undici's dispatch alone, once through Paybell's guarded client.
+// The floor of sending: the same bodies, headers and signatures to the same receiver, without a
+// service. Once through undici's dispatch alone, once through Paybell's guarded client.
 
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { type Dispatcher, Pool } from 'undici'

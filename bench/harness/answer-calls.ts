@@ -12,15 +12,15 @@ export function answerCalls(methods: Methods): void {
   process.on('message', async (message) => {
     const { id, method, params } = message as Call
     try {
-      const run = methods[method]
-      if (run === undefined) throw new Error(`no method ${method}`)
-      const result = await run(...params)
+      const work = methods[method]
+      if (work === undefined) throw new Error(`no method ${method}`)
+      const result = await work(...params)
       if (id !== 0) process.send?.({ id, result })
     } catch (error) {
       if (id !== 0) process.send?.({ id, error: (error as Error).stack ?? String(error) })
     }
   })
-  // Whoever asked is gone: nobody is left to answer.
+  // The parent is gone: there is no caller left.
   process.on('disconnect', () => process.exit(0))
   process.on('SIGTERM', () => process.exit(0))
 }

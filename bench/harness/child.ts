@@ -1,5 +1,5 @@
-// A process of the benchmark that answers calls over IPC. Ended by its pid, and never left behind:
-// a child whose parent is gone loses its channel and ends by itself.
+// A process of the benchmark that answers calls over IPC. It is ended by its pid, and never outlives
+// its parent: a child that loses its channel ends by itself.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -16,7 +16,7 @@ interface Times {
 function readTimes(pid: number): Times | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name, in parentheses, may hold spaces: the fields are counted behind it.
+    // The name, in parentheses, may hold spaces: the fields are counted after it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const ticks = (index: number) => Number(fields[index]) / TICKS_PER_SECOND
     return { parent: Number(fields[1]), own: ticks(11) + ticks(12), ended: ticks(13) + ticks(14) }

@@ -1,5 +1,5 @@
-// A fresh PostgreSQL for each cell: the one that comes with Paybell, with its settings, for everybody.
-// Counts what the cell did to it: write-ahead log, flushes, transactions.
+// A fresh PostgreSQL for each cell: the one that comes with Paybell, with its settings, for every
+// system. Counts what the cell did to it: write-ahead log, flushes, transactions.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

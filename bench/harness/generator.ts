@@ -20,7 +20,7 @@ export interface Limits {
   /** Requests under way. */
   concurrent: number
   /** Payments sent that have not arrived yet: more are sent only below this. */
-  windowMax: number
+  underWayMax: number
   linesPerBatch?: number
   /** Ends earlier, after so many payments. */
   countMax?: number
@@ -54,8 +54,8 @@ function account(number: number): string {
 /** Where the number of arrivals stood when nothing was under way. */
 let baseline = 0
 
-async function room(windowMax: number, until: number, wanted: number): Promise<boolean> {
-  while (nextNumber - baseline - arrived + wanted > windowMax) {
+async function room(underWayMax: number, until: number, wanted: number): Promise<boolean> {
+  while (nextNumber - baseline - arrived + wanted > underWayMax) {
     if (monotonicMs() >= until) return false
     await new Promise<void>((resolve) => {
       wake = resolve
@@ -160,7 +160,7 @@ async function closedLoop(limits: Limits): Promise<Fed> {
   const last = nextNumber + (limits.countMax ?? Number.POSITIVE_INFINITY)
   const feeder = async () => {
     while (monotonicMs() < until && nextNumber < last) {
-      if (!(await room(limits.windowMax, until, step))) return
+      if (!(await room(limits.underWayMax, until, step))) return
       const count = Math.min(step, last - nextNumber)
       if (count <= 0) return
       const first = feeding.take(count, monotonicMs())
@@ -188,7 +188,7 @@ async function openLoop(limits: { seconds: number; perSecond: number }): Promise
     }
     if (sent < total) {
       const waitMs = startAt + sent * gapMs - monotonicMs()
-      // Timers are late by a millisecond: the last of it is spent turning the loop.
+      // Timers are late by a millisecond: the last 2 ms pass in iterations of the event loop.
       if (waitMs > 2) await new Promise((resolve) => setTimeout(resolve, waitMs - 2))
       else await new Promise((resolve) => setImmediate(resolve))
     }

@@ -29,27 +29,38 @@ export interface Round {
   firstRefusal: string
 }
 
-const WINDOW_MAX = 4_000
+const UNDER_WAY_MAX = 4_000
 const SETTLE_LIMIT_MS = 60_000
 
-export function limitsOf(feed: Feed, seconds: number, windowMax = WINDOW_MAX): Limits {
+export function limitsOf(feed: Feed, seconds: number, underWayMax = UNDER_WAY_MAX): Limits {
   return feed === 'batch'
-    ? { seconds, concurrent: 4, linesPerBatch: Math.min(500, Math.ceil(windowMax / 4)), windowMax }
-    : { seconds, concurrent: 256, windowMax }
+    ? {
+        seconds,
+        concurrent: 4,
+        linesPerBatch: Math.min(500, Math.ceil(underWayMax / 4)),
+        underWayMax,
+      }
+    : { seconds, concurrent: 256, underWayMax }
 }
 
 export async function measureRound(
   stage: Stage,
   system: RunningSystem,
-  options: { feed: Feed; seconds: number; warmUpSeconds: number; seed: string; windowMax?: number },
+  options: {
+    feed: Feed
+    seconds: number
+    warmUpSeconds: number
+    seed: string
+    underWayMax?: number
+  },
 ): Promise<Round> {
   await aimAt(stage, system, options.seed)
-  await stage.feed(limitsOf(options.feed, options.warmUpSeconds, options.windowMax))
+  await stage.feed(limitsOf(options.feed, options.warmUpSeconds, options.underWayMax))
   await untilSettled(stage, system)
   await delay(1_100) // PostgreSQL's own counters are late by up to a second.
   await system.database?.checkpoint()
   return measureFeed(stage, system, () =>
-    stage.feed(limitsOf(options.feed, options.seconds, options.windowMax)),
+    stage.feed(limitsOf(options.feed, options.seconds, options.underWayMax)),
   )
 }
 

@@ -1,5 +1,5 @@
 // The receiver process: answers 200 at once, over kept-alive connections, and knows of every payment
-// whether and when it arrived. Told so, it lets some paths hang, or fail.
+// whether and when it arrived. On request it lets some paths hang, or fail.
 
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

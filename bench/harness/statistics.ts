@@ -1,4 +1,4 @@
-// Medians and percentiles. A cell is told by its median with the least and the greatest round.
+// Medians and percentiles. A cell is reported as its median with the least and the greatest round.
 
 export interface Spread {
   median: number

@@ -32,7 +32,7 @@ export interface System {
   /** Callbacks go over https, as in production. */
   isOverTls?: boolean
   /** What may be under way, when less than usual: a slow system would take for ever to drain. */
-  windowMax?: number
+  underWayMax?: number
   start(options: SystemOptions): Promise<RunningSystem>
 }
 

@@ -1,5 +1,5 @@
 // The row per attempt of those peers that keep their jobs in PostgreSQL: singly, as a task would write
-// it, or gathered ("flush when the previous flush returns"), as somebody who tunes would.
+// it, or gathered ("flush when the previous flush returns"), as a tuned service would.
 
 import pg from 'pg'
 

@@ -1,5 +1,5 @@
 // pg-boss: one job per call; and with its batch interface (insert, fetch and complete of many).
-// Both fetch in a loop of their own: its `work` asks every two seconds unless told otherwise.
+// Both fetch in a loop of their own: its `work` polls every two seconds by default.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { AttemptRows } from './attempt-rows.ts'

@@ -20,11 +20,11 @@ interface PeerKind {
   redis?: Fsync
 }
 
-function peerSystem(name: string, kind: PeerKind, windowMax?: number): System {
+function peerSystem(name: string, kind: PeerKind, underWayMax?: number): System {
   const durability: Durability =
     kind.redis === 'everysec' ? 'fsync each second' : 'fsync before 2xx'
   const start = (options: SystemOptions) => startPeer(kind, options)
-  return { name, durability, start, ...(windowMax === undefined ? {} : { windowMax }) }
+  return { name, durability, start, ...(underWayMax === undefined ? {} : { underWayMax }) }
 }
 
 async function startPeer(kind: PeerKind, options: SystemOptions): Promise<RunningSystem> {

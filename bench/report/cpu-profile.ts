@@ -1,4 +1,4 @@
-// Reads a V8 CPU profile: which functions the time of a window was spent in, by self time.
+// Reads a V8 CPU profile: which functions the time of a period was spent in, by self time.
 
 import { readFile } from 'node:fs/promises'
 

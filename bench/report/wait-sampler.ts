@@ -15,7 +15,7 @@ export class WaitSampler {
 
   constructor(database: BenchDatabase) {
     this.#database = database
-    this.#done = this.#run()
+    this.#done = this.#sample()
   }
 
   /** The most frequent, as backends on average. */
@@ -27,7 +27,7 @@ export class WaitSampler {
       .sort((a, b) => b.backends - a.backends)
   }
 
-  async #run(): Promise<void> {
+  async #sample(): Promise<void> {
     for (; this.#isRunning; await delay(EVERY_MS)) {
       const rows = await this.#database.query<{ what: string }>(
         `select coalesce(wait_event_type || '/' || wait_event, 'on CPU') || '  ' ||

@@ -8,7 +8,7 @@ import { withPaybell } from './with-paybell.ts'
 
 export const apiRates: Scenario = {
   name: 'api-rates',
-  run: (options) =>
+  measure: (options) =>
     withPaybell({ endpoints: options.endpoints }, async (stage, paybell) => {
       const seconds = Math.min(5, options.seconds)
       const calls = await ClientCalls.login(paybell)

@@ -56,7 +56,7 @@ function measure(options: ScenarioOptions, hanging: number) {
 
 export const hangingEndpoints: Scenario = {
   name: 'hanging-endpoints',
-  async run(options) {
+  async measure(options) {
     const good = await measure(options, 0)
     const bad = await measure(options, Math.ceil(options.endpoints / 10))
     const missing = bad.open.missing + bad.full.missing

@@ -14,7 +14,7 @@ const LOW_PER_SECOND = 50
 
 export const latency: Scenario = {
   name: 'latency',
-  run: (options) =>
+  measure: (options) =>
     withPaybell({ endpoints: options.endpoints }, async (stage, paybell) => {
       await aimAt(stage, paybell, options.seed)
       await stage.feed(limitsOf('put', options.warmUpSeconds))

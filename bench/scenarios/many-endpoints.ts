@@ -15,7 +15,7 @@ async function measure(options: ScenarioOptions, endpoints: number) {
 
 export const manyEndpoints: Scenario = {
   name: 'many-endpoints',
-  async run(options) {
+  async measure(options) {
     const counts = options.isTrial ? [10, 500] : [10, 10_000, 100_000]
     const rounds = []
     for (const count of counts) rounds.push({ count, ...(await measure(options, count)) })

@@ -20,10 +20,10 @@ async function inMemory(baseUrl: string): Promise<number> {
 
 export const manyInMemory: Scenario = {
   name: 'many-in-memory',
-  run: (options) =>
+  measure: (options) =>
     withPaybell({ endpoints: options.endpoints }, async (stage, paybell) => {
       const count = options.isTrial ? 5_000 : 60_000
-      // Nobody answers: what is accepted stays.
+      // No endpoint answers: what is accepted stays in memory.
       await stage.behave(
         paybell.prepared.endpoints.map((endpoint) => endpoint.path),
         'hang',
@@ -34,7 +34,7 @@ export const manyInMemory: Scenario = {
       let mostHeld = 0
       const feeding = stage.feed({
         ...{ seconds: 120, concurrent: 4, linesPerBatch: 500 },
-        ...{ windowMax: Number.MAX_SAFE_INTEGER, countMax: count },
+        ...{ underWayMax: Number.MAX_SAFE_INTEGER, countMax: count },
       })
       let isFed = false
       const fed = feeding.finally(() => {
@@ -64,7 +64,7 @@ export const manyInMemory: Scenario = {
 
 export const largeDocuments: Scenario = {
   name: 'large-documents',
-  run: (options) =>
+  measure: (options) =>
     withPaybell({ endpoints: options.endpoints }, async (stage, paybell) => {
       const seconds = options.isTrial ? 6 : 120
       await stage.behave(
@@ -76,7 +76,7 @@ export const largeDocuments: Scenario = {
       const samples: { atMs: number; mb: number }[] = []
       const startedAtMs = monotonicMs()
       let isRunning = true
-      const feeding = stage.feed({ seconds, concurrent: 16, windowMax: 100 }).finally(() => {
+      const feeding = stage.feed({ seconds, concurrent: 16, underWayMax: 100 }).finally(() => {
         isRunning = false
       })
       for (; isRunning; await delay(200)) {

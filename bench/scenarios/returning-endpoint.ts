@@ -1,4 +1,4 @@
-// An endpoint that was paused comes back to a backlog of 100,000. It is drained, and nobody else waits.
+// An endpoint that was paused comes back to a backlog of 100,000. It is drained, and no other endpoint waits.
 
 import { Child } from '../harness/child.ts'
 import type { Fed } from '../harness/generator.ts'
@@ -14,7 +14,7 @@ const PER_SECOND = 300
 
 export const returningEndpoint: Scenario = {
   name: 'returning-endpoint',
-  run: (options) =>
+  measure: (options) =>
     withPaybell({ endpoints: options.endpoints, apart: 1 }, async (stage, paybell) => {
       const backlog = options.isTrial ? 3_000 : 100_000
       const [returning] = paybell.prepared.endpoints
@@ -41,7 +41,7 @@ export const returningEndpoint: Scenario = {
         await filler.call('aim', { baseUrl, operatorKey, accountIds, seed: 'backlog' })
         const filled = await filler.call<Fed>('closedLoop', {
           ...{ seconds: 300, concurrent: 2, linesPerBatch: 500 },
-          ...{ windowMax: Number.MAX_SAFE_INTEGER, countMax: backlog },
+          ...{ underWayMax: Number.MAX_SAFE_INTEGER, countMax: backlog },
         })
         const resumedAtMs = monotonicMs()
         await calls.setStatus(returning, 'ACTIVE')

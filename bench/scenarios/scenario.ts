@@ -26,5 +26,5 @@ export interface ScenarioOptions {
 
 export interface Scenario {
   name: string
-  run(options: ScenarioOptions): Promise<ScenarioResult[]>
+  measure(options: ScenarioOptions): Promise<ScenarioResult[]>
 }

@@ -16,7 +16,7 @@ const SECONDS_MAX = 5
 
 export const startUp: Scenario = {
   name: 'start-up',
-  async run() {
+  async measure() {
     const dir = await mkdtemp(join(tmpdir(), 'paybell-bench-start-'))
     const startedAt = performance.now()
     const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'sandbox'], {

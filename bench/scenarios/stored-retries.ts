@@ -37,7 +37,7 @@ async function storeRetries(
 
 export const storedRetries: Scenario = {
   name: 'stored-retries',
-  async run(options) {
+  async measure(options) {
     const count = options.isTrial ? 20_000 : 1_000_000
     const measure = (stored: number) =>
       withPaybell(

@@ -21,7 +21,7 @@ async function untilShared(baseUrl: string): Promise<void> {
 
 export const takeOver: Scenario = {
   name: 'take-over',
-  run: (options) =>
+  measure: (options) =>
     withPaybell({ endpoints: options.endpoints, processes: 2 }, async (stage, paybell) => {
       const [survivor, victim] = paybell.services
       if (survivor === undefined || victim === undefined) throw new Error('two are needed')

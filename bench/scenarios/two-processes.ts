@@ -18,7 +18,7 @@ async function measure(options: ScenarioOptions, processes: number) {
 
 export const twoProcesses: Scenario = {
   name: 'two-processes',
-  async run(options) {
+  async measure(options) {
     const one = await measure(options, 1)
     const two = await measure(options, 2)
     const ratio = two.cpuSum / one.cpuSum

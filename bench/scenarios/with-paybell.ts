@@ -8,7 +8,7 @@ export async function withPaybell<T>(
     /** So many endpoints at an origin of their own, as other people's hosts are. */
     apart?: number
   },
-  run: (stage: Stage, paybell: RunningPaybell) => Promise<T>,
+  work: (stage: Stage, paybell: RunningPaybell) => Promise<T>,
 ): Promise<T> {
   const stage = await Stage.open()
   try {
@@ -18,7 +18,7 @@ export async function withPaybell<T>(
         : { url: await stage.openOrigin(), count: options.apart }
     const paybell = await startPaybell({ ...options, apart, receiverUrl: stage.receiverUrl })
     try {
-      return await run(stage, paybell)
+      return await work(stage, paybell)
     } finally {
       await paybell.stop()
     }
