@@ -1,7 +1,7 @@
 // npm test. Test files run in groups, on one PostgreSQL with a migrated template: those that compute one after
 // another, those that wait beside them, then those that must be alone. `node test/run.ts [group …]` runs some
-// of them. A group that fails does not keep the others from running. A dot is a test that passed; what failed
-// is printed in full at the end.
+// of them. A group that fails does not keep the others from running. A dot is a test that passed; failures
+// are printed in full at the end.
 
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// The console as it is in the tree: built anew when a source is younger than the build.
+// The console as it is in the tree: built again when a source is younger than the build.
 
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'

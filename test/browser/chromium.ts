@@ -45,7 +45,7 @@ async function start<T>(launch: (executablePath: string) => Promise<T>): Promise
     } catch (error) {
       const [first] = String((error as Error).message).split('\n')
       reasons.push(`${candidate.name}: ${first}`)
-      // Whoever names a browser means that one.
+      // A browser that is named is the only candidate.
       if (candidate === fromSetting) break
     }
   }
@@ -61,7 +61,7 @@ async function fromPackage(): Promise<string | null> {
   const { default: packed } = await import('@sparticuz/chromium')
   await mkdir(CACHE, { recursive: true })
   const { TMPDIR } = process.env
-  // It unpacks into the temporary folder, where 180 MB would stay behind.
+  // It unpacks into the temporary folder, where 180 MB would be left.
   process.env.TMPDIR = CACHE
   try {
     return await packed.executablePath()

@@ -1,5 +1,5 @@
 // Deliveries in the browser: the list as it moves, one delivery with its attempts on the curve, what was
-// sent and what came back, replay and cancel of one and of all, and nobody's but one's own.
+// sent and what came back, replay and cancel of one and of all, and for a client only its own.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -266,7 +266,7 @@ site.test(
 )
 
 site.test(
-  'a client sees its own deliveries, asks the signature doctor, and sees nobody else’s',
+  'a client sees its own deliveries, asks the signature doctor, and sees no other client’s',
   { allowedErrors: [/404/] },
   async ({ page, go, signIn, checkAccessibility }) => {
     const shop = await addShop('Its own')

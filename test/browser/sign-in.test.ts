@@ -1,4 +1,4 @@
-// The door of the console: who gets in, as whom, and who does not.
+// Signing in to the console: who gets in, as whom, and who does not.
 
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
@@ -11,7 +11,7 @@ const site = await openSite({ after })
 const { paybell } = site
 const REFUSED = [/401/]
 
-// Made before the service has looked at its keys, which it then believes for a moment.
+// Made before the service has read its keys, because it then caches them for a moment.
 const { deps } = paybell.app
 const leaving = await createOperatorKey(deps, { name: 'leaving', role: 'viewer' })
 const core = await createOperatorKey(deps, { name: 'core', role: 'ingest' })
@@ -66,11 +66,15 @@ site.test('a link signs in once', { allowedErrors: REFUSED }, async ({ page, go 
   await page.getByLabel('Operator key').waitFor()
 })
 
-site.test('a key that only writes payments is told so', {}, async ({ page, go, signIn }) => {
-  await signIn({ operatorKey: core.key })
-  await go('/')
-  await page.getByRole('heading', { name: 'Nothing to see with this key' }).waitFor()
-})
+site.test(
+  'a key that only writes payments sees a page that says so',
+  {},
+  async ({ page, go, signIn }) => {
+    await signIn({ operatorKey: core.key })
+    await go('/')
+    await page.getByRole('heading', { name: 'Nothing to see with this key' }).waitFor()
+  },
+)
 
 site.test(
   'a revoked key ends its session',

@@ -24,7 +24,7 @@ const WAIT_MS_MAX = 10_000
 export type Theme = 'light' | 'dark'
 
 export interface VisitOptions {
-  /** Signed in already, without going through the form; nobody unless said. */
+  /** Signed in already, without going through the form; by default without a session. */
   as?: 'operator' | 'client' | { operatorKey: string } | { clientId: string; clientSecret: string }
   width?: number
   height?: number
@@ -51,7 +51,7 @@ export interface Visit {
 
 export interface Site {
   paybell: Paybell
-  test(name: string, options: VisitOptions, run: (visit: Visit) => Promise<void>): void
+  test(name: string, options: VisitOptions, work: (visit: Visit) => Promise<void>): void
 }
 
 export async function openSite(owner: Owner, options: PaybellOptions = {}): Promise<Site> {
@@ -62,10 +62,10 @@ export async function openSite(owner: Owner, options: PaybellOptions = {}): Prom
   else owner.after(() => browser.close())
   return {
     paybell,
-    test(name, visitOptions, run) {
+    test(name, visitOptions, work) {
       const skip = typeof browser === 'string' ? browser : false
       test(name, { skip }, async (t) => {
-        await visit(t, browser as Browser, paybell, visitOptions, run)
+        await visit(t, browser as Browser, paybell, visitOptions, work)
       })
     },
   }
@@ -76,7 +76,7 @@ async function visit(
   browser: Browser,
   paybell: Paybell,
   options: VisitOptions,
-  run: (visit: Visit) => Promise<void>,
+  work: (visit: Visit) => Promise<void>,
 ): Promise<void> {
   const { theme = 'light', width = 1280, height = 860, allowedErrors = [] } = options
   const context = await browser.newContext({
@@ -94,7 +94,7 @@ async function visit(
     const page = await context.newPage()
     const signIn = (as: NonNullable<VisitOptions['as']>) => openSession(context, paybell, as)
     if (options.as !== undefined) await signIn(options.as)
-    await run({
+    await work({
       t,
       page,
       paybell,
@@ -174,13 +174,13 @@ async function checkAccessibility(page: Page, theme: Theme): Promise<void> {
       `axe.run(document, { ${rules} resultTypes: ['violations'] }).then(({ violations }) => violations)`,
     )
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    const told = serious.map(({ id, help, nodes }) => {
+    const lines = serious.map(({ id, help, nodes }) => {
       const where = nodes
         .slice(0, 5)
         .map((node) => `${node.html}\n    ${node.failureSummary ?? ''}`)
       return `${id}: ${help}\n  ${where.join('\n  ')}`
     })
-    assert.equal(serious.length, 0, `${scheme}, ${page.url()}\n${told.join('\n')}`)
+    assert.equal(serious.length, 0, `${scheme}, ${page.url()}\n${lines.join('\n')}`)
   }
   await page.emulateMedia({ colorScheme: theme })
 }

@@ -10,7 +10,7 @@ import { superviseEmbedded } from '../../server/embedded/supervisor.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import type { ClockJumps } from './clock-jumps.ts'
 
-/** Behind a clock that jumps, the kernel still tells how long the machine has been up. */
+/** The kernel knows how long the machine has been up, also when the clock jumps. */
 const TRUE_NOW = (upSinceMs: number) =>
   `to_timestamp(${upSinceMs / 1_000} + split_part(pg_read_file('/proc/uptime'), ' ', 1)::float8)`
 
@@ -106,7 +106,7 @@ export class ChaosDatabase {
   }
 
   /** A connection of our own, not through any proxy; again when the database is away. */
-  async ask<T>(run: (client: pg.Client) => Promise<T>, triesMax = 40): Promise<T> {
+  async ask<T>(work: (client: pg.Client) => Promise<T>, triesMax = 40): Promise<T> {
     for (let tries = 1; ; tries++) {
       const client = new pg.Client({
         connectionString: this.#embedded.url,
@@ -115,7 +115,7 @@ export class ChaosDatabase {
       client.on('error', () => {})
       try {
         await client.connect()
-        return await run(client)
+        return await work(client)
       } catch (error) {
         if (tries >= triesMax) throw error
         await sleep(250)
@@ -126,8 +126,8 @@ export class ChaosDatabase {
   }
 
   /**
-   * Commits something again and again, until told to stop, and tells of each time that this took long:
-   * a machine that is busy with other things is a slow database, and leases are short here.
+   * Commits again and again until it is stopped, and reports each commit that took long: on a machine
+   * that is busy with other things the database is slow, and leases are short here.
    */
   probe(slowMs: number, onSlow: (ms: number) => void): () => void {
     let isStopped = false

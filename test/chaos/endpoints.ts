@@ -1,5 +1,5 @@
 // The endpoints of a run, and what their owner does to them while it goes on: pauses, resumes, rotates
-// keys, deletes and registers anew. Every act is noted with when it was asked for and acknowledged.
+// keys, deletes and registers again. Every act is noted with when it was asked for and acknowledged.
 
 import type { Dice } from '../simulator/dice.ts'
 import type { EndpointAct } from '../simulator/records.ts'
@@ -118,7 +118,7 @@ export class Endpoints {
   async #noted(
     endpoint: KnownEndpoint,
     kind: EndpointAct['kind'],
-    run: () => Promise<unknown>,
+    work: () => Promise<unknown>,
     keyName: string | null = null,
   ): Promise<void> {
     const askedAtMs = Date.now()
@@ -131,7 +131,7 @@ export class Endpoints {
       keyName,
     }
     endpoint.acts.push(act)
-    await run()
+    await work()
     act.acknowledgedAtMs = Date.now()
     // A key may sign as soon as it was asked for; a pause holds when it is acknowledged.
     if (kind !== 'rotate') act.appliedAtMs = act.acknowledgedAtMs

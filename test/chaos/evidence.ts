@@ -203,7 +203,7 @@ export function* byEndpoint(run: RunRecord): Generator<RunRecord> {
   }
 }
 
-/** True when somebody was down, cut off or held up for longer than a moment in that span. */
+/** True when a process was down, cut off or held up for longer than a moment in that period. */
 export function isTroubled(faults: readonly FaultAct[], fromMs: number, untilMs: number): boolean {
   return faults.some(({ kind, fromMs: from, untilMs: until }) => {
     const isBrief = kind === 'stop' || kind === 'wall-clock' || until - from < MOMENT_MS

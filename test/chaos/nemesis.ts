@@ -1,6 +1,6 @@
-// The nemesis: what it does, to whom and when is drawn from the seed. Several hands work at once: one
-// strikes processes, one the database and the way to it, one the broker, one moves the database's clock, and
-// one is the endpoints' restless owner.
+// The nemesis: what it does, to what and when is drawn from the seed. Several loops work at once: one
+// strikes processes, one the database and the connections to it, one the broker, one moves the database's
+// clock, and one changes endpoints as their owner would.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Dice } from '../simulator/dice.ts'
@@ -47,7 +47,7 @@ export class Nemesis {
   readonly #stricken = new Set<Service>()
   readonly #under: Set<Promise<void>> = new Set()
   #isDone = false
-  #awaitsTelling = false
+  #awaitsReport = false
 
   constructor(arena: Arena, suite: Suite, seed: number) {
     this.#arena = arena
@@ -88,9 +88,9 @@ export class Nemesis {
   }
 
   /** A receiver has a first request, and waits with its answer (F2). */
-  async told(path: string): Promise<void> {
-    if (!this.#awaitsTelling) return
-    this.#awaitsTelling = false
+  async onReport(path: string): Promise<void> {
+    if (!this.#awaitsReport) return
+    this.#awaitsReport = false
     const id = this.#arena.endpoints.all.find((endpoint) => endpoint.path === path)?.id
     const { rows } = await this.#arena.database.ask(
       (client) =>
@@ -109,11 +109,11 @@ export class Nemesis {
   async #every(
     [least, most]: readonly [number, number],
     dice: Dice,
-    run: () => Promise<void>,
+    work: () => Promise<void>,
   ): Promise<void> {
     while (!this.#isDone) {
       await sleep(dice.between(least, most))
-      if (!this.#isDone) await run()
+      if (!this.#isDone) await work()
     }
   }
 
@@ -139,7 +139,7 @@ export class Nemesis {
     const whole = this.#arena.services.filter((one) => one.isReady && !this.#stricken.has(one))
     if (whole.length === 0) return
     const service = dice.pick(whole)
-    if (blow === 'killed after sending') this.#awaitsTelling = true
+    if (blow === 'killed after sending') this.#awaitsReport = true
     else if (blow === 'killed') this.#track(this.#kill(service, blow))
     else if (blow === 'stopped') this.#track(this.#stop(service))
     else this.#track(this.#stall(service, blow, dice.between(1.3, 4) * this.#suite.leases.leaseMs))
@@ -157,7 +157,7 @@ export class Nemesis {
       this.kills.push({ node: service.name, atMs: Date.now() })
       await service.end('SIGKILL')
       end()
-      // Not awaited by whoever waits for the kill alone.
+      // Not awaited here: some callers wait for the kill alone.
       this.#track(this.#restart(service))
     })
   }
@@ -188,10 +188,10 @@ export class Nemesis {
     })
   }
 
-  async #striking(service: Service, run: () => Promise<void>): Promise<void> {
+  async #striking(service: Service, work: () => Promise<void>): Promise<void> {
     this.#stricken.add(service)
     try {
-      await run()
+      await work()
     } finally {
       this.#stricken.delete(service)
     }
@@ -210,7 +210,7 @@ export class Nemesis {
         await service.start(shiftMs)
         return
       } catch (error) {
-        // A process cannot start while the database is away: whoever runs it starts it again.
+        // A process cannot start while the database is away: a supervisor would start it again.
         this.#arena.faults.begin('not started', 'crash', service.name)()
         if (tries === STARTS_MAX) throw error
         await sleep(200)
@@ -242,7 +242,7 @@ export class Nemesis {
     switch (trouble) {
       case 'postmaster killed':
         await database.kill()
-        // Pools connect anew.
+        // Time for the pools to reconnect.
         await sleep(300)
         break
       case 'connections cut':
@@ -259,7 +259,7 @@ export class Nemesis {
         for (const proxy of proxies) proxy.isBlackHole = true
         await sleep(5_000)
         for (const proxy of proxies) proxy.isBlackHole = false
-        // Whoever still waits on a connection that is dead gives it up by then.
+        // By then the processes have given up dead connections.
         await sleep(4_500)
         break
       case 'replies swallowed':

@@ -7,7 +7,7 @@ import { Dice } from '../simulator/dice.ts'
 export type Answer =
   | { kind: 'answer'; status: number; afterMs: number; retryAfter?: string }
   | { kind: 'hang' | 'reset' }
-  /** The parent is told, and decides when to go on: it kills the sender meanwhile. */
+  /** Reports the request to the parent, which decides when to go on: it kills the sender first. */
   | { kind: 'tell' }
 
 export interface Asked {

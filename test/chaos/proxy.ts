@@ -106,7 +106,7 @@ export class DatabaseProxy {
     return false
   }
 
-  /** The server has done it, and said so: nobody hears of it. */
+  /** The server has committed and answered; the proxy drops the answer. */
   #isSwallowed(link: Link): boolean {
     if (link.isSwallowing) end(link)
     return link.isSwallowing

@@ -33,7 +33,7 @@ export interface ReceiversOrder {
 
 export type FromReceivers =
   | { kind: 'ready'; port: number }
-  | { kind: 'told'; ticket: number; path: string }
+  | { kind: 'report'; ticket: number; path: string }
   | { kind: 'held'; ms: number }
 
 /** Go on with that request: its sender is dead. */
@@ -92,7 +92,7 @@ async function respond(
   requests.set(strand, count)
   const answer = answerOf({ ...seen, request: count, atMs: startedAtMs - beganAtMs }, order.seed)
   if (answer.kind === 'answer' && answer.afterMs > 0) await sleep(answer.afterMs)
-  if (answer.kind === 'tell' && count === 1) await untilTold(seen.path)
+  if (answer.kind === 'tell' && count === 1) await reportAndWait(seen.path)
   if (answer.kind === 'reset') request.socket.resetAndDestroy()
   if (answer.kind === 'reset' || answer.kind === 'hang') await left
   const status = answer.kind === 'answer' ? answer.status : answer.kind === 'tell' ? 200 : null
@@ -105,12 +105,12 @@ async function respond(
   response.writeHead(status, retryAfter ? { 'retry-after': retryAfter } : {}).end()
 }
 
-function untilTold(path: string): Promise<void> {
+function reportAndWait(path: string): Promise<void> {
   const ticket = ++ticketCount
-  const told = new Promise<void>((resolve) => tickets.set(ticket, resolve))
-  tell({ kind: 'told', ticket, path })
+  const released = new Promise<void>((resolve) => tickets.set(ticket, resolve))
+  tell({ kind: 'report', ticket, path })
   // The parent has other things to do: then the answer is given after all, within the deadline.
-  return Promise.race([told, sleep(300)]).finally(() => tickets.delete(ticket))
+  return Promise.race([released, sleep(300)]).finally(() => tickets.delete(ticket))
 }
 
 function readRequest(request: IncomingMessage, body: Buffer) {

@@ -49,7 +49,7 @@ function spread(ms: readonly number[]): string {
   return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} ms (${ms.length})`
 }
 
-/** Everything about that payment at that endpoint, and what the nemesis did meanwhile. */
+/** Everything about that payment at that endpoint, and what the nemesis did at the time. */
 function timeline(run: RunRecord, violation: Violation, result: ChaosResult): string[] {
   const { endpointId, paymentId, atMs } = violation
   const entries: [atMs: number, text: string][] = []

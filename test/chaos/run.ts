@@ -209,7 +209,7 @@ class Run {
           if (heard.kind === 'ready') resolve(heard.port)
           else if (heard.kind === 'held') {
             this.#faults.note('receivers held up', 'stall', null, heard.ms)
-          } else void this.#answerTelling(receivers as Child, heard)
+          } else void this.#answerReport(receivers as Child, heard)
         },
       )
     })
@@ -220,9 +220,9 @@ class Run {
     return port
   }
 
-  async #answerTelling(receivers: Child, told: { ticket: number; path: string }): Promise<void> {
-    await this.#nemesis?.told(told.path).catch(() => {})
-    receivers.send({ kind: 'go', ticket: told.ticket } satisfies ToReceivers)
+  async #answerReport(receivers: Child, report: { ticket: number; path: string }): Promise<void> {
+    await this.#nemesis?.onReport(report.path).catch(() => {})
+    receivers.send({ kind: 'go', ticket: report.ticket } satisfies ToReceivers)
   }
 
   async #startServices(
@@ -277,7 +277,7 @@ class Run {
     return false
   }
 
-  /** The way to the database leads through this process: when it is held up, so is everybody. */
+  /** All connections to the database lead through this process: when it is held up, so are all services. */
   #watchOurselves(): void {
     let lookedAtMs = performance.now()
     const timer = setInterval(() => {

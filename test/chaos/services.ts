@@ -1,5 +1,5 @@
-// The service processes of a run: three of them on one database, each behind a proxy of its own, started
-// again whenever they end.
+// The service processes of a run: three of them on one database, each through a proxy of its own, and
+// started again whenever they end.
 
 import { Child, type Exit } from './children.ts'
 import type { FaultLog } from './fault-log.ts'
@@ -18,7 +18,7 @@ export class Service {
   #child: Child | null = null
   #onReady: (() => void) | null = null
   #isEnding = false
-  /** Ends that nobody had asked for, of processes that had begun to serve. */
+  /** Unexpected ends of processes that had begun to serve. */
   readonly ownEnds: string[] = []
 
   constructor(name: string, proxy: DatabaseProxy, order: ServiceOrder, faults: FaultLog) {

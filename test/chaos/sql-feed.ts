@@ -51,11 +51,11 @@ export class SqlFeed {
   }
 
   /** Null: it broke, and whether it was committed is not known. */
-  async #inTransaction<T>(run: (client: Client) => Promise<T>): Promise<T | null> {
+  async #inTransaction<T>(work: (client: Client) => Promise<T>): Promise<T | null> {
     try {
       return await this.#database.ask(async (client) => {
         await client.query('begin')
-        return run(client)
+        return work(client)
       }, 1)
     } catch (error) {
       if (this.isGivenUp) throw error

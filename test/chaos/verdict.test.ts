@@ -15,7 +15,7 @@ function acknowledged(versions: readonly number[], feed: Feed = 'sql'): FedWrite
 const judge = (writes: FedWrite[], ...references: string[]) =>
   judgeFeeds({ writes, references: [{ paymentId: 'p', references }] }).length
 
-test('what was acknowledged is recorded, each update once and in its place', () => {
+test('what was acknowledged is recorded, each update once and in order', () => {
   assert.equal(judge(acknowledged([1, 2]), 'update 1', 'update 2'), 0)
   assert.equal(judge(acknowledged([1, 2], 'nats'), 'update 1'), 1, 'one is lost')
   assert.equal(judge(acknowledged([1, 2]), 'update 2', 'update 1'), 1, 'out of order')

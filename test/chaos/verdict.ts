@@ -10,7 +10,7 @@ import type { Kill, Stop } from './nemesis.ts'
 export interface Conduct {
   kills: readonly Kill[]
   stops: readonly Stop[]
-  /** Processes that ended though nobody had asked them to. */
+  /** Processes that ended unexpectedly. */
   ownEnds: readonly string[]
   /** Answers of the API that no fault explains. */
   oddAnswers: readonly string[]
@@ -20,7 +20,7 @@ export interface Conduct {
   /** Nothing but failures for this long disables an endpoint. */
   disableAfterMs: number
   drainedInMs: number
-  /** What every feed was told, and what the payments hold. */
+  /** What every feed was acknowledged, and what the payments hold. */
   writes: readonly FedWrite[]
   references: readonly StoredReferences[]
 }
@@ -87,8 +87,8 @@ function judgeConduct(run: RunRecord, conduct: Conduct, rescue: Rescue): Violati
 }
 
 /**
- * I1 for every feed: each update that was acknowledged is an event, once and in its place, and there is no
- * other: what was rolled back has never been.
+ * I1 for every feed: each update that was acknowledged is an event, once and in order, and there is no
+ * other: what was rolled back left nothing.
  */
 export function judgeFeeds({
   writes,
@@ -106,7 +106,7 @@ export function judgeFeeds({
   })
 }
 
-/** Of kills that met no other fault: how soon somebody had the shards, and how soon he sent. */
+/** Of kills without another fault at the time: how soon another process had the shards, and how soon it sent. */
 function findRescues(run: RunRecord, { kills, shards }: Conduct): Rescue {
   const takings = Map.groupBy(run.leases, (lease) => lease.shard)
   const requests = Map.groupBy(run.requests, (request) => shards.get(request.endpointId) ?? -1)

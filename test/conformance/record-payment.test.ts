@@ -91,7 +91,7 @@ async function writeBySql(pool: Pool, accountId: string, text: string): Promise<
   }
 }
 
-/** All that is remembered of a payment; instants that the writer did not give are nobody's choice. */
+/** All that is stored of a payment; instants that the writer did not give are masked. */
 async function remembered(side: Side, paymentId: string, given: string): Promise<unknown> {
   const mask = (text: string) =>
     text.replace(/"(createdAt|completedAt)":"([^"]+)"/g, (whole, name, at) =>

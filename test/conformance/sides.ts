@@ -1,7 +1,7 @@
 // PostgreSQL and the twin, one after the other: the same transactions in the same interleaving. A script
 // holds a side still where it needs to, and does what others do in between.
 
-import { setImmediate as loopTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
@@ -118,11 +118,11 @@ export function twinSide(both: BothStores, found: readonly RecordedChanges[]): S
         changes,
         'wait',
       ),
-    untilWaiting: async () => void (await loopTurn()),
+    untilWaiting: async () => void (await nextLoop()),
     holdCommits: async () => {
       const { promise, resolve } = Promise.withResolvers<void>()
       gate = promise
-      return { untilOneIsHeld: async () => void (await loopTurn()), release: async () => resolve() }
+      return { untilOneIsHeld: async () => void (await nextLoop()), release: async () => resolve() }
     },
     changeStatus: async (endpointId, status) => {
       twinEndpoints.changeStatus(twin, endpointId, status, both.nowMs)
@@ -140,9 +140,9 @@ function stopping(
 ): PaymentStore {
   return {
     ...store,
-    transact: (run) =>
+    transact: (work) =>
       store.transact((transaction) =>
-        run({
+        work({
           ...transaction,
           tryLock: async (ids) => {
             const tried = await transaction.tryLock(ids)

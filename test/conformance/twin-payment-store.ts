@@ -20,10 +20,10 @@ export function twinPaymentStore(
 ): PaymentStore {
   return {
     saveDocuments: async () => {},
-    transact: async (run) => {
+    transact: async (work) => {
       const session = twin.payments.begin(newDeliveryId)
       try {
-        return await run({
+        return await work({
           tryLock: async (ids) => session.tryLock(ids),
           lock: (ids) => waitFor(session, ids, statementMsMax),
           trySaveDocuments: async () => [],

@@ -50,7 +50,7 @@ function dashboardExpressions(): readonly Expression[] {
 
 describe('deploy/', () => {
   const owner: (() => unknown)[] = []
-  const t = { after: (run: () => unknown) => void owner.push(run) }
+  const t = { after: (task: () => unknown) => void owner.push(task) }
   let paybell: Paybell
   let scrape: () => Promise<string>
   let series: readonly Series[]
@@ -69,7 +69,7 @@ describe('deploy/', () => {
   })
 
   after(async () => {
-    for (const run of owner.toReversed()) await run()
+    for (const task of owner.toReversed()) await task()
   })
 
   const expressions = [...alertExpressions(), ...dashboardExpressions()]

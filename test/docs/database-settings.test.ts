@@ -49,7 +49,7 @@ test('every setting of the embedded PostgreSQL has its row, with its value and a
     const row = byName.get(name)
     assert.ok(row, `${name} is not in docs/operations.md`)
     assert.ok(row.effect.length > 20, `${name}: what does it do?`)
-    // What depends on the machine is told in words.
+    // Values that depend on the machine are described in words.
     if (name !== 'shared_buffers') assert.equal(row.value, `\`${value}\``, name)
   }
 })

@@ -13,7 +13,7 @@ test('every outcome of an attempt is explained', () => {
   const outcomes = read('delivery.md').split('## Outcomes')[1] as string
   const codes = [...outcomes.matchAll(/^\| `([a-z-]+)` \|/gm)].map((match) => match[1] as string)
   assert.ok(codes.length > 8)
-  // The page is for clients, who are told less than the operator.
+  // The page is for clients, who see coarser outcomes than the operator.
   for (const code of codes.map(toClientCode))
     assert.ok(PAGE.includes(`| \`${code}`) || PAGE.includes(`, \`${code}\``), code)
 })

@@ -64,7 +64,7 @@ async function freePort(): Promise<number> {
 }
 
 function startShell(t: TestContext, env: Record<string, string>) {
-  // A group of its own, so that a receiver left behind by a failure ends with its shell.
+  // A process group of its own, so that after a failure a receiver ends with its shell.
   const shell = spawn('bash', [], {
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 // The examples in the comments of what the package exports: each is run as it stands, against a service
-// that has nothing to tell.
+// whose lists are empty.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'

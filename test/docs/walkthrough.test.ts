@@ -1,7 +1,7 @@
 // The walk of docs/walkthrough.md, run for real against a sandbox: each command of the page, in order,
 // and what it prints compared with what the page says. Ids, secrets and times are replaced by stable
-// ones; the commands of the page are turned back into real ones. UPDATE_TRANSCRIPT=1 writes the page
-// anew from what was printed.
+// ones; the commands of the page are turned back into real ones. UPDATE_TRANSCRIPT=1 rewrites the page
+// from what was printed.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'

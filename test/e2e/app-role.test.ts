@@ -37,7 +37,7 @@ test('the service works under a role that can add to the audit and never change 
   const paybell = await startPaybell(t, {
     database: { url: roles.appUrl, pool, drop: async () => {} },
   })
-  // Behind the hook of startPaybell: first the service stops, then its database goes.
+  // Registered after the hook of startPaybell: first the service stops, then its database is dropped.
   t.after(() => pool.end())
   t.after(roles.drop)
   await paybell.caller.register(receiver.url(), 'key')
@@ -107,7 +107,7 @@ test('the service works under a role that can add to the audit and never change 
   assert.deepEqual((await rows()).rows, [])
 })
 
-test('a schema that is behind is told in words when the role may not change it', async (t) => {
+test('an older schema fails with a sentence when the role may not change it', async (t) => {
   const roles = await makeRoles()
   t.after(roles.drop)
   await migrate(roles.ownerUrl, new Date())

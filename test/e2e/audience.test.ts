@@ -1,5 +1,5 @@
-// Who hears of what (decisions §1, §4, §5.4): a subscription of every account of its client, a webhook
-// of its own account, nobody of another client's payments.
+// Which endpoint gets which payments (decisions §1, §4, §5.4): a subscription those of every account of
+// its client, a webhook those of its own account, and none those of another client.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -20,7 +20,7 @@ interface Call {
 interface Case {
   action: string
   object: RegExp
-  /** Makes ready what the call needs, without leaving a row, and tells how to call. */
+  /** Prepares what the call needs, without leaving a row, and returns the call. */
   prepare(): Promise<Call> | Call
   /** The same address with something wrong. */
   wrong(): Call
@@ -297,7 +297,7 @@ test('a batch leaves one row, however many transactions it takes and however few
   )
 })
 
-test('whoever breaks a batch off leaves a trail of what went in', async () => {
+test('a batch that its caller breaks off leaves a trail of what went in', async () => {
   const id = randomUUID()
   const { hostname, port } = new URL(paybell.baseUrl)
   const before = (await readAudit()).length

@@ -1,5 +1,5 @@
 // All that match, not one page of them (decisions §8, §9.4): recover, replay and cancel in bulk. A dry run
-// tells the number that the act then does, and what dies half-way is finished by whoever is up.
+// gives the number that the act then does, and a job whose process dies is finished by another one.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -170,7 +170,7 @@ describe('in bulk', () => {
     assert.equal(wrong.body.code, 'invalid-query')
   })
 
-  test('recover: nobody recovers what is somebody else’s', async () => {
+  test('recover: a client cannot recover what is another client’s', async () => {
     await feed(door.facts, 2)
     await exhaust(door.endpointId)
     const path = `/v1/webhooks/${door.endpointId}/recover`
@@ -276,9 +276,9 @@ describe('in bulk', () => {
         ['', { dryRun: true }],
         ['?dryRun=true', { dryRun: true }],
       ] as const) {
-        const { status, body: told } = await act(query, body)
-        assert.equal(status, 200, `${query} ${JSON.stringify(told)}`)
-        assert.ok('wouldReplay' in told || 'wouldCancel' in told)
+        const { status, body: answer } = await act(query, body)
+        assert.equal(status, 200, `${query} ${JSON.stringify(answer)}`)
+        assert.ok('wouldReplay' in answer || 'wouldCancel' in answer)
       }
       for (const [query, body, code] of [
         ['?dryrun=true', {}, 'invalid-query'],
@@ -294,8 +294,8 @@ describe('in bulk', () => {
         ['?dryRun=true', { dryRun: false }, 'invalid-fields'],
         ['?dryRun=false', { dryRun: true }, 'invalid-fields'],
       ] as const) {
-        const { status, body: told } = await act(query, body)
-        assert.deepEqual([status, told.code], [400, code], `${query} ${JSON.stringify(body)}`)
+        const { status, body: answer } = await act(query, body)
+        assert.deepEqual([status, answer.code], [400, code], `${query} ${JSON.stringify(body)}`)
       }
     }
     const deliveries = await deliveriesOf(door.endpointId)
@@ -454,7 +454,7 @@ test('cancelling while attempts are sent and recorded neither loses, doubles nor
   assert.equal(new Set(all.map(({ id }) => id)).size, 600)
   assert.ok(counts.cancelled > 20, JSON.stringify(counts))
   for (const { id, state } of all) {
-    if (cancelledAt.has(id)) assert.equal(state, 'CANCELLED', 'nobody resurrects it')
+    if (cancelledAt.has(id)) assert.equal(state, 'CANCELLED', 'nothing brings it back')
   }
   // In the process that was asked it holds at once: a request of it may have been on its way.
   const eventOf = new Map(all.map(({ id, eventId }) => [eventId, id]))

@@ -34,7 +34,7 @@ test("the SDK's own receiver passes every step", async (t) => {
   assert.equal(report.url, url)
 })
 
-test('a fault ends with 1, and is told in the terminal and on a page', async (t) => {
+test('a fault ends with 1, and is shown in the terminal and on a page', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'paybell-check-'))
   t.after(() => rm(dir, { recursive: true, force: true }))
   const receiver = await startCheckedReceiver(t, KEY)

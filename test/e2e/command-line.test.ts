@@ -187,7 +187,7 @@ test('tail follows what happens, and Ctrl-C ends it with 0', async (t) => {
   for (const line of tail.stdout().trim().split('\n')) JSON.parse(line)
 })
 
-test('receive fails first when told to, checks signatures, and ends after a count', async (t) => {
+test('receive fails first when asked to, checks signatures, and ends after a count', async (t) => {
   const options = ['--port', '0', '--fail-first', '1', '--count', '3', '--shared-key', 'right']
   const receive = startCommand(t, ['receive', ...options, '--json'], { env })
   const [, url] = (await receive.hasPrinted(/Receiving at (\S+)/)) as unknown as [string, string]

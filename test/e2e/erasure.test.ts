@@ -1,5 +1,5 @@
-// Erasing a payment, on the whole service: afterwards no table holds anything that it told of people, the log
-// of what was sent when is still there, and the payment goes on where it was if it is ever written again.
+// Erasing a payment, on the whole service: afterwards no table holds anything personal of it, the record of
+// what was sent when is still there, and its sequence goes on if it is ever written again.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -17,8 +17,8 @@ await paybell.caller.register(receiver.url(), 'key')
 const MARK = 'Jane-Doe-4711'
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** Everything in it that can tell of a person says so. */
-function told(id: string, changes: Record<string, unknown> = {}) {
+/** Every field that can hold personal data has the mark. */
+function bodyOf(id: string, changes: Record<string, unknown> = {}) {
   return sampleBody({
     id,
     version: undefined,
@@ -103,16 +103,16 @@ test('regression: an erased payment leaves no trace of people in any table, and 
     response.writeHead(refusals-- > 0 ? 500 : 200).end(body)
     return undefined
   }
-  await put(id, told(id, people), 201)
+  await put(id, bodyOf(id, people), 201)
   await untilDelivered(id, 1)
   const shared = toBase64(`file of ${other}`)
   const sharing = { mediaType: 'text/plain', name: 'shared', base64EncodedFile: shared }
-  await put(id, told(id, { document: sharing }), 200)
+  await put(id, bodyOf(id, { document: sharing }), 200)
   await put(other, sampleBody({ id: other, version: undefined, document: sharing }), 201)
   await untilDelivered(id, 2)
   await untilDelivered(other, 1)
   receiver.answer = 500
-  await put(id, told(id, { reference: `${MARK}-third` }), 200)
+  await put(id, bodyOf(id, { reference: `${MARK}-third` }), 200)
   await until('an attempt of the third', async () => {
     const [third] = await deliveriesOf(id)
     return third?.sequence === 3 && third
@@ -161,7 +161,7 @@ test('regression: an erased payment leaves no trace of people in any table, and 
 test('what was erased is a 410, is left out of lists and of the feed, and is not sent again', async () => {
   receiver.answer = 200
   const [id, next] = [randomUUID(), randomUUID()]
-  await put(id, told(id), 201)
+  await put(id, bodyOf(id), 201)
   const [delivery] = await untilDelivered(id, 1)
   await put(next, sampleBody({ id: next, version: undefined }), 201)
   await untilDelivered(next, 1)
@@ -194,14 +194,14 @@ test('what was erased is a 410, is left out of lists and of the feed, and is not
 
 test('a later write goes on with the next sequence; an old version is still stale', async () => {
   const id = randomUUID()
-  await put(id, told(id, { version: 5 }), 201)
-  await put(id, told(id, { version: 6, status: { state: 'PAID' } }), 200)
+  await put(id, bodyOf(id, { version: 5 }), 201)
+  await put(id, bodyOf(id, { version: 6, status: { state: 'PAID' } }), 200)
   assert.equal((await operator('POST', `/payments/${id}/erase`)).status, 200)
-  const late = await put(id, told(id, { version: 6, status: { state: 'PAID' } }), 200)
+  const late = await put(id, bodyOf(id, { version: 6, status: { state: 'PAID' } }), 200)
   assert.equal(late.stale, true)
-  const back = await paybell.caller.putPayment(id, told(id, { version: 7 }))
+  const back = await paybell.caller.putPayment(id, bodyOf(id, { version: 7 }))
   assert.equal(back.status, 409, 'a final state is still final')
-  const again = await put(id, told(id, { version: 8, status: { state: 'PAID' } }), 200)
+  const again = await put(id, bodyOf(id, { version: 8, status: { state: 'PAID' } }), 200)
   assert.deepEqual([again.event.sequence, again.event.type], [3, 'payment.updated'])
   assert.equal((await operator('GET', `/payments/${id}`)).body.reference, `${MARK}-reference`)
 })
@@ -211,7 +211,7 @@ test('payments that come from SQL are erased, and go on, in the same way', async
   const record = async (reference: string) => {
     const { rows } = await paybell.pool.query('select paybell.record_payment($1, $2) as it', [
       paybell.accountId,
-      told(id, { reference }).toString(),
+      bodyOf(id, { reference }).toString(),
     ])
     return rows[0].it as { outcome: string; event: { sequence: number } }
   }
@@ -237,7 +237,7 @@ test('a replay that races with the erasure sends nothing of it afterwards', asyn
   const payments = await Promise.all(
     Array.from({ length: 8 }, async () => {
       const id = randomUUID()
-      await put(id, told(id), 201)
+      await put(id, bodyOf(id), 201)
       const [delivery] = await untilDelivered(id, 1)
       return { id, deliveryId: delivery?.id }
     }),
@@ -260,7 +260,7 @@ test('a replay that races with the erasure sends nothing of it afterwards', asyn
 
 test('paybell payments erase', async () => {
   const id = randomUUID()
-  await put(id, told(id), 201)
+  await put(id, bodyOf(id), 201)
   const env = { PAYBELL_URL: paybell.baseUrl, PAYBELL_OPERATOR_KEY: paybell.operatorKey }
   const erase = (...args: string[]) =>
     runCommand({ after }, ['payments', 'erase', ...args], { env })
@@ -279,7 +279,7 @@ test('paybell payments erase', async () => {
 test('regression: of an erasure and a recorder that wait for each other, the erasure goes again', async () => {
   const id = randomUUID()
   receiver.answer = 500
-  await put(id, told(id), 201)
+  await put(id, bodyOf(id), 201)
   await until('an attempt', async () => (await deliveriesOf(id))[0])
   const { rows } = await paybell.pool.query<{ id: string }>(
     'select id from pending_deliveries where payment_id = $1',

@@ -1,5 +1,5 @@
 // Without faults there are no duplicates (I5): as many requests as recorded attempts, one 200 for each
-// delivery, whatever the engine reads again meanwhile.
+// delivery, whatever the engine reads again in between.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -51,7 +51,7 @@ function assertOnceInOrder(receiver: Receiver, count: number): void {
   assert.equal(receiver.received.length, count)
 }
 
-test('I5: each delivery is requested once, though its endpoint is registered again and again meanwhile', async (t) => {
+test('I5: each delivery is requested once while its endpoint is registered again and again', async (t) => {
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t)
   receiver.answer = (_received, response) => {
@@ -62,7 +62,7 @@ test('I5: each delivery is requested once, though its endpoint is registered aga
   const writing = writeRounds(paybell, 250, 6).finally(() => {
     isWriting = false
   })
-  // The same key again changes nothing, but makes the engine read everything of the endpoint anew.
+  // The same key again changes nothing, but makes the engine read everything of the endpoint again.
   while (isWriting) await paybell.caller.register(receiver.url(), 'key')
   await writing
   for (let n = 0; n < 30; n++) await paybell.caller.register(receiver.url(), 'key')

@@ -1,5 +1,5 @@
-// Every place that takes an instant takes the same ones: what RFC 3339 can write is answered, also before
-// there were computers, and what it cannot is refused, in queries as in payments. Never a 500.
+// Every parameter and field that takes an instant takes the same ones: what RFC 3339 can write is accepted,
+// however long ago, and anything else is refused, in queries as in payments. Never a 500.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -41,7 +41,7 @@ const REFUSED = [
 type Ask = (instant: string) => Promise<Response>
 
 /** Everything that is asked with an instant: lists, and acts that only preview. */
-async function places(paybell: Paybell): Promise<ReadonlyMap<string, Ask>> {
+async function asks(paybell: Paybell): Promise<ReadonlyMap<string, Ask>> {
   const { caller, baseUrl, operatorKey, accountId } = paybell
   const operator = { authorization: `Bearer ${operatorKey}` }
   await caller.register('http://127.0.0.1:9/', 'key')
@@ -78,18 +78,18 @@ async function places(paybell: Paybell): Promise<ReadonlyMap<string, Ask>> {
 
 test('regression: an instant of RFC 3339 is answered everywhere, and any other refused everywhere', async (t) => {
   const paybell = await startPaybell(t)
-  for (const [place, ask] of await places(paybell)) {
+  for (const [name, ask] of await asks(paybell)) {
     for (const instant of TAKEN) {
       const answer = await ask(instant)
-      const isBeginning = place === 'recover until' && instant === '0000-01-01T00:00:00+23:59'
-      assert.equal(answer.status, isBeginning ? 400 : 200, `${place} ${instant}`)
+      const isBeginning = name === 'recover until' && instant === '0000-01-01T00:00:00+23:59'
+      assert.equal(answer.status, isBeginning ? 400 : 200, `${name} ${instant}`)
       await answer.body?.cancel()
     }
     for (const instant of REFUSED) {
       const answer = await ask(instant)
       const { errors } = (await answer.json()) as { errors?: { code: string }[] }
-      assert.equal(answer.status, 400, `${place} ${instant}`)
-      assert.equal(errors?.[0]?.code, 'not-a-date-time', `${place} ${instant}`)
+      assert.equal(answer.status, 400, `${name} ${instant}`)
+      assert.equal(errors?.[0]?.code, 'not-a-date-time', `${name} ${instant}`)
     }
   }
 })

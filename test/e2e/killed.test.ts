@@ -11,7 +11,7 @@ import { isRunning, readPostmasterPid } from '../support/postmaster.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { Caller, startSandbox } from '../support/sandbox.ts'
 
-/** Writes until told to stop; repeats a write until it is acknowledged, and notes which were. */
+/** Writes until it is stopped; repeats a write until it is acknowledged, and notes which were. */
 class Writer {
   readonly #caller: Caller
   /** By payment: its highest acknowledged sequence. */

@@ -1,5 +1,5 @@
-// `paybell listen` as developers run it: a process of its own, behind no open port, that forwards to a real
-// receiver. Its callbacks are deliveries like any other: attempts, order, retries, replays, nothing lost.
+// `paybell listen` as developers run it: a process of its own, without an open port, that forwards to a
+// real receiver. Its callbacks are deliveries like any other: attempts, order, retries, replays, none lost.
 
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
@@ -134,7 +134,7 @@ describe('paybell listen', { concurrency: true }, () => {
     assert.match(await end(listening), /Stopped after 4 callbacks/)
   })
 
-  test('while nobody listens all waits, and comes in order with the same key, failures or not', async (t) => {
+  test('without a listener all waits, and comes in order with the same key, failures or not', async (t) => {
     const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '100' } })
     const { caller } = paybell
     const receiver = await startReceiver(t)
@@ -184,8 +184,8 @@ describe('paybell listen', { concurrency: true }, () => {
     const port = receiver.port
     await receiver.close()
     const configDir = await makeConfigDir(t)
-    const nobody = `http://127.0.0.1:${port}/hook`
-    const args = ['--forward-to', nobody]
+    const closed = `http://127.0.0.1:${port}/hook`
+    const args = ['--forward-to', closed]
     const listening = await listen(t, paybell, { configDir, args })
     await put(caller)
     await listening.hasPrinted(/<-- \[connect-error\] POST/)

@@ -1,5 +1,5 @@
-// One payment is held by a transaction that stays open: a company's own, or a lock in somebody's session.
-// Its writers wait, each in order and not for ever; nobody else notices.
+// One payment is held by a transaction that stays open: a company's own, or a lock in a forgotten session.
+// Its writers wait, each in order and not for ever; writers of other payments do not.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -14,7 +14,7 @@ const STRANGERS = 200
 let paybell: Paybell
 // Registered while the file is loaded: inside a hook it would run when that hook ends.
 const cleanUps: (() => Promise<void> | void)[] = []
-const owner = { after: (run: () => Promise<void> | void) => void cleanUps.push(run) }
+const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
 after(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 })
@@ -62,7 +62,7 @@ interface OpenTransaction {
 }
 
 async function inOpenTransaction(
-  run: (client: pg.Client) => Promise<unknown>,
+  work: (client: pg.Client) => Promise<unknown>,
   of: Paybell = paybell,
 ): Promise<OpenTransaction> {
   const client = new pg.Client({ connectionString: of.database.url })
@@ -70,7 +70,7 @@ async function inOpenTransaction(
   client.on('error', () => {})
   await client.connect()
   await client.query('begin')
-  await run(client)
+  await work(client)
   return {
     client,
     async end(how) {
@@ -120,7 +120,7 @@ for (const [name, hold] of [
     await until('it waits', async () => (await waiting()) === 1)
     const second = put(id, { reference: 'second' })
     const lines = batch([{ id: randomUUID() }, { id, reference: 'third' }, { id: randomUUID() }])
-    // Each behind the one before: a stranger that is held up holds all of them up.
+    // One after the other: a stranger that is held up holds all of them up.
     for (let n = 0; n < 20; n++) assert.equal((await put(randomUUID())).status, 201)
     const atOnce = Array.from({ length: STRANGERS }, () => put(randomUUID()))
     for (const answer of await Promise.all(atOnce)) assert.equal(answer.status, 201)

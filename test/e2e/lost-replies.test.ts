@@ -1,4 +1,4 @@
-// The database did what it was asked, and its answer never came (F5). Whoever asks again must be safe.
+// The database did what it was asked, and its answer never came (F5). It must be safe to ask again.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -77,13 +77,13 @@ describe('lost replies', { concurrency: true }, () => {
     const again = await put(paybell, id, '1')
     assert.equal(again.status, 200)
     assert.equal(((await again.json()) as { event: unknown }).event, null)
-    // Nobody handed it to the engine: the engine finds it by itself.
+    // It was not handed to the engine: the engine finds it by itself.
     await receiver.hasSeen(({ received }) => received.length === 1)
     const { rows } = await paybell.pool.query('select count(*)::int as events from events')
     assert.deepEqual(rows, [{ events: 1 }])
   })
 
-  test('F5: a failure that was recorded without an answer keeps its place: the next update does not pass it', async (t) => {
+  test('F5: a failure that was recorded without an answer stays first: the next update does not pass it', async (t) => {
     const receiver = await startReceiver(t)
     const paybell = await startPaybell(t)
     await paybell.caller.register(receiver.url(), 'key')

@@ -1,5 +1,5 @@
-// `paybell signing-keys rotate` and `paybell reseal`, as whoever changes the master key runs them: on the
-// database itself, with no service around.
+// `paybell signing-keys rotate` and `paybell reseal`, as an operator who changes the master key runs them:
+// on the database itself, without a running service.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -27,7 +27,7 @@ test('a signing key is made under one master key and resealed under the next', a
   assert.deepEqual(rows, [JSON.parse(rotated.stdout)])
 
   const blind = await run(['reseal'], strange)
-  assert.equal(blind.code, 1, 'who cannot open a secret is told so')
+  assert.equal(blind.code, 1, 'it says that it cannot open a secret')
   assert.equal(JSON.parse(blind.stdout).unreadable, 1)
 
   const resealed = await run(['reseal'], next, old)

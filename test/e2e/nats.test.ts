@@ -44,15 +44,15 @@ test('from a message to a callback, and on when the process that consumed has go
   await receiver.hasSeen(({ accepted }) => accepted.length === 2)
   assert.deepEqual(receiver.sequences(), [1, 2])
 
-  const nobody = randomUUID()
-  await publish({ id: randomUUID() }, nobody)
+  const unknown = randomUUID()
+  await publish({ id: randomUUID() }, unknown)
   await publish({ status: { state: 'DRAFT' } })
   const codeOf = async (account: string) => {
     const query = { last_by_subj: `paybell.dead.${account}` }
     const letter = await manager.streams.getMessage('PAYBELL_DEAD', query).catch(() => null)
     return letter?.header?.get('Paybell-Code')
   }
-  await until('an unknown account', async () => (await codeOf(nobody)) === 'unknown-account')
+  await until('an unknown account', async () => (await codeOf(unknown)) === 'unknown-account')
   await until('a forbidden move', async () => (await codeOf(one.accountId)) === 'forbidden-move')
 
   // One of the two consumes. It goes; the other takes over.

@@ -1,5 +1,5 @@
 // Notices to the operator, with two processes on one database and time running 100,000 times faster:
-// each change of an endpoint is told once, in order, signed and retried like any callback.
+// each change of an endpoint makes one notice, in order, signed and retried like any callback.
 
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
@@ -20,7 +20,7 @@ interface Notice {
 
 // They mostly wait: side by side they take as long as the longest.
 describe('notices', { concurrency: true }, () => {
-  test('failing, exhausted, disabled and recovered are each told once by two processes', async (t) => {
+  test('failing, exhausted, disabled and recovered make one notice each, with two processes', async (t) => {
     const operator = await startReceiver(t)
     const receiver = await startReceiver(t)
     receiver.answer = 500
@@ -36,13 +36,17 @@ describe('notices', { concurrency: true }, () => {
     await first.caller.register(receiver.url('/hook?token=secret'), 'a key')
     for (const paybell of [first, second, first]) await put(paybell)
 
-    await operator.hasSeen(() => told(operator.accepted, 'notice.endpoint_disabled').length > 0)
+    await operator.hasSeen(
+      () => noticesOf(operator.accepted, 'notice.endpoint_disabled').length > 0,
+    )
     const { id } = await onlyWebhook(first)
     receiver.answer = 200
     await second.caller.call('PATCH', `/v1/webhooks/${id}`, { status: 'ACTIVE' })
     await put(second)
-    await operator.hasSeen(() => told(operator.accepted, 'notice.endpoint_recovered').length > 0)
-    // Some rounds more, of both: nothing is told again.
+    await operator.hasSeen(
+      () => noticesOf(operator.accepted, 'notice.endpoint_recovered').length > 0,
+    )
+    // Some rounds more, of both: no notice is repeated.
     const count = operator.received.length
     await pollsPass(first)
     assert.equal(operator.received.length, count)
@@ -62,7 +66,7 @@ describe('notices', { concurrency: true }, () => {
       'a refused notice is retried with the same id',
     )
 
-    const failing = told(notices, 'notice.endpoint_failing')
+    const failing = noticesOf(notices, 'notice.endpoint_failing')
     assert.ok(failing.length >= 2 && failing.length <= 4, `${failing.length} times failing`)
     assert.equal(failing[0]?.endpoint.status, 'ACTIVE')
     assert.equal(failing[0]?.endpoint.lastError, 'answered 500')
@@ -70,12 +74,12 @@ describe('notices', { concurrency: true }, () => {
     assert.equal(failing[0]?.endpoint.accountId, first.accountId)
     assert.equal(failing[0]?.endpoint.id, id)
     assert.equal(failing[0]?.endpoint.endpointUrl, receiver.url('/hook'), 'without its query')
-    assert.equal(told(notices, 'notice.endpoint_disabled').length, 1)
-    assert.equal(told(notices, 'notice.endpoint_disabled')[0]?.endpoint.status, 'DISABLED')
-    const [recovered, ...others] = told(notices, 'notice.endpoint_recovered')
+    assert.equal(noticesOf(notices, 'notice.endpoint_disabled').length, 1)
+    assert.equal(noticesOf(notices, 'notice.endpoint_disabled')[0]?.endpoint.status, 'DISABLED')
+    const [recovered, ...others] = noticesOf(notices, 'notice.endpoint_recovered')
     assert.equal(others.length, 0)
     assert.equal(recovered?.endpoint.failingSince, null)
-    const exhausted = told(notices, 'notice.deliveries_exhausted')
+    const exhausted = noticesOf(notices, 'notice.deliveries_exhausted')
     assert.equal(
       exhausted.reduce((sum, notice) => sum + (notice.exhausted ?? 0), 0),
       3,
@@ -161,7 +165,7 @@ async function put(paybell: Paybell): Promise<void> {
   assert.equal(response.status, 201)
 }
 
-function told(of: readonly Received[], type: string): readonly Notice[] {
+function noticesOf(of: readonly Received[], type: string): readonly Notice[] {
   return of
     .map(({ body }) => JSON.parse(body.toString()) as Notice)
     .filter((notice) => notice.type === type)

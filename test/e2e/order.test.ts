@@ -111,8 +111,8 @@ describe('order', { concurrency: true }, () => {
     )
     await update(paybell, id, '3')
     await receiver.hasSeen(({ accepted }) => accepted.length === 2)
-    const behind = receiver.received.slice(receiver.sequences(receiver.received).indexOf(2) + 1)
-    assert.deepEqual(receiver.sequences(behind), [3], 'nothing old comes after something newer')
+    const later = receiver.received.slice(receiver.sequences(receiver.received).indexOf(2) + 1)
+    assert.deepEqual(receiver.sequences(later), [3], 'nothing old comes after something newer')
   })
 
   test('a failed update that was overtaken by a failing one is not sent any more, and is superseded in the end', async (t) => {

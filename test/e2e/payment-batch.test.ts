@@ -1,4 +1,4 @@
-// POST /operator/v1/payments/batch (decisions §9.2): lines in, lines out, one bad line harms nobody.
+// POST /operator/v1/payments/batch (decisions §9.2): lines in, lines out, one bad line harms no other.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -45,7 +45,7 @@ async function send(body: string | Buffer<ArrayBuffer>): Promise<Line[]> {
     .map((each) => JSON.parse(each))
 }
 
-test('P9: each line is answered in its place; bad lines stand between good ones and harm none', async () => {
+test('P9: each line is answered in order; bad lines stand between good ones and harm none', async () => {
   const ids = Array.from({ length: 8 }, () => randomUUID())
   const sent: [string, (answer: Line) => void][] = [
     [line(ids[0]), ({ event }) => assert.equal(event?.sequence, 1)],
@@ -164,7 +164,7 @@ test('only application/x-ndjson is taken', async () => {
   }
 })
 
-test('a line longer than any payment is answered in its place, and its neighbours are recorded', async () => {
+test('a line longer than any payment is answered in order, and its neighbours are recorded', async () => {
   const [one, two] = [randomUUID(), randomUUID()]
   const long = line(randomUUID(), { filler: 'x'.repeat(15 * 1024 * 1024) })
   const answers = await send(`${line(one)}\n${long}\n${line(two)}\n`)

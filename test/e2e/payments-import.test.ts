@@ -92,7 +92,7 @@ test(`${inWords(LINES)} lines, killed and resumed: flat memory, and exactly as m
   await writeLines(file, LINES)
   const eventsBefore = await countEvents()
 
-  // A heap that holds a few windows and not the file: whoever keeps lines runs out of it.
+  // A heap that holds a few batches and not the file: an import that keeps lines runs out of it.
   const small = { ...env(), NODE_OPTIONS: '--max-old-space-size=48' }
   let started: Started = startCommand(t, ['payments', 'import', file, '--json'], { env: small })
   for (const killAt of [0.15 * LINES, 0.4 * LINES]) {
@@ -114,7 +114,7 @@ test(`${inWords(LINES)} lines, killed and resumed: flat memory, and exactly as m
     while (started.process.exitCode === null && started.process.signalCode === null) {
       const bytes = residentBytes(started.process.pid as number)
       const lines = (await readState(`${file}.import`))?.counts.lines ?? 0
-      // The first windows warm Node's heap up; from then on it must not grow with the file.
+      // The first batches warm Node's heap up; from then on it must not grow with the file.
       if (bytes !== null && lines > 0.55 * LINES) samples.push(bytes)
       await delay(50)
     }
@@ -161,7 +161,7 @@ test('Ctrl-C ends an import between two answers, and the next one goes on', asyn
   assert.equal((await countEvents()) - eventsBefore, sized(10_000, 20_000))
 })
 
-test('bad lines are told with their numbers, and never stop the others', async (t) => {
+test('bad lines are reported with their numbers, and never stop the others', async (t) => {
   const file = join(dir, 'bad.ndjson')
   const bad = join(dir, 'refused.ndjson')
   const id = randomUUID()
@@ -270,8 +270,8 @@ test('503 and 429 are waited out, as long as the service asks', async (t) => {
   assert.ok((seen[2] as number) - (seen[0] as number) >= 1_900)
 })
 
-test('an address where nothing listens is told at once', async (t) => {
-  const file = join(dir, 'nobody.ndjson')
+test('an address where nothing listens fails at once', async (t) => {
+  const file = join(dir, 'unreachable.ndjson')
   await writeFile(file, `${line(randomUUID(), 'A')}\n`)
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

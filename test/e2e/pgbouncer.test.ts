@@ -57,7 +57,7 @@ test('transaction mode is refused at the start, with what to change', { skip }, 
   await assert.rejects(checkDatabase(url), /shares connections .*set pool_mode = session/)
 })
 
-test('a pooler is told from a server, and one that shares from one that does not', {
+test('the check knows a pooler from a server, and one that shares from one that does not', {
   skip,
 }, async (t) => {
   const { url: databaseUrl } = await cloneDatabase()

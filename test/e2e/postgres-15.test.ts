@@ -24,7 +24,7 @@ test('on PostgreSQL 15: migrated, fed, delivered, retried, paused, resumed and d
   const receiver = await startReceiver(t)
   const database = await cloneDatabase({ server: server.url })
   const paybell = await startPaybell(t, { database })
-  // Behind the hook that startPaybell has registered: first the service stops, then its database.
+  // Registered after the hook of startPaybell: first the service stops, then its database.
   t.after(async () => {
     await database.drop()
     await server.stop()

@@ -68,7 +68,7 @@ const FAILED: Record<(typeof FAULTS)[number], readonly string[]> = {
   'refuses-everything': ['valid-signature'],
 }
 
-test('each fault fails in its own place, with a reason and a remedy', async (t) => {
+test('each fault fails its own step, with a reason and a remedy', async (t) => {
   const reports: { fault: (typeof FAULTS)[number]; report: CheckReport }[] = []
   // One after the other: a client may run two at once.
   for (const fault of FAULTS) reports.push({ fault, report: await check(fault) })
@@ -84,7 +84,7 @@ test('each fault fails in its own place, with a reason and a remedy', async (t) 
   const of = (fault: Fault) => reports.find((one) => one.fault === fault)?.report ?? assert.fail()
   const [plain] = of('answers-204').steps
   assert.match(`${plain?.reason} ${plain?.mend}`, /answered 204.*exactly 200/)
-  // Whoever refuses everything has not shown that it checks anything.
+  // A receiver that refuses everything has not shown that it checks anything.
   assert.deepEqual(steps(of('refuses-everything'), 'pass'), [])
 })
 
@@ -97,7 +97,7 @@ test('one check at a time: a second one at once is a 409', async () => {
   assert.equal(refused.headers.get('retry-after'), '60')
 })
 
-test('the report as a page, through the door of subscriptions; nobody there is told at once', async () => {
+test('the report as a page, for a subscription; a receiver that is not there is reported at once', async () => {
   const callbackUrl = 'http://127.0.0.1:1/<script>'
   const subscribed = await paybell.caller.subscribe({ callbackUrl, sharedKey: KEY })
   const path = subscribed.headers.get('location') ?? ''

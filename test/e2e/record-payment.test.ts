@@ -1,5 +1,5 @@
 // A company records payments by paybell.record_payment inside its own transactions: what commits is
-// owed and goes out at once, what rolls back never happened, and nobody's haste forks a sequence.
+// owed and goes out at once, what rolls back never happened, and concurrent writers do not fork a sequence.
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -17,7 +17,7 @@ let paybell: Paybell
 let receiver: Receiver
 // Registered while the file is loaded: inside a hook it would run when that hook ends.
 const cleanUps: (() => Promise<void> | void)[] = []
-const owner = { after: (run: () => Promise<void> | void) => void cleanUps.push(run) }
+const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
 after(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 })
@@ -34,11 +34,11 @@ before(async () => {
 })
 
 /** A connection of the company's own: nothing of the service's settings. */
-async function asCompany<T>(run: (client: pg.Client) => Promise<T>): Promise<T> {
+async function asCompany<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: paybell.database.url })
   await client.connect()
   try {
-    return await run(client)
+    return await work(client)
   } finally {
     await client.end()
   }
@@ -252,7 +252,7 @@ test('a refusal names its code and every wrong field, and records nothing', asyn
   assert.equal((await eventsOf(id)).length, 1)
 })
 
-test('whoever was granted the function may call it and touch nothing else', async () => {
+test('a role that was granted the function may call it and touch nothing else', async () => {
   const role = `shop_${randomBytes(6).toString('hex')}`
   await asCompany(async (client) => {
     await client.query(`create role ${role}`)

@@ -1,5 +1,5 @@
 // One delivery sent again (decisions §8): the same bytes and webhook-id, a new run, attempts that count on,
-// exactly once for each 202, whoever owns the shard.
+// exactly once for each 202, whichever process owns the shard.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -191,7 +191,7 @@ describe('replaying one delivery', { concurrency: true }, () => {
     assert.equal(receiver.accepted.length, 40)
   })
 
-  test('not final, expired, without an endpoint, somebody else’s, unknown', async (t) => {
+  test('not final, expired, without an endpoint, another client’s, unknown', async (t) => {
     const { receiver, of, caller, endpointId } = await openDoor(t)
     const [delivered, expired] = [await put(of), await put(of)]
     const { id } = await untilState(of, delivered, 'DELIVERED')
@@ -252,7 +252,7 @@ test('whichever process owns the shard sends at once what the other one was aske
     const all = (await readDeliveries(first.pool)).filter((one) => one.paymentId === paymentId)
     return all.length === 8 && all.every(({ state }) => state === 'DELIVERED') && all
   })
-  // Of eight endpoints, some belong to either process; whoever is asked, half are the other's.
+  // Of eight endpoints, some belong to either process; whichever is asked, half are the other's.
   const startedAt = Date.now()
   for (const [index, { id }] of delivered.entries()) {
     assert.equal((await replay((index % 2 === 0 ? first : second).caller, id)).status, 202)

@@ -1,5 +1,5 @@
 // Every route of the running service against every kind of credential. The routes come from the service
-// itself: one that nobody has thought of here fails the test.
+// itself: one that is missing here fails the test.
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -26,14 +26,14 @@ type Credential = (typeof CREDENTIALS)[number]
 type Answer = 'let in' | 'missing-token' | 'invalid-token' | 'role-not-allowed'
 type Row = Record<Credential, Answer>
 
-/** What nobody needs a credential for, in the sandbox. */
+/** What needs no credential, in the sandbox. */
 const OPEN =
   /^\/($|auth\/token$|\.well-known\/|livez$|readyz$|metrics$|openapi\.json$|docs($|\/)|problems($|\/)|console($|\/))/
 const CLIENT = /^(\/api)?\/v1\//
 const RECEIVER = '/sandbox/receiver/:name'
 const OPERATOR = /^(\/operator\/v1\/|\/sandbox\/(receiver\/:name|clock)$)/
 
-const NOBODY: Row = {
+const NO_ROLE: Row = {
   none: 'missing-token',
   garbage: 'invalid-token',
   'forged key': 'invalid-token',
@@ -44,9 +44,9 @@ const NOBODY: Row = {
   viewer: 'invalid-token',
   revoked: 'invalid-token',
 }
-const CLIENTS: Row = { ...NOBODY, client: 'let in' }
+const CLIENTS: Row = { ...NO_ROLE, client: 'let in' }
 const ADMINS: Row = {
-  ...NOBODY,
+  ...NO_ROLE,
   first: 'let in',
   admin: 'let in',
   ingest: 'role-not-allowed',
@@ -115,7 +115,7 @@ async function call(
   return challenge === 'Bearer' ? 'missing-token' : 'invalid-token'
 }
 
-test('every route lets in whom it should, and nobody else', async (t) => {
+test('every route lets in the credentials that it should, and no others', async (t) => {
   const paybell = await startPaybell(t)
   const credentials = await makeCredentials(paybell)
   const routes = paybell.app.routes()

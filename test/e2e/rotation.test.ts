@@ -79,7 +79,7 @@ describe('rotation', { concurrency: true }, () => {
     assert.deepEqual(retried.body, receiver.received[0]?.body)
   })
 
-  test('the same key again is no rotation, and a subscription given anew has the new header at once', async (t) => {
+  test('the same key again is no rotation, and a subscription made again has the new header at once', async (t) => {
     const receiver = await startReceiver(t)
     const paybell = await startPaybell(t)
     const subscribe = (headerValue?: string) =>

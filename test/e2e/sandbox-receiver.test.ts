@@ -55,7 +55,7 @@ test('a receiver answers by its script, and tells what came and whether it was s
   assert.equal(JSON.parse(last?.body ?? '').id, id)
   assert.doesNotMatch(JSON.stringify(view), /"key"/)
 
-  // Whoever only breaks it need not know the key.
+  // Breaking it does not need the key.
   await fetch(url, { method: 'PUT', ...asOperator(operatorKey, { script: [200] }) })
   await paybell.caller.putPayment(id, sampleBody({ id, version: 18, reference: 'Another' }))
   const later = await until('the second event', async () => {
@@ -64,7 +64,7 @@ test('a receiver answers by its script, and tells what came and whether it was s
   })
   assert.equal(later.received[0]?.signatureValid, true)
 
-  // Anything may be posted to it, by anybody.
+  // It takes any POST, without credentials.
   const posted = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'text/plain' },
@@ -116,7 +116,7 @@ test('production has no such address', async (t) => {
   }
 })
 
-test('regression: a sandbox that nobody watches has one client and nothing else', async (t) => {
+test('regression: a sandbox without a terminal has one client and nothing else', async (t) => {
   const sandbox = await startSandbox(t, { env: { PAYBELL_SANDBOX_SEED: 'terminal' } })
   const { headers } = asOperator(sandbox.operatorKey)
   // The demo shop would come in the background: stopping waits for it.

@@ -21,7 +21,7 @@ async function* everything(pool: Pool): AsyncGenerator<{ table: string; text: st
   }
 }
 
-/** As it is, and as whoever stores it carelessly would write it. */
+/** As it is, and in the encodings in which a careless store would write it. */
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret)
   return [

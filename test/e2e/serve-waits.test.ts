@@ -1,4 +1,4 @@
-// `paybell serve` whose database is not there yet: a real process, which waits as long as it is told to.
+// `paybell serve` whose database is not there yet: a real process, which waits as long as its settings say.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -65,7 +65,7 @@ describe('waiting for the database', { concurrency: true }, () => {
     assert.ok(!stderr.includes('hidden-word'))
   })
 
-  test('told not to wait, it does not', async (t) => {
+  test('with a wait of 0 it does not wait', async (t) => {
     const { code, stdout, stderr } = await serve(t, NOWHERE, 0).ended
     assert.equal(code, 1)
     assert.match(stderr, /ECONNREFUSED/)

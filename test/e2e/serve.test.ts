@@ -81,7 +81,7 @@ describe('serve', { concurrency: 2 }, () => {
     }
     const { code, stdout } = await untilEnded(served.ended)
     assert.equal(code, 0, stdout)
-    assert.doesNotMatch(stdout, /server\.listening/, 'nobody is let in any more')
+    assert.doesNotMatch(stdout, /server\.listening/, 'it takes no more connections')
     await assertNothingHeld(database.pool)
   })
 
@@ -110,7 +110,7 @@ describe('serve', { concurrency: 2 }, () => {
   })
 })
 
-test('regression: told to stop, it says that it is not ready and serves on, until its time or a second signal', async (t) => {
+test('regression: after a signal it says that it is not ready and serves on, until its time or a second signal', async (t) => {
   const database = await cloneDatabase()
   const served = startServe(t, database, { PAYBELL_DRAIN_SECONDS: '600' })
   const baseUrl = await untilServed(served)

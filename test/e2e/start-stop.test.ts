@@ -127,7 +127,7 @@ describe('start and stop', { concurrency: 3 }, () => {
     assert.equal(await first.kill('SIGINT'), 0)
   })
 
-  test('npm start gets the signal through to the service: exit code 0, nothing left behind', async (t) => {
+  test('npm start gets the signal through to the service: exit code 0, nothing is left', async (t) => {
     const npm = ['npm', 'start'] as const
     const sandbox = await startSandbox(t, { command: npm })
     assert.match(sandbox.output(), /Paybell sandbox is ready/)
@@ -160,7 +160,7 @@ describe('start and stop', { concurrency: 3 }, () => {
     assert.ok(postmaster === null || !isRunning(postmaster))
   })
 
-  test('a port that is taken is told in one sentence, with an exit code, and the database stops', async (t) => {
+  test('a port that is taken fails with one sentence and an exit code, and the database stops', async (t) => {
     const receiver = await startReceiver(t)
     const dataDir = await makeDataDir(t)
     const sandbox = spawnSandbox(t, { dataDir, env: { PORT: `${receiver.port}` } })
@@ -171,7 +171,7 @@ describe('start and stop', { concurrency: 3 }, () => {
     assert.equal(await readPostmasterPid(dataDir), null)
   })
 
-  test('regression: a data folder that is a file is told in one sentence that names the setting', async (t) => {
+  test('regression: a data folder that is a file fails with one sentence that names the setting', async (t) => {
     const dataDir = join(await makeDataDir(t), 'file')
     await writeFile(dataDir, 'not a folder')
     const sandbox = spawnSandbox(t, { dataDir })

@@ -119,7 +119,7 @@ test('regression: on a stock PostgreSQL with 30 days of partitions no statement 
     [...statements.keys()].some((text) => /update leases/.test(text)),
   )
 
-  // The server's own default, which the service's sessions turn round.
+  // The server's own default, which the service's sessions override.
   assert.deepEqual(
     await onServer(server.url, (client) => client.query('show jit')).then(({ rows }) => rows),
     [{ jit: 'on' }],

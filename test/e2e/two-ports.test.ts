@@ -25,7 +25,7 @@ test('regression: failed logins at one port count at the other', async (t) => {
     )
   const statuses: number[] = []
   // With a count of its own, the operator's port would check each of these nine: ten may fail there. Several,
-  // because on a slow machine an address may earn a place between the two.
+  // because on a slow machine an address may be allowed one more failure between the two.
   while (statuses.length < 9 && !statuses.includes(429)) {
     await Promise.all(Array.from({ length: 80 }, guess))
     statuses.push((await signIn()).status)

@@ -1,5 +1,5 @@
 // Many processes on one database (decisions §11.2, I12, F16, F18): each delivery is sent by one of them,
-// and what one leaves behind the others take over.
+// and when one ends the others take over its shards.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -17,7 +17,7 @@ import {
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
-/** Only what is told makes a process look before a test has long given up. */
+/** So rare that within a test only a wake-up makes a process look. */
 const RARE_RENEWALS: LeasePolicy = {
   ...LEASE_POLICY,
   leaseMs: 3_600_000,
@@ -61,7 +61,7 @@ async function ownersOfShards(paybell: Paybell): Promise<ReadonlyMap<number, str
 
 // They mostly wait: side by side they take as long as the longest.
 describe('two processes', { concurrency: true }, () => {
-  test('F16: two processes share the shards, and each delivery is sent once, whoever accepted it', async (t) => {
+  test('F16: two processes share the shards, and each delivery is sent once, whichever accepted it', async (t) => {
     const receiver = await startReceiver(t)
     // Leases of the usual length: a short one that a busy machine renews too late is rightly taken over.
     const first = await startPaybell(t)

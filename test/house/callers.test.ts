@@ -1,6 +1,6 @@
-// What those who call the service load, types included. The SDK stands alone. The command line, published
-// alone, has no server beside it: without an `import()` its entry point reaches the SDK, the pure rules of
-// the core, Node and commander. The console takes the SDK's transport and types, and one rule to draw it.
+// What the callers of the service load, types included. The SDK stands alone. The command line is published
+// without a server: without an `import()` its entry point reaches the SDK, the pure rules of the core, Node
+// and commander. The console takes the SDK's transport and types, and one rule to draw it.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'

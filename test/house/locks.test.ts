@@ -48,7 +48,7 @@ test('regression: no lock has the number of another', () => {
   const ids = locks.map(({ id }) => id)
   assert.deepEqual(ids, [...new Set(ids)])
   const formers = [...locks.map(({ former }) => former), MIGRATION_LOCK]
-  const twice = formers.filter((number, place) => formers.indexOf(number) !== place)
+  const twice = formers.filter((number, index) => formers.indexOf(number) !== index)
   assert.deepEqual(twice, FORMER_TWICE)
 })
 

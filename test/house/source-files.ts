@@ -14,7 +14,7 @@ export interface Import {
   isPackage: boolean
   /** Erased before the program runs. */
   isTypeOnly: boolean
-  /** `import('…')`: loaded when the program comes by it. */
+  /** `import('…')`: loaded when the program reaches it. */
   isDynamic: boolean
 }
 

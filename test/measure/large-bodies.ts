@@ -1,6 +1,6 @@
 // How long large bodies hold the loop: eight payments with a file of 10 MiB at once, or ten such callbacks for
 // the signature doctor (`verify`), sent by a process of their own. Prints the delays of the loop and, because
-// those tell more of a busy machine than of the service, the CPU time of its longest turns.
+// those say more about a busy machine than about the service, the CPU time of its longest iterations.
 //   node test/measure/large-bodies.ts [verify]
 
 import { fork } from 'node:child_process'
@@ -80,11 +80,11 @@ async function measure(isVerify: boolean): Promise<void> {
 async function watchLoop(until: Promise<unknown>): Promise<object> {
   const delays = monitorEventLoopDelay({ resolution: 5 })
   delays.enable()
-  const turns: number[] = []
+  const iterations: number[] = []
   let [isOver, beganMs] = [false, cpuMs()]
   const tick = () => {
     const nowMs = cpuMs()
-    turns.push(nowMs - beganMs)
+    iterations.push(nowMs - beganMs)
     beganMs = nowMs
     if (!isOver) setImmediate(tick)
   }
@@ -96,7 +96,7 @@ async function watchLoop(until: Promise<unknown>): Promise<object> {
   return {
     statuses: [statuses].flat().join(' '),
     delayMs: { max: delays.max / 1e6, p99: delays.percentile(99) / 1e6 },
-    longestTurnsCpuMs: turns
+    longestIterationsCpuMs: iterations
       .sort((a, b) => b - a)
       .slice(0, 5)
       .map(Math.round),

@@ -1,5 +1,5 @@
 // npm run measure:locked. How long strangers' PUTs take while a company's transaction holds one payment and a
-// caller repeats its write to it, against none of that, in turns; and what a transaction of 500 payments
+// caller repeats its write to it, against none of that, alternating; and what a transaction of 500 payments
 // takes when their locks are tried, against locks that are waited for.
 // Not part of the tests: its figures mean something on a quiet machine only.
 

@@ -1,5 +1,5 @@
 // npm run measure:nats -- [messages a second] [seconds]. Publishes payments to a real nats-server at a steady
-// rate, with the whole service consuming, and tells every few seconds how far it is behind.
+// rate, with the whole service consuming, and prints every few seconds how many messages wait.
 // Not part of the tests: it takes a minute.
 
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -21,7 +21,7 @@ const TICK_MS = 20
 const PAYMENTS = 2_000
 
 const cleanUps: (() => Promise<unknown> | unknown)[] = []
-const owner = { after: (run: () => Promise<void> | void) => void cleanUps.push(run) }
+const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
 const binary = findNatsServer()
 if (binary === null) {
   console.log('nats-server is not installed: apt-get install nats-server')

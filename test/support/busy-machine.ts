@@ -1,5 +1,5 @@
-// Limits of time in tests. They hold as they are written on a machine that has nothing else to do; where
-// programs stand in line for its processors, everything takes as much longer as the line is long.
+// Time limits in tests. They hold as written on an idle machine; where programs queue for its processors,
+// everything takes as many times longer as the queue is long.
 
 import { availableParallelism, loadavg } from 'node:os'
 

@@ -1,5 +1,5 @@
 // What the parts of the delivery engine need to be tested alone: deliveries that exist nowhere, a store
-// that answers only what a test has put in, and timers that ring when they are told to.
+// that answers only what a test has put in, and timers that a test fires.
 
 import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
 import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
@@ -36,17 +36,17 @@ export function queued(changes: Partial<QueuedDelivery> = {}): QueuedDelivery {
   }
 }
 
-/** Timers that ring by hand. */
+/** Timers that a test fires by hand. */
 export class HandTimers {
-  #waiting = new Set<{ ms: number; run: () => void }>()
+  #waiting = new Set<{ ms: number; task: () => void }>()
 
   /** How long those that are set were to wait. */
   get waitingMs(): readonly number[] {
     return [...this.#waiting].map(({ ms }) => ms)
   }
 
-  set(ms: number, run: () => void): () => void {
-    const timer = { ms, run }
+  set(ms: number, task: () => void): () => void {
+    const timer = { ms, task }
     this.#waiting.add(timer)
     return () => this.#waiting.delete(timer)
   }
@@ -54,7 +54,7 @@ export class HandTimers {
   ring(): void {
     const due = this.#waiting
     this.#waiting = new Set()
-    for (const { run } of due) run()
+    for (const { task } of due) task()
   }
 }
 
@@ -75,7 +75,7 @@ export function testEnvironment(store: Partial<DeliveryStore>): TestEnvironment 
     timers,
     warnings,
     random: () => 0.5,
-    setTimer: (ms, run) => timers.set(ms, run),
+    setTimer: (ms, task) => timers.set(ms, task),
     store: new Proxy(store as DeliveryStore, {
       get(target, name) {
         const method = Reflect.get(target, name)
@@ -89,7 +89,7 @@ export function testEnvironment(store: Partial<DeliveryStore>): TestEnvironment 
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Resolves after one iteration of the event loop: what waited for nothing else has then been done. */
 export function turnOver(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

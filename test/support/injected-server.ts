@@ -1,5 +1,5 @@
 // A server of the HTTP interface on a database of its own, spoken to through `inject`: its clock is
-// moved by hand, its engine only remembers what it was told, its log is a list of lines.
+// moved by hand, its engine only records its calls, its log is a list of lines.
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -29,7 +29,7 @@ import { LiveStream } from '../../server/telemetry/live-stream.ts'
 export const OPERATOR_KEY = 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA'
 export const BASE_URL = 'https://paybell.test'
 
-/** Time stands still until it is told to move. */
+/** Time stands still until a test moves it. */
 export class HandClock {
   #ms = Date.parse('2026-03-02T09:30:00.400Z')
 
@@ -55,7 +55,7 @@ export interface TestServerOptions {
   metrics?: () => string
   /** What takes payment changes; they are recorded unless a test says otherwise. */
   gatherer?: ServerDeps['gatherer']
-  /** What the world does with a POST; nobody is there unless a test says otherwise. */
+  /** What the world does with a POST; by default no receiver is there. */
   send?: ServerDeps['send']
 }
 
@@ -63,7 +63,7 @@ export interface TestServer {
   app: App
   deps: ServerDeps
   clock: HandClock
-  /** What the engine was told: `clientKey endpointId shard`. */
+  /** The calls of the engine: `clientKey endpointId shard`. */
   notices: string[]
   /** Every line of the log, as it was written. */
   log: string[]
@@ -101,7 +101,7 @@ export async function serveHttp(
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
   }
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })
-  // One and the same object: a test may replace its pool, and all of it hears of that.
+  // One shared object: a test may replace its pool, for every user of it.
   const deps: ServerDeps = Object.assign(base, {
     ...partsOf(base, options, logger),
     access: createAccess(base),

@@ -1,4 +1,4 @@
-/** Whoever a thing is started for: a test, or a whole file. When it is done, the thing goes. */
+/** What a resource is started for: a test, or a whole file. The resource ends with it. */
 export interface Owner {
-  after(run: () => Promise<void> | void): void
+  after(task: () => Promise<void> | void): void
 }

@@ -37,11 +37,11 @@ export async function installPacked(t: Owner): Promise<string> {
 /** What npm would have put there. */
 export async function installBuilt(t: Owner): Promise<string> {
   const folder = await makeFolder(t, 'integrator')
-  const place = join(folder, 'node_modules/@paybell/sdk')
-  await mkdir(place, { recursive: true })
-  await run(process.execPath, [join(SDK, 'build.mjs'), join(place, 'dist')])
+  const target = join(folder, 'node_modules/@paybell/sdk')
+  await mkdir(target, { recursive: true })
+  await run(process.execPath, [join(SDK, 'build.mjs'), join(target, 'dist')])
   for (const name of ['package.json', 'README.md'])
-    await copyFile(join(SDK, name), join(place, name))
+    await copyFile(join(SDK, name), join(target, name))
   return folder
 }
 

@@ -25,7 +25,7 @@ export async function startPgBouncer(
   binary: string,
   options: { databaseUrl: string; mode: 'session' | 'transaction' },
 ): Promise<string> {
-  // By TCP: the socket of the tests' server is not everybody's.
+  // By TCP: PgBouncer's user may not open the socket of the tests' server.
   const way = new pg.Client({
     connectionString: (await startTcpProxy(t, options.databaseUrl)).url,
   })

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const run = promisify(execFile)
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
-/** Shows its last line, or all it printed when it fails. `file` is relative to the root of the repository. */
+/** Prints its last line; all of it when it fails. `file` is relative to the root of the repository. */
 export async function assertPasses(
   t: TestContext,
   file: string,

@@ -1,4 +1,4 @@
-// A real receiver on loopback that can change its mind: it answers what it is told to, remembers every
+// A real receiver on loopback whose behaviour can change: it answers what a test sets, remembers every
 // request byte for byte, and lets a test wait for a fact instead of a time.
 
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'

@@ -69,7 +69,7 @@ export function spawnSandbox(t: Owner, options: SandboxOptions & { dataDir: stri
       ...inherited(),
       PORT: '0',
       PAYBELL_DATA_DIR: options.dataDir,
-      // The demo shop comes in the background: whoever counts would sometimes count it.
+      // The demo shop is made in the background: tests that count would sometimes count it.
       PAYBELL_SANDBOX_SEED: 'off',
       ...options.env,
     },

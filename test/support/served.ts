@@ -8,7 +8,7 @@ import type { Owner } from './owner.ts'
 
 export const SERVED_OPERATOR_KEY = 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA'
 
-/** Starts it and waits for nothing. It does not drain before it stops, unless it is told to. */
+/** Starts it and waits for nothing. By default it does not drain before it stops. */
 export function startServe(
   t: Owner,
   database: Pick<TestDatabase, 'url'>,

@@ -114,7 +114,7 @@ export async function storePending(
   return { id: row.id, paymentId: row.payment_id }
 }
 
-/** Makes somebody the owner of a shard; returns the epoch. */
+/** Gives a shard an owner; returns the epoch. */
 export async function holdShard(pool: Pool, shard = 7): Promise<number> {
   const { rows } = await pool.query<{ epoch: number }>(
     `update leases set owner = $2, epoch = epoch + 1, expires_at = 'infinity'

@@ -31,7 +31,7 @@ function toNews(event: TestEvent): TestNews | null {
     case 'test:fail': {
       const { details, name, file, line } = event.data
       const { error } = details
-      // A suite fails with its tests, which have news of their own.
+      // A suite fails with its tests, which are reported themselves.
       if ('failureType' in error && error.failureType === 'subtestsFailed') return null
       const where = file === undefined ? '' : `${relative('.', file)}:${line ?? 1}`
       return { kind: 'failed', name, where, error: inspect(error.cause ?? error) }

@@ -54,12 +54,12 @@ export function databaseUrl(serverUrl: string, name: string): string {
 
 export async function onServer<T>(
   serverUrl: string,
-  run: (client: pg.Client) => Promise<T>,
+  work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({ connectionString: serverUrl })
   await client.connect()
   try {
-    return await run(client)
+    return await work(client)
   } finally {
     await client.end()
   }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the certificates of the sender's tests again. Test only: the key is public, and no product
 # code trusts any of these. Valid from 2020 to 2126, but for the expired one. The authorities' keys
-# are not kept, so that nobody can add to them.
+# are not kept, so that no more can be signed.
 set -eu
 cd "$(dirname "$0")"
 scratch=$(mktemp -d)
