@@ -124,7 +124,7 @@ export function operatorApi(url: string, key: string): Api {
   })
 }
 
-export async function readSecretFile(path: string): Promise<string> {
+async function readSecretFile(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw new UsageError(`${path} cannot be read: ${error.message}`)
   })

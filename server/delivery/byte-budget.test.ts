@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { turnOver } from '../../test/support/engine-parts.ts'
+import { nextTick } from '../../test/support/engine-parts.ts'
 import { ByteBudget } from './byte-budget.ts'
 
 /** Asks for each and notes who was let in, with the function that gives it back. */
@@ -19,33 +19,33 @@ function ask(budget: ByteBudget, sizes: readonly number[]) {
 
 test('they enter in the order of asking: a small one does not overtake a large one', async () => {
   const { inside, order } = ask(new ByteBudget(10), [6, 6, 1])
-  await turnOver()
+  await nextTick()
   assert.deepEqual(order, [0])
   inside.get(0)?.()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(order, [0, 1, 2])
 })
 
 test('one that is larger than the whole budget is let in when it is alone', async () => {
   const { inside, order } = ask(new ByteBudget(10), [4, 100, 4])
-  await turnOver()
+  await nextTick()
   assert.deepEqual(order, [0])
   inside.get(0)?.()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(order, [0, 1])
   inside.get(1)?.()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(order, [0, 1, 2])
 })
 
 test('giving back twice gives back once', async () => {
   const { inside, order } = ask(new ByteBudget(10), [8, 2, 8, 2])
-  await turnOver()
+  await nextTick()
   assert.deepEqual(order, [0, 1])
   inside.get(1)?.()
   inside.get(1)?.()
   inside.get(1)?.()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(order, [0, 1])
 })
 
@@ -55,7 +55,7 @@ test('law: never more inside than the budget, unless alone; and all get in at la
     fc.asyncProperty(sizes, fc.infiniteStream(fc.nat()), async (bytes, dice) => {
       const { inside, order } = ask(new ByteBudget(10), bytes)
       for (;;) {
-        await turnOver()
+        await nextTick()
         const now = [...inside.keys()].filter((who) => (bytes[who] ?? 0) > 0)
         const sum = now.reduce((total, who) => total + (bytes[who] ?? 0), 0)
         assert.ok(sum <= 10 || now.length === 1, `${sum} bytes of ${now.length}`)

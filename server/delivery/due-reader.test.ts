@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idOf, queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
@@ -337,7 +337,7 @@ test('regression: a look that is asked for at whatever moment is taken', async (
     world.rows.push(row)
     reader.want(row)
     await Promise.all([reading, reader.read()])
-    await turnOver()
+    await nextTick()
     assert.equal(lanes.size, 1, `asked for after ${moment} microtasks`)
   }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idOf, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { idOf, nextTick, testEnvironment } from '../../test/support/engine-parts.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { EndpointKey } from './delivery-store.ts'
 import { EndpointCache } from './endpoint-cache.ts'
@@ -30,7 +30,7 @@ const A = idOf(1)
 test('those asked for in one tick are read in one statement, each once', async () => {
   const { cache, reads } = cacheOverReads()
   const asked = [1, 2, 3, 1, 2].map((n) => cache.get(1, idOf(n)))
-  await turnOver()
+  await nextTick()
   assert.equal(reads.length, 1)
   assert.deepEqual(
     reads[0]?.keys.map((key) => key.endpointId),
@@ -46,23 +46,23 @@ test('those asked for in one tick are read in one statement, each once', async (
 test('those expected are read together, and a caller in between waits for that read', async () => {
   const { cache, reads } = cacheOverReads()
   for (const n of [1, 2, 1]) cache.expect(1, idOf(n))
-  await turnOver()
+  await nextTick()
   const asked = cache.get(1, idOf(2))
   reads[0]?.find('https://a.test')
   assert.equal((await asked)?.url, 'https://a.test')
   cache.expect(1, idOf(1))
-  await turnOver()
+  await nextTick()
   assert.equal(reads.length, 1)
 })
 
 test('an expectation that fails is no caller’s error, and the next caller reads again', async () => {
   const { cache, reads } = cacheOverReads()
   cache.expect(1, A)
-  await turnOver()
+  await nextTick()
   reads[0]?.fail()
-  await turnOver()
+  await nextTick()
   const asked = cache.get(1, A)
-  await turnOver()
+  await nextTick()
   reads[1]?.find('https://a.test')
   assert.equal((await asked)?.url, 'https://a.test')
 })
@@ -84,11 +84,11 @@ test('an endpoint that does not exist is null, and is asked for again', async ()
 test('a read that fails reaches all who wait, and the next one reads again', async () => {
   const { cache, reads } = cacheOverReads()
   const both = [cache.get(1, A), cache.get(1, A)]
-  await turnOver()
+  await nextTick()
   reads[0]?.fail()
   for (const one of both) await assert.rejects(async () => one, /away/)
   const again = cache.get(1, A)
-  await turnOver()
+  await nextTick()
   reads[1]?.find('https://a.test')
   assert.equal((await again)?.url, 'https://a.test')
 })
@@ -96,12 +96,12 @@ test('a read that fails reaches all who wait, and the next one reads again', asy
 test('a change is noticed by the next who asks', async () => {
   const { cache, reads } = cacheOverReads()
   const first = cache.get(1, A)
-  await turnOver()
+  await nextTick()
   reads[0]?.find('https://old.test')
   await first
   cache.forget(A)
   const second = cache.get(1, A)
-  await turnOver()
+  await nextTick()
   reads[1]?.find('https://new.test')
   assert.equal((await second)?.url, 'https://new.test')
 })
@@ -109,13 +109,13 @@ test('a change is noticed by the next who asks', async () => {
 test('what was read while the endpoint changed is not kept', async () => {
   const { cache, reads } = cacheOverReads()
   void cache.get(1, A)
-  await turnOver()
+  await nextTick()
   cache.forget(A)
   reads[0]?.find('https://old.test')
-  await turnOver()
+  await nextTick()
   const second = cache.get(1, A)
   assert.ok(second instanceof Promise)
-  await turnOver()
+  await nextTick()
   reads[1]?.find('https://new.test')
   assert.equal((await second)?.url, 'https://new.test')
 })
@@ -124,26 +124,26 @@ test('regression: a change before the read and another during it: the old row is
   const { cache, reads } = cacheOverReads()
   void cache.get(1, A)
   cache.forget(A)
-  await turnOver()
+  await nextTick()
   cache.forget(A)
   reads[0]?.find('https://old.test')
-  await turnOver()
+  await nextTick()
   assert.ok(cache.get(1, A) instanceof Promise)
 })
 
 test('regression: an older read that ends does not pass for the newer one', async () => {
   const { cache, reads } = cacheOverReads()
   void cache.get(1, A)
-  await turnOver()
+  await nextTick()
   cache.forget(A)
   const second = cache.get(1, A)
-  await turnOver()
+  await nextTick()
   reads[0]?.find('https://old.test')
-  await turnOver()
+  await nextTick()
   const third = cache.get(1, A)
   assert.ok(third instanceof Promise, 'still the read that is under way')
   reads[1]?.find('https://new.test')
-  await turnOver()
+  await nextTick()
   for (const one of [second, third]) assert.equal((await one)?.url, 'https://new.test')
   assert.equal((cache.get(1, A) as SendingEndpoint).url, 'https://new.test')
   assert.equal(reads.length, 2)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
@@ -121,7 +121,7 @@ async function engineWithOneDue() {
   })
   await engine.start()
   const settle = async () => {
-    for (let ticks = 0; ticks < 20; ticks++) await turnOver()
+    for (let ticks = 0; ticks < 20; ticks++) await nextTick()
   }
   await settle()
   const answerAll = async () => {
@@ -149,7 +149,7 @@ test('one that was merely ended by others keeps its shard', async () => {
   const { engine, world, environment } = await engineWithOneDue()
   environment.store.readStrands = async () => []
   for (const end of world.ends.splice(0)) end()
-  await turnOver()
+  await nextTick()
   assert.equal(engine.shards.length, SHARD_COUNT)
   await engine.stop()
 })

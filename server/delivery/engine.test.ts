@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { idOf, queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../core/lease.ts'
@@ -133,12 +133,12 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     onDatabaseTime() {},
   })
   await engine.start()
-  await turnOver()
+  await nextTick()
   world.laneReads = []
   world.dueReads = 0
   const poll = async () => {
     environment.timers.ring()
-    await turnOver()
+    await nextTick()
   }
   return { engine, world, environment, poll }
 }
@@ -173,7 +173,7 @@ test('many that another process tells of are looked after by shard, and only tho
     shards: [],
     endpoints: Array.from({ length: 50 }, (_, number) => endpoint(number + 1)),
   })
-  await turnOver()
+  await nextTick()
   assert.equal(world.laneReads.length, 1)
   assert.deepEqual(world.refills, [idOf(7)])
   await engine.stop()
@@ -185,7 +185,7 @@ test('thousands of lanes with parked work are refilled a few at a time', async (
   engine.wake({ shards: [], endpoints: world.parked })
   let most = 0
   for (let ticks = 0; engine.inMemory < 3_000 && ticks < 5_000; ticks++) {
-    await turnOver()
+    await nextTick()
     most = Math.max(most, world.ends.length)
     for (const end of world.ends.splice(0)) end()
   }
@@ -220,7 +220,7 @@ test('regression: what was accepted before its shard was gained is read, not tak
   world.dueReads = 0
   handOff([handedOff()])
   assert.equal(engine.inMemory, 0, 'only the database knows whether it is still owed')
-  await turnOver()
+  await nextTick()
   assert.ok(world.dueReads > 0)
   environment.clock.advance(1)
   engine.beginAccept()([handedOff()])
@@ -233,7 +233,7 @@ test('regression: health that could not be written is written later, and nothing
   const attempt = async () => {
     environment.clock.advance(1)
     engine.beginAccept()([handedOff()])
-    for (let ticks = 0; ticks < 10; ticks++) await turnOver()
+    for (let ticks = 0; ticks < 10; ticks++) await nextTick()
   }
   world.isAway = true
   await attempt()

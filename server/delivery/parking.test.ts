@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idOf, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { idOf, nextTick, testEnvironment } from '../../test/support/engine-parts.ts'
 import type { DueReader } from './due-reader.ts'
 import { Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
@@ -40,7 +40,7 @@ test('thousands of hungry lanes are refilled a few at a time, in the order in wh
   while (world.refilled.length < 5_000) {
     most = Math.max(most, world.ends.length)
     for (const end of world.ends.splice(0)) end()
-    await turnOver()
+    await nextTick()
   }
   assert.ok(most <= 4, `${most} at once`)
   assert.deepEqual(world.refilled.slice(0, 6), [0, 1, 2, 3, 4, 5].map(idOf))

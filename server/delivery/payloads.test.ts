@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idOf, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { idOf, nextTick, testEnvironment } from '../../test/support/engine-parts.ts'
 import { heapGrowthOf } from '../../test/support/heap.ts'
 import type { Payload } from '../store/events.ts'
 import { Payloads } from './payloads.ts'
@@ -133,7 +133,7 @@ test('the file is put into its document, and its bytes are held until the body i
     isIn = true
     return body
   })
-  await turnOver()
+  await nextTick()
   assert.equal(isIn, false)
   first?.release()
   assert.ok(await second)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idOf, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { idOf, nextTick, testEnvironment } from '../../test/support/engine-parts.ts'
 import type { ShardEpoch } from '../core/lease.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import { RECORDER_LIMITS, Recorder, type RecorderLimits } from './recorder.ts'
@@ -77,7 +77,7 @@ test('an outcome is written at once; those that come during the write travel tog
   assert.deepEqual(writes[0]?.ids, [idOf(1)])
   writes[0]?.succeed()
   assert.equal(await first, true)
-  await turnOver()
+  await nextTick()
   assert.deepEqual(writes[1]?.ids, [idOf(2), idOf(3)])
   writes[1]?.succeed()
   assert.deepEqual(await Promise.all(others), [true, true])
@@ -91,7 +91,7 @@ test('a second write goes beside the first only when a whole batch waits, and ne
     [[idOf(1)], [2, 3, 4].map(idOf)],
   )
   writes[1]?.succeed()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(writes[2]?.ids, [5, 6, 7].map(idOf))
   assert.equal(writes.length, 3)
 })
@@ -101,7 +101,7 @@ test('what the database did not change is distinguished from what it did', async
   void recording(recorder, record(1))
   const both = Promise.all([recording(recorder, record(2)), recording(recorder, record(3))])
   writes[0]?.succeed()
-  await turnOver()
+  await nextTick()
   writes[1]?.succeed(idOf(2))
   assert.deepEqual(await both, [false, true])
 })
@@ -112,10 +112,10 @@ test('F4: a database that is away is asked again, less and less often, while the
   const waitsMs: number[] = []
   for (let tries = 0; tries < 12; tries++) {
     writes.at(-1)?.fail()
-    await turnOver()
+    await nextTick()
     waitsMs.push(...environment.timers.waitingMs)
     environment.timers.ring()
-    await turnOver()
+    await nextTick()
   }
   assert.deepEqual(waitsMs.slice(0, 3), [200, 400, 600])
   assert.equal(Math.max(...waitsMs), 2_000)
@@ -131,9 +131,9 @@ test('when the lease is lost before it is written, it gives up on that shard, an
   const ours = recording(recorder, record(2, 5))
   const theirs = recording(recorder, record(3, 9))
   writes[0]?.succeed()
-  await turnOver()
+  await nextTick()
   writes[1]?.fail()
-  await turnOver()
+  await nextTick()
   lost.add(9)
   environment.timers.ring()
   assert.equal(await theirs, false)
@@ -166,6 +166,6 @@ test('regression: a record that is refused for its epoch tells so before anythin
     onRecorded: (isRecorded) => noted.push(`recorded: ${isRecorded}`),
   })
   writes[0]?.succeed(idOf(1), [{ shard: 9, epoch: 1 }])
-  await turnOver()
+  await nextTick()
   assert.deepEqual(noted, ['shard 9 under 1 is lost', 'recorded: false'])
 })

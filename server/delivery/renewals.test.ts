@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { nextTick, testEnvironment } from '../../test/support/engine-parts.ts'
 import { LEASE_POLICY } from '../core/lease.ts'
 import { EARLY_RENEWAL_MS, Renewals } from './renewals.ts'
 
@@ -19,7 +19,7 @@ async function startedRenewals() {
   const waitMs = () => environment.timers.waitingMs[0]
   const ring = async () => {
     environment.timers.ring()
-    await turnOver()
+    await nextTick()
   }
   return { renewals, world, clock: environment.clock, timers: environment.timers, waitMs, ring }
 }
@@ -64,7 +64,7 @@ test('asked while it renews, it renews again: the change may have come too late 
   renewals.soon()
   assert.equal(waitMs(), undefined, 'never two at once')
   end()
-  await turnOver()
+  await nextTick()
   assert.equal(waitMs(), EARLY_RENEWAL_MS)
   await ring()
   assert.equal(world.count, 3)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { queued, testEnvironment, turnOver } from '../../test/support/engine-parts.ts'
+import { nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
@@ -129,7 +129,7 @@ function startSender(options: {
   const deliver = async (...deliveries: QueuedDelivery[]) => {
     for (const delivery of deliveries) lanes.add(delivery, false, environment.clock.nowMs())
     pump()
-    for (let left = 20; left > 0; left--) await turnOver()
+    for (let left = 20; left > 0; left--) await nextTick()
   }
   return { seen, lanes, environment, deliver }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { turnOver } from '../../test/support/engine-parts.ts'
+import { nextTick } from '../../test/support/engine-parts.ts'
 import { SAMPLE } from '../../test/support/payment-sample.ts'
 import { ServiceError } from '../core/errors.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../core/payment.ts'
@@ -145,11 +145,11 @@ test('I11: so many lines are under way and no more, and no more are read while t
   })
   for (let ended = 0; !isDone; ended++) {
     // One iteration of the loop to read a line, one until its transaction begins.
-    for (let turns = 0; turns < 10 && open.length <= ended; turns++) await turnOver()
+    for (let turns = 0; turns < 10 && open.length <= ended; turns++) await nextTick()
     assert.ok(open.length - ended <= 3, 'three under way')
     assert.ok(read - ended <= 4, 'and one that waits')
     open[ended]?.()
-    await turnOver()
+    await nextTick()
   }
   assert.equal((await results).length, 10)
 })

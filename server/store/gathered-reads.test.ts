@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turnOver } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { GatheredReads } from './gathered-reads.ts'
 
 const ONE_AT_A_TIME = { perReadMax: 100, readsMax: 1, soon: setImmediate }
@@ -17,15 +17,15 @@ test('questions of one turn share a read; those that come meanwhile wait for the
     },
   })
   const first = Promise.all([1, 2].map((question) => gathered.ask(question)))
-  await turnOver()
+  await nextTick()
   const later = Promise.all([3, 4, 5, 6].map((question) => gathered.ask(question)))
-  await turnOver()
+  await nextTick()
   assert.deepEqual(reads, [[1, 2]])
   letGo.shift()?.()
   assert.deepEqual(await first, ['answer 1', 'answer 2'])
-  await turnOver()
+  await nextTick()
   letGo.shift()?.()
-  await turnOver()
+  await nextTick()
   letGo.shift()?.()
   assert.deepEqual(await later, ['answer 3', 'answer 4', 'answer 5', 'answer 6'])
   assert.deepEqual(reads, [[1, 2], [3, 4, 5], [6]])
@@ -55,12 +55,12 @@ test('who asks the same before the read begins shares its answer; who asks later
     read: async (questions) => {
       reads.push(questions)
       const seen = questions.map((question) => `${question} ${state}`)
-      await turnOver()
+      await nextTick()
       return seen
     },
   })
   const early = Promise.all(['a', 'b', 'a'].map((question) => gathered.ask(question)))
-  await turnOver()
+  await nextTick()
   // Its read is under way: what has happened since then must be seen by whoever asks now.
   state = 'new'
   const late = gathered.ask('a')
@@ -94,14 +94,14 @@ test('a read has so many questions at most, and so many reads run at once', asyn
       new Promise((resolve) => reads.push({ questions, end: () => resolve(questions) })),
   })
   const asked = Promise.all([1, 2, 3, 4, 5].map((question) => gathered.ask(question)))
-  await turnOver()
+  await nextTick()
   const begun = () => reads.map(({ questions }) => questions)
   assert.deepEqual(begun(), [
     [1, 2],
     [3, 4],
   ])
   reads[0]?.end()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(begun()[2], [5])
   for (const { end } of reads) end()
   assert.deepEqual(await asked, [1, 2, 3, 4, 5])

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { startTcpProxy } from '../../test/support/database-proxy.ts'
-import { turnOver } from '../../test/support/engine-parts.ts'
+import { nextTick } from '../../test/support/engine-parts.ts'
 import { type WakeUp, WakeUps } from './wake-ups.ts'
 
 const { pool, url } = await cloneDatabase()
@@ -96,7 +96,7 @@ test('at most one message in 25 ms, however much there is to tell', async (t) =>
   for (let ms = 0; ms < 100; ms++) {
     one.wakeUps.announceWork(ms % 64)
     t.mock.timers.tick(1)
-    await turnOver()
+    await nextTick()
   }
   assert.ok(other.heard.length <= 4)
   t.mock.timers.reset()

@@ -90,6 +90,6 @@ export function testEnvironment(store: Partial<DeliveryStore>): TestEnvironment 
 }
 
 /** Resolves after one iteration of the event loop: what waited for nothing else has then been done. */
-export function turnOver(): Promise<void> {
+export function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -16,7 +16,6 @@ export type {
   EndpointKind,
   Job,
   NewClient,
-  NewSecret,
   Role,
   SandboxReceiver,
   SentRequest,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { QueryResult } from 'pg'
-import { idOf, turnOver } from '../../../test/support/engine-parts.ts'
+import { idOf, nextTick } from '../../../test/support/engine-parts.ts'
 import type { Db } from '../../store/db.ts'
 import { AccountDirectory } from './account-directory.ts'
 
@@ -18,7 +18,7 @@ function accountsUpTo(count: number) {
         return clientKey === undefined ? [] : [{ id, client_key: clientKey }]
       })
       // What is read is what holds when the question arrives; the answer takes its time.
-      await turnOver()
+      await nextTick()
       return { rows } as unknown as QueryResult
     },
   } as unknown as Db

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Pool } from 'pg'
-import { turnOver } from '../../../test/support/engine-parts.ts'
+import { nextTick } from '../../../test/support/engine-parts.ts'
 import { HandClock } from '../../../test/support/injected-server.ts'
 import { loadConfig } from '../../config/config.ts'
 import { Sealer } from '../../store/sealing.ts'
@@ -55,7 +55,7 @@ test('a key that was revoked here stops at once, also while the old keys are bei
   const { keys, state, waiting, isKnown } = create()
   state.isSlow = true
   const early = isKnown()
-  await turnOver()
+  await nextTick()
   state.isLive = false
   keys.forget()
   state.isSlow = false
@@ -80,7 +80,7 @@ test('while newer keys are looked for because of a wrong one, a good one passes 
   clock.advance(1)
   state.isSlow = true
   const wrong = isKnown(WRONG)
-  await turnOver()
+  await nextTick()
   assert.equal(state.questions, 2)
   assert.equal(await isKnown(), true)
   waiting[0]?.fail()

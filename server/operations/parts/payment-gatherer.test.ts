@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { idOf, turnOver } from '../../../test/support/engine-parts.ts'
+import { idOf, nextTick } from '../../../test/support/engine-parts.ts'
 import { sampleWrite } from '../../../test/support/payment-sample.ts'
 import { ServiceError } from '../../core/errors.ts'
 import {
@@ -64,16 +64,16 @@ const away = () => Object.assign(new Error('gone'), { code: '57P01' })
 test('what arrives together travels in one transaction; what comes later waits for it', async () => {
   const { gatherer, transactions } = gathererOver()
   const first = [1, 2, 3].map((n) => gatherer.submit(change(n)))
-  await turnOver()
+  await nextTick()
   const later = [4, 5].map((n) => gatherer.submit(change(n)))
-  await turnOver()
+  await nextTick()
   assert.deepEqual(
     transactions.map(({ changes }) => changes.length),
     [3],
   )
   transactions[0]?.commit()
   await Promise.all(first)
-  await turnOver()
+  await nextTick()
   assert.equal(transactions[1]?.changes.length, 2)
   transactions[1]?.commit()
   await Promise.all(later)
@@ -85,7 +85,7 @@ test('what several sockets bring at once travels in one transaction', async () =
   // Between two sockets Node runs everything that waits in its queues.
   await new Promise((resolve) => process.nextTick(resolve))
   void gatherer.submit(change(2))
-  await turnOver()
+  await nextTick()
   assert.deepEqual(
     transactions.map(({ changes }) => changes.length),
     [2],
@@ -95,7 +95,7 @@ test('what several sockets bring at once travels in one transaction', async () =
 test('a second transaction goes beside the first only when a whole one waits, and never a third', async () => {
   const { gatherer, transactions } = gathererOver({ changesPerFlushMax: 3 })
   for (let n = 0; n < 20; n++) void gatherer.submit(change(n))
-  await turnOver()
+  await nextTick()
   assert.deepEqual(
     transactions.map(({ changes }) => changes.length),
     [3, 3],
@@ -106,7 +106,7 @@ test('large files travel in transactions of their own size', async () => {
   const { gatherer, transactions } = gathererOver({ bytesPerFlushMax: 100, flushesMax: 1 })
   for (const bytes of [60, 30, 30, 500, 10]) void gatherer.submit(withFile(bytes, bytes))
   for (let n = 0; n < 4; n++) {
-    await turnOver()
+    await nextTick()
     transactions[n]?.commit()
   }
   assert.deepEqual(
@@ -118,7 +118,7 @@ test('large files travel in transactions of their own size', async () => {
 test('each caller gets its own result, a refusal its own error', async () => {
   const { gatherer, transactions } = gathererOver()
   const both = [1, 2].map((n) => gatherer.submit(change(n, `r${n}`)))
-  await turnOver()
+  await nextTick()
   const refusal = new ServiceError('forbidden-move', 'No.')
   transactions[0]?.commit([recorded(change(1, 'r1')), refusal])
   assert.equal((await both[0])?.text, 'r1')
@@ -130,17 +130,17 @@ test('regression: changes of one payment keep their order, also across transacti
   void gatherer.submit(change(1, 'a'))
   void gatherer.submit(change(2))
   for (const n of [1, 3, 4, 1]) void gatherer.submit(change(n, 'b'))
-  await turnOver()
+  await nextTick()
   const ids = () => transactions.map(({ changes }) => changes.map(({ write }) => write.id))
   assert.deepEqual(ids(), [
     [idOf(1), idOf(2)],
     [idOf(3), idOf(4)],
   ])
   transactions[1]?.commit()
-  await turnOver()
+  await nextTick()
   assert.equal(transactions.length, 2, 'the first one still has it')
   transactions[0]?.commit()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(ids()[2], [idOf(1), idOf(1)])
 })
 
@@ -152,12 +152,12 @@ test('law: a payment is in one transaction at a time, in order, and every caller
       const answers: Promise<unknown>[] = []
       for (const [at, n] of numbers.entries()) {
         answers.push(gatherer.submit(change(n, String(at))))
-        if (dice.next().value < 3) await turnOver()
+        if (dice.next().value < 3) await nextTick()
       }
       const open = new Set<Transaction>()
       const seen = new Map<string, number>()
       for (let known = 0; ; ) {
-        await turnOver()
+        await nextTick()
         for (const transaction of transactions.slice(known)) {
           const others = [...open].flatMap(({ changes }) => changes.map(({ write }) => write.id))
           for (const { write } of transaction.changes) {
@@ -198,15 +198,15 @@ test('one poisonous member fails alone: its neighbours get transactions of their
 test('A10: a database that is away is the answer to all, and nothing is tried one by one', async () => {
   const { gatherer, transactions } = gathererOver()
   const both = [1, 2].map((n) => gatherer.submit(change(n)))
-  await turnOver()
+  await nextTick()
   transactions[0]?.fail(away())
   for (const one of both) {
     await assert.rejects(one, { code: 'database-away', retryAfterSeconds: 2 })
   }
-  await turnOver()
+  await nextTick()
   assert.equal(transactions.length, 1)
   const again = gatherer.submit(change(1))
-  await turnOver()
+  await nextTick()
   transactions[1]?.commit()
   await again
 })
@@ -215,10 +215,10 @@ test('I11: beyond its limit it asks callers to come back, and takes them when th
   const { gatherer, transactions } = gathererOver({ waitingMax: 2, changesPerFlushMax: 1 })
   const waiting = [1, 2].map((n) => gatherer.submit(change(n)))
   await assert.rejects(gatherer.submit(change(3)), { code: 'overloaded', retryAfterSeconds: 1 })
-  await turnOver()
+  await nextTick()
   const taken = gatherer.submit(change(4))
   for (let n = 0; n < 3; n++) {
-    await turnOver()
+    await nextTick()
     for (const transaction of transactions) transaction.commit()
   }
   await Promise.all([...waiting, taken])
@@ -228,7 +228,7 @@ test('I11: waiting bytes are bounded too, but a file larger than the bound is le
   const { gatherer } = gathererOver({ waitingBytesMax: 100 })
   void gatherer.submit(withFile(1, 500))
   await assert.rejects(gatherer.submit(withFile(2, 1)), { code: 'overloaded' })
-  await turnOver()
+  await nextTick()
   void gatherer.submit(withFile(3, 100))
   await assert.rejects(gatherer.submit(withFile(4, 1)), { code: 'overloaded' })
 })
@@ -247,7 +247,7 @@ const waitOver = () => Object.assign(new Error('canceled'), { code: '57014' })
 test('regression: what another transaction holds waits in a transaction of its own, and strangers do not', async () => {
   const { gatherer, transactions } = gathererOver()
   const answers = [1, 2, 3].map((n) => gatherer.submit(change(n, `r${n}`)))
-  await turnOver()
+  await nextTick()
   allBut(transactions[0], 2)
   assert.equal((await answers[0])?.text, 'r1')
   assert.equal((await answers[2])?.text, 'r3')
@@ -259,7 +259,7 @@ test('regression: what another transaction holds waits in a transaction of its o
     ],
   )
   const stranger = gatherer.submit(change(4, 'r4'))
-  await turnOver()
+  await nextTick()
   transactions[2]?.commit()
   assert.equal((await stranger).text, 'r4')
   transactions[1]?.commit()
@@ -269,17 +269,17 @@ test('regression: what another transaction holds waits in a transaction of its o
 test('regression: nothing overtakes a change that waits: what comes later for its payment is next', async () => {
   const { gatherer, transactions } = gathererOver()
   const answers = ['a', 'b'].map((reference) => gatherer.submit(change(1, reference)))
-  await turnOver()
+  await nextTick()
   allBut(transactions[0], 1)
-  await turnOver()
+  await nextTick()
   answers.push(...['c', 'd'].map((reference) => gatherer.submit(change(1, reference))))
-  await turnOver()
+  await nextTick()
   assert.deepEqual(transactions.map(referencesOf), [
     ['a', 'b'],
     ['a', 'b'],
   ])
   transactions[1]?.commit()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(transactions[2] && referencesOf(transactions[2]), ['c', 'd'])
   assert.equal(transactions[2]?.locking, 'try')
   transactions[2]?.commit()
@@ -289,15 +289,15 @@ test('regression: nothing overtakes a change that waits: what comes later for it
 test('regression: what comes while a payment is tried is not overtaken by what comes while it is held', async () => {
   const { gatherer, transactions } = gathererOver()
   const answers = [gatherer.submit(change(1, 'a'))]
-  await turnOver()
+  await nextTick()
   answers.push(gatherer.submit(change(1, 'b')))
-  await turnOver()
+  await nextTick()
   allBut(transactions[0], 1)
-  await turnOver()
+  await nextTick()
   answers.push(gatherer.submit(change(1, 'c')))
-  await turnOver()
+  await nextTick()
   transactions[1]?.commit()
-  await turnOver()
+  await nextTick()
   assert.deepEqual(transactions.map(referencesOf), [['a'], ['a'], ['b', 'c']])
   transactions[2]?.commit()
   await Promise.all(answers)
@@ -306,12 +306,12 @@ test('regression: what comes while a payment is tried is not overtaken by what c
 test('what comes after a change that finds no room to be held is refused with it', async () => {
   const { gatherer, transactions } = gathererOver({}, { paymentsMax: 0 })
   const answers = [gatherer.submit(change(1, 'a'))]
-  await turnOver()
+  await nextTick()
   answers.push(gatherer.submit(change(1, 'b')), gatherer.submit(change(2, 'c')))
   allBut(transactions[0], 1)
   await assert.rejects(answers[0] ?? assert.fail(), PAYMENT_BUSY)
   await assert.rejects(answers[1] ?? assert.fail(), PAYMENT_BUSY)
-  await turnOver()
+  await nextTick()
   transactions[1]?.commit()
   assert.equal((await answers[2])?.text, 'c')
 })
@@ -326,16 +326,16 @@ test('regression: however small the pool is, most of it is left to those that wa
 test('a wait that is over is 503 for all who wait for the payment, and the next one tries afresh', async () => {
   const { gatherer, transactions } = gathererOver()
   const first = gatherer.submit(change(1))
-  await turnOver()
+  await nextTick()
   allBut(transactions[0], 1)
-  await turnOver()
+  await nextTick()
   const second = gatherer.submit(change(1))
   transactions[1]?.fail(waitOver())
   for (const one of [first, second]) {
     await assert.rejects(one, { code: 'overloaded', retryAfterSeconds: 2 })
   }
   const third = gatherer.submit(change(1, 'third'))
-  await turnOver()
+  await nextTick()
   transactions[2]?.commit()
   assert.equal((await third).text, 'third')
 })
@@ -344,9 +344,9 @@ test('a transaction that has waited leaves its slot to the next', async () => {
   const { gatherer, transactions } = gathererOver({}, { waitsMax: 1 })
   for (const payment of [1, 2]) {
     const answer = gatherer.submit(change(payment))
-    await turnOver()
+    await nextTick()
     allBut(transactions.at(-1), payment)
-    await turnOver()
+    await nextTick()
     transactions.at(-1)?.commit()
     await answer
   }
@@ -366,9 +366,9 @@ test('so many transactions wait and no more: other payments that are not free ar
     isOver = true
     return error
   })
-  await turnOver()
+  await nextTick()
   allBut(transactions[0], 1, 2, 3)
-  await turnOver()
+  await nextTick()
   const later = gatherer.submit(change(2, 'later'))
   for (let known = 2; !isOver; await delay(1)) {
     for (; known < transactions.length; known++) {
@@ -389,14 +389,14 @@ test('I11: what waits for a payment is bounded, and beyond that its writers alon
   const holds = { waitsMax: 1, paymentsMax: 2, changesPerPaymentMax: 2, bytesMax: 100 }
   const { gatherer, transactions } = gathererOver({}, { ...holds, tryMs: 200 })
   const answers = [1, 2, 3].map((n) => gatherer.submit(change(n)))
-  await turnOver()
+  await nextTick()
   allBut(transactions[0], 1, 2, 3)
   await assert.rejects(answers[2] ?? assert.fail(), PAYMENT_BUSY)
   void gatherer.submit(change(1)).catch(() => {})
   await assert.rejects(gatherer.submit(change(1)), PAYMENT_BUSY)
   await assert.rejects(gatherer.submit(withFile(2, 101)), PAYMENT_BUSY)
   const stranger = gatherer.submit(change(4, 'stranger'))
-  await turnOver()
+  await nextTick()
   transactions[2]?.commit()
   assert.equal((await stranger).text, 'stranger')
   transactions[1]?.commit()
@@ -438,7 +438,7 @@ test('law: also with payments that are not free, all changes of a payment are ap
           const ids = new Set(changes.map(({ write }) => write.id))
           for (const id of ids) assert.ok(!under.has(id), 'in one transaction at a time')
           for (const id of ids) under.add(id)
-          await turnOver()
+          await nextTick()
           const busy = new Set([...ids].filter(() => locking === 'try' && dice.next().value < 4))
           for (const id of ids) under.delete(id)
           return changes.map((one) => {
