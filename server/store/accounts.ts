@@ -20,7 +20,7 @@ export async function insertAccount(
   })
 }
 
-/** Whose these accounts are. Ids that nobody has are not in the map; its keys are in lower case. */
+/** Whose these accounts are. Ids that no account has are not in the map; its keys are in lower case. */
 export async function findClientsOfAccounts(
   db: Db,
   accountIds: readonly string[],

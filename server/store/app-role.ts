@@ -1,5 +1,5 @@
 // A database role for the service apart from the one that owns the schema. It works with every table, but
-// with the audit only as far as adding and reading: whoever takes the service over cannot rewrite what it
+// with the audit only as far as adding and reading: an attacker who takes the service over cannot rewrite what it
 // did. Safe to repeat; every migration is followed by it, because new tables need their grants.
 
 import pg from 'pg'

@@ -1,4 +1,4 @@
-// Old months of the audit. Nobody may change or delete a row of it, but its owner may drop a month, whole. A
+// Old months of the audit. No role may change or delete a row of it, but its owner may drop a month, whole. A
 // service that works under a role of its own (store/app-role.ts) is not the owner, by intention: then the months
 // are named, for the owner to drop.
 
@@ -10,7 +10,7 @@ export interface DroppedMonths {
   notOurs: readonly string[]
 }
 
-/** Months that were over before this instant. Those that somebody is reading go the next time. */
+/** Months that were over before this instant. Those that another session is reading go the next time. */
 export async function dropOldAudit(db: Db, before: Date): Promise<DroppedMonths> {
   const { rows } = await db.query<{ name: string; is_ours: boolean }>(
     `select c.relname as name, pg_has_role(c.relowner, 'usage') as is_ours

@@ -55,7 +55,7 @@ export async function insertAudit(
   const given = [entries].flat() as readonly AuditEntry[]
   if (given.length === 0) return
   const mayBeThere = given.some((row) => row.id !== undefined)
-  // Who adds a row that another transaction is just adding waits for its end: in one order for everybody,
+  // Adding a row that another transaction is just adding waits for its end: so in one order everywhere,
   // so that two batches whose lines travel in the same two transactions do not wait for each other.
   const rows = mayBeThere ? given.toSorted(byId) : given
   await db.query({

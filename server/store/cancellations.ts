@@ -1,4 +1,4 @@
-// From pending to final by somebody's word. The endpoint is marked first, so that the owner of its
+// From pending to final at a caller's request. The endpoint is marked first, so that the owner of its
 // shard, in whichever process, drops what it holds in memory and reads what is left. An attempt that is
 // under way ends as it will: its recording finds no row, and changes nothing.
 
@@ -46,8 +46,8 @@ const CLOCKS_APART = '1 second'
 const ATTEMPT_AT_MOST = '1 minute'
 
 /**
- * Cancels those of `keys` that are pending. To be called inside a transaction. Rows that somebody is
- * writing at this moment are waited for, or passed over where `isWaiting` is false: then the caller
+ * Cancels those of `keys` that are pending. To be called inside a transaction. Rows that another transaction
+ * is writing are waited for, or passed over where `isWaiting` is false: then the caller
  * holds many rows, and waiting for the recorder, which holds many too, could last for ever.
  */
 export async function cancelDeliveries(

@@ -31,7 +31,7 @@ interface CredentialsRow {
 
 /**
  * What logins are checked against, for each of these clients, in their order. A known client with one
- * secret, one with two and an unknown one must not be told apart by the time this takes: it always looks
+ * secret, one with two and an unknown one must not be distinguishable by the time this takes: it always looks
  * into both tables and brings back the same number of rows of the same size, filled up with `dummy`.
  * Measured on 2,000 logins each: without this an unknown client was 6 % faster.
  */
@@ -42,7 +42,7 @@ export async function readCredentials(
 ): Promise<readonly Credentials[]> {
   const { rows } = await db.query<CredentialsRow>({
     name: 'read-credentials',
-    // The array in a select of its own: were its length known, each length would be planned for anew.
+    // The array in a select of its own: if its length were known, each length would get a plan of its own.
     text: `select asked.client_key, asked.status, coalesce(held.id, $4::uuid) as id,
              coalesce(held.digest, $2) as digest,
              coalesce(held.master_key_id, $3) as master_key_id

@@ -40,7 +40,7 @@ export async function insertClient(
 export async function findClient(db: Db, clientId: string): Promise<Client | null> {
   const { rows } = await db.query<ClientRow>({
     name: 'find-client',
-    // Paybell's own client, to which notices belong, is nobody's to see or change.
+    // Paybell's own client, to which notices belong, can be seen and changed by no caller.
     text: `select ${COLUMNS} from clients where id = $1 and not is_internal`,
     values: [clientId],
   })
@@ -60,8 +60,8 @@ export async function setClientStatus(
 }
 
 /**
- * Until the transaction ends, nobody else counts and adds what this client may have only so many
- * of. The weaker row lock: foreign keys that point here do not wait for it.
+ * Until the transaction ends, no other transaction counts and adds what this client may have only
+ * so many of. The weaker row lock: foreign keys that point here do not wait for it.
  */
 export async function lockClient(db: Db, clientKey: number): Promise<void> {
   await db.query({

@@ -18,7 +18,7 @@ export type LiveSession = { id: string; expiresAt: Date } & (
   | { kind: 'client'; clientKey: number; clientId: string; clientName: string }
 )
 
-/** So many can be signed in with one credential; whoever comes later signs the earliest one out. */
+/** So many can be signed in with one credential; one more signs the earliest one out. */
 const SESSIONS_PER_HOLDER_MAX = 50
 
 export async function insertSession(
@@ -125,7 +125,7 @@ export async function insertLink(db: Db, digest: Buffer, expiresAt: Date): Promi
   ])
 }
 
-/** True for whoever comes first, in time. The others find nothing. */
+/** True for the first caller, in time. Others find nothing. */
 export async function takeLink(db: Db, digest: Buffer, now: Date): Promise<boolean> {
   const { rows } = await db.query<{ expires_at: Date }>({
     text: 'delete from console_links where digest = $1 returning expires_at',
@@ -134,7 +134,7 @@ export async function takeLink(db: Db, digest: Buffer, now: Date): Promise<boole
   return rows[0] !== undefined && rows[0].expires_at > now
 }
 
-/** Links that nobody has followed in time. */
+/** Links that were not followed in time. */
 export async function deleteOldLinks(db: Db, now: Date): Promise<void> {
   // A handful at most: a sandbox makes one at each start.
   await db.query('delete from console_links where expires_at <= $1', [now])

@@ -64,7 +64,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     Client: PooledClient,
     max: options.connectionsMax,
-    // For a free connection, and for a new one: who has waited so long is told so.
+    // For a free connection, and for a new one: after this long the caller gets an error.
     connectionTimeoutMillis: CONNECT_MS_MAX,
     idleTimeoutMillis: 60_000,
   })
@@ -88,7 +88,7 @@ export function createPool(options: PoolOptions): pg.Pool {
 /**
  * One transaction; any error rolls it back, and a broken connection leaves the pool. The commit follows
  * when `run` has ended. Who can wait for it together with the last statements calls `commit` and saves a
- * round trip: behind a statement that has failed, PostgreSQL takes a commit for a rollback.
+ * round trip: after a statement that has failed, PostgreSQL takes a commit for a rollback.
  */
 export async function inTransaction<T>(
   pool: pg.Pool,

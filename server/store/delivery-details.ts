@@ -62,7 +62,7 @@ interface DetailRow {
 const SHARED = movedColumns('d')
 
 export interface Of {
-  /** Null: whoever it belongs to. */
+  /** Null: of any client. */
   clientKey: number | null
   /** Narrows, where it is given. */
   accountId: string | null
@@ -134,7 +134,7 @@ export interface AttemptItem {
   excerpt: Buffer | null
 }
 
-/** About 40 a run; whoever replays and replays sees the last thousand. */
+/** About 40 a run; of a delivery that was replayed many times, the last thousand. */
 const ATTEMPTS_MAX = 1_000
 
 interface AttemptRow {

@@ -1,5 +1,5 @@
 // Which of the deliveries that match can be acted on, and the notes of a job about them. A delivery that
-// another job has still to deal with is left to that one: nobody counts it twice.
+// another job has still to deal with is left to that one: it is counted once.
 
 import { uuidTimeMs } from '../core/uuid.ts'
 import { instantColumn, plainColumn } from './columns.ts'
@@ -37,7 +37,7 @@ const TO_CANCEL = `select g.client_key, g.id, p.endpoint_id, null::text as finis
 
 /**
  * Without its endpoint or its payload there is nothing to be sent. One that has ended again since it was
- * selected, to the millisecond that a Date knows, was dealt with by somebody else.
+ * selected, to the millisecond that a Date knows, was dealt with by another.
  */
 function toReplay(endedWithin: Stretch, madeWithin: Stretch): string {
   return `select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.place
@@ -114,7 +114,7 @@ export async function noteItems(
   selected: readonly SelectedDelivery[],
 ): Promise<number> {
   const fit = await readFit(releasing(db), act, selected)
-  // In one order for everybody: two that note the same ones must not wait for each other.
+  // In one order everywhere: two that note the same ones must not wait for each other.
   const inOrder = fit.toSorted(
     (one, other) => one.client_key - other.client_key || (one.id < other.id ? -1 : 1),
   )

@@ -14,7 +14,7 @@ export interface Source {
   downTo: string
 }
 
-/** A delivery's id has the time of its event's id, which is a little behind created_at, never ahead. */
+/** A delivery's id has the time of its event's id, which is a little earlier than created_at, never later. */
 const ID_LATENESS_MS = 60_000
 
 const SHARED_COLUMNS = movedColumns('d')

@@ -14,7 +14,7 @@ export interface DocumentToSave {
 
 /** A file that was used within this time is not renewed: retention keeps all for 8 days at least. */
 const FRESH_MS = DAY_MS
-/** Whoever else saves the same file holds it to the end of his transaction: that may take long. */
+/** Another transaction that saves the same file holds it to its end: that may take long. */
 const LOCK_MS_MAX = 20
 /** Each time the rest is sent again. */
 const TRIES_MAX = 4
@@ -32,7 +32,7 @@ export async function saveDocuments(
 }
 
 /**
- * The same inside a transaction, which waits for nobody: returns what could not be saved, because another
+ * The same inside a transaction, without waiting: returns what could not be saved, because another
  * transaction is saving the same files.
  */
 export async function trySaveDocuments<D extends DocumentToSave>(
@@ -65,7 +65,7 @@ export async function trySaveDocuments<D extends DocumentToSave>(
 
 /**
  * Each file once, with all who need it, but for those that were used a moment ago: to renew a row is to
- * wait for whoever else does. In one order for everybody, so that two who save several do not wait for
+ * wait for others that renew it. In one order, so that two transactions that save several do not wait for
  * each other.
  */
 async function findUnsaved<D extends DocumentToSave>(
@@ -81,7 +81,7 @@ async function findUnsaved<D extends DocumentToSave>(
            from unnest($1::int[], $2::bytea[]) as given (client_key, hash)
            join documents d on d.client_key = given.client_key and d.hash = given.hash
            where d.created_at > $3
-           -- To the end of our transaction nobody deletes it. One that is being deleted is saved again.
+           -- It is not deleted before our transaction ends. One that is being deleted is saved again.
            for key share of d skip locked`,
     values: [
       plainColumn(documents, ({ clientKey }) => clientKey),
@@ -103,7 +103,7 @@ async function save(db: Db, document: DocumentToSave, now: Date): Promise<void> 
     name: 'save-document',
     text: `insert into documents (client_key, hash, content, created_at)
            values ($1, $2, $3, $4)
-           -- Used again: renewed, so that retention does not take it away meanwhile.
+           -- Used again: renewed, so that retention does not take it away.
            on conflict (client_key, hash) do update set created_at = excluded.created_at`,
     values: [document.clientKey, document.hash, document.content, now],
   })

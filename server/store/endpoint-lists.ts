@@ -1,4 +1,4 @@
-// Endpoints as the operator sees them: everybody's, deleted ones only by their id, with their health.
+// Endpoints as the operator sees them: those of all clients, deleted ones only by their id, with their health.
 
 import { DAY_MS } from '../core/backoff.ts'
 import type { CircuitState } from '../core/circuit.ts'

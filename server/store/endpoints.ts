@@ -1,4 +1,4 @@
-// The endpoints table. Every statement names the client, so that nobody reaches another's row; a
+// The endpoints table. Every statement names the client, so that no client reaches another's row; a
 // deleted endpoint stays for the history and is invisible here. Keys come and go sealed.
 
 import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts'
@@ -158,7 +158,7 @@ export async function listEndpoints(
   // account the index leads to its endpoints, without one to all of the client's.
   const { rows } = await db.query<{ number: number; total: number } & EndpointRow>({
     name: 'list-endpoints',
-    // The array in a select of its own: were its length known, each length would be planned for anew,
+    // The array in a select of its own: if its length were known, each length would get a plan of its own,
     // which takes three times as long as the reading.
     text: `select q.number::int, found.*
            from unnest((select $1::int[]), $2::text[], $3::uuid[], $4::int[], $5::bigint[])

@@ -1,6 +1,6 @@
 // Erasing one payment: its text and those of its events are cut down to what a log needs, the excerpts of
 // what receivers answered go, and files that nothing else names. Ids, states and times stay. To be called in
-// one transaction, behind the lock of the payment (store/payments.ts); may be repeated.
+// one transaction, under the lock of the payment (store/payments.ts); may be repeated.
 
 import { ERASED_MARK, MARK_OFFSET } from '../core/erasure.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
@@ -45,7 +45,7 @@ const ERASED_TEXT = `'{"id":"' || $2::uuid || '",${ERASED_MARK}' || $1::text || 
 
 /**
  * Until the transaction ends, no delivery of the client is replayed: a replay locks its endpoint, too, and
- * looks for its payload behind that lock.
+ * looks for its payload under that lock.
  */
 export async function lockEndpointsOf(db: Db, clientKey: number): Promise<void> {
   await db.query({
@@ -165,7 +165,7 @@ async function findDeliveries(
   return rows.map(({ id }) => id)
 }
 
-/** The attempt that delivered is told by its delivery's row (decision 0026). */
+/** The attempt that delivered is kept in its delivery's row (decision 0026). */
 async function eraseExcerptsOf200(
   db: Db,
   clientKey: number,

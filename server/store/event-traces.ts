@@ -1,4 +1,4 @@
-// The event_traces table: in which trace an event was accepted. Written only while somebody traces.
+// The event_traces table: in which trace an event was accepted. Written only while tracing is on.
 
 import { DAY_MS } from '../core/backoff.ts'
 import { plainColumn } from './columns.ts'

@@ -22,8 +22,8 @@ interface Identity {
 /** In a transaction of its own. Returns true when the database has moved and the feed was carried over. */
 export async function carryFeedOver(db: Db): Promise<boolean> {
   if (!(await readIdentity(db)).hasMoved) return false
-  // Waits for every transaction that writes events, and keeps new ones out: none is left behind with
-  // an old place. Statements that were prepared earlier are planned anew.
+  // Waits for every transaction that writes events, and keeps new ones out: none keeps an old
+  // position. Statements that were prepared earlier are planned again.
   await db.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`)
   await db.query('lock table events in access exclusive mode')
   // Asked again: another process may have done it while we waited.

@@ -1,5 +1,5 @@
-// The event feed: a client's events in one order that never changes behind a reader (migrations/0005).
-// Whatever stands below the oldest transaction still running is settled: nothing is added there any
+// The event feed: a client's events in one order, in which nothing is added before what a reader has passed
+// (migrations/0005). Whatever stands below the oldest transaction still running is settled: nothing is added there any
 // more, so a reader that goes on from its last position misses nothing and sees nothing twice.
 
 import type { Pool } from 'pg'
@@ -79,7 +79,7 @@ async function readLine(db: Db): Promise<Line> {
     text: 'select kept_since, feed_horizon(shift, timeline)::text as horizon from feed_origin',
   })
   const [row] = rows
-  // Our own mistake, and better told than an empty feed for ever.
+  // Our own mistake: an error is better than an empty feed for ever.
   if (row === undefined) throw new Error('feed_origin has no row')
   return {
     keptSince: row.kept_since instanceof Date ? row.kept_since : null,

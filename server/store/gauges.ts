@@ -1,5 +1,5 @@
 // What the database alone knows of the whole service, for metrics: one statement, everything in it
-// bounded. Counts of what is owed stop at a limit; history is as large as the planner believes.
+// bounded. Counts of what is owed stop at a limit; the size of history is the planner's estimate.
 
 import type { Pool } from 'pg'
 import { DAY_MS } from '../core/backoff.ts'

@@ -32,7 +32,7 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
            select * from unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::timestamptz[],
              $5::timestamptz[], $6::text[], $7::text[])
            on conflict (client_key, endpoint_id) do update set
-             -- A success in between starts the count anew; none keeps the older beginning.
+             -- After a success in between the count starts again; without one the older beginning stays.
              failing_since = case when excluded.failing_since is null then null
                when excluded.last_success_at is not null then excluded.failing_since
                else coalesce(h.failing_since, excluded.failing_since) end,

@@ -1,5 +1,5 @@
-// Jobs: what was asked for in bulk, and the deliveries that it still has to deal with. Whoever holds a
-// job's row locked works on it; what he has done and that it is done are committed together.
+// Jobs: what was asked for in bulk, and the deliveries that it still has to deal with. The process
+// that holds a job's row locked works on it; what it does and that it is done are committed together.
 
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
@@ -32,7 +32,7 @@ interface JobRow {
 
 const COLUMNS = 'id, kind, state, total, done, passed_over, started_at, finished_at'
 
-/** Who works on a job, and until when nobody else may. */
+/** Which process works on a job, and until when no other may. */
 export interface JobHold {
   runner: string
   until: Date
@@ -80,7 +80,7 @@ export async function findJob(db: Db, jobId: string): Promise<Job | null> {
   return rows[0] ? toJob(rows[0]) : null
 }
 
-/** Running jobs that nobody works on, oldest first. */
+/** Running jobs that no process works on, oldest first. */
 export async function findLeftJobs(db: Db, now: Date, limit: number): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>({
     name: 'find-left-jobs',
@@ -90,7 +90,7 @@ export async function findLeftJobs(db: Db, now: Date, limit: number): Promise<re
   return rows.map((row) => row.id)
 }
 
-/** The running job, locked and held; null when it is finished, or somebody else works on it. */
+/** The running job, locked and held; null when it is finished, or another process works on it. */
 export async function holdJob(db: Db, jobId: string, hold: JobHold): Promise<Job | null> {
   const { rows } = await db.query<JobRow>({
     name: 'hold-job',

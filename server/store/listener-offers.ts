@@ -1,5 +1,5 @@
-// Attempts at listeners while they are under way. Whoever owns the shard offers; whichever process the
-// listener asks takes the offer for it, once, and notes what came of it; the owner removes it.
+// Attempts at listeners while they are under way. The owner of the shard offers; the process that
+// the listener asks takes the offer for it, once, and notes what came of it; the owner removes it.
 
 import type { Outcome, UnreachableReason } from '../core/delivery.ts'
 import type { Db } from './db.ts'
@@ -28,7 +28,7 @@ export interface OfferAnswer {
   durationMs: number
 }
 
-/** An earlier offer of the same delivery is void: its owner is gone, or it would not be offered anew. */
+/** An earlier offer of the same delivery is void: its owner is gone, or it would not be offered again. */
 export async function insertOffer(db: Db, offer: Offer, now: Date): Promise<void> {
   await db.query({
     name: 'insert-listener-offer',
@@ -54,7 +54,7 @@ export async function insertOffer(db: Db, offer: Offer, now: Date): Promise<void
   })
 }
 
-/** The oldest that nobody has taken, taken. */
+/** Takes the oldest that is not taken. */
 export async function takeOffer(
   db: Db,
   { clientKey, listenerId }: ListenerKey,
@@ -94,7 +94,7 @@ export async function takeOffer(
   }
 }
 
-/** Whoever took it was gone before it could be handed over: anybody may take it again. */
+/** The listener that took it was gone before it was handed over: it may be taken again. */
 export async function giveOfferBack(db: Db, key: OfferKey): Promise<void> {
   await db.query({
     text: `update listener_offers set taken_at = null
@@ -103,7 +103,7 @@ export async function giveOfferBack(db: Db, key: OfferKey): Promise<void> {
   })
 }
 
-/** Which of these have an offer that nobody has taken. */
+/** Which of these have an offer that is not taken. */
 export async function findOffered(
   db: Db,
   listeners: readonly ListenerKey[],
@@ -125,7 +125,7 @@ export async function findOffered(
   return rows.map((row) => row.listener_id)
 }
 
-/** False when nobody waits for it any more: it is unknown, answered already, or its time is over. */
+/** False when its owner no longer waits: it is unknown, answered already, or its time is over. */
 export async function answerOffer(
   db: Db,
   key: OfferKey,
@@ -186,7 +186,7 @@ export async function collectAnswers(
   return new Map(rows.map((row) => [row.id, toAnswer(row)]))
 }
 
-/** Removes an offer whose time is over. `isTaken` false: nobody has seen it, and nobody will. */
+/** Removes an offer whose time is over. `isTaken` false: no listener has seen it, and none will. */
 export async function withdrawOffer(
   db: Db,
   key: OfferKey,
@@ -199,12 +199,12 @@ export async function withdrawOffer(
     values: [key.clientKey, key.listenerId, key.id],
   })
   const [row] = rows
-  // Gone: somebody else has cleared it away, and may have seen it before.
+  // Gone: it was cleared away, and a listener may have seen it before.
   if (row === undefined) return { answer: null, isTaken: true }
   return { answer: row.outcome === null ? null : toAnswer(row), isTaken: row.is_taken }
 }
 
-/** Removes those of these that nobody has taken; returns which. */
+/** Removes those of these that are not taken; returns which. */
 export async function withdrawUntaken(
   db: Db,
   keys: readonly OfferKey[],
@@ -238,7 +238,7 @@ function toAnswer(row: AnsweredRow): OfferAnswer {
   return { outcome, durationMs: row.duration_ms }
 }
 
-/** Left behind by owners that died. */
+/** What owners that died have left. */
 export async function deleteOldOffers(db: Db, before: Date): Promise<void> {
   await db.query({
     text: 'delete from listener_offers where deadline_at < $1',

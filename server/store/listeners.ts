@@ -1,4 +1,4 @@
-// The listeners table: when somebody last asked each listener for its next callback.
+// The listeners table: when each listener last asked for its next callback.
 
 import type { Db } from './db.ts'
 
@@ -7,7 +7,7 @@ export interface ListenerKey {
   listenerId: string
 }
 
-/** Nobody has asked yet; the time of making counts, so that one that is never used is forgotten too. */
+/** It has not asked yet; the time of making counts, so that one that is never used is forgotten too. */
 export async function insertListener(
   db: Db,
   { clientKey, listenerId }: ListenerKey,
@@ -19,7 +19,7 @@ export async function insertListener(
   })
 }
 
-/** Somebody asks. Written only when the last note is older than `noted`. */
+/** It asks. Written only when the last note is older than `noted`. */
 export async function touchListener(
   db: Db,
   { clientKey, listenerId }: ListenerKey,
@@ -33,7 +33,7 @@ export async function touchListener(
   })
 }
 
-/** Those that nobody has asked since then, though they count as listening; the longest silent first. */
+/** Those that have not asked since then, though they count as listening; the longest silent first. */
 export async function readSilentListeners(
   db: Db,
   since: Date,
@@ -48,7 +48,7 @@ export async function readSilentListeners(
   return rows.map(toKey)
 }
 
-/** False when somebody has asked after all: then it goes on listening. */
+/** False when it has asked after all: then it goes on listening. */
 export async function markSilent(
   db: Db,
   { clientKey, listenerId }: ListenerKey,
@@ -62,7 +62,7 @@ export async function markSilent(
   return rowCount === 1
 }
 
-/** Those that nobody has asked since then. */
+/** Those that have not asked since then. */
 export async function readForgottenListeners(
   db: Db,
   since: Date,
@@ -78,7 +78,7 @@ export async function readForgottenListeners(
   return rows.map(toKey)
 }
 
-/** A deleted endpoint stays for the history; that somebody asked it once does not. */
+/** A deleted endpoint stays for the history; when it last asked does not. */
 export async function dropDeletedListeners(db: Db): Promise<void> {
   await db.query(
     `delete from listeners l using endpoints e

@@ -5,7 +5,7 @@ import type { Db } from './db.ts'
 
 /** How many stored secrets each master key carries, by the key's id. */
 export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<string, number>> {
-  // A sealed text names its master key in the bytes behind its form, a digest before a mark (store/sealing).
+  // A sealed text names its master key in the bytes after its form, a digest before a mark (store/sealing).
   const { rows } = await db.query<{ id: string; count: number }>({
     name: 'count-secrets-by-master-key',
     text: `select id, count(*) as count from (

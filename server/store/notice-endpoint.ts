@@ -29,7 +29,7 @@ export async function ensureInternalClient(
   return rows[0]?.client_key as number
 }
 
-/** Null when there never was anything to tell, nor anybody to tell it to. */
+/** Null when no notices were ever set up. */
 export async function findInternalClient(db: Db): Promise<number | null> {
   const { rows } = await db.query<{ client_key: number }>({
     name: 'find-internal-client',

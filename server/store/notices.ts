@@ -1,6 +1,6 @@
 // What the operator has been told of each endpoint, and what there is to tell. One process at a time
 // decides (an advisory lock); what is told commits together with the notices themselves, so that no
-// change is told twice or not at all, whoever dies in between.
+// change is told twice or not at all, whichever process dies in between.
 
 import type { EndpointStatus } from '../core/endpoint.ts'
 import type { NoticedEndpoint, NoticePolicy, Told } from '../core/notice.ts'
@@ -19,7 +19,7 @@ export function tryLockNotices(db: Db): Promise<boolean> {
   return tryLock(db, LOCKS.notices)
 }
 
-/** Until the transaction ends, nobody else changes where notices go, nor decides on any. */
+/** Until the transaction ends, no other one changes where notices go, nor decides on any. */
 export async function lockNotices(db: Db): Promise<void> {
   await takeLock(db, LOCKS.notices)
 }
@@ -75,7 +75,7 @@ export async function countExhausted(db: Db, noticeClientKey: number, until: Dat
   })
 }
 
-/** Nobody is told of a deleted endpoint any more. */
+/** A deleted endpoint is no longer a matter for notices. */
 export async function forgetDeleted(db: Db): Promise<void> {
   await db.query({
     name: 'forget-notices-of-deleted',

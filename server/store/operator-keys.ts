@@ -40,7 +40,7 @@ interface KeyRow {
 
 const COLUMNS = 'id, name, role, created_at, revoked_at, last_used_at'
 
-/** Until the transaction ends, nobody else counts and adds keys. */
+/** Until the transaction ends, no other one counts and adds keys. */
 export async function lockKeys(db: Db): Promise<void> {
   await takeLock(db, LOCKS.operatorKeys)
 }

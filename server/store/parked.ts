@@ -91,7 +91,7 @@ export async function readParked(
 }
 
 /**
- * What is parked behind an open circuit still ends when its 7 days are over; not while its endpoint
+ * What is parked by an open circuit still ends when its 7 days are over; not while its endpoint
  * is paused or disabled, because that time does not count.
  */
 export async function exhaustParked(
@@ -143,7 +143,7 @@ export async function disableFailing(
            update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
            from endpoint_health h, held
            where h.client_key = e.client_key and h.endpoint_id = e.id and held.shard = e.shard
-             -- Resumed, or given another key, a moment ago: it gets its 7 days anew.
+             -- Resumed, or given another key, a moment ago: it gets another 7 days.
              and h.failing_since < $3 and e.changed_at < $3 and e.status = 'ACTIVE' and e.deleted_at is null
              -- Health is written now and then: a success that a killed process did not get to tell of.
              and not exists (select from final_deliveries f

@@ -1,6 +1,6 @@
 // One partition per day for everything that grows with traffic, made days ahead, so that no write ever
 // waits for one; the audit goes by months. Each is made by itself (migrations/0011): one that cannot be made
-// now stops neither the others nor anybody who reads or writes, and is tried again at the next round. Rows
+// now stops neither the others nor sessions that read or write, and is tried again at the next round. Rows
 // outside all days (a clock gone wrong, partitions that came too late) fall into the default partition; they
 // are moved out of it as soon as their day is made, and those of past days get theirs for it.
 
@@ -67,7 +67,7 @@ export interface PartitionOptions {
 
 /**
  * Safe when several processes do it at once. One of 0.1.0 that makes the same partition in the same moment may
- * be told that it exists already: its round ends there, and the next one finds everything in place.
+ * get the error that it exists already: its round ends there, and the next one finds everything in place.
  */
 export async function ensurePartitions(
   db: Db,

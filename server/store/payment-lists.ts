@@ -141,7 +141,7 @@ function conditionsOf(
   if (query.toMs !== null) inIndex.push(`p.accepted_at < ${add(new Date(query.toMs))}`)
   const afterwards = [isWhole('p.text')]
   if (query.accountId !== null) afterwards.push(`p.account_id = ${add(query.accountId)}`)
-  // The canonical text has its state at one fixed place: behind the id.
+  // The canonical text has its state at one fixed position: after the id.
   if (query.state !== null) {
     afterwards.push(`substr(p.text, 46) like ${add(`"status":{"state":"${query.state}"%`)}`)
   }

@@ -26,7 +26,7 @@ export async function readClientKeys(db: Db): Promise<readonly number[]> {
 /**
  * Deletes some of a client's payments, oldest first by their first write, in the order of their index. A
  * payment whose last change is older has no younger event, so whatever is owed of it has an old id, too.
- * Those that somebody is writing now are passed over.
+ * Those that another transaction is writing are passed over.
  */
 export async function forgetOldPayments(
   db: Db,

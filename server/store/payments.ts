@@ -31,7 +31,7 @@ export interface TriedPayments {
 
 /**
  * Locks those of the ids that are free, whether the payments exist yet or not, then reads those that do,
- * other clients' included. Waits for nobody, so it cannot deadlock either. Advisory locks: a row lock would
+ * other clients' included. It never waits, so it cannot deadlock either. Advisory locks: a row lock would
  * write to the row, and cannot lock what is not there.
  */
 export async function tryLockPayments(
@@ -75,7 +75,7 @@ export function isWaitOver(error: unknown): boolean {
   return code === '57014' || code === '55P03'
 }
 
-/** Sent along with the locks, and run behind them: its snapshot is taken when they are ours. */
+/** Sent along with the locks, and run after them: its snapshot is taken when they are ours. */
 async function readLocked(db: Db, ids: unknown): Promise<Map<string, LockedPayment>> {
   const { rows } = await db.query<PaymentRow>({
     name: 'read-locked-payments',
@@ -165,7 +165,7 @@ interface PaymentViewRow {
 const VIEW_COLUMNS = `p.id, c.id as client_id, p.client_key, p.account_id, p.version, p.sequence,
   p.accepted_at, p.text`
 
-/** `clientKey` null: whoever it belongs to. */
+/** `clientKey` null: of any client. */
 export async function readPayment(
   db: Db,
   paymentId: string,

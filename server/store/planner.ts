@@ -6,8 +6,8 @@
 /**
  * Equal, and good for a look-up by index only. For the target of an update or a delete, which has no select
  * of its own: with `=`, the planner begins with the table where statistics call it empty, and holds every
- * owed row against every given one (2 s for a batch of a thousand). Where it believes that hardly a row is
- * given, as in recordDelivered, it would not; that is no reason to find rows in two ways.
+ * owed row against every given one (2 s for a batch of a thousand). Where it expects hardly
+ * a row, as in recordDelivered, it would not; that is no reason to find rows in two ways.
  */
 export function lookedUp(column: string, given: string): string {
   return `${column} = any(array[${given}])`

@@ -120,7 +120,7 @@ function endedAtMs({ finishedAt }: FinalKey): number {
 /**
  * Replays those of `keys` that are still final, whose endpoint is there and whose payload is kept.
  * To be called inside a transaction: the endpoints stay locked until it ends. So this cannot cross
- * with a resumption or a deletion: whoever comes second sees what the first has done.
+ * with a resumption or a deletion: the second sees what the first has done.
  */
 export async function replayDeliveries(
   db: Db,

@@ -1,5 +1,5 @@
 // Sealed secrets that are still under another key than the one that writes: read in the order of
-// their keys, a chunk at a time, and replaced only where nobody has changed them meanwhile.
+// their keys, a chunk at a time, and replaced only where they are unchanged.
 
 import { NIL_UUID } from '../core/uuid.ts'
 import { bytesColumn, plainColumn } from './columns.ts'
@@ -46,7 +46,7 @@ export interface ResealedEndpoint {
   after: SealedEndpoint
 }
 
-/** Returns how many were replaced. Not a change that anybody has to hear of: the keys are the same. */
+/** Returns how many were replaced. Not a change that engines have to hear of: the keys are the same. */
 export async function replaceSealedEndpoints(
   db: Db,
   rows: readonly ResealedEndpoint[],

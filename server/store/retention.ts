@@ -1,5 +1,5 @@
 // What is kept, and for how long. History goes by whole days: dropping a partition costs the same
-// whether it holds ten rows or ten million. A day whose events are still owed to somebody stays.
+// whether it holds ten rows or ten million. A day whose events are still owed stays.
 
 import pg from 'pg'
 import { DAY_MS } from '../core/backoff.ts'

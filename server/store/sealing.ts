@@ -63,7 +63,7 @@ export class Sealer {
     return this.#isDerived ? this.#writeKeyId + DERIVED_MARK : this.#writeKeyId
   }
 
-  /** Whether a digest need not be made anew. One with a derived key is as good as it gets. */
+  /** Whether a digest need not be made again. One with a derived key is as good as it gets. */
   isCurrent(keyId: string): boolean {
     return keyId === this.digestKeyId || keyId === this.#writeKeyId + DERIVED_MARK
   }

@@ -57,7 +57,7 @@ export interface ChangedEndpoint {
   changedAtMs: number
 }
 
-/** What changed since `sinceMs`, for engines that were not told; a page, in order of the ids. */
+/** What changed since `sinceMs`, for engines that missed the wake-up; a page, in order of the ids. */
 export async function readChangedEndpoints(
   db: Db,
   sinceMs: number,

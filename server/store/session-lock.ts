@@ -11,11 +11,11 @@ export interface HeldLock {
 /** Null when another process has it. `onLost` is called once, when it is lost and not given back. */
 export async function holdLock(
   url: string,
-  turn: NamedLock,
+  lock: NamedLock,
   onLost: () => void,
 ): Promise<HeldLock | null> {
   const client = createClient(url, 'paybell turn', {
-    // A standby would give everybody a turn of its own.
+    // A standby would give the lock to every process that asks.
     mustTakeWrites: true,
     queryTimeoutMs: 5_000,
   })
@@ -33,7 +33,7 @@ export async function holdLock(
   }
   try {
     await client.connect()
-    if (await tryLockForSession(client, turn)) return { release }
+    if (await tryLockForSession(client, lock)) return { release }
   } catch (error) {
     await release()
     throw error

@@ -19,7 +19,7 @@ interface SigningKeyRow {
   verifies_until: Date | null
 }
 
-/** Until the transaction ends, nobody else makes or retires a key. */
+/** Until the transaction ends, no other one makes or retires a key. */
 export async function lockSigningKeys(db: Db): Promise<void> {
   await takeLock(db, LOCKS.signingKeys)
 }

@@ -1,7 +1,7 @@
 // A server that no longer says anything, although its connections stand: a machine that froze, a network
 // that swallows packets. A statement may take its time, so a slow answer alone proves nothing. But where
 // connections wait, none of them hears a byte for two seconds, and a question over a new one is not
-// answered either, all of them end after five: what waits for them is told so, instead of after ten.
+// answered either, all of them end after five: what waits for them fails then, instead of after ten.
 
 import type { Socket } from 'node:net'
 import pg from 'pg'

@@ -18,7 +18,7 @@ export function inSnapshot<T>(pool: Pool, run: (db: Db) => Promise<T>): Promise<
 }
 
 /**
- * For a transaction's reads: what a statement has locked is released behind it, because going back to a
+ * For a transaction's reads: what a statement has locked is released after it, because going back to a
  * savepoint gives up every lock taken since. Nothing that is written this way stays.
  */
 export function releasing(db: Db): Db {

@@ -23,7 +23,7 @@ export const STRETCH_MS = PARTITIONS_AT_ONCE * DAY_MS
 
 /**
  * By how much the clocks that rows take their times from may differ, and how long a row may take from its
- * id to its commit: seconds in truth, since everybody uses the database's clock.
+ * id to its commit: seconds in truth, since all processes use the database's clock.
  */
 export const CLOCKS_APART_MS = DAY_MS
 

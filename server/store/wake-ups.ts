@@ -1,6 +1,6 @@
 // Wake-ups between processes: "shard 17 has work", "this endpoint has changed", "leases have moved". A
 // connection of its own and at most one NOTIFY in 25 ms, because NOTIFY takes a global lock while it
-// commits; never inside a business transaction. A wake-up that is lost costs time only: everybody also polls.
+// commits; never inside a business transaction. A wake-up that is lost costs time only: every process also polls.
 
 import type pg from 'pg'
 import { isUuid } from '../core/uuid.ts'
@@ -65,7 +65,7 @@ export class WakeUps {
     await this.#connect()
   }
 
-  /** What was announced last, that this process has gone, is still told. */
+  /** What was announced last, that this process has gone, is still sent. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
@@ -126,7 +126,7 @@ export class WakeUps {
       this.#options.onError(error as Error)
       if (isDatabaseAway(error)) client.connection.stream.destroy()
     }
-    // One at a time: what was announced meanwhile goes next.
+    // One at a time: what was announced in between goes next.
     this.#isSending = false
     if (this.#hasNews) this.#schedule(NOTIFY_EVERY_MS)
   }
@@ -142,13 +142,13 @@ export class WakeUps {
     try {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
-      // Stopped meanwhile: a connection that nobody ends would keep the process alive.
+      // Stopped in between: a connection that is not ended would keep the process alive.
       if (this.#isStopped) return await client.end()
       this.#client = client
       if (this.#lostAtMs !== null) this.#sleeper?.onGap(performance.now() - this.#lostAtMs)
       this.#failures = 0
       this.#lostAtMs = null
-      // What could not be told while nobody was connected.
+      // What could not be sent while there was no connection.
       if (this.#hasNews) this.#schedule(NOTIFY_EVERY_MS)
     } catch (error) {
       this.#options.onError(error as Error)
@@ -178,7 +178,7 @@ export class WakeUps {
   }
 }
 
-/** Anybody who may connect may notify: what is not ours is passed over. */
+/** Any role that may connect may notify: what is not ours is passed over. */
 function parseMessage(payload: string | undefined): Message | null {
   try {
     const { from, shards, endpoints, sinceMs, leases } = JSON.parse(payload ?? '') as Message

@@ -32,7 +32,7 @@ prepare "documents.findUnsaved" (integer[], bytea[], timestamp with time zone) a
   from unnest($1::int[], $2::bytea[]) as given (client_key, hash)
   join documents d on d.client_key = given.client_key and d.hash = given.hash
   where d.created_at > $3
-  -- To the end of our transaction nobody deletes it. One that is being deleted is saved again.
+  -- It is not deleted before our transaction ends. One that is being deleted is saved again.
   for key share of d skip locked;
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
@@ -119,7 +119,7 @@ prepare "documents.readDocument" (integer, bytea) as
 prepare "documents.save" (integer, bytea, text, timestamp with time zone) as
   insert into documents (client_key, hash, content, created_at)
   values ($1, $2, $3, $4)
-  -- Used again: renewed, so that retention does not take it away meanwhile.
+  -- Used again: renewed, so that retention does not take it away.
   on conflict (client_key, hash) do update set created_at = excluded.created_at;
 --   always
 --     Insert documents

@@ -13,7 +13,7 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
   update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
   from endpoint_health h, held
   where h.client_key = e.client_key and h.endpoint_id = e.id and held.shard = e.shard
-  -- Resumed, or given another key, a moment ago: it gets its 7 days anew.
+  -- Resumed, or given another key, a moment ago: it gets another 7 days.
   and h.failing_since < $3 and e.changed_at < $3 and e.status = 'ACTIVE' and e.deleted_at is null
   -- Health is written now and then: a success that a killed process did not get to tell of.
   and not exists (select from final_deliveries f
