@@ -8,6 +8,7 @@ import { NIL_UUID } from '../core/uuid.ts'
 import { bytesColumn, plainColumn, textAt, textColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import type { EventToSave } from './events.ts'
+import { ofAnyLength } from './planner.ts'
 
 interface OwedRow {
   id: string
@@ -51,7 +52,7 @@ export async function saveChangesAndFanOut(
     text: `with given as materialized (
              select client_key, id, payment_id, account_id, sequence, kind, document_hash,
                document_bytes, version, is_latest, ${textAt('$7')} as text
-             from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
+             from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
                $9::bytea[], $10::int[], $11::int[], $12::int[], $13::bigint[], $14::boolean[])
              as g (client_key, id, payment_id, account_id, sequence, kind, document_hash,
                document_bytes, start, length, version, is_latest)

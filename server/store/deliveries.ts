@@ -4,7 +4,7 @@
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { fileAs, movedColumns } from './file-deliveries.ts'
-import { owedTo } from './planner.ts'
+import { ofAnyLength, owedTo } from './planner.ts'
 
 export interface DueCursor {
   shard: number
@@ -86,7 +86,8 @@ export async function readStrands(
   const { rows } = await db.query<QueuedRow>({
     name: 'read-strands',
     text: `select ${QUEUED_COLUMNS}
-           from unnest($1::int[], $2::uuid[], $3::uuid[]) as k (client_key, endpoint_id, payment_id)
+           from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[])
+             as k (client_key, endpoint_id, payment_id)
            cross join lateral (
              with oldest as materialized (
                select * from pending_deliveries p where ${ofStrand('p')} order by p.sequence limit $4

@@ -49,9 +49,11 @@ export function guardedRows<R extends HeldDelivery>(
 
 /** Those of the given leases that are still ours; each is given once, in `$1` and `$2`. */
 export const HELD = `held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l)`
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l)`
 
 export function leaseColumns(leases: readonly ShardEpoch[]): string[] {
   return [plainColumn(leases, (lease) => lease.shard), plainColumn(leases, (lease) => lease.epoch)]

@@ -6,6 +6,7 @@ import type { StoredPayment } from '../core/payment-change.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { isWhole } from './erasures.ts'
+import { ofAnyLength } from './planner.ts'
 import { idsWithin, readStretches } from './stretches.ts'
 
 export interface LockedPayment extends StoredPayment {
@@ -80,7 +81,7 @@ async function readLocked(db: Db, ids: unknown): Promise<Map<string, LockedPayme
   const { rows } = await db.query<PaymentRow>({
     name: 'read-locked-payments',
     text: `select client_key, id, account_id, sequence, version, text, document_hash
-           from payments where id = any($1::uuid[])`,
+           from payments where id = any(${ofAnyLength('$1', 'uuid[]')})`,
     values: [ids],
   })
   return new Map(rows.map((row) => [row.id, toLocked(row)]))
@@ -108,7 +109,8 @@ export async function raiseVersions(
   await db.query({
     name: 'raise-versions',
     text: `update payments p set version = given.version, changed_at = $4
-           from unnest($1::int[], $2::uuid[], $3::bigint[]) as given (client_key, id, version)
+           from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::bigint[])
+             as given (client_key, id, version)
            where p.id = given.id and p.client_key = given.client_key`,
     values: [
       plainColumn(payments, (payment) => payment.clientKey),

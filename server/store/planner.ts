@@ -1,7 +1,7 @@
-// Conditions written so that the planner has one way to use them, for statements about what is owed: all of
-// that comes and goes, and statistics say "no rows" while there are thousands. Whatever can be selected in a
-// lateral select of its own (with a limit, a lock or offset 0) needs none of this: the planner does not turn
-// such a select about. test/plans/needed.ts shows the plan that each of these prevents.
+// What statements do for the planner's sake. What is owed comes and goes, and statistics say "no rows" while
+// there are thousands, so conditions about it leave one way to use them. Whatever can be selected in a lateral
+// select of its own (with a limit, a lock or offset 0) needs none of that: the planner does not turn such a
+// select about. test/plans shows what goes wrong without each of these.
 
 /**
  * Equal, and good for a look-up by index only. For the target of an update or a delete, which has no select
@@ -19,6 +19,15 @@ export function lookedUp(column: string, given: string): string {
  */
 export function checked(column: string, given: string): string {
   return `${column} + 0 = ${given}`
+}
+
+/**
+ * An array whose length the planner does not see. If it did, a plan for one row would look cheaper than the one
+ * that is kept for any number, and a lone change would be planned again each time, which takes longer than what
+ * it does. For the first array of a statement that is prepared.
+ */
+export function ofAnyLength(parameter: string, type: string): string {
+  return `(select ${parameter}::${type})::${type}`
 }
 
 /** All that one endpoint is owed. */

@@ -4,6 +4,7 @@
 import type { SigningKeys } from '../core/callback-headers.ts'
 import { toSigningKey } from '../core/signature.ts'
 import type { Db } from './db.ts'
+import { ofAnyLength } from './planner.ts'
 import type { Sealer } from './sealing.ts'
 
 export interface SendingEndpoint {
@@ -41,7 +42,8 @@ export async function readSendingEndpoints(
   const { rows } = await db.query<EndpointRow>({
     name: 'read-sending-endpoints',
     text: `select e.* from (
-             select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)) as k
+             select distinct client_key, id
+             from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)) as k
            cross join lateral (
              select ${COLUMNS} from endpoints e
              where e.client_key = k.client_key and e.id = k.id limit 1) as e`,

@@ -8,7 +8,7 @@ import { listFaults } from './rules.ts'
 import { readSnapshots, renderSnapshots, SNAPSHOT_VERSION, writeSnapshots } from './snapshots.ts'
 import { explainStore } from './states.ts'
 
-const { statements, withoutTricks, unseen, version } = await explainStore()
+const { statements, withoutTricks, plannedEachTime, unseen, version } = await explainStore()
 
 test('every line of the store that sends a statement was called', () => {
   assert.ok(statements.length > 240)
@@ -51,6 +51,10 @@ test('no plan of the hot path reads more than what it was asked for, whatever st
     listFaults(statement).map((fault) => `${statement.name}: ${fault}`),
   )
   assert.deepEqual(faults, [])
+})
+
+test('a statement of the hot path is planned once, for a single row, too', () => {
+  assert.deepEqual(plannedEachTime, [])
 })
 
 test('what statements do for the planner is needed: without it a plan goes wrong', () => {

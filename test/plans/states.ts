@@ -5,6 +5,7 @@ import type { TestDatabase } from '../support/database.ts'
 import { callHotPath } from './calls-hot.ts'
 import { callReads } from './calls-reads.ts'
 import { callWrites } from './calls-writes.ts'
+import { findPlannedEachTime } from './kept-plans.ts'
 import { withoutTricks } from './needed.ts'
 import { type PlanNode, readCatalog, toPlan } from './plan.ts'
 import { Recorder, type Statement } from './recorder.ts'
@@ -41,6 +42,9 @@ export const WITHOUT_PLANS = new Map([
   ['write-refusals.ts', 'writes to a table of its own'],
 ])
 
+/** How much there is to read depends on the value given, so a plan for it is right. */
+const BY_VALUE = new Set(['sending-endpoints.readChangedEndpoints'])
+
 /**
  * A plan that is kept for any values may have been made while the tables were empty. One that is made for
  * the values given is made when it is needed, so an empty database does not matter to it.
@@ -75,6 +79,8 @@ export interface ExplainedStore {
   statements: readonly Explained[]
   /** The same statements without what they do for the planner's sake (needed.ts). */
   withoutTricks: readonly Explained[]
+  /** Prepared statements of the hot path of which no plan is kept. */
+  plannedEachTime: readonly string[]
   /** Lines of the store that can send a statement and were not called. */
   unseen: readonly string[]
 }
@@ -94,6 +100,7 @@ export async function explainStore(options: { server?: string } = {}): Promise<E
   await looker.look(full, 'full, never analyzed')
   await gatherStatistics(full.pool)
   await looker.look(full, 'full, analyzed')
+  const plannedEachTime = await looker.findPlannedEachTime(full)
   await emptyWorld(full.pool)
   await looker.look(full, 'empty, analyzed when full')
   await gatherStatisticsOfEmpty(full.pool)
@@ -105,6 +112,7 @@ export async function explainStore(options: { server?: string } = {}): Promise<E
     version: looker.version,
     statements: looker.explained.slice(0, statements.length),
     withoutTricks: looker.explained.slice(statements.length),
+    plannedEachTime,
     unseen,
   }
 }
@@ -154,6 +162,19 @@ class Looker {
           plans.push({ state, values: 'given', plan: toPlan(rows[0]['QUERY PLAN'], catalog) })
         }
       }
+    } finally {
+      client.release(true)
+    }
+  }
+
+  async findPlannedEachTime({ pool }: TestDatabase): Promise<readonly string[]> {
+    const client = await pool.connect()
+    try {
+      const kept = this.explained.filter(
+        ({ isHot, preparedAs, name }) =>
+          isHot && preparedAs !== null && !/ without /.test(name) && !BY_VALUE.has(name),
+      )
+      return await findPlannedEachTime(client, kept)
     } finally {
       client.release(true)
     }

@@ -9,7 +9,7 @@ prepare "accept.saveChangesAndFanOut" (integer[], uuid[], uuid[], uuid[], intege
   with given as materialized (
     select client_key, id, payment_id, account_id, sequence, kind, document_hash,
     document_bytes, version, is_latest, convert_from(substring($7::bytea from start for length), 'UTF8') as text
-    from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
+    from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
       $9::bytea[], $10::int[], $11::int[], $12::int[], $13::bigint[], $14::boolean[])
     as g (client_key, id, payment_id, account_id, sequence, kind, document_hash,
       document_bytes, start, length, version, is_latest)
@@ -55,6 +55,7 @@ prepare "accept.saveChangesAndFanOut" (integer[], uuid[], uuid[], uuid[], intege
 --   for any values: empty, never analyzed; empty, analyzed
 --     CTE Scan owed
 --       CTE given: Function Scan
+--         InitPlan 1: Result
 --       CTE paid: Insert payments
 --         CTE Scan given
 --       CTE happened: Insert events
@@ -64,12 +65,13 @@ prepare "accept.saveChangesAndFanOut" (integer[], uuid[], uuid[], uuid[], intege
 --           Nested Loop
 --             CTE Scan given
 --             Index Scan endpoints by one_endpoint_per_address (client_key, scope)
---       SubPlan 5: Limit
+--       SubPlan 6: Limit
 --         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (client_key)
 --   for any values: empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     CTE Scan owed
 --       CTE given: Function Scan
+--         InitPlan 1: Result
 --       CTE paid: Insert payments
 --         CTE Scan given
 --       CTE happened: Insert events
@@ -79,5 +81,5 @@ prepare "accept.saveChangesAndFanOut" (integer[], uuid[], uuid[], uuid[], intege
 --           Nested Loop
 --             CTE Scan given
 --             Index Scan endpoints by endpoints_pkey (client_key) filter (deleted_at, scope)
---       SubPlan 5: Limit
+--       SubPlan 6: Limit
 --         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (client_key)

@@ -36,7 +36,7 @@ prepare "client-secrets.readCredentials" (uuid[], bytea, text, uuid) as
   select asked.client_key, asked.status, coalesce(held.id, $4::uuid) as id,
   coalesce(held.digest, $2) as digest,
   coalesce(held.master_key_id, $3) as master_key_id
-  from unnest((select $1::uuid[])) with ordinality as q (client_id, number)
+  from unnest((select $1::uuid[])::uuid[]) with ordinality as q (client_id, number)
   cross join lateral (
     select coalesce(max(client_key), -1) as client_key,
     coalesce(max(status), 'DISABLED') as status

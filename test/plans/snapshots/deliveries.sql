@@ -48,7 +48,8 @@ prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay
-  from unnest($1::int[], $2::uuid[], $3::uuid[]) as k (client_key, endpoint_id, payment_id)
+  from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[])
+  as k (client_key, endpoint_id, payment_id)
   cross join lateral (
     with oldest as materialized (
       select * from pending_deliveries p where p.client_key = k.client_key
@@ -69,6 +70,7 @@ prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
   order by d.sequence;
 --   always
 --     Sort on oldest.sequence
+--       InitPlan 1: Result
 --       Nested Loop
 --         Function Scan
 --         Append
@@ -78,11 +80,11 @@ prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
 --             CTE Scan oldest
 --           CTE Scan oldest
 --           Limit
---             InitPlan 3: CTE Scan page
 --             InitPlan 4: CTE Scan page
---             InitPlan 7: Result
---               InitPlan 5: CTE Scan page
---               InitPlan 6: Limit
+--             InitPlan 5: CTE Scan page
+--             InitPlan 8: Result
+--               InitPlan 6: CTE Scan page
+--               InitPlan 7: Limit
 --                 Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, attempts, client_key)
 --             Result
 --               Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, client_key)

@@ -29,7 +29,7 @@ prepare "documents.deleteIfUnused" (integer[], bytea[], timestamp with time zone
 -- documents.findUnsaved: kept as find-fresh-documents, hot path
 prepare "documents.findUnsaved" (integer[], bytea[], timestamp with time zone) as
   select d.client_key || ' ' || encode(d.hash, 'hex') as key
-  from unnest($1::int[], $2::bytea[]) as given (client_key, hash)
+  from unnest((select $1::int[])::int[], $2::bytea[]) as given (client_key, hash)
   join documents d on d.client_key = given.client_key and d.hash = given.hash
   where d.created_at > $3
   -- It is not deleted before our transaction ends. One that is being deleted is saved again.
@@ -37,11 +37,13 @@ prepare "documents.findUnsaved" (integer[], bytea[], timestamp with time zone) a
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     LockRows
+--       InitPlan 1: Result
 --       Nested Loop
 --         Function Scan
 --         Index Scan documents by documents_pkey (client_key, hash) filter (created_at)
 --   for any values: empty, analyzed
 --     LockRows
+--       InitPlan 1: Result
 --       Hash Join
 --         Function Scan
 --         Hash

@@ -39,7 +39,7 @@ prepare "endpoints.insertEndpoint" (integer, uuid, text, uuid, smallint, text, b
 -- endpoints.listEndpoints: kept as list-endpoints
 prepare "endpoints.listEndpoints" (integer[], text[], uuid[], integer[], bigint[]) as
   select q.number::int, found.*
-  from unnest((select $1::int[]), $2::text[], $3::uuid[], $4::int[], $5::bigint[])
+  from unnest((select $1::int[])::int[], $2::text[], $3::uuid[], $4::int[], $5::bigint[])
   with ordinality as q (client_key, kind, account_id, size, skipped, number)
   cross join lateral (
     with matching as materialized (

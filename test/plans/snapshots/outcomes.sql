@@ -9,9 +9,11 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
   with given as (
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[], $8::uuid[], $9::uuid[], $10::int[], $11::int[], $12::int[], $13::timestamptz[], $14::int[], $15::text[], $16::smallint[], $17::bytea[], $18::text[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[], $22::timestamptz[], $23::boolean[])
     as g (client_key, id, shard, epoch, endpoint_id, payment_id, sequence, attempt, run_attempt, at, duration_ms, outcome, status, excerpt, state, next_attempt_at, first_attempt_at, first_failed_at, deadline_at, supersedes)), held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l), mine as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), kept as (
     update pending_deliveries p set
     attempts = m.attempt, run_attempts = m.run_attempt,
@@ -55,48 +57,14 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
   select null, shard, epoch from (select g.shard, g.epoch
     from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   always
 --     Append
---       CTE held: LockRows
---         Merge Join with a join filter
---           Index Scan leases by leases_pkey
---           Sort on g_1.shard
---             Function Scan
---       CTE mine: Hash Join semi
---         Function Scan
---         Hash
---           CTE Scan held
---       CTE kept: Update pending_deliveries
---         Nested Loop
---           CTE Scan mine
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE ended: Delete pending_deliveries
---         Nested Loop
---           CTE Scan mine
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE attempted: Insert earlier_attempts
---         CTE Scan mine
---       CTE overtaken: Delete pending_deliveries
---         Nested Loop
---           CTE Scan mine
---           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, client_key)
---       CTE filed: Insert final_deliveries
---         Result
---           Append
---             CTE Scan ended
---             CTE Scan overtaken
---       CTE Scan kept
---       CTE Scan ended
---       Function Scan
---         SubPlan 8: CTE Scan held
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---     Append
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE mine: Hash Join semi
 --         Function Scan
 --         Hash
@@ -130,9 +98,11 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
   with given as (
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[], $8::int[], $9::float8[], $10::int[], $11::float8[])
     as g (client_key, id, shard, epoch, attempt, at_ms, duration_ms, deadline_ms)), held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l), mine as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
     delete from pending_deliveries p using mine m
     where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
@@ -149,33 +119,14 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
   select null, shard, epoch from (select g.shard, g.epoch
     from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   always
 --     Append
---       CTE held: LockRows
---         Merge Join with a join filter
---           Index Scan leases by leases_pkey
---           Sort on g_1.shard
---             Function Scan
---       CTE ended: Delete pending_deliveries
---         Nested Loop
---           Hash Join semi
---             Function Scan
---             Hash
---               CTE Scan held
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE filed: Insert final_deliveries
---         CTE Scan ended
---       CTE Scan ended
---       Function Scan
---         SubPlan 4: CTE Scan held
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---     Append
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
 --           Hash Join semi
@@ -194,9 +145,11 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
   with given as (
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[], $8::int[], $9::float8[], $10::int[], $11::float8[], $12::bytea[])
     as g (client_key, id, shard, epoch, attempt, at_ms, duration_ms, deadline_ms, excerpt)), held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l), mine as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
     delete from pending_deliveries p using mine m
     where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
@@ -213,33 +166,14 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
   select null, shard, epoch from (select g.shard, g.epoch
     from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
     where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   always
 --     Append
---       CTE held: LockRows
---         Merge Join with a join filter
---           Index Scan leases by leases_pkey
---           Sort on g_1.shard
---             Function Scan
---       CTE ended: Delete pending_deliveries
---         Nested Loop
---           Hash Join semi
---             Function Scan
---             Hash
---               CTE Scan held
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE filed: Insert final_deliveries
---         CTE Scan ended
---       CTE Scan ended
---       Function Scan
---         SubPlan 4: CTE Scan held
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---     Append
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE ended: Delete pending_deliveries
 --         Nested Loop
 --           Hash Join semi

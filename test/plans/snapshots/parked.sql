@@ -7,9 +7,11 @@
 -- parked.disableFailing: planned each time
 prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone, timestamp with time zone) as
   with held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l)
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l)
   update endpoints e set status = 'DISABLED', inactive_since = $4, changed_at = $4
   from endpoint_health h, held
   where h.client_key = e.client_key and h.endpoint_id = e.id and held.shard = e.shard
@@ -23,10 +25,11 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
   returning e.client_key, e.id as endpoint_id, e.shard;
 --   for values given: full, never analyzed
 --     Update endpoints
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
+--       CTE held: Nested Loop
+--         Sort on g.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop anti
 --         Nested Loop with a join filter
@@ -39,10 +42,11 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
 --           … 13 alike
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Update endpoints
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
+--       CTE held: Nested Loop
+--         Sort on g.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop anti
 --         Nested Loop with a join filter
@@ -57,10 +61,11 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
 --           … 5 alike
 --   for values given: full, analyzed when empty
 --     Update endpoints
---       CTE held: LockRows
---         Sort on l.shard
---           Nested Loop
---             Function Scan
+--       CTE held: Nested Loop
+--         Sort on g.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop anti
 --         Nested Loop with a join filter
@@ -126,32 +131,21 @@ prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smalli
   with given as (
     select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[])
     as g (client_key, id, shard, epoch)), held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l), mine as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held))
   update pending_deliveries p set next_attempt_at = null from mine m where p.client_key = any(array[m.client_key]) and p.id = m.id;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   always
 --     Update pending_deliveries
---       CTE held: LockRows
---         Merge Join with a join filter
---           Index Scan leases by leases_pkey
---           Sort on g_1.shard
---             Function Scan
---       Nested Loop
---         Hash Join semi
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
 --           Function Scan
---           Hash
---             CTE Scan held
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---     Update pending_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -174,7 +168,7 @@ prepare "parked.readParked" (smallint, integer, uuid, uuid, bigint) as
 -- parked.readParkedLanes: kept as read-parked-lanes, hot path
 prepare "parked.readParkedLanes" (smallint[]) as
   select s.shard, l.client_key, l.endpoint_id
-  from unnest($1::smallint[]) as s (shard) cross join lateral (
+  from unnest((select $1::smallint[])::smallint[]) as s (shard) cross join lateral (
     with recursive lane as (
       (select p.client_key, p.endpoint_id from pending_deliveries p
         where p.shard = s.shard and p.next_attempt_at is null
@@ -193,6 +187,7 @@ prepare "parked.readParkedLanes" (smallint[]) as
     and e.status = 'ACTIVE' and e.deleted_at is null limit 1) as active;
 --   for any values: empty, never analyzed
 --     Nested Loop
+--       InitPlan 1: Result
 --       Nested Loop
 --         Function Scan unnest
 --         CTE Scan lane
@@ -209,6 +204,7 @@ prepare "parked.readParkedLanes" (smallint[]) as
 --   for any values: empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Nested Loop
+--       InitPlan 1: Result
 --       Nested Loop
 --         Function Scan unnest
 --         CTE Scan lane

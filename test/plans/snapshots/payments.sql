@@ -18,16 +18,19 @@ prepare "payments.lockPayments" (uuid[]) as
 -- payments.raiseVersions: kept as raise-versions, hot path
 prepare "payments.raiseVersions" (integer[], uuid[], bigint[], timestamp with time zone) as
   update payments p set version = given.version, changed_at = $4
-  from unnest($1::int[], $2::uuid[], $3::bigint[]) as given (client_key, id, version)
+  from unnest((select $1::int[])::int[], $2::uuid[], $3::bigint[])
+  as given (client_key, id, version)
   where p.id = given.id and p.client_key = given.client_key;
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update payments
+--       InitPlan 1: Result
 --       Nested Loop
 --         Function Scan
 --         Index Scan payments by payments_pkey (id, client_key)
 --   for any values: empty, analyzed
 --     Update payments
+--       InitPlan 1: Result
 --       Hash Join
 --         Function Scan
 --         Hash
@@ -110,16 +113,19 @@ prepare "payments.readLatestPaymentText 3" (integer) as
 -- payments.readLocked: kept as read-locked-payments, hot path
 prepare "payments.readLocked" (uuid[]) as
   select client_key, id, account_id, sequence, version, text, document_hash
-  from payments where id = any($1::uuid[]);
+  from payments where id = any((select $1::uuid[])::uuid[]);
 --   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed when empty
 --     Bitmap Heap Scan payments
+--       InitPlan 1: Result
 --       Bitmap Index Scan payments by payments_pkey (id)
 --   for any values: empty, analyzed
 --     Index Scan payments by payments_newest (id)
+--       InitPlan 1: Result
 --   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Index Scan payments by payments_pkey (id)
+--       InitPlan 1: Result
 
 -- payments.readPayment: kept as read-payment
 prepare "payments.readPayment" (uuid, integer) as

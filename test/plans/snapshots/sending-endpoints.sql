@@ -58,7 +58,8 @@ prepare "sending-endpoints.readChangedEndpoints" (timestamp with time zone, uuid
 -- sending-endpoints.readSendingEndpoints: kept as read-sending-endpoints, hot path
 prepare "sending-endpoints.readSendingEndpoints" (integer[], uuid[]) as
   select e.* from (
-    select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)) as k
+    select distinct client_key, id
+    from unnest((select $1::int[])::int[], $2::uuid[]) as k (client_key, id)) as k
   cross join lateral (
     select client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
     previous_key_until, header_name, header_value from endpoints e
@@ -66,6 +67,7 @@ prepare "sending-endpoints.readSendingEndpoints" (integer[], uuid[]) as
 --   always
 --     Nested Loop
 --       Aggregate
+--         InitPlan 1: Result
 --         Function Scan
 --       Limit
 --         Index Scan endpoints by endpoints_by_id (id) filter (client_key)

@@ -9,9 +9,11 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
   with given as (
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[])
     as g (client_key, id, shard, epoch)), held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l), mine as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), owed as (
     select p.* from mine m cross join lateral (
       select p.client_key, p.id, p.endpoint_id from pending_deliveries p
@@ -31,11 +33,12 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $3 from ended;
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
---       CTE held: LockRows
---         Merge Join with a join filter
---           Index Scan leases by leases_pkey
---           Sort on g.shard
---             Function Scan
+--       CTE held: Nested Loop
+--         Sort on g.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE owed: Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -59,12 +62,12 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --       CTE Scan ended
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--       CTE held: Nested Loop
+--         Sort on g.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE owed: Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -80,11 +83,12 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --           LockRows
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 --       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
+--         Nested Loop
+--           Hash Join
 --             CTE Scan owed
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
---           CTE Scan active
+--             Hash
+--               CTE Scan active
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
 --       CTE Scan ended
 
 -- unattempted.postponeDeliveries: kept as postpone-deliveries, hot path
@@ -92,36 +96,25 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
   with given as (
     select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[], $7::timestamptz[])
     as g (client_key, id, shard, epoch, next_attempt_at)), held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l), mine as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held))
   update pending_deliveries p set next_attempt_at = m.next_attempt_at
   from mine m
   where p.client_key = any(array[m.client_key]) and p.id = m.id
   -- Not for the planner, which would take the index of what is due.
   and coalesce(p.next_attempt_at, '-infinity') > '-infinity';
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   always
 --     Update pending_deliveries
---       CTE held: LockRows
---         Merge Join with a join filter
---           Index Scan leases by leases_pkey
---           Sort on g_1.shard
---             Function Scan
---       Nested Loop
---         Hash Join semi
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
 --           Function Scan
---           Hash
---             CTE Scan held
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (next_attempt_at)
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---     Update pending_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -134,9 +127,11 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
   with given as (
     select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[])
     as g (client_key, id, shard, epoch)), held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l), mine as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held)), owed as (
     select p.* from mine m cross join lateral (
       select p.client_key, p.id, p.endpoint_id from pending_deliveries p
@@ -169,11 +164,12 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
---       CTE held: LockRows
---         Merge Join with a join filter
---           Index Scan leases by leases_pkey
---           Sort on g.shard
---             Function Scan
+--       CTE held: Nested Loop
+--         Sort on g.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE owed: Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -207,12 +203,12 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --       CTE Scan cancelled
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Insert final_deliveries
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--       CTE held: Nested Loop
+--         Sort on g.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE owed: Nested Loop
 --         Hash Join semi
 --           Function Scan
@@ -229,9 +225,10 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
 --       CTE settled: Nested Loop
 --         Sort on o.client_key, o.id
---           Nested Loop with a join filter
+--           Hash Join
 --             CTE Scan owed
---             CTE Scan inactive
+--             Hash
+--               CTE Scan inactive
 --         Subquery Scan
 --           LockRows
 --             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)

@@ -9,9 +9,11 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
   with given as (
     select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[], $7::int[], $8::timestamptz[], $9::int[], $10::bytea[])
     as g (client_key, id, shard, epoch, attempt, at, duration_ms, excerpt)), held as (
-    select l.shard, l.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    join leases l on l.shard = g.shard and l.epoch = g.epoch
-    order by l.shard for key share of l), mine as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held))
   insert into earlier_attempts
   (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
@@ -24,12 +26,12 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
   on conflict do nothing;
 --   for values given: full, never analyzed; full, analyzed when empty
 --     Insert earlier_attempts
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop semi with a join filter
 --         Function Scan
 --           SubPlan 2: Limit
@@ -40,12 +42,12 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --         CTE Scan held
 --   for values given: full, analyzed; full, analyzed but for what is owed
 --     Insert earlier_attempts
---       CTE held: LockRows
---         Sort on l.shard
---           Hash Join
---             Index Scan leases by leases_pkey
---             Hash
---               Function Scan
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
 --       Nested Loop semi with a join filter
 --         Function Scan
 --           SubPlan 2: Limit
