@@ -148,20 +148,28 @@ class Looker {
     const catalog = await readCatalog(pool)
     const client = await pool.connect()
     try {
+      const isFirst = this.version === 0
       this.version = await readVersion(client)
-      await prepareAll(client, this.explained)
+      await client.query(SETTINGS)
+      if (isFirst || this.version < 16) await prepareAll(client, this.explained)
+      // All at once: they travel together, and are answered in order.
+      const asked: Promise<unknown>[] = []
       for (const [index, statement] of this.explained.entries()) {
-        const { preparedAs, values, text, plans } = statement
-        await client.query(`set enable_seqscan = ${statement.isLifted ? 'on' : 'off'}`)
+        const explain = (values: StatePlan['values'], text: string, given?: unknown[]) =>
+          client.query(text, given).then(({ rows }) => {
+            const plan = toPlan(rows[0]['QUERY PLAN'], catalog)
+            statement.plans.push({ state, values, plan })
+          })
+        const { preparedAs, values, text, isLifted } = statement
+        asked.push(client.query(`set enable_seqscan = ${isLifted ? 'on' : 'off'}`))
         if (preparedAs !== null || values.length === 0) {
-          const { rows } = await client.query(this.#explainForAny(statement, index))
-          plans.push({ state, values: 'any', plan: toPlan(rows[0]['QUERY PLAN'], catalog) })
+          asked.push(explain('any', this.#explainForAny(statement, index)))
         }
         if (values.length > 0 && state.startsWith('full')) {
-          const { rows } = await client.query(`explain (format json) ${text}`, [...values])
-          plans.push({ state, values: 'given', plan: toPlan(rows[0]['QUERY PLAN'], catalog) })
+          asked.push(explain('given', `explain (format json) ${text}`, [...values]))
         }
       }
+      await Promise.all(asked)
     } finally {
       client.release(true)
     }
@@ -193,15 +201,14 @@ async function readVersion(client: PoolClient): Promise<number> {
   return Math.floor(Number(rows[0].server_version_num) / 10_000)
 }
 
+/** What differs from server to server and is none of the session's own settings. */
+const SETTINGS = `set plan_cache_mode = force_generic_plan; set effective_cache_size = '4GB';
+  set work_mem = '4MB'; set max_parallel_workers_per_gather = 0`
+
 const nameOf = (index: number) => `statement_${index}`
 
 /** Each statement under a name of its own; that also says what its parameters are. */
 async function prepareAll(client: PoolClient, statements: Explained[]): Promise<void> {
-  // What differs from server to server and is none of the session's own settings.
-  await client.query(
-    `set plan_cache_mode = force_generic_plan; set effective_cache_size = '4GB';
-     set work_mem = '4MB'; set max_parallel_workers_per_gather = 0`,
-  )
   await client.query(
     statements.map(({ text }, index) => `prepare ${nameOf(index)} as ${text}`).join(';\n'),
   )
