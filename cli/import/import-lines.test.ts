@@ -41,7 +41,9 @@ class Model extends Api {
   override async call(_method: string, _path: string, details: RawDetails = {}) {
     const fate = this.#fates.shift() ?? 'fine'
     if (fate === 'lost') throw new Crash()
-    if (fate === 'busy') throw new PaybellError('', { code: 'overloaded', status: 503 })
+    if (fate === 'busy') {
+      throw new PaybellError('', { code: 'overloaded', status: 503, retryAfterSeconds: 0 })
+    }
     const lines = Buffer.from(details.content as Uint8Array)
       .toString()
       .trim()
