@@ -17,7 +17,7 @@ export interface EngineSettings {
   policies: EngineOptions['policies']
   leases: LeasePolicy
   mode: 'sandbox' | 'production'
-  /** Attempts per second at one endpoint; null for as many as it carries. */
+  /** Attempts per second at one endpoint; null for as many as it bears. */
   ratePerSecond: number | null
   onDatabaseTime: EngineOptions['onDatabaseTime']
   /** What tests compress. */

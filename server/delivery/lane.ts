@@ -1,6 +1,7 @@
 // A lane is one endpoint's queue in memory, a strand one payment's updates in it, a flight one update of a
 // strand from when it takes a slot until its outcome is on disk. They refer to each other and share a file.
-// Which update of a strand may go is decided in core/strand. `Lanes` alone moves strands and flights.
+// Which update of a strand may go is decided in core/strand. `Lanes` alone moves
+// strands and flights, with its `LaneRoom`, which drops strands.
 //
 // A strand is always in one of these states:
 //

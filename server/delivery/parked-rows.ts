@@ -1,7 +1,8 @@
 // What a lane knows of its parked deliveries: rows without a due time, which wait in the database until the
 // lane has room. A refill reads one page of them, in order of their ids.
 //
-// The knowledge is always in one of these states. `Lanes` alone moves it, by the methods below.
+// The knowledge is always in one of these states. `Lanes` and its `LaneFeeder` alone move it, by the
+// methods below.
 //
 // - `none`: as far as this process knows, nothing is parked. Leaves by `note`, to `known`.
 // - `known`: rows are parked; the next refill reads those after the id `after`. Leaves by `beginRefill`, to

@@ -79,7 +79,7 @@ export class NatsSource {
     let isLost = false
     const held = await lock.take(() => {
       isLost = true
-      term?.end(new Error('the turn to consume was lost with its database connection'))
+      term?.end(new Error('the lock to consume was lost with its database connection'))
     })
     if (held === null) return false
     try {

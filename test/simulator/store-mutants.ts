@@ -100,8 +100,8 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     patches: [
       patch(
         'store/held-deliveries.ts',
-        'select l.shard, l.epoch from unnest(',
-        'select g.shard, g.epoch from unnest(',
+        'select l.shard, l.epoch from leases',
+        'select g.shard, g.epoch from leases',
       ),
       patch('store/held-deliveries.ts', ' and l.epoch = g.epoch\n', '\n'),
     ],
