@@ -54,7 +54,7 @@ export function sevenDays(seen: RunIndex): Violation[] {
 /** I4, the schedule: no retry earlier than its delay allows, nor much later when all is well. */
 export function schedule(seen: RunIndex): Violation[] {
   const { retryBaseMs, retryCapMs, jitter, clockErrorMs, breakerMsMax } = seen.run.limits
-  const { leaseMs, pollMs, attemptMsMax } = seen.run.limits
+  const { clocksApartMs, leaseMs, pollMs, attemptMsMax } = seen.run.limits
   const wrong: Violation[] = []
   for (const { attempts, delivery } of seen.runs) {
     for (const [index, next] of attempts.entries()) {
@@ -65,7 +65,8 @@ export function schedule(seen: RunIndex): Violation[] {
       const gapMs = next.atMs - before.atMs
       const end = delivery.deadlineAtMs ?? Number.POSITIVE_INFINITY
       const isLast = next.atMs >= end - seen.run.limits.closingMs
-      if (gapMs < delayMs * (1 - jitter) - clockErrorMs && !isLast) {
+      // Stored times are those of the sender's clock, which its next reading of the database's time may move.
+      if (gapMs < delayMs * (1 - jitter) - clocksApartMs && !isLast) {
         wrong.push(seen.of('I4', `attempt ${next.attempt} comes early`, delivery))
       }
       const asked = before.status === 429 || before.status === 503 ? 2 : 1
