@@ -46,7 +46,7 @@ export async function saveChangesAndFanOut(
   // A delivery's id takes its time from its event and its rest from the database's dice, because
   // only this statement knows how many there will be: a UUIDv7 like all others.
   // has_elders looks at the snapshot from before this statement: elders within this very call come
-  // earlier in the returned order, and the engine sees them first.
+  // earlier in the returned order, and the hand-off keeps account of them.
   const { rows } = await db.query<OwedRow>({
     name: 'save-changes-and-fan-out',
     text: `with given as materialized (
