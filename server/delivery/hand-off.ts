@@ -5,7 +5,6 @@ import type { HandedOff } from '../core/queued-delivery.ts'
 import type { DueReader } from './due-reader.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
-import { strandKey } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { Payloads } from './payloads.ts'
 import type { ReadWatch } from './read-watches.ts'
@@ -24,8 +23,6 @@ export class HandOff {
   readonly #parts: HandOffParts
   readonly #watch: ReadWatch
   readonly #beganAtMs: number
-  /** Strands of which an update was not taken into memory. */
-  readonly #left = new Set<string>()
 
   /** To be made before the transaction begins. */
   constructor(environment: EngineEnvironment, parts: HandOffParts) {
@@ -40,24 +37,8 @@ export class HandOff {
     this.#watch.end()
     const nowMs = this.#environment.clock.nowMs()
     let hasToRead = false
-    for (const delivery of deliveries) {
-      if (!this.#takeOne(delivery, nowMs)) hasToRead = true
-      if (this.#isLeft(delivery)) this.#left.add(nameOf(delivery))
-    }
+    for (const delivery of deliveries) if (!this.#takeOne(delivery, nowMs)) hasToRead = true
     return hasToRead
-  }
-
-  #isLeft(delivery: HandedOff): boolean {
-    const { lanes, shards } = this.#parts
-    if (!shards.holds(delivery.shard)) return false
-    const strand = lanes.directory.find(delivery.endpointId)?.strands.get(strandKey(delivery))
-    return strand === undefined || !strand.owed.includes(delivery)
-  }
-
-  /** An elder of the same transaction counts, too: `hasElders` knows only those from before it. */
-  #hasElders(delivery: HandedOff): boolean {
-    if (delivery.hasElders) return true
-    return delivery.sequence > 1 && this.#left.size > 0 && this.#left.has(nameOf(delivery))
   }
 
   /** False when the due reader has to find it at once. */
@@ -79,7 +60,7 @@ export class HandOff {
     }
     if (payload !== null) payloads.remember(delivery.eventId, payload)
     endpoints.expect(delivery.clientKey, delivery.endpointId)
-    if (lanes.add(delivery, this.#hasElders(delivery), nowMs)) return true
+    if (lanes.add(delivery, delivery.hasElders, nowMs)) return true
     reader.want(delivery)
     return false
   }
@@ -92,8 +73,4 @@ export class HandOff {
     const isOurs = this.#parts.shards.hasHeldSince(delivery.shard, this.#beganAtMs)
     return !isOurs || this.#watch.isOutdated(delivery)
   }
-}
-
-function nameOf(delivery: HandedOff): string {
-  return `${delivery.endpointId}/${strandKey(delivery)}`
 }

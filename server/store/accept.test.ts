@@ -99,6 +99,18 @@ test("a delivery has an id of its own: a UUIDv7 of its event's time", async () =
   }
 })
 
+test('regression: an update has the elders of its own call, which memory may have no room for', async () => {
+  const client = await storeClient(pool)
+  await storeEndpoint(pool, client.clientKey)
+  const paymentId = randomUUID()
+  const updates = [1, 2].map((sequence) => event(client, { paymentId, sequence }))
+  const handedOff = await saveEventsAndFanOut(pool, [...updates, event(client)], STORED_AT)
+  assert.deepEqual(
+    handedOff.map(({ hasElders }) => hasElders),
+    [false, true, false],
+  )
+})
+
 test('a later update has elders where an earlier one is still owed, and only there', async () => {
   const client = await storeClient(pool)
   const busy = await storeEndpoint(pool, client.clientKey)

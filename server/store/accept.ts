@@ -45,8 +45,7 @@ export async function saveChangesAndFanOut(
   const texts = textColumn(events, (event) => event.text)
   // A delivery's id takes its time from its event and its rest from the database's dice, because
   // only this statement knows how many there will be: a UUIDv7 like all others.
-  // has_elders looks at the snapshot from before this statement: elders within this very call come
-  // earlier in the returned order, and the hand-off keeps account of them.
+  // has_elders looks at the snapshot from before this statement: elders of the same call are added below.
   const { rows } = await db.query<OwedRow>({
     name: 'save-changes-and-fan-out',
     text: `with given as materialized (
@@ -113,6 +112,7 @@ export async function saveChangesAndFanOut(
     ],
   })
   const rowsByEvent = Map.groupBy(rows, (row) => row.event_id)
+  const laterEvents = findLaterEvents(events)
   return events.flatMap((event) =>
     (rowsByEvent.get(event.id) ?? []).map((row) => ({
       clientKey: event.clientKey,
@@ -130,7 +130,7 @@ export async function saveChangesAndFanOut(
       firstFailedAtMs: null,
       deadlineAtMs: null,
       isReplay: false,
-      hasElders: row.has_elders,
+      hasElders: row.has_elders || laterEvents.has(event.id),
       payload: {
         text: event.text,
         documentHash: event.documentHash,
@@ -138,4 +138,15 @@ export async function saveChangesAndFanOut(
       },
     })),
   )
+}
+
+/** The events, by id, that follow another one of their payment in the same call. */
+function findLaterEvents(events: readonly EventToSave[]): ReadonlySet<string> {
+  const payments = new Set<string>()
+  const later = new Set<string>()
+  for (const { id, paymentId, sequence } of events) {
+    if (sequence > 1 && payments.has(paymentId)) later.add(id)
+    payments.add(paymentId)
+  }
+  return later
 }

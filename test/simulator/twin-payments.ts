@@ -93,6 +93,7 @@ export class PaymentSession {
         const row = toPending(change, endpoint, this.#newDeliveryId(change.id, endpoint.id), atMs)
         owed.push(row)
         handedOff.push(toHandedOff(row, change, strands.has(strandOf(row))))
+        strands.add(strandOf(row))
       }
     }
     const payments = [...changes.filter(({ isLatest }) => isLatest).map(toPayment), ...raised]
