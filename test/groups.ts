@@ -1,4 +1,4 @@
-// Which test files run together, by what they need of the machine. Every file is in exactly one group
+// Which test files belong together, by what they need of the machine. Every file is in exactly one group
 // (test/house/groups.test.ts).
 
 import { globSync } from 'node:fs'
@@ -7,10 +7,8 @@ export interface Group {
   /** What its files have in common, for the reader of the output. */
   about: string
   patterns: readonly string[]
-  /** Of Node's test runner. */
-  args: readonly string[]
-  /** Groups that compute follow one another, and groups that wait run beside them. What must be alone comes
-   *  last; what is slow is run only by its name. */
+  /** Files that compute and files that wait share the machine. What must be alone comes last, a file at a time;
+   *  what is slow is run only by its name. */
   when: 'computing' | 'waiting' | 'alone' | 'slow'
 }
 
@@ -22,7 +20,7 @@ const SLOW = '**/*.slow.test.ts'
 
 export const GROUPS = {
   pure: {
-    about: 'rules and the engine, in one process',
+    about: 'rules and the engine',
     patterns: [
       'server/{config,core,delivery}/**/*.test.ts',
       'cli/**/*.test.ts',
@@ -30,19 +28,16 @@ export const GROUPS = {
       'sdk/src/**/*.test.ts',
       'test/house/**/*.test.ts',
     ],
-    args: ['--test-isolation=none'],
     when: 'computing',
   },
   simulator: {
     about: 'the engine on virtual time',
     patterns: ['test/simulator/**/*.test.ts'],
-    args: [],
     when: 'computing',
   },
   http: {
-    about: 'the interface, in one process',
+    about: 'the interface',
     patterns: ['server/http/**/*.test.ts'],
-    args: ['--test-isolation=none'],
     when: 'computing',
   },
   database: {
@@ -51,25 +46,21 @@ export const GROUPS = {
       'server/{store,operations,upkeep,telemetry,sandbox,embedded,sources}/**/*.test.ts',
       'test/{conformance,console,deploy,plans}/**/*.test.ts',
     ],
-    args: ['--test-concurrency=2'],
     when: 'computing',
   },
   waiting: {
     about: 'the whole service, which mostly waits',
     patterns: ['test/{e2e,docs,browser,chaos}/**/*.test.ts'],
-    args: ['--test-concurrency=4'],
     when: 'waiting',
   },
   chaos: {
     about: 'real processes, killed and stopped at random, with nothing beside them',
     patterns: [ALONE],
-    args: [],
     when: 'alone',
   },
   slow: {
     about: 'what is long by nature',
     patterns: [`{server,cli,test}/${SLOW}`, `sdk/src/${SLOW}`],
-    args: ['--test-concurrency=1', '--test-timeout=1800000'],
     when: 'slow',
   },
 } as const satisfies Record<string, Group>

@@ -1,8 +1,8 @@
-// What became of each group, as the terminal shows it: a dot for each test while they run, then a line for each
-// group, and what failed in full at the end, so that it needs no scrolling.
+// What became of each file and group, as the terminal shows it: a dot for each test while they run, then a line
+// for each group and the slowest files, and what failed in full at the end, so that it needs no scrolling.
 
 import { GROUPS, type GroupName } from './groups.ts'
-import type { TestNews } from './support/test-events.ts'
+import type { TestResult } from './worker-process.ts'
 
 export interface Outcome {
   name: GroupName
@@ -10,18 +10,36 @@ export interface Outcome {
   skips: string[]
   /** Each as it will be printed. */
   failures: string[]
+  /** Of all its files, which ran side by side. */
   seconds: number
+}
+
+export interface FileOutcome extends Outcome {
+  file: string
 }
 
 const DOTS_PER_LINE = 100
 let dots = 0
 
-export function note(outcome: Outcome, news: Exclude<TestNews, { kind: 'printed' }>): void {
+export function noteResult(outcome: Outcome, news: TestResult): void {
   if (news.kind === 'passed') outcome.passed++
   else if (news.kind === 'skipped') outcome.skips.push(`${news.name}: ${news.reason}`)
   else outcome.failures.push(`✖ ${news.name}\n  ${news.where}\n${indent(news.error)}`)
   process.stdout.write(news.kind === 'passed' ? '.' : news.kind === 'skipped' ? 's' : 'X')
   if (++dots % DOTS_PER_LINE === 0) process.stdout.write('\n')
+}
+
+export function addUp(files: readonly FileOutcome[]): Outcome[] {
+  const groups = new Map<GroupName, Outcome>()
+  for (const { name, passed, skips, failures, seconds } of files) {
+    const group = groups.get(name) ?? { name, passed: 0, skips: [], failures: [], seconds: 0 }
+    group.passed += passed
+    group.skips.push(...skips)
+    group.failures.push(...failures)
+    group.seconds += seconds
+    groups.set(name, group)
+  }
+  return [...groups.values()]
 }
 
 export function tell(outcomes: readonly Outcome[], seconds: number): void {

@@ -1,22 +1,25 @@
-// npm test. Test files run in groups, on one PostgreSQL with a migrated template: those that compute one after
-// another, those that wait beside them, then those that must be alone. `node test/run.ts [group …]` runs some
-// of them. A group that fails does not keep the others from running. A dot is a test that passed; failures
-// are printed in full at the end.
+// npm test. Test files run in a few processes, on one PostgreSQL with a migrated template: those that compute
+// and those that wait side by side, then those that must be alone. `node test/run.ts [group …]` runs some of
+// them. A file that fails does not keep the others from running. A dot is a test that passed; failures are
+// printed in full at the end.
 
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
 import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
-import { note, type Outcome, tell } from './outcomes.ts'
+import { addUp, type FileOutcome, noteResult, tell } from './outcomes.ts'
 import { makeCluster } from './support/made-cluster.ts'
-import type { TestNews } from './support/test-events.ts'
 import { makeTemplate, startTestServer } from './support/test-server.ts'
+import { WorkerProcess } from './worker-process.ts'
 
-const REPORTER = fileURLToPath(new URL('support/test-events.ts', import.meta.url))
+/** How long no test may end before its process is ended. */
+const TEST_MS_MAX = 120_000
+const SLOW_TEST_MS_MAX = 1_800_000
+
+/** Files that wait leave the processors to those that compute. */
+const WORKERS = { computing: 2, waiting: 3 }
 
 const asked = process.argv.slice(2) as GroupName[]
 for (const name of asked) {
@@ -33,16 +36,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const startedAt = performance.now()
 const cleanUps: (() => Promise<unknown>)[] = []
-const outcomes: Outcome[] = []
+const outcomes: FileOutcome[] = []
 try {
   await setUp()
-  await Promise.all([runGroups('computing'), runGroups('waiting')])
-  await runGroups('alone')
-  await runGroups('slow')
+  await runSideBySide()
+  for (const next of filesWhen('alone')) await runAlone(next, TEST_MS_MAX)
+  for (const next of filesWhen('slow')) await runAlone(next, SLOW_TEST_MS_MAX)
 } finally {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 }
-tell(outcomes, (performance.now() - startedAt) / 1_000)
+tell(addUp(outcomes), (performance.now() - startedAt) / 1_000)
 const isGood = outcomes.every(({ failures }) => failures.length === 0)
 process.exitCode = isGood && !ended.signal.aborted ? 0 : 1
 
@@ -81,40 +84,64 @@ async function openCluster(): Promise<void> {
   cleanUps.push(await makeCluster())
 }
 
-async function runGroups(when: Group['when']): Promise<void> {
-  for (const name of names) {
-    if (ended.signal.aborted) return
-    if (whenOf(name) === when) outcomes.push(await runGroup(name))
-  }
+interface NamedFile {
+  name: GroupName
+  file: string
 }
 
-async function runGroup(name: GroupName): Promise<Outcome> {
-  const outcome: Outcome = { name, passed: 0, skips: [], failures: [], seconds: 0 }
+function filesWhen(when: Group['when']): NamedFile[] {
+  return names
+    .filter((name) => whenOf(name) === when)
+    .flatMap((name) => filesOf(name).map((file) => ({ name, file })))
+}
+
+/** Workers that run out of files of their own kind help the others. */
+async function runSideBySide(): Promise<void> {
+  const computing = filesWhen('computing')
+  const waiting = filesWhen('waiting')
+  const workers: Promise<void>[] = []
+  for (let i = 0; i < WORKERS.computing; i++) {
+    workers.push(work(() => computing.shift() ?? waiting.shift()))
+  }
+  for (let i = 0; i < WORKERS.waiting; i++) {
+    workers.push(work(() => waiting.shift() ?? computing.shift()))
+  }
+  await Promise.all(workers)
+}
+
+async function work(take: () => NamedFile | undefined): Promise<void> {
+  let worker: WorkerProcess | undefined
+  for (let next = take(); next && !ended.signal.aborted; next = take()) {
+    if (!worker || worker.hasEnded) worker = startWorker()
+    await runFile(worker, next, TEST_MS_MAX)
+  }
+  if (worker) await endWorker(worker)
+}
+
+async function runAlone(next: NamedFile, testMsMax: number): Promise<void> {
+  if (ended.signal.aborted) return
+  const worker = startWorker()
+  await runFile(worker, next, testMsMax)
+  await endWorker(worker)
+}
+
+function startWorker(): WorkerProcess {
+  const worker = new WorkerProcess()
+  ended.signal.addEventListener('abort', () => worker.kill(), { once: true })
+  return worker
+}
+
+async function runFile(worker: WorkerProcess, next: NamedFile, testMsMax: number): Promise<void> {
+  const outcome: FileOutcome = { ...next, passed: 0, skips: [], failures: [], seconds: 0 }
+  outcomes.push(outcome)
   const begunAt = performance.now()
-  const files = filesOf(name)
-  const args = ['--test', '--test-timeout=120000', `--test-reporter=${REPORTER}`]
-  const child = spawn(process.execPath, [...args, ...GROUPS[name].args, ...files], {
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  })
-  ended.signal.addEventListener('abort', () => child.kill('SIGTERM'))
-  /** What files printed, shown when something of the group failed. */
-  const printed = new Map<string, string>()
-  const print = (file: string, text: string) => printed.set(file, (printed.get(file) ?? '') + text)
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => print(name, text))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => print(name, text))
-  child.on('message', (news: TestNews) => {
-    if (news.kind === 'printed') print(news.file, news.text)
-    else note(outcome, news)
-  })
-  const code = await new Promise<number | string>((resolve) => {
-    child.once('close', (code, signal) => resolve(code ?? signal ?? 1))
-  })
-  if (code !== 0 && outcome.failures.length === 0) {
-    outcome.failures.push(`the runner of ${name} ended with ${code}`)
-  }
-  if (outcome.failures.length > 0) {
-    for (const [file, text] of printed) outcome.failures.push(`${file} printed:\n${text}`)
-  }
+  const printed = await worker.run(next.file, testMsMax, (result) => noteResult(outcome, result))
   outcome.seconds = (performance.now() - begunAt) / 1_000
-  return outcome
+  if (outcome.failures.length > 0 && printed)
+    outcome.failures.push(`${next.file} printed:\n${printed}`)
+}
+
+async function endWorker(worker: WorkerProcess): Promise<void> {
+  const last = outcomes.at(-1)
+  await worker.end((result) => last && noteResult(last, result))
 }

@@ -180,7 +180,7 @@ class EmbeddedServer implements EmbeddedDatabase {
     try {
       const { rows } = await client.query('show server_version')
       this.version = rows[0].server_version
-      const faults = this.#options.unsafeFsyncOffForTests ? [] : await findDurabilityFaults(client)
+      const faults = this.#options.unsafeThrowAwayForTests ? [] : await findDurabilityFaults(client)
       if (faults.length > 0) throw new Error(`The embedded database: ${faults.join('; ')}`)
     } finally {
       await client.end()

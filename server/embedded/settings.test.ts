@@ -20,7 +20,7 @@ test('durability is on whatever postgresql.conf says, unless a test says the lon
   for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
     assert.ok(usual.includes(`${name}=on`), name)
   }
-  const unsafe = serverArguments({ unsafeFsyncOffForTests: true }, socket, GIGABYTE)
+  const unsafe = serverArguments({ unsafeThrowAwayForTests: true }, socket, GIGABYTE)
   assert.ok(unsafe.includes('fsync=off') && unsafe.includes('full_page_writes=off'))
   assert.ok(unsafe.includes('synchronous_commit=on'))
 })

@@ -11,8 +11,9 @@ export interface ServerSettings {
   sharedBuffersMb?: number | undefined
   /** Default: 50. */
   maxConnections?: number | undefined
-  /** For throw-away test clusters only: a power cut then destroys the cluster. */
-  unsafeFsyncOffForTests?: boolean | undefined
+  /** For throw-away test clusters only: nothing waits for the disk, so that a power cut destroys the cluster,
+   *  and nothing is vacuumed. */
+  unsafeThrowAwayForTests?: boolean | undefined
 }
 
 const SUPERUSER = 'paybell'
@@ -49,9 +50,10 @@ export function serverArguments(
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',
     // Set explicitly, so that an edited postgresql.conf cannot switch them off.
-    fsync: settings.unsafeFsyncOffForTests ? 'off' : 'on',
-    full_page_writes: settings.unsafeFsyncOffForTests ? 'off' : 'on',
+    fsync: settings.unsafeThrowAwayForTests ? 'off' : 'on',
+    full_page_writes: settings.unsafeThrowAwayForTests ? 'off' : 'on',
     synchronous_commit: 'on',
+    ...(settings.unsafeThrowAwayForTests ? { autovacuum: 'off' } : {}),
   }
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }

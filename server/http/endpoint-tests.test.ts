@@ -96,13 +96,15 @@ test('a paused endpoint can be tried out', async () => {
 test('an endpoint is tried twenty times in a row, then once a second; another one is not held up', async () => {
   const id = await register(paybell.caller, receiver.url('/often'))
   const free = await register(paybell.caller, receiver.url('/seldom'))
+  const startedAt = performance.now()
   const refused = await until('refused', async () => {
     const answer = await paybell.caller.call('POST', `/v1/webhooks/${id}/test`)
     return answer.status === 429 && answer
   })
   assert.equal(refused.headers.get('retry-after'), '1')
   const sent = receiver.received.filter(({ path }) => path === '/often').length
-  assert.ok(sent >= 20 && sent <= 22, `${sent}`)
+  const seconds = Math.ceil((performance.now() - startedAt) / 1_000)
+  assert.ok(sent >= 20 && sent <= 20 + seconds, `${sent} in ${seconds} s`)
   assert.equal((await send(`/v1/webhooks/${free}`)).delivered, true)
 })
 

@@ -112,12 +112,16 @@ test('names and roles are checked, all at once', async (t) => {
 
 test('there are at most 100 live keys, also when asked for at once', async (t) => {
   const server = await serveHttp(t, (await cloneDatabase()).pool)
-  const codes = await Promise.all(
-    Array.from({ length: LIVE_KEYS_MAX + 5 }, async (_, index) => {
-      const answer = await ask(server, 'POST', PATH, { name: `key ${index}`, role: 'viewer' })
-      return answer.statusCode
-    }),
-  )
+  let asked = 0
+  const add = async () => {
+    const name = `key ${asked++}`
+    return (await ask(server, 'POST', PATH, { name, role: 'viewer' })).statusCode
+  }
+  const codes: number[] = []
+  // As many at once as one after another are added before a busy machine makes the last of them give up.
+  while (codes.length < LIVE_KEYS_MAX + 5) {
+    codes.push(...(await Promise.all(Array.from({ length: 21 }, add))))
+  }
   assert.equal(codes.filter((code) => code === 201).length, LIVE_KEYS_MAX)
   assertProblem(
     await ask(server, 'POST', PATH, { name: 'more', role: 'viewer' }),

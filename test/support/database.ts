@@ -19,9 +19,13 @@ let serverUrl: Promise<string> | undefined
 const cleanUps: (() => Promise<void>)[] = []
 
 // Registered while the file is loaded: inside a test it would run when that test ends.
-after(async () => {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
-})
+after(endDatabases)
+
+/** Where several files share a process, this is loaded with the first alone: test/worker.ts calls it after
+ *  each. */
+export async function endDatabases(): Promise<void> {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
+}
 
 /** The server that `npm test` has started, or one for this file alone when it is run by itself. */
 export function testServerUrl(): Promise<string> {

@@ -10,36 +10,40 @@ export type TestNews =
   | { kind: 'passed' }
   | { kind: 'skipped'; name: string; reason: string }
   | { kind: 'failed'; name: string; where: string; error: string }
-  | { kind: 'printed'; file: string; text: string }
+  /** All its tests have ended, and what they said has been reported. */
+  | { kind: 'file' }
+
+/** test/worker.ts has one test around all files, and in it one around each file. */
+const NESTING_OF_FILES = 1
 
 export default new Transform({
   writableObjectMode: true,
   transform(event: TestEvent, _encoding, done) {
-    const news = toNews(event)
-    if (news) process.send?.(news)
+    for (const news of toNews(event)) process.send?.(news)
     done()
   },
 })
 
-function toNews(event: TestEvent): TestNews | null {
-  switch (event.type) {
-    case 'test:pass': {
-      const { details, name, skip } = event.data
-      if (skip !== undefined && skip !== false) return { kind: 'skipped', name, reason: `${skip}` }
-      return details.type === 'suite' ? null : { kind: 'passed' }
-    }
-    case 'test:fail': {
-      const { details, name, file, line } = event.data
-      const { error } = details
-      // A suite fails with its tests, which are reported themselves.
-      if ('failureType' in error && error.failureType === 'subtestsFailed') return null
-      const where = file === undefined ? '' : `${relative('.', file)}:${line ?? 1}`
-      return { kind: 'failed', name, where, error: inspect(error.cause ?? error) }
-    }
-    case 'test:stdout':
-    case 'test:stderr':
-      return { kind: 'printed', file: relative('.', event.data.file), text: event.data.message }
-    default:
-      return null
-  }
+function toNews(event: TestEvent): TestNews[] {
+  if (event.type !== 'test:pass' && event.type !== 'test:fail') return []
+  const { nesting } = event.data
+  const news = event.type === 'test:pass' ? passNews(event.data) : failNews(event.data)
+  if (nesting > NESTING_OF_FILES) return news
+  const failures = news.filter(({ kind }) => kind === 'failed')
+  return nesting === NESTING_OF_FILES ? [...failures, { kind: 'file' }] : failures
+}
+
+type Pass = Extract<TestEvent, { type: 'test:pass' }>['data']
+type Fail = Extract<TestEvent, { type: 'test:fail' }>['data']
+
+function passNews({ details, name, skip }: Pass): TestNews[] {
+  if (skip !== undefined && skip !== false) return [{ kind: 'skipped', name, reason: `${skip}` }]
+  return details.type === 'suite' ? [] : [{ kind: 'passed' }]
+}
+
+function failNews({ details: { error }, name, file, line }: Fail): TestNews[] {
+  // A suite fails with its tests, which are reported themselves.
+  if ('failureType' in error && error.failureType === 'subtestsFailed') return []
+  const where = file === undefined ? '' : `${relative('.', file)}:${line ?? 1}`
+  return [{ kind: 'failed', name, where, error: inspect(error.cause ?? error) }]
 }

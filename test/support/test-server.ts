@@ -23,11 +23,12 @@ export async function startTestServer(): Promise<TestServer> {
     dataDir,
     log: () => {},
     ephemeral: true,
-    unsafeFsyncOffForTests: true,
+    unsafeThrowAwayForTests: true,
     // Files that share a process keep their pools until the last of them has ended.
     maxConnections: 500,
     sharedBuffersMb: 128,
   })
+  await onServer(database.url, makeLoginsCheap)
   await makeTemplate(database.url)
   return {
     url: database.url,
@@ -36,6 +37,13 @@ export async function startTestServer(): Promise<TestServer> {
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** The tests log in some thousand times: a password is usually hashed 4,096 times at each. */
+async function makeLoginsCheap(client: pg.Client): Promise<void> {
+  const { user, password } = client
+  await client.query('set scram_iterations = 1')
+  await client.query(`alter role ${user} password ${pg.escapeLiteral(password ?? '')}`)
 }
 
 export async function makeTemplate(serverUrl: string): Promise<void> {

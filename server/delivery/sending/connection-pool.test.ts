@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { limitOf } from '../../../test/support/busy-machine.ts'
 import {
   answering,
   OK,
@@ -67,7 +68,7 @@ test('no origin gets more sockets than its share; the rest wait and are answered
 
 test('a request that waits for a socket past its deadline is a timeout, and is never sent', async (t) => {
   const { receiver, held } = await startHolding(t)
-  const client = startClient(t, { connectionsPerOrigin: 1, deadlineMs: 200 })
+  const client = startClient(t, { connectionsPerOrigin: 1, deadlineMs: limitOf(200) })
   const results = await Promise.all([sendTo(client, receiver), sendTo(client, receiver)])
   for (const { outcome } of results) {
     assert.deepEqual(outcome, { kind: 'unreachable', reason: 'timeout' })

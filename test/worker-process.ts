@@ -1,0 +1,90 @@
+// A process that runs test files (test/worker.ts), seen from the process that hands them out.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { limitOf } from './support/busy-machine.ts'
+import type { TestNews } from './support/test-events.ts'
+import type { FileToRun } from './worker.ts'
+
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
+const REPORTER = fileURLToPath(new URL('support/test-events.ts', import.meta.url))
+
+export type TestResult = Exclude<TestNews, { kind: 'file' }>
+
+export class WorkerProcess {
+  readonly #child: ChildProcess
+  readonly #closed: Promise<string>
+  #onResult: (result: TestResult) => void = () => {}
+  #onFileEnd: () => void = () => {}
+  #printed = ''
+  hasEnded = false
+
+  constructor() {
+    const args = ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`]
+    this.#child = spawn(process.execPath, [...args, WORKER], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#printed += text
+      })
+    }
+    this.#child.on('message', (news: TestNews) => {
+      if (news.kind === 'file') this.#onFileEnd()
+      else this.#onResult(news)
+    })
+    this.#closed = new Promise((resolve) => {
+      this.#child.once('close', (code, signal) => {
+        this.hasEnded = true
+        resolve(`the process of this file ended with ${code ?? signal}`)
+      })
+    })
+  }
+
+  /**
+   * Resolves with what the file printed, when all its tests have ended. Node's own limit would hold for the
+   * file as a whole, so this one stands here: the longest that no test ends.
+   */
+  async run(
+    file: string,
+    testMsMax: number,
+    onResult: (result: TestResult) => void,
+  ): Promise<string> {
+    this.#printed = ''
+    const stall = () => {
+      if (performance.now() - lastNewsAt < limitOf(testMsMax)) return
+      this.#printed += `\nno test ended for ${limitOf(testMsMax) / 1_000} s`
+      this.#child.kill('SIGKILL')
+    }
+    const watch = setInterval(stall, 1_000)
+    let lastNewsAt = performance.now()
+    this.#onResult = (result) => {
+      lastNewsAt = performance.now()
+      onResult(result)
+    }
+    const fileEnd = new Promise<null>((resolve) => {
+      this.#onFileEnd = () => resolve(null)
+    })
+    this.#send({ file })
+    const failure = await Promise.race([fileEnd, this.#closed])
+    clearInterval(watch)
+    if (failure !== null) onResult({ kind: 'failed', name: file, where: '', error: failure })
+    return this.#printed
+  }
+
+  /** Failures of what runs outside of any file, such as a last clean-up, are still reported. */
+  async end(onResult: (result: TestResult) => void): Promise<void> {
+    if (this.hasEnded) return
+    this.#onResult = onResult
+    this.#send({ file: null })
+    await this.#closed
+  }
+
+  kill(): void {
+    this.#child.kill('SIGTERM')
+  }
+
+  #send(message: FileToRun): void {
+    if (this.#child.connected) this.#child.send(message)
+  }
+}

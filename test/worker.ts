@@ -1,0 +1,30 @@
+// Runs test files one after another in one process, as test/run.ts hands them out: a process for each file
+// would load the whole service again, which takes longer than most files do. Each file is a test, so that
+// what it starts ends with it, before the next file is loaded.
+
+import { resolve } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { endDatabases } from './support/database.ts'
+
+/** What a worker is sent. Null: there are no more files. */
+export interface FileToRun {
+  file: string | null
+}
+
+test('files', async (t) => {
+  for (let file = await nextFile(); file !== null; file = await nextFile()) {
+    const { href } = pathToFileURL(resolve(file))
+    await t.test(file, async () => {
+      await import(href)
+      after(endDatabases)
+    })
+  }
+  process.disconnect()
+})
+
+function nextFile(): Promise<string | null> {
+  return new Promise((resolve) => {
+    process.once('message', ({ file }: FileToRun) => resolve(file))
+  })
+}
