@@ -95,10 +95,12 @@ function orNull<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
 }
 
+export const StatusWriteSchema = Type.Object({ ...Status.properties, reason: orNull(OptionalText) })
+
 /** As a write may have it: optional members may be null, and some the service sets itself. */
 const writeProperties = {
   ...properties,
-  status: orNull(Type.Object({ ...Status.properties, reason: orNull(OptionalText) })),
+  status: orNull(StatusWriteSchema),
   complete: orNull(Type.Boolean({ description: 'Derived from the state, whatever is said here.' })),
   createdAt: orNull(Instant),
   completedAt: orNull(Instant),

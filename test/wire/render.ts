@@ -2,6 +2,7 @@
 // that of the schemas. Knows only the keywords that the interface uses; another one is an error.
 
 import type { TSchema } from 'typebox'
+import { STATES_PATTERN } from '../../server/http/delivery-schema.ts'
 import type { Shape } from './shapes.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -41,6 +42,9 @@ export class Renderer {
     if (schema.title === 'Item') return 'Item'
     if (Array.isArray(schema.enum)) return schema.enum.map(literal).join(' | ')
     if (schema.const !== undefined) return literal(schema.const)
+    if (shape.isRequest && isStates(schema)) return 'DeliveryState | readonly DeliveryState[]'
+    // A query or a body is written with what a Date says of itself.
+    if (shape.isRequest && schema.format === 'date-time') return 'string | Date'
     if (Array.isArray(schema.anyOf)) {
       return schema.anyOf.map((one) => this.#type(one, indent, shape)).join(' | ')
     }
@@ -117,7 +121,14 @@ function literal(value: unknown): string {
   return value === null ? 'null' : `'${value}'`
 }
 
-function commentOf({ description }: Schema, indent: string): string {
+/** One state, or several: callers need not join them. */
+function isStates({ published }: Schema): boolean {
+  return (published as { pattern?: string } | undefined)?.pattern === STATES_PATTERN
+}
+
+function commentOf(schema: Schema, indent: string): string {
+  // What may be null instead is described inside.
+  const { description } = { ...(schema.anyOf as Schema[] | undefined)?.[0], ...schema }
   if (typeof description !== 'string') return ''
   const room = LINE_CHARACTERS_MAX - indent.length - 3
   if (description.length + 4 <= room) return `${indent}/** ${description} */\n`

@@ -8,6 +8,7 @@ import {
   DeliveryDetailSchema,
   DeliverySchema,
   OperatorDeliveryDetailSchema,
+  OperatorDeliveryListQuery,
   OperatorDeliverySchema,
   SentRequestSchema,
   SignatureInputsSchema,
@@ -19,10 +20,12 @@ import { PageOf } from '../../server/http/page.ts'
 import {
   DocumentSchema,
   DocumentWithFile,
+  LineWriteSchema,
   MoneySchema,
   PaymentSchema,
   PaymentStateSchema,
   PurposeSchema,
+  StatusWriteSchema,
 } from '../../server/http/payment-schema.ts'
 import { Session } from '../../server/http/routes/console.ts'
 import {
@@ -31,7 +34,7 @@ import {
 } from '../../server/http/routes/delivery-actions.ts'
 import { FeedPage } from '../../server/http/routes/events.ts'
 import { withHealth } from '../../server/http/routes/one-endpoint.ts'
-import { AuditItem } from '../../server/http/routes/operator-audit.ts'
+import { AuditItem, AuditListQuery } from '../../server/http/routes/operator-audit.ts'
 import {
   AccountItem,
   ClientItem,
@@ -39,16 +42,19 @@ import {
   NewClient,
   NewSecret,
 } from '../../server/http/routes/operator-clients.ts'
-import { JobSchema } from '../../server/http/routes/operator-delivery-actions.ts'
+import { Filter, JobSchema } from '../../server/http/routes/operator-delivery-actions.ts'
 import {
+  EndpointListQuery,
   Hour,
   Item,
   ItemWithHealth,
   KindSchema,
 } from '../../server/http/routes/operator-endpoints.ts'
 import { KeyItem, NewKey, RoleSchema } from '../../server/http/routes/operator-keys.ts'
+import { ErasedSchema } from '../../server/http/routes/operator-payment-erasure.ts'
 import {
   EventWithDeliveriesItem,
+  ListQuery,
   OperatorPayment,
 } from '../../server/http/routes/operator-payment-views.ts'
 import { LineSchema, WrittenSchema } from '../../server/http/routes/operator-payments.ts'
@@ -124,7 +130,7 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'Problem', schema: ProblemSchema },
 ]
 
-/** What the operator and the console send and get. */
+/** What the operator and those who feed payments in send and get: the SDK exports these as well. */
 export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'Role', schema: RoleSchema },
   { name: 'Account', schema: AccountItem },
@@ -135,12 +141,19 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'OperatorKey', schema: KeyItem },
   { name: 'NewOperatorKey', schema: NewKey },
   { name: 'AuditItem', schema: AuditItem },
+  { name: 'AuditQuery', schema: AuditListQuery, isRequest: true },
   { name: 'Setting', schema: Setting },
   { name: 'DocumentWithFile', schema: DocumentWithFile },
+  { name: 'PaymentStatusWrite', schema: StatusWriteSchema, isRequest: true },
+  { name: 'PaymentLine', schema: LineWriteSchema, isRequest: true },
   { name: 'WrittenPayment', schema: WrittenSchema },
   { name: 'WrittenLine', schema: LineSchema },
+  { name: 'OperatorPaymentQuery', schema: ListQuery, isRequest: true },
   { name: 'OperatorPayment', schema: OperatorPayment, base: 'Payment' },
   { name: 'OperatorPaymentEvent', schema: EventWithDeliveriesItem, base: 'PaymentEvent' },
+  { name: 'ErasedPayment', schema: ErasedSchema },
+  { name: 'OperatorDeliveryQuery', schema: OperatorDeliveryListQuery, isRequest: true },
+  { name: 'DeliveryFilter', schema: Filter, isRequest: true },
   { name: 'OperatorDelivery', schema: OperatorDeliverySchema, base: 'Delivery' },
   { name: 'SentRequest', schema: SentRequestSchema },
   { name: 'SignatureInputs', schema: SignatureInputsSchema },
@@ -152,6 +165,7 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'Job', schema: JobSchema },
   { name: 'EndpointKind', schema: KindSchema },
   { name: 'EndpointHour', schema: Hour },
+  { name: 'OperatorEndpointQuery', schema: EndpointListQuery, isRequest: true },
   { name: 'OperatorEndpoint', schema: Item, base: 'Endpoint' },
   { name: 'OperatorEndpointDetail', schema: ItemWithHealth, base: 'OperatorEndpoint' },
   { name: 'StatsPeriod', schema: PeriodSchema },
@@ -160,6 +174,10 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'Stats', schema: StatsSchema },
   { name: 'AcceptedEvent', schema: AcceptedEventSchema },
   { name: 'AttemptedEvent', schema: AttemptedEventSchema },
+]
+
+/** What only the console sends and gets. */
+export const CONSOLE_SHAPES: readonly Shape[] = [
   { name: 'Session', schema: Session },
   { name: 'SandboxReceiver', schema: View },
 ]

@@ -33,6 +33,15 @@ export const AuditItem = Type.Object(
 
 const Word = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
 
+export const AuditListQuery = Type.Object({
+  ...CursorQuery,
+  actor: Type.Optional(Word),
+  action: Type.Optional(Word),
+  object: Type.Optional(Word),
+  from: Type.Optional(Instant),
+  to: Type.Optional(Instant),
+})
+
 export function operatorAuditRoutes(deps: Deps): Routes {
   return (app) => {
     app.route({
@@ -44,14 +53,7 @@ export function operatorAuditRoutes(deps: Deps): Routes {
         summary: 'See who did what, newest first',
         description:
           'Every call that changed something leaves exactly one row; calls that failed, and dry runs, leave none. `from` is included, `to` is not.',
-        querystring: Type.Object({
-          ...CursorQuery,
-          actor: Type.Optional(Word),
-          action: Type.Optional(Word),
-          object: Type.Optional(Word),
-          from: Type.Optional(Instant),
-          to: Type.Optional(Instant),
-        }),
+        querystring: AuditListQuery,
         response: {
           200: Type.Object({
             items: Type.Array(AuditItem),

@@ -20,7 +20,7 @@ import type { Routes } from '../typed.ts'
 import { ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
 
 /** Refuses unknown members: ignoring a misspelt filter would act on everything. */
-const Filter = Type.Object(
+export const Filter = Type.Object(
   {
     clientId: Type.Optional(Uuid),
     accountId: Type.Optional(Uuid),

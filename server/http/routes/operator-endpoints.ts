@@ -58,6 +58,15 @@ const StatusChange = Type.Object(
   { examples: [{ status: 'PAUSED' }] },
 )
 
+export const EndpointListQuery = Type.Object({
+  ...PageQuery.properties,
+  clientId: Type.Optional(Uuid),
+  accountId: Type.Optional(Uuid),
+  kind: Type.Optional(Type.Enum([...KINDS])),
+  status: Type.Optional(Type.Enum([...ENDPOINT_STATUSES])),
+  failing: Type.Optional(Type.Boolean({ description: 'Whether its last attempts have failed.' })),
+})
+
 const tags = ['Operator']
 
 export function operatorEndpointRoutes(deps: Deps): Routes {
@@ -71,16 +80,7 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
         tags,
         summary: 'List endpoints with their health',
         description: '`health.pending` counts up to 10,000 here, and exactly on a single endpoint.',
-        querystring: Type.Object({
-          ...PageQuery.properties,
-          clientId: Type.Optional(Uuid),
-          accountId: Type.Optional(Uuid),
-          kind: Type.Optional(Type.Enum([...KINDS])),
-          status: Type.Optional(Type.Enum([...ENDPOINT_STATUSES])),
-          failing: Type.Optional(
-            Type.Boolean({ description: 'Whether its last attempts have failed.' }),
-          ),
-        }),
+        querystring: EndpointListQuery,
         response: {
           200: PageOf(ItemWithHealth),
           ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),

@@ -8,7 +8,7 @@ import { Instant, Uuid } from '../scalars.ts'
 import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
-const ErasedSchema = Type.Object(
+export const ErasedSchema = Type.Object(
   {
     id: Uuid,
     erasedAt: Instant,

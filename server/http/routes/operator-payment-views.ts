@@ -26,7 +26,7 @@ import { invalidQuery } from '../validation.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const tags = ['Payments in']
 
-const ListQuery = Type.Object({
+export const ListQuery = Type.Object({
   ...CursorQuery,
   clientId: Type.Optional(Uuid),
   accountId: Type.Optional(Uuid),

@@ -1,0 +1,453 @@
+// What the operator's interface and the ways in take and send, as callers import it.
+// Long because it lists every shape and is written by a script.
+// Written by `npm run wire` from the schemas of server/http; a test compares them.
+
+import type { Money } from './payment-parts.ts'
+import type {
+  Circuit,
+  Delivery,
+  DeliveryAttempt,
+  DeliveryState,
+  Endpoint,
+  EndpointHealth,
+  EndpointStatus,
+  EventKind,
+  Payment,
+  PaymentEvent,
+  PaymentState,
+  Problem,
+  PurposeOfPayment,
+} from './types.ts'
+
+/**
+ * `admin` may do everything, `ingest` only write payments, `viewer` only read, and reads
+ * everything.
+ */
+export type Role = 'admin' | 'ingest' | 'viewer'
+
+export interface Account {
+  id: string
+  name: string
+}
+
+export interface ClientItem {
+  clientId: string
+  name: string
+  status: 'ACTIVE' | 'DISABLED'
+  createdAt: string
+}
+
+export interface ClientWithSecrets extends ClientItem {
+  secrets: {
+    secretId: string
+    createdAt: string
+  }[]
+}
+
+export interface NewClient {
+  clientId: string
+  /** Shown now and never again. */
+  clientSecret: string
+  name: string
+}
+
+export interface NewSecret {
+  secretId: string
+  /** Shown now and never again. */
+  clientSecret: string
+}
+
+export interface OperatorKey {
+  id: string
+  name: string
+  /**
+   * `admin` may do everything, `ingest` only write payments, `viewer` only read, and reads
+   * everything.
+   */
+  role: Role
+  createdAt: string
+  revokedAt: string | null
+  lastUsedAt: string | null
+}
+
+export interface NewOperatorKey {
+  id: string
+  name: string
+  /**
+   * `admin` may do everything, `ingest` only write payments, `viewer` only read, and reads
+   * everything.
+   */
+  role: Role
+  /** Shown now and never again. */
+  key: string
+}
+
+export interface AuditItem {
+  id: string
+  at: string
+  /** The name of the key, or `operator` for the first one. */
+  actor: string
+  action: string
+  object: string
+  /** `X-Request-Id` of the call. */
+  requestId: string
+}
+
+export interface AuditQuery {
+  /** Items at most; more than 200 is taken as 200. */
+  limit?: number | undefined
+  /** The `next` of the previous answer. */
+  after?: string | undefined
+  actor?: string | undefined
+  action?: string | undefined
+  object?: string | undefined
+  from?: string | Date | undefined
+  to?: string | Date | undefined
+}
+
+export interface Setting {
+  name: string
+  isSecret: boolean
+  isSet: boolean
+  /** Null for secrets, whole and in part, and for what is not set. */
+  value: string | null
+  source: 'environment' | 'file' | 'default' | null
+  about: string
+}
+
+export interface DocumentWithFile {
+  mediaType: string
+  name: string
+  /** At most 10 MiB decoded. */
+  base64EncodedFile: string
+}
+
+export interface PaymentStatusWrite {
+  state: PaymentState
+  reason?: string | null | undefined
+}
+
+export interface PaymentLine {
+  accountId: string
+  id: string
+  status?: PaymentStatusWrite | null | undefined
+  /** Derived from the state, whatever is said here. */
+  complete?: boolean | null | undefined
+  createdAt?: string | Date | null | undefined
+  completedAt?: string | Date | null | undefined
+  externalId: string
+  quoteId: string
+  amount: Money
+  reference: string
+  purposeOfPayment: PurposeOfPayment
+  beneficiaryId: string
+  documentReference?: string | null | undefined
+  document?: DocumentWithFile | null | undefined
+  /** A number of the source that only rises. */
+  version?: number | null | undefined
+}
+
+export interface WrittenPayment {
+  payment: Payment
+  /** Null when nothing has changed. */
+  event: {
+    /** The `webhook-id` of its callbacks. */
+    id: string
+    type: EventKind
+    sequence: number
+  } | null
+  /** true, only when the version is not above the stored one. */
+  stale?: boolean
+}
+
+export interface WrittenLine {
+  /** From 1. */
+  line: number
+  id: string | null
+  /** Null when nothing has changed. */
+  event?: {
+    /** The `webhook-id` of its callbacks. */
+    id: string
+    type: EventKind
+    sequence: number
+  } | null
+  /** true, only when the version is not above the stored one. */
+  stale?: boolean
+  /** RFC 9457 problem details */
+  problem?: Problem
+}
+
+export interface OperatorPaymentQuery {
+  /** Items at most; more than 200 is taken as 200. */
+  limit?: number | undefined
+  /** The `next` of the previous answer. */
+  after?: string | undefined
+  clientId?: string | undefined
+  accountId?: string | undefined
+  state?: PaymentState | undefined
+  /** First written at this instant or later. */
+  from?: string | Date | undefined
+  /** First written before this instant. */
+  to?: string | Date | undefined
+  /** Exactly this one. */
+  externalId?: string | undefined
+  /** The id of a payment, or its externalId. */
+  q?: string | undefined
+}
+
+export interface OperatorPayment extends Payment {
+  accountId: string
+  clientId: string
+  /** The highest number that the source has sent. */
+  version: number | null
+  /** How many events it has had. */
+  sequence: number
+}
+
+export interface OperatorPaymentEvent extends PaymentEvent {
+  deliveries: {
+    id: string
+    endpointId: string
+    state: DeliveryState
+  }[]
+}
+
+export interface ErasedPayment {
+  id: string
+  erasedAt: string
+  /** Its events that are kept: without their payment now. */
+  events: number
+  /** Files that nothing else named, and are deleted. */
+  documents: number
+  /** Deliveries that were pending, and are cancelled. */
+  cancelled: number
+}
+
+export interface OperatorDeliveryQuery {
+  /** Items at most; more than 200 is taken as 200. */
+  limit?: number | undefined
+  /** The `next` of the previous answer. */
+  after?: string | undefined
+  /** One of PENDING, DELIVERED, EXHAUSTED, SUPERSEDED, CANCELLED, or several with commas. */
+  state?: DeliveryState | readonly DeliveryState[] | undefined
+  endpointId?: string | undefined
+  paymentId?: string | undefined
+  /** Created at this instant or later. */
+  from?: string | Date | undefined
+  /** Created before this instant. */
+  to?: string | Date | undefined
+  clientId?: string | undefined
+  accountId?: string | undefined
+  eventId?: string | undefined
+  /** The kind of event. */
+  event?: EventKind | undefined
+  /** The id of a payment, an event or a delivery, or the externalId of a payment. */
+  q?: string | undefined
+}
+
+/** As in the list of deliveries. */
+export interface DeliveryFilter {
+  clientId?: string | undefined
+  accountId?: string | undefined
+  endpointId?: string | undefined
+  paymentId?: string | undefined
+  eventId?: string | undefined
+  /** One state, several with commas between them, or a list. */
+  state?: DeliveryState | readonly DeliveryState[] | undefined
+  event?: EventKind | undefined
+  from?: string | Date | undefined
+  to?: string | Date | undefined
+  q?: string | undefined
+}
+
+export interface OperatorDelivery extends Delivery {
+  clientId: string
+  accountId: string
+}
+
+export interface SentRequest {
+  method: string
+  url: string
+  attempt: number | null
+  /**
+   * Of the last attempt, as they were sent. The value of a header of the endpoint’s own is masked.
+   * Empty before the first attempt.
+   */
+  headers: {
+    name: string
+    value: string
+  }[]
+  /** Without the file of a document. Null when it is no longer stored. */
+  body: string | null
+  bodyBytes: number | null
+  /** Where the exact bytes are. */
+  bodyUrl: string
+}
+
+export interface SignatureInputs {
+  algorithm: string
+  headers: {
+    name: string
+    /** What the signature is made over. */
+    signed: string
+    encoding: string
+  }[]
+  webhookId: string
+  timestamp: number | null
+  /** 2 for 24 hours after a rotation, otherwise 1. */
+  keys: number
+}
+
+export interface OperatorDeliveryDetail extends OperatorDelivery {
+  attemptLog: DeliveryAttempt[]
+  /** Why it is where it is, what comes next and when. */
+  explanation: string
+  request: SentRequest
+  signatureInputs: SignatureInputs
+  /** Of the last attempt; null before the first one. */
+  response: {
+    status: number | null
+    /** As in attemptLog. */
+    excerpt: string | null
+  } | null
+}
+
+export interface Job {
+  id: string
+  kind: 'replay' | 'recover' | 'cancel'
+  state: 'RUNNING' | 'DONE' | 'FAILED'
+  /** Deliveries that matched. */
+  total: number
+  /** Dealt with so far. */
+  done: number
+  /** Of these, the ones that had moved on by themselves before their turn came. */
+  passedOver: number
+  startedAt: string
+  finishedAt: string | null
+}
+
+export type EndpointKind = 'subscription' | 'webhook' | 'listener'
+
+export interface EndpointHour {
+  /** The hour begins. */
+  at: string
+  attempts: number
+  /** Of those, answered with 200. */
+  delivered: number
+}
+
+export interface OperatorEndpointQuery {
+  /** Zero-based index of the page. */
+  page?: number | undefined
+  /** Items on a page; more than 100 is taken as 100. */
+  size?: number | undefined
+  clientId?: string | undefined
+  accountId?: string | undefined
+  kind?: EndpointKind | undefined
+  status?: EndpointStatus | undefined
+  /** Whether its last attempts have failed. */
+  failing?: boolean | undefined
+}
+
+export interface OperatorEndpoint extends Endpoint {
+  kind: EndpointKind
+  clientId: string
+  accountId: string | null
+  createdAt: string
+  deletedAt: string | null
+}
+
+export interface OperatorEndpointDetail extends OperatorEndpoint {
+  health: EndpointHealth
+  /** The last 24 hours, oldest first; those without an attempt are left out. */
+  hours: EndpointHour[]
+}
+
+/** What the series covers: steps of a minute, a quarter, an hour. */
+export type StatsPeriod = 'hour' | 'day' | 'week'
+
+export interface SeriesPoint {
+  at: string
+  attempts: number
+  delivered: number
+  failed: number
+  p50Ms: number | null
+  p95Ms: number | null
+  p99Ms: number | null
+}
+
+export interface TroubledEndpoint {
+  endpointId: string
+  clientId: string
+  endpointUrl: string
+  status: EndpointStatus
+  circuit: Circuit
+  failingSince: string | null
+  /** Counted up to 10,000. */
+  pending: number
+  lastError: string | null
+}
+
+export interface Stats {
+  version: string
+  at: string
+  processes: {
+    id: string
+    host: string
+    version: string
+    startedAt: string
+    seenAt: string
+    shards: number[]
+  }[]
+  /** Of the history that is kept. Exact; PENDING may be a second old. */
+  deliveries: {
+    PENDING: number
+    DELIVERED: number
+    EXHAUSTED: number
+    SUPERSEDED: number
+    CANCELLED: number
+  }
+  pending: {
+    due: number
+    scheduled: number
+    /** Without a due time: waits for its endpoint. */
+    paused: number
+  }
+  /** Attempts under way in the process that answers. */
+  inFlight: number
+  oldestDueAgeSeconds: number
+  /** What is overdue has no `from`, what is due after the 7 days no `to`. */
+  pendingByDue: {
+    from: string | null
+    to: string | null
+    count: number
+  }[]
+  series: {
+    stepSeconds: number
+    points: SeriesPoint[]
+  }
+  troubled: TroubledEndpoint[]
+}
+
+/** A change of a payment was accepted. */
+export interface AcceptedEvent {
+  eventId: string
+  event: EventKind
+  paymentId: string
+  accountId: string
+  sequence: number
+  /** To so many endpoints. */
+  deliveries: number
+  at: string
+}
+
+/** A delivery was attempted. */
+export interface AttemptedEvent {
+  deliveryId: string
+  eventId: string
+  endpointId: string
+  attempt: number
+  outcome: string
+  status: number | null
+  at: string
+}
