@@ -4,10 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { PaybellError } from '../sdk/src/errors.ts'
 import type { AcceptedEvent, AttemptedEvent } from '../sdk/src/internal/operator-types.ts'
-import {
-  readServerSentEvents,
-  type ServerSentEvent,
-} from '../sdk/src/internal/server-sent-events.ts'
+import { readServerSentEvents, type ServerSentEvent } from '../sdk/src/server-sent-events.ts'
 import { type Api, UnreachableError } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
 import { id, integer, oneOf } from './parse.ts'

@@ -2,59 +2,35 @@
 
 import { type Bearer, type Caller, createCaller } from './caller.ts'
 import { PaybellError } from './errors.ts'
+import { readService, type Service, type ServiceOptions } from './service-options.ts'
 import { TokenKeeper } from './token.ts'
-import { send, type TransportOptions, toJson } from './transport.ts'
-import { VERSION } from './version.ts'
+import { send, toJson } from './transport.ts'
 
 export interface Credentials {
   clientId: string
   clientSecret: string
 }
 
-export interface ClientOptions extends Credentials {
-  /** Such as `https://paybell.example.com`. */
-  baseUrl: string
+export interface ClientOptions extends Credentials, ServiceOptions {
   /** The account that calls are about, unless they name another. */
   accountId?: string | undefined
-  /** Instead of the runtime's. */
-  fetch?: typeof fetch | undefined
-  /** Tries after the first one: 3 by default. */
-  retries?: number | undefined
-  /** For each try: 30,000 by default. */
-  timeoutMs?: number | undefined
-  /** Allows credentials to be sent over `http://` to another machine. */
-  allowInsecureHttp?: boolean | undefined
-  /** For tests: milliseconds since 1970, and a number from 0 to 1. */
+  /** For tests: milliseconds since 1970. */
   now?: (() => number) | undefined
-  random?: (() => number) | undefined
 }
 
 export function createClientCaller(options: ClientOptions): Caller {
   const { clientId, clientSecret, accountId } = options
-  const baseUrl = readBaseUrl(options)
+  const service = readService(options)
   for (const [name, value] of Object.entries({ clientId, clientSecret })) {
     if (typeof value !== 'string' || value === '') throw new TypeError(`${name} is missing.`)
   }
-  const transport = {
-    // Called as a function: some runtimes refuse their own fetch as a method of another object.
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-    retries: options.retries ?? 3,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    random: options.random ?? Math.random,
-  } satisfies TransportOptions
-  const headers = { 'user-agent': `paybell-sdk/${VERSION}` }
-  const service = { baseUrl, transport, headers }
   const bearer = createTokenBearer(service, { clientId, clientSecret }, options.now)
   return createCaller({ ...service, bearer, accountId })
 }
 
 /** A token that is fetched when it is needed, kept, and fetched again when it is refused. */
 export function createTokenBearer(
-  service: {
-    baseUrl: string
-    transport: TransportOptions
-    headers: Readonly<Record<string, string>>
-  },
+  service: Service,
   credentials: Credentials,
   now?: () => number,
 ): Bearer {
@@ -87,18 +63,4 @@ export function createTokenBearer(
       return true
     },
   }
-}
-
-function readBaseUrl({ baseUrl, allowInsecureHttp }: ClientOptions): string {
-  if (!URL.canParse(baseUrl)) {
-    throw new TypeError('baseUrl is missing or no URL: such as https://paybell.example.com')
-  }
-  const url = new URL(baseUrl)
-  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLocal || allowInsecureHttp))) {
-    throw new TypeError(
-      'baseUrl must be https://, because the client secret goes there. In a network that you trust, set allowInsecureHttp.',
-    )
-  }
-  return url.origin + url.pathname.replace(/\/+$/, '')
 }

@@ -4,7 +4,10 @@ import { readServerSentEvents } from './server-sent-events.ts'
 
 async function read(chunks: readonly string[]) {
   const stream = ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk)))
-  return Array.fromAsync(readServerSentEvents(stream as ReadableStream<Uint8Array>))
+  const events = []
+  for await (const one of readServerSentEvents(stream as ReadableStream<Uint8Array>))
+    events.push(one)
+  return events
 }
 
 test('events are read whatever way the bytes are cut', async () => {

@@ -56,7 +56,7 @@ export async function send(options: TransportOptions, call: Call): Promise<Answe
     if (!(result instanceof PaybellError)) return result
     if (result.status === 401 && call.onUnauthorized?.()) continue
     if (tries > options.retries || !isWorthAnother(result, call.isSafe)) throw result
-    await sleep(waitMs(result, tries, options.random), call.signal)
+    await sleep(waitMs(result.retryAfterSeconds, tries, options.random), call.signal)
   }
 }
 
@@ -178,9 +178,13 @@ function isWorthAnother(error: PaybellError, isSafe: boolean): boolean {
 }
 
 /** At least what the service asked for; beyond that spread out, so that many callers do not return together. */
-function waitMs(error: PaybellError, tries: number, random: () => number): number {
+export function waitMs(
+  retryAfterSeconds: number | undefined,
+  tries: number,
+  random: () => number,
+): number {
   const backoffMs = Math.min(BACKOFF_MS * 2 ** (tries - 1), BACKOFF_MS_MAX)
-  return (error.retryAfterSeconds ?? 0) * 1_000 + backoffMs * (0.5 + random() / 2)
+  return (retryAfterSeconds ?? 0) * 1_000 + backoffMs * (0.5 + random() / 2)
 }
 
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {

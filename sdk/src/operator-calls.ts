@@ -1,0 +1,128 @@
+// The operator's calls about clients, accounts, endpoints, keys and the service itself.
+
+import { type Caller, segment } from './caller.ts'
+import type { PageQuery } from './endpoint-calls.ts'
+import { cursorItems, pageItems } from './operator-lists.ts'
+import type {
+  Account,
+  AuditItem,
+  AuditQuery,
+  ClientItem,
+  ClientWithSecrets,
+  NewClient,
+  NewOperatorKey,
+  NewSecret,
+  OperatorEndpoint,
+  OperatorEndpointDetail,
+  OperatorEndpointQuery,
+  OperatorKey,
+  Role,
+  Setting,
+  Stats,
+  StatsPeriod,
+} from './operator-types.ts'
+import type { CallOptions } from './transport.ts'
+import type { CursorPage, Page } from './types.ts'
+
+const CLIENTS = '/operator/v1/clients'
+const ENDPOINTS = '/operator/v1/endpoints'
+const KEYS = '/operator/v1/keys'
+const AUDIT = '/operator/v1/audit'
+
+export type ClientCalls = ReturnType<typeof clientCalls>
+export type AccountCalls = ReturnType<typeof accountCalls>
+export type OperatorEndpointCalls = ReturnType<typeof operatorEndpointCalls>
+export type KeyCalls = ReturnType<typeof keyCalls>
+export type AuditCalls = ReturnType<typeof auditCalls>
+export type ServiceCalls = ReturnType<typeof serviceCalls>
+
+export function clientCalls({ call, get }: Caller) {
+  return {
+    /** Its secret is in the answer, and never shown again. */
+    create: (client: { name: string }, details?: CallOptions) =>
+      call<NewClient>('POST', CLIENTS, { ...details, body: client }),
+    list: (query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<ClientItem>>(CLIENTS, query, details),
+    all: (details?: CallOptions) => pageItems<ClientItem>(get, CLIENTS, {}, details),
+    get: (clientId: string, details?: CallOptions) =>
+      get<ClientWithSecrets>(`${CLIENTS}/${segment(clientId)}`, undefined, details),
+    /** The tokens of a disabled client stop working within 5 seconds. */
+    setStatus: (clientId: string, status: ClientItem['status'], details?: CallOptions) =>
+      call<ClientItem>('PATCH', `${CLIENTS}/${segment(clientId)}`, {
+        ...details,
+        body: { status },
+        isSafe: true,
+      }),
+    /** Two may live at once, so that a client can rotate without a gap. */
+    addSecret: (clientId: string, details?: CallOptions) =>
+      call<NewSecret>('POST', `${CLIENTS}/${segment(clientId)}/secrets`, details),
+    deleteSecret: (clientId: string, secretId: string, details?: CallOptions) =>
+      call<void>('DELETE', `${CLIENTS}/${segment(clientId)}/secrets/${segment(secretId)}`, details),
+  }
+}
+
+export function accountCalls({ call, get }: Caller) {
+  const path = (clientId: string) => `${CLIENTS}/${segment(clientId)}/accounts`
+  return {
+    create: (clientId: string, account: { name: string }, details?: CallOptions) =>
+      call<Account>('POST', path(clientId), { ...details, body: account }),
+    list: (clientId: string, query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<Account>>(path(clientId), query, details),
+    all: (clientId: string, details?: CallOptions) =>
+      pageItems<Account>(get, path(clientId), {}, details),
+  }
+}
+
+export function operatorEndpointCalls({ call, get }: Caller) {
+  return {
+    list: (query: OperatorEndpointQuery = {}, details?: CallOptions) =>
+      get<Page<OperatorEndpointDetail>>(ENDPOINTS, query, details),
+    all: (query: OperatorEndpointQuery = {}, details?: CallOptions) =>
+      pageItems<OperatorEndpointDetail>(get, ENDPOINTS, query, details),
+    /** Also one that was deleted. */
+    get: (id: string, details?: CallOptions) =>
+      get<OperatorEndpointDetail>(`${ENDPOINTS}/${segment(id)}`, undefined, details),
+    /** `PAUSED` keeps what is owed; `ACTIVE` lets it go out, in order. */
+    setStatus: (id: string, status: 'ACTIVE' | 'PAUSED', details?: CallOptions) =>
+      call<OperatorEndpoint>('PATCH', `${ENDPOINTS}/${segment(id)}`, {
+        ...details,
+        body: { status },
+        isSafe: true,
+      }),
+  }
+}
+
+export function keyCalls({ call, get }: Caller) {
+  return {
+    /** The key is in the answer, and never shown again. */
+    create: (key: { name: string; role: Role }, details?: CallOptions) =>
+      call<NewOperatorKey>('POST', KEYS, { ...details, body: key }),
+    /** Oldest first, revoked ones too. */
+    list: (query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<OperatorKey>>(KEYS, query, details),
+    all: (details?: CallOptions) => pageItems<OperatorKey>(get, KEYS, {}, details),
+    /** It stops working within 5 seconds, and stays in the list. */
+    revoke: (id: string, details?: CallOptions) =>
+      call<void>('DELETE', `${KEYS}/${segment(id)}`, details),
+  }
+}
+
+export function auditCalls({ get }: Caller) {
+  return {
+    /** Who did what, newest first. */
+    list: (query: AuditQuery = {}, details?: CallOptions) =>
+      get<CursorPage<AuditItem>>(AUDIT, query, details),
+    all: (query: AuditQuery = {}, details?: CallOptions) =>
+      cursorItems<AuditItem>(get, AUDIT, query, details),
+  }
+}
+
+export function serviceCalls({ get }: Caller) {
+  return {
+    /** Of a secret only whether it is set. */
+    settings: async (details?: CallOptions) =>
+      (await get<{ settings: Setting[] }>('/operator/v1/settings', undefined, details)).settings,
+    stats: (query: { window?: StatsPeriod | undefined } = {}, details?: CallOptions) =>
+      get<Stats>('/operator/v1/stats', query, details),
+  }
+}

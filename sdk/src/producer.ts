@@ -1,0 +1,94 @@
+// The producer's side: payments in, one by one or as a stream. Amounts are exact text on the way.
+
+import { segment } from './caller.ts'
+import {
+  createOperatorCallers,
+  type OperatorCallers,
+  type OperatorOptions,
+} from './operator-caller.ts'
+import type { WrittenPayment } from './operator-types.ts'
+import { toPaymentJson } from './payment-json.ts'
+import { type PaymentInput, type PutAllOptions, putAll } from './put-all.ts'
+import type { PutResult } from './send-round.ts'
+import { type CallOptions, toJson } from './transport.ts'
+
+export interface Producer {
+  /** Writes one payment. When it returns, the change, its event and all its deliveries are on disk. */
+  put(payment: PaymentInput, details?: CallOptions): Promise<WrittenPayment>
+  /**
+   * Writes a stream of payments and yields a result for each, in the same order. It reads ahead by one request
+   * and no further, so a source of any length needs little memory, and nothing is sent while your loop works.
+   * What the service has not accepted is sent again, after the time that it asks for.
+   *
+   * When it throws, or your process ends, go on with `from`: one more than the last `index` that you have seen.
+   * A payment that is sent twice makes no second event. For that, a payment that comes twice in the stream is
+   * never sent twice in one request, and only with a rising `version` twice without a result in between: give a
+   * `version` where you can.
+   */
+  putAll(
+    source: Iterable<PaymentInput> | AsyncIterable<PaymentInput>,
+    options?: PutAllOptions,
+  ): AsyncGenerator<PutResult, void, void>
+}
+
+/**
+ * Feeds payments in. The key needs no more than the role `ingest`.
+ *
+ * ```js
+ * import { createProducer } from '@paybell/sdk/operator'
+ *
+ * const producer = createProducer({
+ *   baseUrl: 'https://paybell.example.com',
+ *   operatorKey: 'a-key-with-the-role-ingest',
+ *   accountId: '3b1f0a52-7c86-4d1e-9f0a-8e2d5c4b6a70',
+ * })
+ * const payment = {
+ *   id: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
+ *   externalId: 'INV-2026-0042',
+ *   quoteId: '0f7f2a61-9d0c-4f5e-8a3f-6d1b8a2c7e90',
+ *   amount: { amount: '1250.50', currency: 'EUR' },
+ *   reference: 'Invoice 42',
+ *   purposeOfPayment: /** @type {const} *\/ ('COMPUTER_SERVICES'),
+ *   beneficiaryId: 'c1f0a3de-8a1b-4b7c-9d2e-5f6a7b8c9d0e',
+ *   version: 1,
+ * }
+ * const { event } = await producer.put(payment)
+ * console.log(event?.type) // payment.created
+ *
+ * for await (const { index, problem } of producer.putAll([{ ...payment, version: 2 }])) {
+ *   console.log(index, problem?.detail ?? 'accepted') // 0 accepted
+ * }
+ * ```
+ */
+export function createProducer(options: OperatorOptions): Producer {
+  return producerCalls(createOperatorCallers(options), options.accountId)
+}
+
+export function producerCalls(
+  { caller, once, random }: OperatorCallers,
+  ownAccountId?: string,
+): Producer {
+  const accountOf = (accountId: string | null | undefined): string => {
+    const found = accountId ?? ownAccountId
+    if (found) return found
+    throw new TypeError('accountId is missing: give it with the payment, or to the producer.')
+  }
+  return {
+    async put({ accountId, ...payment }, details) {
+      const answer = await caller.request('PUT', `/operator/v1/payments/${segment(payment.id)}`, {
+        ...details,
+        accountId: accountOf(details?.accountId ?? accountId),
+        headers: { 'content-type': 'application/json' },
+        content: toPaymentJson(payment),
+        // The same payment again changes nothing.
+        isSafe: true,
+      })
+      return toJson(answer) as WrittenPayment
+    },
+    putAll: (source, options = {}) =>
+      putAll(once, source, (payment) => ({ ...payment, accountId: accountOf(payment.accountId) }), {
+        random,
+        ...options,
+      }),
+  }
+}

@@ -1,0 +1,182 @@
+// The SDK's producer and operator against the real service: every operation of the operator's interface has a
+// name in the SDK, and is called by it here.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { createOperator, type Operator } from '../../sdk/src/operator-client.ts'
+import { createProducer } from '../../sdk/src/producer.ts'
+import type { PaymentInput } from '../../sdk/src/put-all.ts'
+import { type Paybell, startPaybell, until } from '../support/paybell.ts'
+import { SAMPLE } from '../support/payment-sample.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+/** Operations that the SDK has no name for, each with the reason. */
+const WITHOUT_NAME: readonly string[] = []
+
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+let paybell: Paybell
+let receiver: Receiver
+let operator: Operator
+const called = new Set<string>()
+const leftovers: (() => unknown)[] = []
+const owner = { after: (clean: () => unknown) => void leftovers.push(clean) }
+after(async () => {
+  for (const clean of leftovers.reverse()) await clean()
+})
+
+const recorded: typeof fetch = (input, init) => {
+  const { pathname } = new URL(String(input))
+  called.add(`${init?.method} ${pathname.replaceAll(UUID, '{}')}`)
+  return fetch(input, init)
+}
+
+before(async () => {
+  paybell = await startPaybell(owner)
+  receiver = await startReceiver(owner)
+  await paybell.caller.register(receiver.url(), 'a key of this test')
+  operator = createOperator({ ...paybell, fetch: recorded })
+})
+
+function paymentOf(changes: Partial<PaymentInput> = {}): PaymentInput {
+  const { version: _, ...sample } = SAMPLE
+  return {
+    ...sample,
+    purposeOfPayment: 'COMPUTER_SERVICES',
+    id: randomUUID(),
+    status: { state: 'DUE' },
+    amount: { amount: '9007199254740993.10', currency: 'EUR' },
+    ...changes,
+  }
+}
+
+test('a producer: one payment, and a stream of them, to the digit', async () => {
+  const key = await operator.keys.create({ name: 'payments-core', role: 'ingest' })
+  const producer = createProducer({ ...paybell, operatorKey: key.key, fetch: recorded })
+  const payment = paymentOf()
+  const { event, payment: written } = await producer.put(payment)
+  assert.equal(event?.type, 'payment.created')
+  assert.equal(written.amount.amount, '9007199254740993.10')
+  assert.equal((await producer.put(payment)).event, null)
+
+  const stream = Array.from({ length: 50 }, () => paymentOf({ version: 1 }))
+  const again = stream.map((one) => ({ ...one, version: 2, status: { state: 'PAID' as const } }))
+  const bad = paymentOf({ externalId: '' })
+  const results = await Array.fromAsync(
+    producer.putAll([...stream, bad, ...again], { linesMax: 70 }),
+  )
+  assert.deepEqual(
+    results.map(({ index }) => index),
+    Array.from({ length: 101 }, (_, index) => index),
+  )
+  assert.deepEqual(
+    results.map(({ event, problem }) => event?.type ?? problem?.code),
+    [...stream.map(() => 'payment.created'), 'invalid-fields', ...again.map(() => 'payment.paid')],
+  )
+  const repeated = await Array.fromAsync(producer.putAll([...stream, ...again], { from: 60 }))
+  assert.deepEqual(
+    repeated.map(({ event, stale }) => [event, stale]),
+    repeated.map(() => [null, true]),
+  )
+  const unknown = { ...paymentOf(), accountId: randomUUID() }
+  await assert.rejects(producer.put(unknown), { code: 'unknown-account', status: 404 })
+  await operator.keys.revoke(key.id)
+  assert.ok((await Array.fromAsync(operator.keys.all())).some(({ id }) => id === key.id))
+})
+
+test('clients, secrets and accounts', async () => {
+  const made = await operator.clients.create({ name: 'Northwind Traders' })
+  const { clientId } = made
+  const { secretId } = await operator.clients.addSecret(clientId)
+  assert.equal((await operator.clients.get(clientId)).secrets.length, 2)
+  await operator.clients.deleteSecret(clientId, secretId)
+  assert.equal((await operator.clients.setStatus(clientId, 'DISABLED')).status, 'DISABLED')
+  const ids = (await Array.fromAsync(operator.clients.all())).map((client) => client.clientId)
+  assert.ok(ids.includes(clientId))
+  const account = await operator.accounts.create(clientId, { name: 'Main' })
+  assert.deepEqual(await Array.fromAsync(operator.accounts.all(clientId)), [account])
+  await assert.rejects(operator.clients.get(randomUUID()), { code: 'not-found' })
+})
+
+test('payments, deliveries, endpoints, jobs, the audit and the service', async () => {
+  const stop = new AbortController()
+  const watched: string[] = []
+  const watching = (async () => {
+    for await (const one of operator.watch({ signal: stop.signal })) {
+      if (one.kind === 'accepted') watched.push(one.accepted.paymentId)
+    }
+  })().catch((error) => error)
+  await until('the stream', () => called.has('GET /operator/v1/stream'))
+  const { id } = (await operator.payments.put(paymentOf({ externalId: 'ORDER-7' }))).payment
+  const ended = await until('the delivery', async () => {
+    const { items } = await operator.deliveries.list({ paymentId: id, state: ['DELIVERED'] })
+    return items[0]
+  })
+  await until('the watched event', async () => {
+    // The stream may have begun after the first one.
+    if (watched.length === 0) await operator.payments.put(paymentOf())
+    return watched.length > 0
+  })
+  stop.abort()
+  assert.equal((await watching).name, 'AbortError')
+
+  assert.equal((await operator.payments.get(id)).amount.amount, '9007199254740993.10')
+  const found = await Array.fromAsync(operator.payments.all({ externalId: 'ORDER-7', limit: 1 }))
+  assert.deepEqual(
+    found.map((payment) => payment.id),
+    [id],
+  )
+  const { items: events } = await operator.payments.events(id)
+  assert.equal(events[0]?.deliveries[0]?.id, ended.id)
+  const body = new TextDecoder().decode(await operator.events.getBody(ended.eventId))
+  assert.match(body, /"amount":9007199254740993\.10/)
+
+  assert.equal((await operator.deliveries.get(ended.id)).request.method, 'POST')
+  const filter = { paymentId: id, from: new Date(Date.now() - 3_600_000) }
+  assert.equal(await operator.deliveries.countReplayable(filter), 1)
+  const { count, jobId } = await operator.deliveries.replayAll(filter)
+  assert.equal(count, 1)
+  assert.equal((await operator.jobs.untilEnded(jobId, { pollMs: 10 })).state, 'DONE')
+  await until('the replay', async () => (await operator.deliveries.get(ended.id)).attempts === 2)
+
+  const [endpoint] = await Array.fromAsync(operator.endpoints.all({ failing: false }))
+  assert.ok(endpoint)
+  assert.equal((await operator.endpoints.setStatus(endpoint.id, 'PAUSED')).status, 'PAUSED')
+  await operator.deliveries.replay(ended.id)
+  assert.equal((await operator.deliveries.cancel(ended.id)).state, 'CANCELLED')
+  await operator.deliveries.replay(ended.id)
+  assert.equal(await operator.deliveries.countCancellable(filter), 1)
+  const cancelled = await operator.deliveries.cancelAll(filter)
+  assert.equal((await operator.jobs.get(cancelled.jobId)).total, 1)
+  assert.equal((await operator.endpoints.get(endpoint.id)).status, 'PAUSED')
+  assert.ok((await Array.fromAsync(operator.deliveries.all({ state: 'CANCELLED' }))).length > 0)
+
+  assert.equal((await operator.payments.erase(id)).events, 1)
+  const { items: audit } = await operator.audit.list({ action: 'payment.erase' })
+  assert.equal(audit[0]?.object, `payment:${id}`)
+  assert.equal(
+    (await Array.fromAsync(operator.audit.all({ object: `payment:${id}` }))).length > 1,
+    true,
+  )
+  assert.ok((await operator.service.settings()).length > 10)
+  assert.equal((await operator.service.stats({ window: 'day' })).series.stepSeconds, 900)
+})
+
+test('every operation of the operator’s interface has a name in the SDK', async () => {
+  const { paths } = (await (await fetch(`${paybell.baseUrl}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, unknown>>
+  }
+  const published = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/operator/v1/'))
+    .flatMap(([path, operations]) =>
+      Object.keys(operations).map(
+        (method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
+      ),
+    )
+  assert.ok(published.length > 25)
+  assert.deepEqual(
+    published.filter((one) => !called.has(one) && !WITHOUT_NAME.includes(one)),
+    [],
+  )
+})
