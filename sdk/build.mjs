@@ -1,8 +1,9 @@
-// Builds dist/: two bundles for every runtime, and the types. Plain JavaScript, because it also runs
-// on a Node that cannot read TypeScript. `node build.mjs [folder]`.
+// Builds dist/: the modules for `import` and for `require`, each with its types beside it. They stay separate
+// files, so that the entry points share one PaybellError. Plain JavaScript, because it also runs on a Node that
+// cannot read TypeScript. `node build.mjs [folder]`.
 
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,28 +11,38 @@ import { build } from 'esbuild'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const out = resolve(process.argv[2] ?? join(HERE, 'dist'))
+const [esm, cjs] = [join(out, 'esm'), join(out, 'cjs')]
 
 rmSync(out, { recursive: true, force: true })
-await build({
-  absWorkingDir: HERE,
-  entryPoints: ['src/index.ts', 'src/adapters.ts'],
-  outdir: out,
-  bundle: true,
-  format: 'esm',
-  platform: 'neutral',
-  target: 'es2022',
-  charset: 'utf8',
-  legalComments: 'none',
-  logLevel: 'warning',
-})
+const modules = readdirSync(join(HERE, 'src')).filter((name) => /(?<!\.test)\.ts$/.test(name))
+for (const [format, outdir] of Object.entries({ esm, cjs })) {
+  await build({
+    absWorkingDir: HERE,
+    entryPoints: modules.map((name) => `src/${name}`),
+    outdir,
+    format,
+    // Of Node, esbuild adds the list of names that lets `import` find those of a CommonJS module.
+    platform: format === 'cjs' ? 'node' : 'neutral',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'warning',
+  })
+}
 
 const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc')
-execFileSync(process.execPath, [tsc, '-p', join(HERE, 'tsconfig.build.json'), '--outDir', out], {
+execFileSync(process.execPath, [tsc, '-p', join(HERE, 'tsconfig.build.json'), '--outDir', esm], {
   stdio: 'inherit',
 })
-// The compiler keeps `.ts` in the imports of declarations; beside them are only `.d.ts` files.
-for (const name of readdirSync(out).filter((each) => each.endsWith('.d.ts'))) {
-  const text = readFileSync(join(out, name), 'utf8')
-  writeFileSync(join(out, name), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
+for (const name of readdirSync(esm).filter((each) => each.endsWith('.d.ts'))) {
+  cpSync(join(esm, name), join(cjs, name))
 }
-copyFileSync(join(HERE, '../LICENSE'), join(out, 'LICENSE'))
+// Both keep `.ts` in their imports; beside them are only `.js` and `.d.ts` files.
+for (const folder of [esm, cjs]) {
+  for (const name of readdirSync(folder)) {
+    const text = readFileSync(join(folder, name), 'utf8')
+    writeFileSync(join(folder, name), text.replaceAll(/(['"]\.\/[\w-]+)\.ts(['"])/g, '$1.js$2'))
+  }
+}
+// The package is a module; this folder of it is not.
+writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n')

@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -39,17 +40,40 @@ before(async () => {
   sandbox = await startSandbox(owner)
 })
 
-test('the package holds the built files, and nothing else', () => {
+test('the package holds the built files, the examples and the licence, and nothing else', () => {
   const dir = join(folder, 'node_modules/@paybell/sdk')
-  assert.deepEqual(readdirSync(dir).sort(), ['README.md', 'dist', 'package.json'])
-  const files = readdirSync(join(dir, 'dist'))
-  assert.ok(files.includes('index.js') && files.includes('index.d.ts'))
-  assert.deepEqual(
-    files.filter((name) => !/\.js$|\.d\.ts$|^LICENSE$/.test(name)),
-    [],
-  )
+  assert.deepEqual(readdirSync(dir).sort(), [
+    'LICENSE',
+    'README.md',
+    'dist',
+    'examples',
+    'package.json',
+  ])
+  assert.deepEqual(readdirSync(join(dir, 'dist')).sort(), ['cjs', 'esm'])
+  for (const [kind, extra] of Object.entries({ esm: [], cjs: ['package.json'] })) {
+    const files = readdirSync(join(dir, 'dist', kind))
+    for (const name of ['index', 'adapters', 'operator']) {
+      assert.ok(files.includes(`${name}.js`) && files.includes(`${name}.d.ts`), `${kind} ${name}`)
+    }
+    const others = files.filter((name) => !/\.js$|\.d\.ts$/.test(name))
+    assert.deepEqual(others, extra)
+  }
   const { dependencies } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
   assert.equal(dependencies, undefined)
+  assert.equal(
+    readFileSync(join(dir, 'LICENSE'), 'utf8'),
+    readFileSync(join(ROOT, 'LICENSE'), 'utf8'),
+  )
+})
+
+test('what the README links to is in the package', () => {
+  const dir = join(folder, 'node_modules/@paybell/sdk')
+  const targets = [...README.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target as string)
+  assert.ok(targets.length > 4)
+  const missing = targets
+    .filter((target) => !/^(https:|#)/.test(target))
+    .filter((target) => !existsSync(join(dir, target.split('#')[0] as string)))
+  assert.deepEqual(missing, [])
 })
 
 /** Starts a program in the fresh folder and waits for what it prints. */
@@ -197,6 +221,27 @@ test('example: the feed of events, walked through and gone on with', async () =>
     assert.match(line, new RegExp(`^${id} ${index + 1} payment\\.\\w+ 0\\.10$`))
   }
   assert.equal(await reconcile(), '')
+})
+
+test('example: a file of payments fed in, and gone on with', async () => {
+  const { accountId } = sandbox
+  const line = (id: string, state: string) =>
+    `{"accountId":"${accountId}","id":"${id}","status":{"state":"${state}"},"externalId":"F-1","quoteId":"${id}",` +
+    `"amount":{"amount":9007199254740993.10,"currency":"EUR"},"reference":"fed","purposeOfPayment":"OTHER","beneficiaryId":"${id}"}\n`
+  const ids = [randomUUID(), randomUUID()] as const
+  const lines = [line(ids[0], 'DUE'), line(ids[1], 'DUE'), line(ids[0], 'PAID'), line('x', 'DUE')]
+  const env = { SANDBOX: join(sandbox.dataDir, 'sandbox.json') }
+  const feed = async (text: string) => {
+    writeFileSync(join(folder, 'payments.ndjson'), text)
+    const args = ['feed-payments.mjs', 'payments.ndjson']
+    return (await run(THIS_NODE.path, args, { cwd: folder, env })).stdout
+  }
+  assert.equal(
+    await feed(lines.slice(0, 2).join('')),
+    `0 ${ids[0]} payment.created\n1 ${ids[1]} payment.created\n`,
+  )
+  const rest = await feed(lines.join(''))
+  assert.match(rest, new RegExp(`^2 ${ids[0]} payment\\.paid\n3 null invalid-fields: .+\n$`))
 })
 
 test('example: what was handled before, in PostgreSQL', async () => {

@@ -2,7 +2,7 @@
 // a tenth of the time, built into the place where npm would have put it.
 
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -40,8 +40,8 @@ export async function installBuilt(t: Owner): Promise<string> {
   const target = join(folder, 'node_modules/@paybell/sdk')
   await mkdir(target, { recursive: true })
   await run(process.execPath, [join(SDK, 'build.mjs'), join(target, 'dist')])
-  for (const name of ['package.json', 'README.md'])
-    await copyFile(join(SDK, name), join(target, name))
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'examples'])
+    await cp(join(SDK, name), join(target, name), { recursive: true })
   return folder
 }
 
