@@ -24,7 +24,21 @@ export type NodeHandler = (
   next?: (error?: unknown) => void,
 ) => Promise<void>
 
-/** For `createServer` of node:http and node:https. */
+/**
+ * For `createServer` of node:http and node:https.
+ *
+ * ```js
+ * import { createServer } from 'node:http'
+ * import { createReceiver } from '@paybell/sdk'
+ * import { toNodeHandler } from '@paybell/sdk/adapters'
+ *
+ * const receiver = createReceiver({
+ *   sharedKey: 'a-long-random-text-that-only-we-two-know',
+ *   onPayment: ({ id, amount }, { event }) => console.log(event, id, amount.amount),
+ * })
+ * createServer(toNodeHandler(receiver)).listen(3000)
+ * ```
+ */
 export function toNodeHandler(receiver: Receiver): NodeHandler {
   return async (request, response, next) => {
     let answer: Response
@@ -48,7 +62,22 @@ export function toNodeHandler(receiver: Receiver): NodeHandler {
 
 /**
  * For `app.post(path, …)`. Mount it before `express.json()`; it also works after
- * `express.raw({ type: '*\/*' })`.
+ * `express.raw({ type: '*\/*' })`, and where NestJS keeps the raw body.
+ *
+ * ```js
+ * import express from 'express'
+ * import { createReceiver } from '@paybell/sdk'
+ * import { toExpressHandler } from '@paybell/sdk/adapters'
+ *
+ * const receiver = createReceiver({
+ *   sharedKey: 'a-long-random-text-that-only-we-two-know',
+ *   onPayment: ({ id, amount }, { event }) => console.log(event, id, amount.amount),
+ * })
+ * const app = express()
+ * app.post('/hook', toExpressHandler(receiver))
+ * app.use(express.json())
+ * app.listen(3000)
+ * ```
  */
 export function toExpressHandler(receiver: Receiver): NodeHandler {
   return toNodeHandler(receiver)
@@ -91,7 +120,24 @@ interface FastifyReplyLike {
   send(body: string): unknown
 }
 
-/** For `app.register(…)`: a plugin of its own, so that the parsers of your other routes stay. */
+/**
+ * For `app.register(…)`: a plugin of its own, so that the parsers of your other routes stay.
+ *
+ * ```js
+ * import fastify from 'fastify'
+ * import { createReceiver, signForTest } from '@paybell/sdk'
+ * import { toFastifyPlugin } from '@paybell/sdk/adapters'
+ *
+ * const sharedKey = 'a-long-random-text-that-only-we-two-know'
+ * const receiver = createReceiver({ sharedKey, onPayment: ({ id }) => console.log(id) })
+ * const app = fastify()
+ * app.register(toFastifyPlugin(receiver, '/hook'))
+ *
+ * const { headers, body } = await signForTest({ sharedKey })
+ * const answer = await app.inject({ method: 'POST', url: '/hook', headers, body: Buffer.from(body) })
+ * console.log(answer.statusCode) // 200
+ * ```
+ */
 export function toFastifyPlugin(
   receiver: Receiver,
   path: string,

@@ -6,6 +6,25 @@ import type { Problem } from './types.ts'
 /** Codes of the SDK itself; every other code comes from the service, and has a page of its own there. */
 export type LocalErrorCode = 'network-error' | 'timeout' | 'unexpected-answer'
 
+/**
+ * A call that failed. The answer of the service is in `problem`; a page of the service explains each `code`.
+ *
+ * ```js
+ * import { createClient, PaybellError } from '@paybell/sdk'
+ *
+ * const paybell = createClient({
+ *   baseUrl: 'https://paybell.example.com',
+ *   clientId: '019a8f6e-1c2d-7a3b-8c4d-5e6f70819203',
+ *   clientSecret: 'pbs_the-secret-from-onboarding',
+ * })
+ * try {
+ *   await paybell.payments.get('7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11')
+ * } catch (error) {
+ *   if (!(error instanceof PaybellError)) throw error
+ *   console.log(error.code, error.status) // not-found 404
+ * }
+ * ```
+ */
 export class PaybellError extends Error {
   /** Stable, for programs: such as `invalid-fields`, `too-many-requests` or `network-error`. */
   readonly code: string
@@ -54,6 +73,21 @@ export type SignatureErrorCode =
   | 'timestamp-too-new'
   | 'malformed-body'
 
+/**
+ * A callback that must not be trusted: answer 401, and do nothing else.
+ *
+ * ```js
+ * import { SignatureError, signForTest, verify } from '@paybell/sdk'
+ *
+ * const { body, headers } = await signForTest({ sharedKey: 'another key' })
+ * try {
+ *   await verify(body, headers, 'a-long-random-text-that-only-we-two-know')
+ * } catch (error) {
+ *   if (!(error instanceof SignatureError)) throw error
+ *   console.log(error.code) // signature-mismatch
+ * }
+ * ```
+ */
 export class SignatureError extends Error {
   readonly code: SignatureErrorCode
 

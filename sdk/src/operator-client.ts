@@ -61,10 +61,10 @@ export interface Operator {
  * const { clientId, clientSecret } = await operator.clients.create({ name: 'Northwind Traders' })
  * const account = await operator.accounts.create(clientId, { name: 'Main' })
  * console.log(account.name, clientSecret.length > 0) // Main true
- * const filter = { clientId, state: /** @type {const} *\/ ('EXHAUSTED') }
- * if ((await operator.deliveries.countReplayable(filter)) > 0) {
- *   const { jobId } = await operator.deliveries.replayAll(filter)
- *   console.log(await operator.jobs.untilEnded(jobId))
+ * const missed = { clientId, from: new Date('2026-03-01') }
+ * if ((await operator.deliveries.countReplayable(missed)) > 0) {
+ *   const { jobId } = await operator.deliveries.replayAll(missed)
+ *   console.log((await operator.jobs.untilEnded(jobId)).state) // DONE
  * }
  * ```
  */

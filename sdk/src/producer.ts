@@ -42,21 +42,20 @@ export interface Producer {
  *   operatorKey: 'a-key-with-the-role-ingest',
  *   accountId: '3b1f0a52-7c86-4d1e-9f0a-8e2d5c4b6a70',
  * })
- * const payment = {
- *   id: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
- *   externalId: 'INV-2026-0042',
- *   quoteId: '0f7f2a61-9d0c-4f5e-8a3f-6d1b8a2c7e90',
- *   amount: { amount: '1250.50', currency: 'EUR' },
- *   reference: 'Invoice 42',
- *   purposeOfPayment: /** @type {const} *\/ ('COMPUTER_SERVICES'),
- *   beneficiaryId: 'c1f0a3de-8a1b-4b7c-9d2e-5f6a7b8c9d0e',
- *   version: 1,
- * }
- * const { event } = await producer.put(payment)
- * console.log(event?.type) // payment.created
- *
- * for await (const { index, problem } of producer.putAll([{ ...payment, version: 2 }])) {
- *   console.log(index, problem?.detail ?? 'accepted') // 0 accepted
+ * const results = producer.putAll([
+ *   {
+ *     id: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
+ *     externalId: 'INV-2026-0042',
+ *     quoteId: '0f7f2a61-9d0c-4f5e-8a3f-6d1b8a2c7e90',
+ *     amount: { amount: '1250.50', currency: 'EUR' },
+ *     reference: 'Invoice 42',
+ *     purposeOfPayment: 'COMPUTER_SERVICES',
+ *     beneficiaryId: 'c1f0a3de-8a1b-4b7c-9d2e-5f6a7b8c9d0e',
+ *     version: 1,
+ *   },
+ * ])
+ * for await (const { index, event, problem } of results) {
+ *   console.log(index, problem?.detail ?? event?.type ?? 'as it was') // 0 payment.created
  * }
  * ```
  */

@@ -49,8 +49,11 @@ export const SPECIMEN: Payment = {
  * import { signForTest, verify } from '@paybell/sdk'
  *
  * const sharedKey = 'a-long-random-text-that-only-we-two-know'
- * const paid = { status: { state: 'PAID' }, complete: true }
- * const { body, headers } = await signForTest({ sharedKey, event: 'payment.paid', payment: paid })
+ * const { body, headers } = await signForTest({
+ *   sharedKey,
+ *   event: 'payment.paid',
+ *   payment: { status: { state: 'PAID' }, complete: true },
+ * })
  * console.log((await verify(body, headers, sharedKey)).payment.complete) // true
  * ```
  */

@@ -79,7 +79,18 @@ export async function verify(
   }
 }
 
-/** The same, without parsing the body. */
+/**
+ * The same, without parsing the body.
+ *
+ * ```js
+ * import { signForTest, verifySignature } from '@paybell/sdk'
+ *
+ * const sharedKey = 'a-long-random-text-that-only-we-two-know'
+ * const signed = await signForTest({ sharedKey, id: '019c0b8e-3c00-7000-8000-000000000002' })
+ * const { id } = await verifySignature(signed.body, signed.headers, sharedKey)
+ * console.log(id) // 019c0b8e-3c00-7000-8000-000000000002
+ * ```
+ */
 export async function verifySignature(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,

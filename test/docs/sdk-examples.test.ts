@@ -1,45 +1,107 @@
-// The examples in the comments of what the package exports: each is run as it stands, against a service
-// whose lists are empty.
+// The examples in the comments of what the package exports: every value has one, and each is compiled and run as
+// it stands, against a service whose lists are empty.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
-import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import * as adapters from '../../sdk/src/adapters.ts'
 import * as sdk from '../../sdk/src/index.ts'
+import * as operator from '../../sdk/src/operator.ts'
 
-const SOURCES = fileURLToPath(new URL('../../sdk/src/', import.meta.url))
-const AsyncFunction = (async () => {}).constructor as new (
-  ...args: string[]
-) => (...given: unknown[]) => Promise<void>
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const SOURCES = join(ROOT, 'sdk/src')
+const run = promisify(execFile)
 
-const ANSWERS: Readonly<Record<string, object>> = {
-  '/auth/token': { access_token: 't', expires_in: 3_600 },
-  '/v1/deliveries': { items: [], next: null },
-}
+const ENTRIES = { '.': 'index', './adapters': 'adapters', './operator': 'operator' }
+
+/** The comment, the name that it describes, and the example in it. */
+const DESCRIBED = /^\/\*\*\n((?: \*.*\n)+) \*\/\nexport (?:async )?(?:function|class) (\w+)/gm
 
 const examples = globSync('*.ts', { cwd: SOURCES }).flatMap((file) => {
-  const text = readFileSync(`${SOURCES}${file}`, 'utf8')
-  return [...text.matchAll(/^ \* ```js\n(.*?)^ \* ```$/gms)].map(([, block = '']) => ({
-    file,
-    code: block.replaceAll(/^ \* ?/gm, ''),
-  }))
+  const text = readFileSync(join(SOURCES, file), 'utf8')
+  return [...text.matchAll(DESCRIBED)].flatMap(([, comment = '', name = '']) => {
+    const block = /^ \* ```js\n(.*?)^ \* ```$/ms.exec(comment)?.[1]
+    return block === undefined ? [] : [{ file, name, code: block.replaceAll(/^ \* ?/gm, '') }]
+  })
 })
 
-for (const { file, code } of examples) {
-  const [, names = '', rest = ''] =
-    /^import \{ (.*?) \} from '@paybell\/sdk'\n(.*)$/s.exec(code) ?? []
-  test(`the example in ${file} runs: ${names}`, async (t) => {
-    assert.notEqual(rest, '')
-    t.mock.method(globalThis, 'fetch', async (url: string) =>
-      Response.json(ANSWERS[new URL(url).pathname]),
-    )
-    const printed: unknown[][] = []
-    const run = new AsyncFunction('sdk', 'console', `const { ${names} } = sdk\n${rest}`)
-    await run(sdk, { log: (...args: unknown[]) => printed.push(args) })
+const NEW_CLIENT = { clientId: 'c', clientSecret: 's', name: 'Northwind Traders' }
+const EVENT = { id: 'e', type: 'payment.created', sequence: 1 }
+const NOT_FOUND = { code: 'not-found', status: 404, detail: 'There is none.' }
+
+const ANSWERS: Readonly<Record<string, (body: string) => Response>> = {
+  'POST /auth/token': () => Response.json({ access_token: 't', expires_in: 3_600 }),
+  'GET /v1/deliveries': () => Response.json({ items: [], next: null }),
+  'POST /operator/v1/clients': () => Response.json(NEW_CLIENT),
+  'POST /operator/v1/clients/c/accounts': () => Response.json({ id: 'a', name: 'Main' }),
+  'POST /operator/v1/payments/batch': () =>
+    new Response(`${JSON.stringify({ line: 1, id: 'p', event: EVENT })}\n`),
+  'POST /operator/v1/deliveries/replay': (body) =>
+    body.includes('dryRun')
+      ? Response.json({ wouldReplay: 1 })
+      : Response.json({ replayed: 1 }, { headers: { location: '/operator/v1/jobs/j' } }),
+  'GET /operator/v1/jobs/j': () => Response.json({ id: 'j', state: 'DONE' }),
+}
+
+let folder: string
+after(() => rm(folder, { recursive: true, force: true }))
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'paybell-examples-'))
+  const files: Record<string, string> = {
+    'node_modules/@paybell/sdk/package.json': JSON.stringify({
+      type: 'module',
+      exports: Object.fromEntries(
+        Object.entries(ENTRIES).map(([path, name]) => [path, `./${name}.js`]),
+      ),
+    }),
+    // Not installed: what the example needs of it.
+    'node_modules/express/package.json': '{ "main": "index.js", "types": "index.d.ts" }',
+    'node_modules/express/index.js':
+      'module.exports = () => ({ post() {}, use() {}, listen() {} }); module.exports.json = () => {}',
+    'node_modules/express/index.d.ts': `import type { IncomingMessage, ServerResponse } from 'node:http'
+type Handler = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => unknown
+declare function express(): { post(path: string, handler: Handler): void; use(handler: Handler): void; listen(port: number): void }
+declare namespace express { function json(): Handler }
+export = express
+`,
+  }
+  for (const name of Object.values(ENTRIES)) {
+    const source = pathToFileURL(join(SOURCES, `${name}.ts`)).href
+    files[`node_modules/@paybell/sdk/${name}.js`] = `export * from '${source}'\n`
+  }
+  for (const { name, code } of examples) files[`${name}.mjs`] = code
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await writeFile(join(folder, file), text)
+  }
+  for (const name of ['fastify', '@types']) {
+    await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
+  }
+})
+
+for (const { file, name, code } of examples) {
+  test(`the example of ${name} in ${file} runs`, async (t) => {
+    t.mock.method(globalThis, 'fetch', async (url: string, init: RequestInit) => {
+      const answer = ANSWERS[`${init.method} ${new URL(url).pathname}`]
+      return answer ? answer(String(init.body)) : Response.json(NOT_FOUND, { status: 404 })
+    })
+    // What listens would not end.
+    t.mock.method(Server.prototype, 'listen', () => {})
+    const printed: string[] = []
+    t.mock.method(console, 'log', (...args: unknown[]) => {
+      printed.push(args.map(shown).join(' '))
+    })
+    await import(pathToFileURL(join(folder, `${name}.mjs`)).href)
     // What a comment promises is what is printed.
-    for (const [, promised = ''] of rest.matchAll(/console\.log\(.*\) \/\/ ([^…\n]+)$/gm)) {
-      const text = printed.map((args) => args.map(shown).join(' '))
-      assert.ok(text.includes(promised), `${promised} is not in ${text}`)
+    for (const [, promised = ''] of code.matchAll(/console\.log\(.*\) \/\/ ([^…\n]+)$/gm)) {
+      assert.ok(printed.includes(promised), `${promised} is not in ${printed}`)
     }
   })
 }
@@ -48,11 +110,30 @@ function shown(value: unknown): string {
   return typeof value === 'bigint' ? `${value}n` : String(value)
 }
 
-test('there is an example for each function that the package exports', () => {
-  const functions = Object.entries(sdk)
-    .filter(([name, value]) => typeof value === 'function' && !/^[A-Z]/.test(name))
-    .map(([name]) => name)
-  const shownAnywhere = examples.map(({ code }) => code).join('\n')
-  const missing = functions.filter((name) => !new RegExp(`\\b${name}\\(`).test(shownAnywhere))
-  assert.deepEqual(missing, ['verifySignature'], 'as verify, without the body')
+test('every example compiles, in the strictest way', async () => {
+  const paths = Object.fromEntries(
+    Object.entries(ENTRIES).map(([path, name]) => [
+      `@paybell/sdk${path.slice(1)}`,
+      [join(SOURCES, `${name}.ts`)],
+    ]),
+  )
+  const compilerOptions = {
+    ...JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')).compilerOptions,
+    allowJs: true,
+    checkJs: true,
+    exactOptionalPropertyTypes: true,
+    paths,
+  }
+  const config = { compilerOptions, include: ['*.mjs'] }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  await run(process.execPath, [tsc, '-p', folder], { cwd: folder }).catch((error) =>
+    assert.fail(error.stdout),
+  )
+})
+
+test('every value that the package exports has an example of its own', () => {
+  const exported = new Set([sdk, adapters, operator].flatMap((entry) => Object.keys(entry)))
+  assert.deepEqual(examples.map(({ name }) => name).toSorted(), [...exported].toSorted())
+  for (const { name, code } of examples) assert.match(code, new RegExp(`\\b${name}\\b`))
 })
