@@ -1,5 +1,8 @@
-// A controller for NestJS on Express. The signature covers the raw body, so keep it:
-// `NestFactory.create(AppModule, { rawBody: true })`.
+// A controller for NestJS on Express. The signature covers the raw body, so keep it, and raise the limit of
+// 100 KB, because callbacks carry documents:
+//
+//   const app = await NestFactory.create<NestExpressApplication>(AppModule, { rawBody: true })
+//   app.useBodyParser('json', { limit: '16mb' })
 
 import { Controller, Post, Req, Res } from '@nestjs/common'
 import { createReceiver } from '@paybell/sdk'
