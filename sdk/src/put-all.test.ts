@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as step } from 'node:timers/promises'
 import fc from 'fast-check'
 import { PaybellError } from './errors.ts'
 import { createProducer } from './producer.ts'
@@ -43,7 +43,7 @@ class Model {
 
   readonly fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
     this.underWayMax = Math.max(this.underWayMax, ++this.underWay)
-    await turn()
+    await step()
     this.underWay--
     const fate = this.#fates.shift() ?? 'fine'
     if (fate === 'lost') throw new TypeError('fetch failed')
@@ -210,7 +210,7 @@ test('a slow source is not waited for: each result comes before the next payment
     for (let at = 0; at < 3; at++) {
       yield paymentOf(`p${at}`, '1')
       // The source has nothing more until the result of this one was seen.
-      while (handled <= at) await turn()
+      while (handled <= at) await step()
     }
   }
   for await (const { index } of producerOf(new Model().fetch).putAll(source())) {
@@ -236,7 +236,7 @@ test('amounts stay exact; a number is refused, because its digits may be gone', 
   await assert.rejects(producer.put(withAmount(12.5)), /may have lost digits/)
 })
 
-test('Retry-After is kept to, and told', async (t) => {
+test('Retry-After is kept to, and reported', async (t) => {
   withoutWaiting(t)
   const model = new Model()
   const waits: unknown[] = []
@@ -250,7 +250,7 @@ test('Retry-After is kept to, and told', async (t) => {
   assert.deepEqual(waits, [{ ms: 7_125, reason: 'Not now. (429 too-many-requests)' }])
 })
 
-test('what is known is told before it throws: after the patience, or for what no waiting mends', async (t) => {
+test('what is known is reported before it throws: after the patience, or for what no waiting mends', async (t) => {
   withoutWaiting(t)
   const failsAfter = (good: number, answer: () => Response) => {
     const model = new Model()
@@ -303,7 +303,7 @@ test('an error of the source comes after the results of what it gave; a break cl
   assert.deepEqual(seen, [0, 1])
   isClosed = false
   for await (const _ of producerOf(new Model().fetch).putAll(failing(), { linesMax: 1 })) break
-  while (!isClosed) await turn()
+  while (!isClosed) await step()
 })
 
 test('a signal ends it, also while the source is silent', async () => {

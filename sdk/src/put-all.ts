@@ -58,7 +58,7 @@ export async function* putAll(
       }
       for (const { index } of batch) {
         const result = results.get(index)
-        // After a gap nothing more is told: `from` is where the gap begins.
+        // After a gap nothing more is reported: `from` is where the gap begins.
         if (!result) break
         yield result
       }

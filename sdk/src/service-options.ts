@@ -1,4 +1,4 @@
-// Where the service is and how it is called, whoever calls: a client, a producer or an operator.
+// Where the service is and how it is called: for clients, producers and operators alike.
 
 import type { TransportOptions } from './transport.ts'
 import { VERSION } from './version.ts'
