@@ -2,6 +2,7 @@
 // that all processes agree: the first one to start makes the first key, under a lock. A key is only
 // found by its id in this memory; nothing in a token can point elsewhere.
 
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { Remembered } from '../../core/remembered.ts'
 import { TOKEN_ALGORITHM } from '../../core/token.ts'
@@ -29,7 +30,7 @@ export type KeyringDeps = Pick<Deps, 'pool' | 'clock' | 'sealer' | 'newId' | 'co
 /** The key that signs, imported once for all the tokens that it signs. */
 export interface Signer {
   kid: string
-  key: CryptoKey
+  key: KeyObject
 }
 
 interface Keys {
@@ -124,7 +125,8 @@ async function toKeys(deps: KeyringDeps, stored: readonly StoredSigningKey[]): P
   const newest = stored.find(isSigning)
   if (newest === undefined) throw new Error('there is no key that signs')
   const sealed = deps.sealer.open(newest.sealedPrivateKey, placeOf(newest.kid))
-  const signer = { kid: newest.kid, key: await importKey(JSON.parse(sealed.toString())) }
+  const key = createPrivateKey({ key: JSON.parse(sealed.toString()), format: 'jwk' })
+  const signer = { kid: newest.kid, key }
   const verifiers = new Map<string, { key: CryptoKey; jwk: JWK }>()
   for (const { kid, publicJwk } of stored) {
     const jwk = publicJwk as JWK
