@@ -146,7 +146,7 @@ export async function measureHello(
   const child = new Child(new URL('./hello.ts', import.meta.url))
   try {
     const url = await child.call<string>('listen')
-    const request = { url, method, path: '/hello', headers: {}, concurrent: 64 }
+    const request = { url, method, path: '/hello', headers: [{}], concurrent: 64 }
     await stage.repeat({ ...request, seconds: seconds / 2 })
     return await stage.repeat({ ...request, seconds })
   } finally {
@@ -155,7 +155,7 @@ export async function measureHello(
 }
 
 async function repeatPost(stage: Stage, seconds: number): Promise<{ perSecond: number }> {
-  const headers = { 'content-type': 'application/json' }
+  const headers = [{ 'content-type': 'application/json' }]
   const request = { url: stage.receiverUrl, method: 'POST', path: '/e/0', headers, concurrent: 64 }
   return stage.repeat({ ...request, body: '{"strange":true}', seconds })
 }

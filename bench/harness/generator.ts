@@ -201,7 +201,8 @@ interface Repeated {
   url: string
   method: 'GET' | 'POST'
   path: string
-  headers: Record<string, string>
+  /** Each request takes the next of them. */
+  headers: readonly Record<string, string>[]
   body?: string
   seconds: number
   concurrent: number
@@ -209,19 +210,22 @@ interface Repeated {
 
 async function repeat(request: Repeated): Promise<{ perSecond: number; failed: number }> {
   const repeated = new LeanClient(request.url)
-  const headers = Object.entries(request.headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('')
+  const headers = request.headers.map((given) =>
+    Object.entries(given)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join(''),
+  )
   const startedAt = monotonicMs()
   const until = startedAt + request.seconds * 1_000
   let done = 0
   let failed = 0
+  let asked = 0
   const loop = async () => {
     while (monotonicMs() < until) {
       const { status } = await repeated.ask(
         request.method,
         request.path,
-        headers,
+        headers[asked++ % headers.length] ?? '',
         request.body ?? '',
       )
       if (status === 200) done++
