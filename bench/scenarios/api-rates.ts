@@ -52,6 +52,9 @@ export const apiRates: Scenario = {
         detail: rate.failed === 0 ? '' : `${rate.failed} answers were not 200.`,
         latencies: [],
       })
-      return [row(6, 'GET /v1/webhooks/list, of different accounts', list, 0.5), row(7, 'POST /auth/token', token, 0.2)]
+      return [
+        row(6, 'GET /v1/webhooks/list, of different accounts', list, 0.5),
+        row(7, 'POST /auth/token', token, 0.2),
+      ]
     }),
 }
