@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline'
 import { after, afterEach, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { limitOf } from '../../test/support/busy-machine.ts'
 import { type EmbeddedDatabase, startEmbedded } from './database.ts'
 import { findProcesses } from './leftovers.ts'
 import { superviseEmbedded } from './supervisor.ts'
@@ -36,10 +37,9 @@ async function query(url: string, sql: string) {
 }
 
 async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, `not within 10 s: ${what}`)
-    await delay(20)
+  for (const startedAt = performance.now(); !(await holds()); await delay(20)) {
+    const tookMs = performance.now() - startedAt
+    assert.ok(tookMs < limitOf(10_000), `not within ${Math.round(tookMs)} ms: ${what}`)
   }
 }
 

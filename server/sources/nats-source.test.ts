@@ -127,10 +127,15 @@ interface LossyWay {
   port: number
   /** While true, messages of the server are lost. */
   isLosing: boolean
+  /** How many pulls have ended because their time was over. */
+  endedPulls: number
   cut(): void
   /** Closes it for good. */
   close(): void
 }
+
+/** What the server says then. */
+const PULL_ENDED = 'NATS/1.0 408'
 
 /** A proxy to the server that can lose messages, as a broken connection does. */
 async function startLossyWay(serverPort: number): Promise<LossyWay> {
@@ -148,7 +153,9 @@ async function startLossyWay(serverPort: number): Promise<LossyWay> {
     }
     socket.on('data', (chunk) => onward.write(chunk))
     onward.on('data', (chunk) => {
-      if (!way.isLosing) socket.write(chunk)
+      if (way.isLosing) return
+      if (chunk.includes(PULL_ENDED)) way.endedPulls++
+      socket.write(chunk)
     })
   }).listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -160,7 +167,8 @@ async function startLossyWay(serverPort: number): Promise<LossyWay> {
     cut()
   }
   cleanUps.push(close)
-  const way = { port: (listener.address() as AddressInfo).port, isLosing: false, cut, close }
+  const { port } = listener.address() as AddressInfo
+  const way = { port, isLosing: false, endedPulls: 0, cut, close }
   return way
 }
 
@@ -362,7 +370,9 @@ test('regression: a payment that another transaction holds does not hold up the 
       throw new ServiceError('overloaded', 'Held.', { retryAfterSeconds: 1 })
     }
   })
+  const way = await startLossyWay(server.port)
   const source = it.source({
+    settings: settingsOf(it, way.port),
     log: { info() {}, warn: (fields, message) => void warnings.push({ ...fields, message }) },
   })
   await it.publish(locked, 'locked 1')
@@ -370,7 +380,8 @@ test('regression: a payment that another transaction holds does not hold up the 
   for (let n = 0; n < 300; n++) await it.publish(randomUUID(), 'stranger')
   await until('all strangers are recorded', () => it.recorded.length === 300)
   // Also when a pull has brought nothing, and only the locked ones are in hand.
-  await delay(1.5 * SPANS.pullExpiresMs)
+  const ended = way.endedPulls
+  await until('a pull has brought nothing', () => way.endedPulls > ended)
   await it.publish(randomUUID(), 'stranger')
   await until('another one, too', () => it.recorded.length === 301)
   await until('they are acknowledged', async () => (await it.open()) === 2)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { idOf, nextTick } from '../../../test/support/engine-parts.ts'
 import { sampleWrite } from '../../../test/support/payment-sample.ts'
@@ -356,7 +355,8 @@ test('a transaction that has waited leaves its slot to the next', async () => {
   )
 })
 
-test('so many transactions wait and no more: other payments that are not free are tried again, 503 in the end', async () => {
+test('so many transactions wait and no more: other payments that are not free are tried again, 503 in the end', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const holds = { waitsMax: 1, tryMs: 1, tryMsMax: 1, triedMsMax: 5 }
   const { gatherer, transactions } = gathererOver({}, holds)
   const waiting = gatherer.submit(change(1, 'waits'))
@@ -370,7 +370,8 @@ test('so many transactions wait and no more: other payments that are not free ar
   allBut(transactions[0], 1, 2, 3)
   await nextTick()
   const later = gatherer.submit(change(2, 'later'))
-  for (let known = 2; !isOver; await delay(1)) {
+  for (let known = 2; !isOver; await nextTick()) {
+    t.mock.timers.tick(1)
     for (; known < transactions.length; known++) {
       const transaction = transactions[known] as Transaction
       assert.equal(transaction.locking, 'try')
