@@ -130,6 +130,7 @@ export function createApp(options: AppOptions): PaybellApp {
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
   const relay = new ListenerRelay(base, {
+    cautiousMs,
     deadlineMs: spans.attempt?.deadlineMs ?? LEASE_POLICY.attemptMsMax,
     onError: (error) => logger.warn({ error: String(error) }, 'listeners.not-reached'),
   })

@@ -46,6 +46,11 @@ export function hasRoom(lease: Lease, policy: LeasePolicy, cautiousMs: number): 
   return lease.endsAtCautiousMs - cautiousMs > policy.attemptMsMax + policy.recordingMsMax
 }
 
+/** When an attempt made under this lease must be over, on the owner's cautious clock. */
+export function attemptOverByMs(lease: Lease, policy: LeasePolicy): number {
+  return lease.endsAtCautiousMs - policy.recordingMsMax
+}
+
 /** How many of the shards each of `processes` should hold. */
 export function fairShare(processes: number, shards: number = SHARD_COUNT): number {
   return Math.ceil(shards / Math.max(1, processes))

@@ -12,7 +12,7 @@ import { concludeAttempt, prepareAttempt } from './attempt.ts'
 const POLICY = retryPolicy()
 const BODY = [Buffer.from('{"id":"1"}')]
 const OK: Outcome = { kind: 'answered', status: 200 }
-const AT = { epoch: 5, atMs: Date.UTC(2026, 0, 1) }
+const AT = { epoch: 5, atMs: Date.UTC(2026, 0, 1), overByMs: 700 }
 const KEY = createSecretKey(Buffer.from('key'))
 
 function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
@@ -74,7 +74,7 @@ test('F17: a key that does not open and a body that is gone make no request', ()
 })
 
 function conclude(outcome: Outcome, delivery = queued(), hasElders = false) {
-  const prepared = prepareAttempt(delivery, endpoint(), BODY, { epoch: 5, atMs: 1_000 })
+  const prepared = prepareAttempt(delivery, endpoint(), BODY, { ...AT, atMs: 1_000 })
   const sent = { prepared, result: { outcome, durationMs: 12 } }
   return concludeAttempt(sent, POLICY, {
     endedAtMs: 1_012,

@@ -84,7 +84,8 @@ export class Sender {
       if (hasWaited && (strand.isGone || !shards.maySend(delivery.shard))) {
         return lanes.callOff(flight, delivery, clock.nowMs())
       }
-      const at = { epoch, atMs: clock.nowMs() }
+      // A process can be frozen while it signs, too: the client compares this with the clock when it begins.
+      const at = { epoch, atMs: clock.nowMs(), overByMs: shards.overByMs(delivery.shard) }
       const prepared = prepareAttempt(delivery, endpoint, body?.parts ?? null, at)
       const sent: SentAttempt = { prepared, result: await this.#send(prepared) }
       body?.release()

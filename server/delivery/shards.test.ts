@@ -120,10 +120,13 @@ test('a lease counts from the moment the renewal was sent, not from its answer',
   assert.ok(world.happened.includes('time 5 after 8000'))
   // 25 s, of which 8 are gone: room for an attempt of 15 s and its recording for one more second.
   assert.ok(shards.maySend(3))
+  const leftMs = () => shards.overByMs(3) - clock.monotonicMs()
+  assert.equal(leftMs(), 16_000)
   clock.advance(0.999)
   assert.ok(shards.maySend(3))
   clock.advance(0.001)
   assert.ok(!shards.maySend(3))
+  assert.equal(leftMs(), 15_000, 'a fact of the lease: it comes nearer')
   assert.ok(shards.isHeld(3, 2), 'what was sent may still be recorded')
   clock.advance(15.999)
   assert.ok(shards.isHeld(3, 2))
@@ -140,6 +143,7 @@ test('F3: a process that stalls beyond its lease stops sending on its own', asyn
   shards.expire()
   assert.deepEqual(shards.held, [])
   assert.ok(!shards.maySend(3))
+  assert.equal(shards.overByMs(3), Number.NEGATIVE_INFINITY)
   assert.equal(world.happened.at(-1), 'lost 64')
 })
 

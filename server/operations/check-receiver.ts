@@ -61,7 +61,10 @@ export class ReceiverChecker {
 
   #send(url: string, clientKey: number, { pauseMs, ...post }: CheckPost): Promise<Answered> {
     const body = pauseMs === 0 ? post.body : slowly(post.body, pauseMs)
-    return this.#deps.send({ ...post, body, url, clientKey, endpointId: null, deliveryId: null })
+    return this.#deps.send({
+      ...{ ...post, body, url, clientKey },
+      ...{ endpointId: null, deliveryId: null, overByMs: null },
+    })
   }
 
   /** Takes a slot, or throws; returns a function that gives the slot back. */

@@ -19,6 +19,7 @@ export const SOMETIMES = [
   'replay',
   'endpoint deleted while in flight',
   'database clock jumps by minutes',
+  'process frozen as it sends, beyond its lease',
   'machine asleep beyond its lease',
   'machine paused beyond its lease',
   'gathered changes',
@@ -51,7 +52,7 @@ export class Counters {
       .filter((what) => !(SOMETIMES as readonly string[]).includes(what))
       .sort()
     return [...SOMETIMES, ...others]
-      .map((what) => `  ${what.padEnd(40)} ${String(this.counts.get(what) ?? 0).padStart(9)}`)
+      .map((what) => `  ${what.padEnd(44)} ${String(this.counts.get(what) ?? 0).padStart(9)}`)
       .join('\n')
   }
 }

@@ -41,6 +41,16 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     ],
   },
   {
+    name: 'the lease is not compared again when the send begins',
+    patches: [
+      patch(
+        'delivery/shards.ts',
+        'Number.NEGATIVE_INFINITY : attemptOverByMs(lease, this.#policy)',
+        'Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY',
+      ),
+    ],
+  },
+  {
     name: 'k+1 while k waits for its retry',
     patches: [
       patch(

@@ -8,6 +8,7 @@ import type { Scheduler } from './scheduler.ts'
 import { SECOND } from './spans.ts'
 
 const ASLEEP = 'machine asleep beyond its lease'
+const FROZEN_AT_SEND = 'process frozen as it sends, beyond its lease'
 const PAUSED = 'machine paused beyond its lease'
 const JUMPED = 'database clock jumps by minutes'
 
@@ -49,8 +50,8 @@ export class Faults {
         this.crash(fault.node, fault.lengthMs)
         break
       case 'stall':
-        this.#fault('stall', node.name, fault.lengthMs)
-        node.stall(fault.lengthMs)
+        if (fault.isAtSend) node.stallAtSend(() => this.#stallAtSend(node, fault))
+        else this.#stall(node, fault.lengthMs)
         break
       case 'partition':
         this.#fault('partition', node.name, fault.lengthMs)
@@ -84,6 +85,16 @@ export class Faults {
         if (Math.abs(fault.lengthMs) > 10 * SECOND) this.#world.counters.count(JUMPED)
         break
     }
+  }
+
+  #stallAtSend(node: SimulatedNode, fault: FaultPlan): void {
+    if (this.#isBeyondLease(fault)) this.#world.counters.count(FROZEN_AT_SEND)
+    this.#stall(node, fault.lengthMs)
+  }
+
+  #stall(node: SimulatedNode, lengthMs: number): void {
+    this.#fault('stall', node.name, lengthMs)
+    node.stall(lengthMs)
   }
 
   #isBeyondLease({ lengthMs }: FaultPlan): boolean {

@@ -20,6 +20,8 @@ export class SimulatedNode {
   #incarnation = 0
   #dice: Dice
   #stalledUntilMs = 0
+  /** What stalls it when it next sends. */
+  #stallsAtSend: (() => void) | null = null
   #partitionedUntilMs = 0
   #starvedUntilMs = 0
   readonly #clocks: NodeClocks
@@ -91,7 +93,8 @@ export class SimulatedNode {
     const processId = `${this.name}#${incarnation}`
     const { name } = this
     const cautiousMs = () => cautious.nowMs()
-    const sending = { name, world: this.#world, clocks, dice: this.#dice, cautiousMs }
+    const isFrozen = () => this.#world.scheduler.nowMs < this.#awakeAtMs
+    const sending = { name, world: this.#world, clocks, dice: this.#dice, cautiousMs, isFrozen }
     const engine = new subject.Engine(
       {
         clock,
@@ -99,7 +102,11 @@ export class SimulatedNode {
         random: () => this.#dice.next(),
         setTimer: (ms, run) => this.#setTimer(door, ms, run),
         store: nodeStore(link, twin, processId, options.leases),
-        send: (request) => sendFrom({ ...sending, door }, request),
+        send: (request) => {
+          this.#stallsAtSend?.()
+          this.#stallsAtSend = null
+          return sendFrom({ ...sending, door }, request)
+        },
         wakeUps: {
           announceWork: (shard) =>
             this.#world.announce(this.name, { shards: [shard], endpoints: [] }),
@@ -184,6 +191,11 @@ export class SimulatedNode {
     this.#stalledUntilMs = this.#world.scheduler.nowMs + ms
   }
 
+  /** Later: when it has looked at its lease, and is about to send. */
+  stallAtSend(stall: () => void): void {
+    this.#stallsAtSend = stall
+  }
+
   /** The machine sleeps: its monotonic clock stands still, and the others tell so when it wakes up. */
   sleep(ms: number): void {
     this.#clocks.standStill(ms, false)
@@ -209,6 +221,7 @@ export class SimulatedNode {
 
   /** Whatever it suffers ends now. */
   heal(): void {
+    this.#stallsAtSend = null
     this.#starvedUntilMs = 0
     this.#partitionedUntilMs = 0
   }

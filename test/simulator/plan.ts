@@ -32,6 +32,8 @@ export interface FaultPlan {
   kind: (typeof FAULTS)[number]
   node: number
   lengthMs: number
+  /** A stall that begins when the process is about to send: it has looked at its lease, and no byte is out. */
+  isAtSend: boolean
 }
 
 export interface Plan extends AcceptingPlan {
@@ -69,7 +71,8 @@ function starve(plan: Plan, dice: Dice): Plan {
   const phaseMs = 70 * SECOND
   const spells = [{ fromMs: 0, mood: 'sluggish' as const }]
   const slow = { spells, shard: 0, registeredAfterMs: 0 }
-  const faults = [{ afterMs: 4 * SECOND, kind: 'starve' as const, node: 0, lengthMs: 60 * SECOND }]
+  const starve = { kind: 'starve' as const, node: 0, isAtSend: false }
+  const faults = [{ ...starve, afterMs: 4 * SECOND, lengthMs: 60 * SECOND }]
   const weather = FAIR_WEATHER
   const payments = Array.from({ length: 30 }, (_, payment) => payment)
   return {
@@ -214,15 +217,17 @@ function drawFaults(dice: Dice, nodes: number, phaseMs: number, isWeek: boolean)
   if (kinds.length === 0) return []
   return Array.from({ length: dice.whole(1, 5) }, () => {
     const kind = dice.pick(kinds)
+    const isAtSend = kind === 'stall' && !isWeek && dice.chance(0.5)
     // Leases that cannot be renewed, and clocks that stand still, matter only once they run out.
     const lengthMs =
       kind === 'database-clock' || kind === 'wall-clock'
         ? drawJump(dice)
-        : (kind === 'starve' || kind === 'sleep' || kind === 'pause') && !isWeek
+        : (isAtSend || kind === 'starve' || kind === 'sleep' || kind === 'pause') && !isWeek
           ? dice.between(15 * SECOND, 50 * SECOND)
           : isWeek
             ? dice.skewed(MINUTE, 6 * HOUR)
             : dice.skewed(200, 45 * SECOND)
-    return { afterMs: dice.between(0, phaseMs), kind, node: dice.whole(0, nodes - 1), lengthMs }
+    const afterMs = dice.between(0, phaseMs)
+    return { afterMs, kind, node: dice.whole(0, nodes - 1), lengthMs, isAtSend }
   })
 }

@@ -128,7 +128,11 @@ function partsOf(deps: Deps, options: TestServerOptions, log: Logger) {
   return {
     accounts,
     jobs: new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: randomUUID(), log }),
-    relay: new ListenerRelay(deps, { deadlineMs: 15_000, onError() {} }),
+    relay: new ListenerRelay(deps, {
+      deadlineMs: 15_000,
+      cautiousMs: () => deps.clock.monotonicMs(),
+      onError() {},
+    }),
     gatherer:
       options.gatherer ??
       new PaymentGatherer(async (changes, locking) => {

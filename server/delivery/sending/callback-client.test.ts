@@ -605,6 +605,17 @@ test('regression: F3, a process that was frozen before the first byte sends noth
   assert.equal(receiver.receivedBytes, bytes)
 })
 
+test('regression: F3, a process that was frozen before it began to send sends nothing under a lease that may end', async (t) => {
+  const receiver = await startRawReceiver(t, answering(OK))
+  const client = startClient(t, { cautiousMs: () => 10_000 })
+  const late = requestTo(receiver.port, { overByMs: 10_000 + DEADLINE_MS - 1 })
+  await assert.rejects(client.send(late), /the lease may end/)
+  assert.equal(client.socketCount, 0)
+  const timely = requestTo(receiver.port, { overByMs: 10_000 + DEADLINE_MS })
+  assert.equal(reasonOf((await client.send(timely)).outcome), 'answered 200')
+  assert.equal(receiver.connectionCount, 1)
+})
+
 test('regression: a machine that slept before the first byte sends nothing when it wakes up', async (t) => {
   const receiver = await startRawReceiver(t, answering(OK))
   let sleptMs = 0

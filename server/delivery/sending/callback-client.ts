@@ -90,7 +90,7 @@ export class CallbackClient {
     return this.#pool.poolCount
   }
 
-  /** Rejects only with an OwnFailure: for want of a socket of ours nothing was sent. */
+  /** Rejects only if nothing was sent: for want of a socket of ours, or of time under the lease. */
   send(request: Posted): Promise<AttemptResult> {
     const target = this.#targetOf(request.url)
     if (target === null) return refused({ kind: 'blocked', reason: 'blocked-address' })

@@ -21,7 +21,8 @@ export interface ExchangeLimits {
 }
 
 /** What leaves of a callback; its other members are for the code before the socket. */
-export type Posted = Pick<CallbackRequest, 'url' | 'clientKey' | 'headers' | 'body'>
+export type Posted = Pick<CallbackRequest, 'url' | 'clientKey' | 'headers' | 'body'> &
+  Partial<Pick<CallbackRequest, 'overByMs'>>
 
 /** Where a callback goes, once its URL has passed the rules. */
 export interface Target {
@@ -49,7 +50,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
   readonly #target: Target
   readonly #request: Posted
   readonly #onEnd: (result: AttemptResult) => void
-  readonly #onUnsent: (error: OwnFailure) => void
+  readonly #onUnsent: (error: Error) => void
   readonly #limit: TimeLimit
   #startedAtMs = 0
   #startedAtCautiousMs = 0
@@ -67,7 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     target: Target,
     request: Posted,
     onEnd: (result: AttemptResult) => void,
-    onUnsent: (error: OwnFailure) => void,
+    onUnsent: (error: Error) => void,
   ) {
     this.#parts = parts
     this.#target = target
@@ -81,6 +82,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     const { pool, limits } = this.#parts
     this.#startedAtMs = limits.monotonicMs()
     this.#startedAtCautiousMs = limits.cautiousMs()
+    // The process stood still after it had looked at its lease: there is no time for a whole attempt any more.
+    if (this.#startedAtCautiousMs + limits.deadlineMs > (this.#request.overByMs ?? Infinity)) {
+      this.#giveUp(new Error('the lease may end before the attempt is over'))
+      return
+    }
     this.#limit.set(this.#startedAtMs + limits.deadlineMs)
     const connection = pool.take(this.#request.clientKey, this.#target.origin, this)
     if (connection !== null) this.#dispatch(connection)
@@ -201,8 +207,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     this.#onEnd(result)
   }
 
-  /** No connection, for a reason of ours: nothing was sent. */
-  #giveUp(error: OwnFailure): void {
+  /** Nothing was sent, for a reason of ours. */
+  #giveUp(error: Error): void {
     if (this.#isEnded) return
     this.#letGo(false)
     this.#onUnsent(error)

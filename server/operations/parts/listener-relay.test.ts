@@ -21,7 +21,7 @@ const NEVER = new AbortController().signal
 function newRelay(deadlineMs = 5_000, on = pool): ListenerRelay {
   const relay = new ListenerRelay(
     { pool: on, clock, newId: randomUUID },
-    { deadlineMs, onError: (error) => errors.push(error) },
+    { deadlineMs, cautiousMs: () => clock.monotonicMs(), onError: (error) => errors.push(error) },
   )
   after(() => relay.stop())
   return relay
@@ -38,6 +38,7 @@ function post(deliveryId: string | null = null): CallbackRequest {
     body: [Buffer.from('{"a":'), Buffer.from('1}')],
     endpointId: LISTENER.listenerId,
     deliveryId,
+    overByMs: null,
   }
 }
 
@@ -97,6 +98,13 @@ test('an offer taken and not answered is a timeout; one that is not taken was no
   }
   assert.deepEqual((await relay.send(post())).outcome, TIMEOUT, 'of a test')
   assert.equal(await take(relay, 0), null)
+  assert.equal(await countOffers(), 0)
+})
+
+test('regression: F3, what a frozen process would offer under a lease that may end is not offered', async () => {
+  const relay = newRelay(300)
+  const late = { ...post(randomUUID()), overByMs: clock.monotonicMs() + 299 }
+  await assert.rejects(relay.send(late), /the lease may end/)
   assert.equal(await countOffers(), 0)
 })
 

@@ -25,6 +25,8 @@ import type { Deps } from './deps.ts'
 export interface ListenerRelayOptions {
   /** From an attempt's offer to its answer; the lease of its shard has room for no more. */
   deadlineMs: number
+  /** As the engine's. */
+  cautiousMs(): number
   onError(error: unknown): void
 }
 
@@ -79,6 +81,10 @@ export class ListenerRelay {
     // The deadline counts from here, not from the insert: a process that is frozen in between must not
     // offer a delivery whose shard another process owns by then.
     const startedAtMs = clock.monotonicMs()
+    const { cautiousMs, deadlineMs } = this.#options
+    if (cautiousMs() + deadlineMs > (request.overByMs ?? Infinity)) {
+      throw new Error('the lease may end before the attempt is over')
+    }
     const elapsedMs = () => Math.round(clock.monotonicMs() - startedAtMs)
     const isDelivery = request.deliveryId !== null
     try {
