@@ -1,6 +1,6 @@
 // The database of a run: a real embedded PostgreSQL with durable settings, started again when it is
-// killed, and observers inside it: triggers that note who took which shard, when an event came and when a
-// delivery ended. They note the true time: the database's own clock may jump.
+// killed, and observers inside it: triggers that note who took which shard, when an event came, when a
+// delivery ended and when an endpoint was disabled. They note the true time: the database's own clock may jump.
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,6 +19,7 @@ const OBSERVERS = (now: string) => `
   create function chaos.true_now() returns timestamptz language sql as $$ select ${now} $$;
   create table chaos.takings (shard int, epoch bigint, node text, owner uuid, at timestamptz);
   create table chaos.finals (id uuid, state text, at timestamptz);
+  create table chaos.disablings (id uuid, at timestamptz);
   create table chaos.events (id uuid primary key, at timestamptz);
   create table chaos.probe (at timestamptz);
   insert into chaos.probe values (now());
@@ -35,6 +36,13 @@ const OBSERVERS = (now: string) => `
     insert into chaos.events values (new.id, chaos.true_now());
     return null;
   end $$;
+  create function chaos.note_disabling() returns trigger language plpgsql as $$ begin
+    insert into chaos.disablings values (new.id, chaos.true_now());
+    return null;
+  end $$;
+  create trigger note_disabling after update on paybell.endpoints for each row
+    when (new.status = 'DISABLED' and old.status <> 'DISABLED')
+    execute function chaos.note_disabling();
   create trigger note_event after insert on paybell.events for each row
     execute function chaos.note_event();
   create trigger note_taking after update on paybell.leases for each row

@@ -24,7 +24,7 @@ export interface Stored {
   attempts: StoredAttempt[]
   finals: FinalAct[]
   leases: LeaseAct[]
-  endpoints: { id: string; shard: number; status: string; inactiveSinceMs: number | null }[]
+  endpoints: { id: string; shard: number; status: string; disabledAtMs: number | null }[]
   references: StoredReferences[]
 }
 
@@ -50,8 +50,9 @@ export async function readStored(client: Client): Promise<Stored> {
     finals: await read(`select id as "deliveryId", state, ${MS('at')} as "atMs" from chaos.finals`),
     leases: await read(`select shard, epoch::int as epoch, node as owner, ${MS('at')} as "atMs"
       from chaos.takings order by at, epoch`),
-    endpoints: await read(`select id, shard, status, ${MS('inactive_since')} as "inactiveSinceMs"
-      from paybell.endpoints`),
+    endpoints: await read(`select id, shard, status, ${MS('at')} as "disabledAtMs"
+      from paybell.endpoints left join (
+        select id, max(at) as at from chaos.disablings group by id) as d using (id)`),
     references: await read(`select payment_id as "paymentId",
       array_agg(text::json ->> 'reference' order by sequence) as references
       from paybell.events group by payment_id`),
@@ -105,52 +106,43 @@ function ownerAt(takings: readonly LeaseAct[], atMs: number): string | null {
 }
 
 const SAME_ATTEMPT_MS = 2_500
+/** By how much a row's time may be wrong: its process has read the clock through a slow connection. */
+const ROW_ERROR_MS = 1_000
 const MOMENT_MS = 400
 
 /**
  * Which row tells of which request: the same attempt of the same delivery, nearest in time. Where clocks
- * jump, two requests may be equally near: a process that was killed is the less likely to have recorded its
- * own. A request without a row gets the attempt number 0, so that no other request's row is taken for its
- * own.
+ * jump, or a connection is slow, several may be about equally near: then it is the last of them, because a
+ * process makes an attempt again, under the same number, only where it finds no row of it. A request without
+ * a row gets the attempt number 0, so that no other request's row is taken for its own.
  */
 function matchRows(
   stored: Stored,
   requests: ReceivedRequest[],
-  { faults, limits }: Pick<RunRecord, 'faults' | 'limits'>,
+  { limits }: Pick<RunRecord, 'limits'>,
   clock: Evidence['clock'],
 ): StoredAttempt[] {
   const distance = (request: ReceivedRequest, row: StoredAttempt) =>
     clock?.distanceMs(request.startedAtMs, row.atMs) ?? Math.abs(request.startedAtMs - row.atMs)
   const deliveries = new Map(stored.deliveries.map((delivery) => [delivery.id, delivery]))
   const byAttempt = Map.groupBy(
-    requests,
+    requests.toSorted((one, other) => one.startedAtMs - other.startedAtMs),
     (request) => `${request.webhookId} ${request.endpointId} ${request.attempt}`,
   )
-  /** Its process died before it must have recorded the attempt. */
-  const wasKilled = ({ node, startedAtMs }: ReceivedRequest) =>
-    faults.some(
-      (fault) =>
-        fault.kind === 'crash' &&
-        fault.node === node &&
-        fault.fromMs >= startedAtMs &&
-        fault.fromMs <= startedAtMs + limits.attemptMsMax + limits.leaseMs,
-    )
   const matched = new Set<ReceivedRequest>()
   const rows = stored.attempts.map((row) => {
     const delivery = deliveries.get(row.deliveryId)
     const key = `${delivery?.eventId} ${delivery?.endpointId} ${row.attempt}`
-    const [nearest] = (byAttempt.get(key) ?? [])
-      .filter((request) => !matched.has(request) && distance(request, row) < SAME_ATTEMPT_MS)
-      .sort(
-        (one, other) =>
-          Number(wasKilled(one)) - Number(wasKilled(other)) ||
-          distance(one, row) - distance(other, row),
-      )
-    if (nearest === undefined) return row
-    matched.add(nearest)
-    nearest.wasAnswerHeard = row.outcome === 'answered'
+    const free = (byAttempt.get(key) ?? [])
+      .filter((request) => !matched.has(request))
+      .map((request) => ({ request, awayMs: distance(request, row) }))
+    const nearestMs = Math.min(...free.map(({ awayMs }) => awayMs))
+    const own = free.findLast(({ awayMs }) => awayMs <= nearestMs + ROW_ERROR_MS)
+    if (own === undefined || nearestMs >= SAME_ATTEMPT_MS) return row
+    matched.add(own.request)
+    own.request.wasAnswerHeard = row.outcome === 'answered'
     // A request can be on its way to a busy receiver for as long as an attempt may take.
-    const { startedAtMs } = nearest
+    const { startedAtMs } = own.request
     const earliestMs = startedAtMs - limits.clockErrorMs
     return { ...row, atMs: Math.max(earliestMs, Math.min(row.atMs, startedAtMs)) }
   })
@@ -162,7 +154,7 @@ function matchRows(
 function toHistory(stored: Stored): (endpoint: KnownEndpoint) => EndpointHistory {
   return ({ id, acts }) => {
     const row = stored.endpoints.find((endpoint) => endpoint.id === id)
-    const atMs = row?.status === 'DISABLED' ? row.inactiveSinceMs : null
+    const atMs = row?.status === 'DISABLED' ? row.disabledAtMs : null
     const disabled =
       atMs === null
         ? []

@@ -2,12 +2,13 @@
 // beginning, the nemesis, a drain without faults; then the evidence is read and judged.
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Dice } from '../simulator/dice.ts'
-import type { RunRecord } from '../simulator/records.ts'
+import type { Limits, RunRecord } from '../simulator/records.ts'
+import { limitOf } from '../support/busy-machine.ts'
 import { Api } from './api.ts'
 import { Broker } from './broker.ts'
 import { Child } from './children.ts'
@@ -32,7 +33,7 @@ export interface ChaosOptions {
   suite: Suite
   seed: number
   logLevel?: string
-  /** The folder with all logs stays. */
+  /** The folder with all logs stays, and what the verdict was made of. */
   isKept?: boolean
   onNote?: (line: string) => void
   /** Ends the run early, everything cleaned up. */
@@ -85,6 +86,8 @@ class Run {
   readonly #notes: { atMs: number; text: string }[] = []
   readonly #startedAtMs = Date.now()
   #nemesis: Nemesis | null = null
+  /** How many times longer than on an idle machine things took, at worst. */
+  #slowness = 1
 
   constructor(options: ChaosOptions, dir: string, cleanUps: (() => Promise<unknown> | unknown)[]) {
     this.#options = options
@@ -151,7 +154,7 @@ class Run {
     const stored = await database.ask(readStored)
     const writes = await readLines<FedWrite>(this.#file('writes.log'))
     const run = toRunRecord({
-      limits: limitsOf(suite),
+      limits: this.#limits(),
       writes,
       clock,
       received: await readLines<ReceivedLine>(this.#file('receivers.log')),
@@ -164,6 +167,10 @@ class Run {
       endedAtMs,
     })
     const shards = new Map(stored.endpoints.map(({ id, shard }) => [id, shard]))
+    if (this.#options.isKept) {
+      const kept = { run, stored, notes: this.#notes, kills: nemesis.kills, stops }
+      await writeFile(this.#file('evidence.json'), JSON.stringify(kept))
+    }
     const verdict = judge(run, {
       kills: nemesis.kills,
       stops,
@@ -261,7 +268,7 @@ class Run {
   /** Until the broker has nothing left, and nothing is pending but what waits for an endpoint that the
    *  service has disabled. */
   async #drain(database: ChaosDatabase, broker: Broker | null, sinceMs: number): Promise<boolean> {
-    while (Date.now() < sinceMs + this.#options.suite.drainMsMax) {
+    while (Date.now() < sinceMs + limitOf(this.#options.suite.drainMsMax)) {
       if (broker && (await broker.open().catch(() => 1)) > 0) {
         await sleep(200)
         continue
@@ -277,11 +284,18 @@ class Run {
     return false
   }
 
+  /** What is promised within a time takes longer where other programs want the processors, too. */
+  #limits(): Limits {
+    const limits = limitsOf(this.#options.suite)
+    return { ...limits, rescueMsMax: limits.rescueMsMax * this.#slowness }
+  }
+
   /** All connections to the database lead through this process: when it is held up, so are all services. */
   #watchOurselves(): void {
     let lookedAtMs = performance.now()
     const timer = setInterval(() => {
       const nowMs = performance.now()
+      this.#slowness = Math.max(this.#slowness, limitOf(1_000) / 1_000)
       if (nowMs - lookedAtMs > HELD_MS) {
         this.#faults.note('harness held up', 'partition', null, nowMs - lookedAtMs)
       }

@@ -1,6 +1,7 @@
 // The service processes of a run: three of them on one database, each through a proxy of its own, and
 // started again whenever they end.
 
+import { limitOf } from '../support/busy-machine.ts'
 import { Child, type Exit } from './children.ts'
 import type { FaultLog } from './fault-log.ts'
 import type { DatabaseProxy } from './proxy.ts'
@@ -60,7 +61,7 @@ export class Service {
         this.ownEnds.push(`${this.name} ended with ${exit}:\n${child.stderr}`)
       throw new Error(`${this.name} ended with ${exit} before it was ready:\n${child.stderr}`)
     })
-    const timer = setTimeout(() => child.signal('SIGKILL'), READY_MS_MAX)
+    const timer = setTimeout(() => child.signal('SIGKILL'), limitOf(READY_MS_MAX))
     try {
       await Promise.race([ready, ended])
     } finally {

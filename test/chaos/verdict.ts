@@ -63,21 +63,26 @@ function judgeConduct(run: RunRecord, conduct: Conduct, rescue: Rescue): Violati
       add('F19', `${node} took ${tookMs} ms to stop`, atMs)
     }
   }
+  const delivered = new Map(
+    run.finals.flatMap((final) =>
+      final.state === 'DELIVERED' ? [[final.deliveryId, final.atMs] as const] : [],
+    ),
+  )
+  const wasDelivered = (deliveryId: string, beforeMs: number) => {
+    const atMs = delivered.get(deliveryId) ?? Number.NEGATIVE_INFINITY
+    // One that is committed at that very moment comes too late.
+    const sinceMs = beforeMs - conduct.disableAfterMs + run.limits.clockErrorMs
+    return atMs > sinceMs && atMs < beforeMs - 1_000
+  }
   for (const { id, acts } of run.endpoints) {
     const atMs = acts.find((act) => act.kind === 'disable')?.appliedAtMs
     if (atMs === undefined) continue
-    const accepted = run.requests.find(
-      ({ endpointId, wasAnswerHeard, status, startedAtMs }) =>
-        endpointId === id &&
-        wasAnswerHeard &&
-        status === 200 &&
-        startedAtMs > atMs - conduct.disableAfterMs + run.limits.clockErrorMs &&
-        // One that is being recorded at that very moment comes too late.
-        startedAtMs < atMs - 1_000,
+    const accepted = run.deliveries.find(
+      (delivery) => delivery.endpointId === id && wasDelivered(delivery.id, atMs),
     )
     if (!accepted) continue
-    const { paymentId, startedAtMs, sequence } = accepted
-    const detail = `disabled, but update ${sequence} was accepted ${atMs - startedAtMs} ms before`
+    const { paymentId, sequence } = accepted
+    const detail = `disabled, but update ${sequence} was accepted before`
     wrong.push({ invariant: '§5.6', detail, endpointId: id, paymentId, atMs })
   }
   const slowest = Math.max(0, ...rescue.takenMs)
