@@ -27,7 +27,11 @@ test('from a message to a callback, and on when the process that consumed has go
   const env = { PAYBELL_NATS_URL: server.url }
   const receiver = await startReceiver(t)
   // Whatever interrupts a term, a busy machine for example, what it left comes again within the test's time.
-  const spans = { nats: { ackWaitMs: 4_000, workingEveryMs: 1_000, lockEveryMs: 1_000 } }
+  // Terms that fail one after the other, each when the broker did not answer within 5 s, rest no longer than
+  // that either.
+  const spans = {
+    nats: { ackWaitMs: 4_000, workingEveryMs: 1_000, lockEveryMs: 1_000, restMsMax: 1_000 },
+  }
   const one = await startPaybell(t, { env, spans })
   const other = await startPaybell(t, { env, spans, beside: one })
   await one.caller.register(receiver.url(), 'key')
