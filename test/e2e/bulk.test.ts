@@ -119,6 +119,25 @@ describe('in bulk', () => {
     door = await openDoor(receiver)
   })
 
+  /** By the times of the attempts: each has a socket of its own, and a busy machine may read a later one first. */
+  const sequencesAsBegun = async (paymentId: string): Promise<number[]> => {
+    const { rows } = await pool.query<{ sequence: number }>(
+      `select sequence from final_deliveries where endpoint_id = $1 and payment_id = $2
+       order by attempted_at, sequence`,
+      [door.endpointId, paymentId],
+    )
+    return rows.map(({ sequence }) => sequence)
+  }
+
+  /** When its deliveries were created, the latest first. */
+  const creations = async (): Promise<Date[]> => {
+    const { rows } = await pool.query<{ at: Date }>(
+      'select created_at as at from final_deliveries where endpoint_id = $1 order by 1 desc',
+      [door.endpointId],
+    )
+    return rows.map(({ at }) => at)
+  }
+
   const arrived = () => receiver.received.filter(({ path }) => path === `/${door.facts.accountId}`)
 
   test('recover: the dry run changes nothing and tells the number; then each comes once, in sequence', async () => {
@@ -136,7 +155,8 @@ describe('in bulk', () => {
     assert.equal(replays.length, 30)
     for (const id of ids) {
       const mine = replays.filter(({ body }) => JSON.parse(body.toString()).id === id)
-      assert.deepEqual(receiver.sequences(mine), [1, 2, 3])
+      assert.deepEqual(receiver.sequences(mine).toSorted(), [1, 2, 3])
+      assert.deepEqual(await sequencesAsBegun(id), [1, 2, 3])
       for (const { headers } of mine) assert.equal(headers['x-paybell-replay'], 'true')
     }
     assert.deepEqual((await ask(door.caller, path, SINCE)).body, { replayed: 0 })
@@ -145,10 +165,13 @@ describe('in bulk', () => {
   test('recover: since, until and states narrow; what does not conform is named', async () => {
     await feed(door.facts, 4)
     await exhaust(door.endpointId)
-    const middle = new Date()
-    await until('a millisecond later', () => Date.now() > middle.getTime() + 5)
+    const [first] = await creations()
+    // On the service's clock, which is not quite ours.
+    const { clock } = paybell.app.deps
+    await until('some milliseconds later', () => clock.nowMs() > Number(first) + 5)
     await feed(door.facts, 3)
     await exhaust(door.endpointId)
+    const middle = (await creations())[2] ?? assert.fail()
     const path = `/v1/webhooks/${door.endpointId}/recover?dryRun=true`
     const count = async (body: object) => (await ask(door.caller, path, body)).body.wouldReplay
     assert.equal(await count(SINCE), 7)
