@@ -59,6 +59,8 @@ export interface ChaosResult {
 
 const SERVICES = 3
 const HELD_MS = 150
+/** What rolling restarts take where nothing else is going on. */
+const RESTARTS_MS = 40_000
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const cleanUps: (() => Promise<unknown> | unknown)[] = []
@@ -135,7 +137,8 @@ class Run {
     const nemesis = new Nemesis(arena, suite, seed)
     this.#nemesis = nemesis
 
-    writer.start(suite.writesPerSecond)
+    const onIdleMachineMs = suite.calmMs + suite.seconds * 1_000 + RESTARTS_MS
+    writer.start(suite.writesPerSecond, (suite.writesPerSecond * onIdleMachineMs) / 1_000)
     await sleep(suite.calmMs)
     note('the calm is over')
     await nemesis.rage(suite.seconds * 1_000)

@@ -47,8 +47,9 @@ export class Writer {
     this.#log = log
   }
 
-  start(writesPerSecond: number): void {
-    this.#writing = this.#write(writesPerSecond)
+  /** At most so many: on a busy machine all that they meet takes longer, and what is owed would pile up. */
+  start(writesPerSecond: number, writesMax: number): void {
+    this.#writing = this.#write(writesPerSecond, writesMax)
   }
 
   /** What has been begun is repeated until it is acknowledged. */
@@ -58,12 +59,12 @@ export class Writer {
     await Promise.all(this.#open)
   }
 
-  async #write(writesPerSecond: number): Promise<void> {
+  async #write(writesPerSecond: number, writesMax: number): Promise<void> {
     const updates = (1 + UPDATES_MAX) / 2
-    while (!this.#isStopped) {
-      const payment = this.#writePayment(this.#dice.whole(1, UPDATES_MAX)).finally(() =>
-        this.#open.delete(payment),
-      )
+    for (let left = writesMax; left > 0 && !this.#isStopped; ) {
+      const count = this.#dice.whole(1, UPDATES_MAX)
+      left -= count
+      const payment = this.#writePayment(count).finally(() => this.#open.delete(payment))
       this.#open.add(payment)
       await sleep((1_000 * updates) / writesPerSecond)
     }
