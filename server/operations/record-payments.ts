@@ -3,17 +3,18 @@
 
 import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
+import { fanOut } from '../core/fan-out.ts'
 import type { DocumentFile, EventKind, PaymentWrite } from '../core/payment.ts'
 import { type Applied, applyChange } from '../core/payment-change.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import type { ChangeToSave } from '../store/accept.ts'
 import type { DocumentToSave } from '../store/documents.ts'
-import type { LockedPayment, TriedPayments } from '../store/payments.ts'
+import type { LockedPayment } from '../store/payments.ts'
 import type { AccountDirectory } from './parts/account-directory.ts'
 import { auditsOf, type GatheredAudit } from './parts/audit.ts'
 import type { EngineNotices } from './parts/deps.ts'
 import { handingOff } from './parts/hand-off.ts'
-import type { PaymentStore, PaymentTransaction } from './parts/payment-store.ts'
+import type { LockedPayments, PaymentStore, PaymentTransaction } from './parts/payment-store.ts'
 
 /** What recording needs; the simulator passes its own. */
 export interface RecordingDeps {
@@ -92,13 +93,14 @@ export async function recordPayments(
     await payments.saveDocuments(files, new Date(clock.nowMs()))
   }
   const { results, deliveries, audits } = await payments.transact(async (transaction) => {
-    const locked = await lock(transaction, changes, locking)
+    const locked = await lock(transaction, changes, clientKeys, locking)
     // Read the clock after locking, so that of two changes of one payment the later one has the later time.
     const now = new Date(clock.nowMs())
     const plan = await planAndSaveDocuments(deps, transaction, locked, clientKeys, changes, now)
     const audits = auditsOf(changes, plan.results)
     const { changes: saved, raised } = plan
-    const deliveries = await transaction.saveAndCommit({ changes: saved, raised, audits }, now)
+    const deliveries = fanOut(saved, locked.endpoints, now.getTime())
+    await transaction.saveAndCommit({ changes: saved, deliveries, raised, audits }, now)
     return { results: plan.results, deliveries, audits }
   })
   for (const audit of audits) audit.isOnDisk = true
@@ -108,18 +110,19 @@ export async function recordPayments(
 async function lock(
   transaction: PaymentTransaction,
   changes: readonly PaymentChange[],
+  clientKeys: ReadonlyMap<string, number>,
   locking: Locking,
-): Promise<TriedPayments> {
+): Promise<LockedPayments> {
   const ids = changes.map((change) => change.write.id)
-  if (locking === 'try') return transaction.tryLock(ids)
-  return { stored: await transaction.lock(ids), busy: new Set() }
+  if (locking === 'try') return transaction.tryLock(ids, clientKeys)
+  return transaction.lock(ids, clientKeys)
 }
 
 /** A file that another transaction is saving makes its payment busy: the rest is decided without it. */
 async function planAndSaveDocuments(
   deps: RecordingDeps,
   transaction: PaymentTransaction,
-  { stored, busy }: TriedPayments,
+  { stored, busy }: LockedPayments,
   clientKeys: ReadonlyMap<string, number>,
   changes: readonly PaymentChange[],
   now: Date,
@@ -186,6 +189,7 @@ function applyChanges(
         paymentId: write.id,
         documentBytes: write.document?.file.base64.length ?? null,
         isLatest: true,
+        isNew: !stored.has(write.id),
       }
       if (before) before.isLatest = false
       raised.delete(write.id)

@@ -9,9 +9,10 @@ import {
   storeClient,
   storeEndpoint,
 } from '../../test/support/stored-deliveries.ts'
+import type { NewEvent } from '../core/fan-out.ts'
 import { UuidMaker, uuidTimeMs } from '../core/uuid.ts'
 import { saveEventsAndFanOut } from './accept.ts'
-import { type EventToSave, readEventsOfPayment, readPayloads } from './events.ts'
+import { readEventsOfPayment, readPayloads } from './events.ts'
 
 const ids = new UuidMaker(() => STORED_AT.getTime(), randomBytes)
 let pool: Pool
@@ -22,8 +23,8 @@ before(async () => {
 
 function event(
   of: { clientKey: number; accountId: string },
-  changes: Partial<EventToSave> = {},
-): EventToSave {
+  changes: Partial<NewEvent> = {},
+): NewEvent {
   return {
     ...of,
     id: ids.next(),

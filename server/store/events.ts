@@ -17,19 +17,6 @@ import {
   stretchAround,
 } from './stretches.ts'
 
-export interface EventToSave {
-  clientKey: number
-  id: string
-  paymentId: string
-  accountId: string
-  sequence: number
-  kind: string
-  /** The payment's canonical text: the callback body, but for the file content. */
-  text: string
-  documentHash: Uint8Array | null
-  documentBytes: number | null
-}
-
 /** A body as it is sent: the text, and the file that is spliced into it. */
 export interface Payload {
   text: string

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { STORED_AT, storeClient, untilWaiting } from '../../test/support/stored-deliveries.ts'
 import { UuidMaker } from '../core/uuid.ts'
-import { saveChangesAndFanOut, saveEventsAndFanOut } from './accept.ts'
+import { saveChanges, saveEventsAndFanOut } from './accept.ts'
 import { type Db, inTransaction } from './db.ts'
 import {
   type LockedPayment,
@@ -37,7 +37,8 @@ const ids = new UuidMaker(() => STORED_AT.getTime(), randomBytes)
 
 async function save(db: Db, { id, ...rest }: LockedPayment, now: Date): Promise<void> {
   const event = { id: ids.next(), kind: 'payment.updated', documentBytes: rest.documentHash && 1 }
-  await saveChangesAndFanOut(db, [{ ...rest, ...event, paymentId: id, isLatest: true }], now)
+  const isNew = rest.sequence === 1
+  await saveChanges(db, [{ ...rest, ...event, paymentId: id, isLatest: true, isNew }], [], now)
 }
 
 test('a payment that is saved again is replaced, but for when it was first accepted', async () => {
@@ -58,9 +59,9 @@ test('of several changes of a payment the latest is what it is now', async () =>
   const { id: paymentId, ...rest } = payment(client)
   const changes = [1, 2, 3].map((sequence) => ({
     ...{ ...rest, paymentId, sequence, id: ids.next(), kind: 'payment.updated' },
-    ...{ text: `{"n":${sequence}}`, documentBytes: null, isLatest: sequence === 3 },
+    ...{ text: `{"n":${sequence}}`, documentBytes: null, isLatest: sequence === 3, isNew: true },
   }))
-  await saveChangesAndFanOut(pool, changes, at(0))
+  await saveChanges(pool, changes, [], at(0))
   const view = await readPayment(pool, paymentId, null)
   assert.equal(view?.sequence, 3)
   assert.equal(view?.text, '{"n":3}')

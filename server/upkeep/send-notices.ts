@@ -2,6 +2,7 @@
 // engine then signs, sends, retries and records like any other. The process that gets the lock decides; what
 // the operator has been notified of commits with the notices.
 
+import type { NewEvent } from '../core/fan-out.ts'
 import { decideNotices } from '../core/notice.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
@@ -9,7 +10,6 @@ import type { Deps } from '../operations/parts/deps.ts'
 import { handingOff } from '../operations/parts/hand-off.ts'
 import { saveEventsAndFanOut } from '../store/accept.ts'
 import { type Db, inTransaction } from '../store/db.ts'
-import type { EventToSave } from '../store/events.ts'
 import { findInternalClient, findNoticeEndpoint } from '../store/notice-endpoint.ts'
 import {
   countExhausted,
@@ -43,7 +43,7 @@ async function decideRound(deps: Deps, db: Db): Promise<readonly HandedOff[]> {
     now,
     limit: ENDPOINTS_PER_ROUND,
   })
-  const events: EventToSave[] = []
+  const events: NewEvent[] = []
   const told: ToldEndpoint[] = []
   for (const { clientKey: ownerKey, endpoint, told: before } of endpoints) {
     const decided = decideNotices(endpoint, before, policy, now.getTime())

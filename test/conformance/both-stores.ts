@@ -131,15 +131,9 @@ export class BothStores {
     this.takeIds()
     const found = await recordPayments(recordingOn(this.deps, this.#accounts), given)
     const eventIds = this.takeIds()
-    const drawn = new Map(
-      found.deliveries.map((row) => [`${row.eventId}/${row.endpointId}`, row.id]),
-    )
     const recorded = await recordPayments(
       {
-        payments: twinPaymentStore(
-          this.twin,
-          (eventId, endpointId) => drawn.get(`${eventId}/${endpointId}`) ?? 'none',
-        ),
+        payments: twinPaymentStore(this.twin),
         accounts: { find: async () => new Map([[accountId, clientKey]]) },
         clock: this.deps.clock,
         newId: () => eventIds.shift() as string,

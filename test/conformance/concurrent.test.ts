@@ -31,7 +31,7 @@ async function sameOnBoth(
   both.takeIds()
   const found = await script(postgres, both)
   both.nowMs = startMs
-  const twin = await script(twinSide(both, found), both)
+  const twin = await script(twinSide(both), both)
   assert.deepEqual(twin.map(inOrder), found.map(inOrder))
   await both.sameState(t.name)
   return { both, found }
@@ -144,6 +144,57 @@ test('an endpoint that is deleted between the fan-out and its commit is owed wha
   })
   // The engine cancels it when it comes to send it: it asks for the endpoint first.
   assert.equal(both.twin.tables.pending.size, 2)
+})
+
+test('an endpoint that is deleted between the fan-out and the save is owed it, until the engine looks', async (t) => {
+  const { both, found } = await sameOnBoth(t, async (side, both) => {
+    const locked = gate()
+    const first = side.record([change(both, 'first')], 'try', locked.pass)
+    await locked.reached
+    await side.remove(both.endpointIds[0] as string)
+    locked.open()
+    return [await first]
+  })
+  assert.equal(both.twin.tables.pending.size, 2, 'the endpoints were read before')
+  // What the engine does before it sends anything: it asks for the endpoint, and finds it deleted.
+  await takeAll(both)
+  const owed = found.flatMap(({ deliveries }) => deliveries)
+  const held = owed.map(({ clientKey, id, shard }) => ({ clientKey, id, shard, epoch: 1 }))
+  await both.store(0).settleInactive(held, both.nowMs)
+  both.twin.outcomes.settleInactive(held, both.nowMs)
+  await both.sameState(t.name)
+  const ends = [...both.twin.tables.final.values()].map(({ endpointId, state }) => [
+    endpointId,
+    state,
+  ])
+  assert.deepEqual(ends, [[both.endpointIds[0], 'CANCELLED']])
+  assert.equal(both.twin.tables.pending.size, 1)
+})
+
+test('an endpoint that is registered before a write, or while it waits for its payment, is owed it', async (t) => {
+  const registered: string[] = []
+  const { found } = await sameOnBoth(t, async (side, both) => {
+    const locked = gate()
+    registered.push(await side.register('https://before.example/'))
+    const first = side.record([change(both, 'first')], 'try', locked.pass)
+    await locked.reached
+    const second = side.record([change(both, 'second')], 'wait')
+    await side.untilWaiting(1)
+    registered.push(await side.register('https://late.example/'))
+    locked.open()
+    return [await first, await second]
+  })
+  const [before, late] = registered
+  const endpoints = found.map(
+    ({ deliveries }) => new Set(deliveries.map(({ endpointId }) => endpointId)),
+  )
+  assert.deepEqual(
+    endpoints.map((owed) => [owed.has(before as string), owed.has(late as string)]),
+    [
+      [true, false],
+      [true, true],
+    ],
+  )
 })
 
 test('a fan-out that fails leaves no payment and no event', async (t) => {

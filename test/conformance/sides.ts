@@ -3,10 +3,12 @@
 
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { shardOf } from '../../server/core/endpoint.ts'
 import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
 import type { PaymentStore } from '../../server/operations/parts/payment-store.ts'
 import { postgresPaymentStore } from '../../server/operations/parts/postgres-payment-store.ts'
+import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
 import {
   type Locking,
   type PaymentChange,
@@ -14,6 +16,7 @@ import {
   recordPayments,
 } from '../../server/operations/record-payments.ts'
 import { createPool } from '../../server/store/db.ts'
+import { keyOf } from '../simulator/key-ring.ts'
 import * as twinEndpoints from '../simulator/twin-endpoints.ts'
 import type { BothStores } from './both-stores.ts'
 import { twinPaymentStore } from './twin-payment-store.ts'
@@ -36,6 +39,8 @@ export interface Side {
   holdCommits(): Promise<{ untilOneIsHeld(): Promise<void>; release(): Promise<void> }>
   changeStatus(endpointId: string, status: 'ACTIVE' | 'PAUSED'): Promise<void>
   remove(endpointId: string): Promise<void>
+  /** A subscription; returns its id. */
+  register(url: string): Promise<string>
 }
 
 const IMPATIENT_MS = 300
@@ -80,21 +85,15 @@ export async function postgresSide(both: BothStores): Promise<Side & { end(): Pr
       await changeEndpoint(both.deps, both.scopeOf(endpointId), endpointId, status)
     },
     remove: (endpointId) => deleteEndpoint(both.deps, both.scopeOf(endpointId), endpointId),
+    register: (url) => saveEndpoint(both.deps, both.requestFor(url, null, 'k')),
     end: () => impatient.end(),
   }
 }
 
-/** `found` are PostgreSQL's answers, whose ids the twin takes over. */
-export function twinSide(both: BothStores, found: readonly RecordedChanges[]): Side {
+/** Takes over the ids that PostgreSQL's side has drawn. */
+export function twinSide(both: BothStores): Side {
   const { twin } = both
-  const eventIds = both.takeIds()
-  const drawn = new Map(
-    found.flatMap(({ deliveries }) =>
-      deliveries.map((row) => [`${row.eventId}/${row.endpointId}`, row.id] as const),
-    ),
-  )
-  const newDeliveryId = (eventId: string, endpointId: string) =>
-    drawn.get(`${eventId}/${endpointId}`) ?? 'none'
+  const ids = both.takeIds()
   let gate: Promise<void> = Promise.resolve()
   const record = (payments: PaymentStore, changes: readonly PaymentChange[], locking?: Locking) =>
     recordPayments(
@@ -102,22 +101,18 @@ export function twinSide(both: BothStores, found: readonly RecordedChanges[]): S
         payments,
         accounts: { find: async () => new Map([[both.accountId, both.clientKey]]) },
         clock: both.deps.clock,
-        newId: () => eventIds.shift() as string,
+        newId: () => ids.shift() as string,
       },
       changes,
       locking,
     )
   return {
     record: (changes, locking, onLocked) => {
-      const store = twinPaymentStore(twin, newDeliveryId, { beforeCommit: () => gate })
+      const store = twinPaymentStore(twin, { beforeCommit: () => gate })
       return record(stopping(store, onLocked), changes, locking)
     },
     recordImpatiently: (changes) =>
-      record(
-        twinPaymentStore(twin, newDeliveryId, { statementMsMax: IMPATIENT_MS }),
-        changes,
-        'wait',
-      ),
+      record(twinPaymentStore(twin, { statementMsMax: IMPATIENT_MS }), changes, 'wait'),
     untilWaiting: async () => void (await nextLoop()),
     holdCommits: async () => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -129,6 +124,13 @@ export function twinSide(both: BothStores, found: readonly RecordedChanges[]): S
     },
     remove: async (endpointId) => {
       twinEndpoints.deleteEndpoint(twin, endpointId, both.nowMs)
+    },
+    register: async (url) => {
+      const id = ids.shift() as string
+      const { clientKey, nowMs } = both
+      const endpoint = { clientKey, id, accountId: null, shard: shardOf(id), url, key: keyOf('k') }
+      twinEndpoints.registerEndpoint(twin, endpoint, nowMs)
+      return id
     },
   }
 }
@@ -144,15 +146,15 @@ function stopping(
       store.transact((transaction) =>
         work({
           ...transaction,
-          tryLock: async (ids) => {
-            const tried = await transaction.tryLock(ids)
+          tryLock: async (...asked) => {
+            const locked = await transaction.tryLock(...asked)
             await onLocked()
-            return tried
+            return locked
           },
-          lock: async (ids) => {
-            const stored = await transaction.lock(ids)
+          lock: async (...asked) => {
+            const locked = await transaction.lock(...asked)
             await onLocked()
-            return stored
+            return locked
           },
         }),
       ),

@@ -1,10 +1,9 @@
 // The payment store on the twin without a network: each step is done at once, and a lock that another
 // transaction holds is waited for.
 
-import type { PaymentStore } from '../../server/operations/parts/payment-store.ts'
-import type { LockedPayment } from '../../server/store/payments.ts'
+import type { LockedPayments, PaymentStore } from '../../server/operations/parts/payment-store.ts'
 import type { Twin } from '../simulator/twin.ts'
-import type { NewDeliveryId, PaymentSession } from '../simulator/twin-payments.ts'
+import type { PaymentSession } from '../simulator/twin-payments.ts'
 
 export interface TwinStoreOptions {
   /** Between the fan-out and the commit. */
@@ -15,23 +14,21 @@ export interface TwinStoreOptions {
 
 export function twinPaymentStore(
   twin: Twin,
-  newDeliveryId: NewDeliveryId,
   { beforeCommit, statementMsMax = 9_500 }: TwinStoreOptions = {},
 ): PaymentStore {
   return {
     saveDocuments: async () => {},
     transact: async (work) => {
-      const session = twin.payments.begin(newDeliveryId)
+      const session = twin.payments.begin()
       try {
         return await work({
-          tryLock: async (ids) => session.tryLock(ids),
-          lock: (ids) => waitFor(session, ids, statementMsMax),
+          tryLock: async (ids, clientKeys) => session.tryLock(ids, clientKeys),
+          lock: (ids, clientKeys) => waitFor(session, ids, clientKeys, statementMsMax),
           trySaveDocuments: async () => [],
-          saveAndCommit: async ({ changes, raised }, now) => {
-            const handedOff = session.save(changes, raised, now.getTime())
+          saveAndCommit: async (accepted, now) => {
+            session.save(accepted, now.getTime())
             await beforeCommit?.()
             session.commit()
-            return handedOff
           },
         })
       } finally {
@@ -44,16 +41,17 @@ export function twinPaymentStore(
 function waitFor(
   session: PaymentSession,
   paymentIds: readonly string[],
+  clientKeys: ReadonlyMap<string, number>,
   statementMsMax: number,
-): Promise<Map<string, LockedPayment>> {
+): Promise<LockedPayments> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       session.end()
       reject(Object.assign(new Error('canceling statement'), { code: '57014' }))
     }, statementMsMax)
-    session.lock(paymentIds, (stored) => {
+    session.lock(paymentIds, clientKeys, (locked) => {
       clearTimeout(timer)
-      resolve(stored)
+      resolve(locked)
     })
   })
 }

@@ -1,7 +1,8 @@
 // Every statement of the hot path, called as the service calls it: accepting, recording, what is due, leases,
 // and what each attempt reads. test/plans/rules.ts holds all of them to more than their snapshot.
 
-import { saveChangesAndFanOut, saveEventsAndFanOut } from '../../server/store/accept.ts'
+import { fanOut } from '../../server/core/fan-out.ts'
+import { readListening, saveChanges } from '../../server/store/accept.ts'
 import { findClientsOfAccounts } from '../../server/store/accounts.ts'
 import { inTransaction } from '../../server/store/db.ts'
 import { readDue, readStrands } from '../../server/store/deliveries.ts'
@@ -66,6 +67,7 @@ async function accept(recorder: Recorder, sample: Sample): Promise<void> {
     documentBytes: null,
     version: null,
     isLatest: true,
+    isNew: false,
   }))
   const ids = changes.map(({ paymentId }) => paymentId)
   const documents = sample.documents.map(({ client_key: clientKey, hash }) => ({
@@ -81,8 +83,9 @@ async function accept(recorder: Recorder, sample: Sample): Promise<void> {
       await trySaveDocuments(db, documents, now)
       await saveDocuments(db, documents, now)
       await raiseVersions(db, [...stored.values()], now)
-      await saveEventsAndFanOut(db, changes.slice(0, 1), now)
-      await saveChangesAndFanOut(db, changes.slice(1), now)
+      const clientKeys = new Map(changes.map((change) => [change.accountId, change.clientKey]))
+      const listening = await readListening(db, clientKeys)
+      await saveChanges(db, changes, fanOut(changes, listening, now.getTime()), now)
       const keys = changes.map(({ clientKey, id: eventId }) => ({ clientKey, eventId }))
       await saveEventTraces(db, keys, '0'.repeat(55), now)
     }),

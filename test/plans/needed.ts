@@ -45,16 +45,16 @@ export const NEEDED: readonly Needed[] = [
   },
   {
     trick: 'offset 0',
-    statements: ['accept.saveChangesAndFanOut'],
-    without: changeText((text) => text.replace(' offset 0)', ')')),
+    statements: ['accept.readListening'],
+    without: changeText((text) => text.replace(/\s+offset 0\)/, ')')),
   },
   {
-    trick: 'a select with a limit, where exists would do',
-    statements: ['accept.saveChangesAndFanOut'],
+    trick: 'a lateral select with a limit, where exists would do',
+    statements: ['accept.markElders'],
     without: changeText((text) =>
       text.replace(
-        /\(\s*select true (from pending_deliveries[^)]*?) limit 1\) is not null/,
-        'exists (select $1)',
+        /cross join lateral \(\s*select (from pending_deliveries[^)]*?) limit 1\) as elder/,
+        'where exists (select $1)',
       ),
     ),
   },

@@ -3,6 +3,7 @@
 import { type Mutant, patch, type TestedMutant } from './mutant.ts'
 
 const RECORD = 'operations/record-payments.ts'
+const FAN_OUT = 'core/fan-out.ts'
 const GATHERER = 'operations/parts/payment-gatherer.ts'
 
 export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
@@ -31,8 +32,8 @@ export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         RECORD,
-        'const locked = await lock(transaction, changes, locking)',
-        'const locked = await payments.transact((other) => lock(other, changes, locking))',
+        'const locked = await lock(transaction, changes, clientKeys, locking)',
+        'const locked = await payments.transact((other) => lock(other, changes, clientKeys, locking))',
       ),
     ],
   },
@@ -47,8 +48,8 @@ export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         RECORD,
-        'const deliveries = await transaction.saveAndCommit({ changes: saved, raised, audits }, now)',
-        'const deliveries = await transaction.saveAndCommit({ changes: saved, raised, audits }, now).catch(() => [])',
+        'await transaction.saveAndCommit({ changes: saved, deliveries, raised, audits }, now)',
+        'await transaction.saveAndCommit({ changes: saved, deliveries, raised, audits }, now).catch(() => {})',
       ),
     ],
   },
@@ -88,5 +89,38 @@ export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
       ),
     ],
     test: 'server/operations/record-payments.test.ts',
+  },
+  {
+    name: 'a webhook is owed what happens in other accounts',
+    patches: [
+      patch(FAN_OUT, 'return accountId === null || accountId === event.accountId', 'return true'),
+      patch(
+        FAN_OUT,
+        '[byAccount.get(event.accountId), ofAllAccounts.get(event.clientKey)]',
+        '[endpoints]',
+      ),
+    ],
+    test: 'server/core/fan-out.test.ts',
+  },
+  {
+    name: 'a subscription is owed nothing',
+    patches: [
+      patch(
+        FAN_OUT,
+        '[byAccount.get(event.accountId), ofAllAccounts.get(event.clientKey)]',
+        '[byAccount.get(event.accountId)]',
+      ),
+    ],
+  },
+  {
+    name: 'an update forgets the elders of its own call',
+    patches: [
+      patch(
+        FAN_OUT,
+        'const hasElders = event.sequence > 1 && payments.has(event.paymentId)',
+        'const hasElders = false',
+      ),
+    ],
+    test: 'server/core/fan-out.test.ts',
   },
 ]

@@ -3,13 +3,14 @@
 // process is slow, and until PostgreSQL has noticed that the process is gone.
 
 import type {
+  AcceptedChanges,
+  LockedPayments,
   PaymentStore,
   PaymentTransaction,
 } from '../../server/operations/parts/payment-store.ts'
-import type { LockedPayment } from '../../server/store/payments.ts'
 import { call, type StoreLink } from './node-store.ts'
 import type { Twin } from './twin.ts'
-import type { NewDeliveryId, PaymentSession } from './twin-payments.ts'
+import type { PaymentSession } from './twin-payments.ts'
 
 /** createPool in server/store/db.ts. */
 const STATEMENT_MS_MAX = 9_500
@@ -35,17 +36,13 @@ export interface NodePayments extends PaymentStore {
   abandon(): void
 }
 
-export function nodePayments(
-  link: PaymentLink,
-  twin: Twin,
-  newDeliveryId: NewDeliveryId,
-): NodePayments {
+export function nodePayments(link: PaymentLink, twin: Twin): NodePayments {
   const open = new Set<Connection>()
   return {
     // Simulated payments carry no files.
     saveDocuments: async () => {},
     transact: async (run) => {
-      const connection = new Connection(link, twin.payments.begin(newDeliveryId))
+      const connection = new Connection(link, twin.payments.begin())
       open.add(connection)
       try {
         const result = await run(connection)
@@ -74,38 +71,35 @@ class Connection implements PaymentTransaction {
     this.#session = session
   }
 
-  tryLock(paymentIds: readonly string[]) {
+  tryLock(paymentIds: readonly string[], clientKeys: ReadonlyMap<string, number>) {
     if (paymentIds.length > 1) this.#link.onPayment('gathered changes')
     return this.#ask('tryLockPayments', () => {
-      const tried = this.#session.tryLock(paymentIds)
+      const tried = this.#session.tryLock(paymentIds, clientKeys)
       if (tried.busy.size > 0) this.#link.onPayment('payment busy')
       return tried
     })
   }
 
-  lock(paymentIds: readonly string[]) {
-    return this.#ask('lockPayments', () => this.#waitFor(paymentIds))
+  lock(paymentIds: readonly string[], clientKeys: ReadonlyMap<string, number>) {
+    return this.#ask('lockPayments', () => this.#waitFor(paymentIds, clientKeys))
   }
 
   async trySaveDocuments() {
     return []
   }
 
-  saveAndCommit(
-    { changes, raised }: Parameters<PaymentTransaction['saveAndCommit']>[0],
-    now: Date,
-  ) {
+  saveAndCommit(accepted: AcceptedChanges, now: Date) {
     return this.#ask('saveAndCommit', () => {
-      if (changes.some(({ text }) => text.includes(REFUSED_TEXT))) {
+      if (accepted.changes.some(({ text }) => text.includes(REFUSED_TEXT))) {
         this.#link.onPayment('change refused by the database')
         throw Object.assign(new Error('a value that is refused'), { code: '22P05' })
       }
-      const handedOff = this.#session.save(changes, raised, now.getTime())
+      this.#session.save(accepted, now.getTime())
       // The disk takes its time, and what others commit comes between.
-      return new Promise<typeof handedOff>((resolve) =>
+      return new Promise<void>((resolve) =>
         this.#link.travel(this.#link.dice.skewed(0.1, 20), 'commit', () => {
           this.#session.commit()
-          resolve(handedOff)
+          resolve()
         }),
       )
     })
@@ -134,12 +128,15 @@ class Connection implements PaymentTransaction {
     this.#link.travel(afterMs, 'connection closed', () => this.#session.end())
   }
 
-  #waitFor(paymentIds: readonly string[]): Promise<Map<string, LockedPayment>> {
+  #waitFor(
+    paymentIds: readonly string[],
+    clientKeys: ReadonlyMap<string, number>,
+  ): Promise<LockedPayments> {
     return new Promise((resolve, reject) => {
       let callOff = () => {}
-      const state = this.#session.lock(paymentIds, (stored) => {
+      const state = this.#session.lock(paymentIds, clientKeys, (locked) => {
         callOff()
-        resolve(stored)
+        resolve(locked)
       })
       if (state === 'granted') return
       this.#link.onPayment('payment waited for')

@@ -12,7 +12,6 @@ import type { FaultAct } from './records.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Subject } from './subject.ts'
 import type { Twin } from './twin.ts'
-import type { NewDeliveryId } from './twin-payments.ts'
 
 export interface NodeWorld {
   seed: number
@@ -23,7 +22,6 @@ export interface NodeWorld {
   options: Omit<EngineOptions, 'onDatabaseTime'>
   accepting: AcceptingLimits
   accounts: RecordingDeps['accounts']
-  newDeliveryId: NewDeliveryId
   startMs: number
   weather(): StoreWeather
   databaseMs(): number

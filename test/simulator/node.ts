@@ -132,12 +132,12 @@ export class SimulatedNode {
 
   /** The accepting side of the process, as telemetry/acceptance puts it together. */
   #accept(engine: Engine, clock: Clock, door: Door, link: PaymentLink): void {
-    const { subject, twin, accounts, accepting, newDeliveryId } = this.#world
+    const { subject, twin, accounts, accepting } = this.#world
     const ids = new subject.UuidMaker(
       () => clock.nowMs(),
       (count) => this.#dice.bytes(count),
     )
-    const payments = nodePayments(link, twin, newDeliveryId)
+    const payments = nodePayments(link, twin)
     const recording = { payments, accounts, clock, newId: () => ids.next() }
     this.#payments = payments
     this.#gatherer = new subject.PaymentGatherer(

@@ -21,14 +21,35 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
   {
     name: 'fan-out in a second transaction',
     patches: [
-      patch('store/accept.ts', 'const { rows } = await db.query<OwedRow>({\n', 'const query = {\n'),
+      patch(
+        'operations/record-payments.ts',
+        'await transaction.saveAndCommit({ changes: saved, deliveries, raised, audits }, now)',
+        'await transaction.saveAndCommit({ changes: saved, deliveries: [], raised, audits }, now)\n' +
+          '    await payments.transact((other) => other.saveAndCommit({ changes: [], deliveries, raised: [], audits: [] }, now))',
+      ),
+      patch('store/accept.ts', 'if (changes.length === 0) return', 'void 0'),
+    ],
+    test: CONCURRENT,
+  },
+  {
+    name: 'a new update is taken for its own elder',
+    patches: [
+      patch('store/accept.ts', '    markElders(db, deliveries),\n', ''),
       patch(
         'store/accept.ts',
-        '  })\n  const rowsByEvent',
-        "  }\n  const saving = query.text.replace(/, owed as \\([\\s\\S]*$/, ' select')\n" +
-          "  const owing = query.text.replace(/\\), paid as \\([\\s\\S]*?\\), owed as/, '), owed as')\n" +
-          '  await db.query(saving, query.values)\n' +
-          '  const { rows } = await db.query(owing, query.values)\n  const rowsByEvent',
+        'saveNew(db, changes, deliveries, now),\n',
+        'saveNew(db, changes, deliveries, now),\n    markElders(db, deliveries),\n',
+      ),
+    ],
+    test: 'server/store/accept.test.ts',
+  },
+  {
+    name: 'endpoints are read before the wait for a payment',
+    patches: [
+      patch(
+        'operations/parts/postgres-payment-store.ts',
+        'const locking = lockPayments(db, paymentIds)\n      const [stored, endpoints] = await Promise.all([locking, readListening(db, clientKeys)])',
+        'const reading = readListening(db, clientKeys)\n      const [stored, endpoints] = await Promise.all([lockPayments(db, paymentIds), reading])',
       ),
     ],
     test: CONCURRENT,

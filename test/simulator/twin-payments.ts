@@ -1,14 +1,17 @@
 // Accepting in the twin, as store/payments and store/accept do it: a payment is locked to the end of a
-// transaction, one statement saves a change and fans it out, and what it made is seen after the commit.
+// transaction, the endpoints are read after the locks, and what is saved is seen after the commit. Who is
+// owed what is the service's own decision.
 
+import type { ListeningEndpoint } from '../../server/core/fan-out.ts'
 import type { HandedOff } from '../../server/core/queued-delivery.ts'
+import type {
+  AcceptedChanges,
+  LockedPayments,
+} from '../../server/operations/parts/payment-store.ts'
 import type { ChangeToSave } from '../../server/store/accept.ts'
-import type { LockedPayment, TriedPayments } from '../../server/store/payments.ts'
-import type { EndpointRow, EventRow, PendingRow, Stored } from './twin-tables.ts'
+import type { LockedPayment } from '../../server/store/payments.ts'
+import type { EventRow, PendingRow, Stored } from './twin-tables.ts'
 import { whole } from './twin-tables.ts'
-
-/** The database's dice: a delivery's id takes its time from its event. */
-export type NewDeliveryId = (eventId: string, endpointId: string) => string
 
 interface PaymentLock {
   holder: PaymentSession
@@ -23,8 +26,8 @@ export class TwinPayments {
     this.#stored = stored
   }
 
-  begin(newDeliveryId: NewDeliveryId): PaymentSession {
-    return new PaymentSession(this.#stored, this.#locks, newDeliveryId)
+  begin(): PaymentSession {
+    return new PaymentSession(this.#stored, this.#locks)
   }
 }
 
@@ -32,89 +35,81 @@ interface Saved {
   payments: readonly LockedPayment[]
   events: readonly EventRow[]
   owed: readonly PendingRow[]
-  handedOff: readonly HandedOff[]
+  deliveries: readonly HandedOff[]
 }
 
 /** One transaction. */
 export class PaymentSession {
   readonly #stored: Stored
   readonly #locks: Map<string, PaymentLock>
-  readonly #newDeliveryId: NewDeliveryId
   #state: 'open' | 'saved' | 'ended' = 'open'
-  #saved: Saved = { payments: [], events: [], owed: [], handedOff: [] }
+  #readAtMs = 0
+  #saved: Saved = { payments: [], events: [], owed: [], deliveries: [] }
 
-  constructor(stored: Stored, locks: Map<string, PaymentLock>, newDeliveryId: NewDeliveryId) {
+  constructor(stored: Stored, locks: Map<string, PaymentLock>) {
     this.#stored = stored
     this.#locks = locks
-    this.#newDeliveryId = newDeliveryId
   }
 
   get hasEnded(): boolean {
     return this.#state === 'ended'
   }
 
-  tryLock(paymentIds: readonly string[]): TriedPayments {
+  tryLock(
+    paymentIds: readonly string[],
+    clientKeys: ReadonlyMap<string, number> = new Map(),
+  ): LockedPayments {
     this.#mustBe('open')
     const busy = new Set(paymentIds.filter((id) => !this.#takeIfFree(id)))
-    return { stored: this.#read(paymentIds), busy }
+    return { ...this.#read(paymentIds, clientKeys), busy }
   }
 
   /** Takes one lock after the other, in one order; reads when all of them are its own. */
   lock(
     paymentIds: readonly string[],
-    onGranted: (stored: Map<string, LockedPayment>) => void,
+    clientKeys: ReadonlyMap<string, number>,
+    onGranted: (locked: LockedPayments) => void,
   ): 'granted' | 'waits' {
     this.#mustBe('open')
     const [next] = [...new Set(paymentIds)].sort().filter((id) => !this.#takeIfFree(id))
     if (next === undefined) {
-      onGranted(this.#read(paymentIds))
+      onGranted(this.#read(paymentIds, clientKeys))
       return 'granted'
     }
-    const granted = () => void this.lock(paymentIds, onGranted)
+    const granted = () => void this.lock(paymentIds, clientKeys, onGranted)
     this.#locks.get(next)?.waiting.push({ session: this, granted })
     return 'waits'
   }
 
-  /** Sees the endpoints and what is owed as they are now; what it makes is seen after the commit. */
-  save(
-    changes: readonly ChangeToSave[],
-    raised: readonly LockedPayment[],
-    nowMs: number,
-  ): readonly HandedOff[] {
+  /** Sees what is owed as it is now; what it saves is seen after the commit. */
+  save({ changes, deliveries, raised }: Omit<AcceptedChanges, 'audits'>, nowMs: number): void {
     this.#mustBe('open')
-    const atMs = whole(nowMs)
-    const { endpoints, pending } = this.#stored.tables
-    const strands = new Set([...pending.values()].map(strandOf))
-    const owed: PendingRow[] = []
-    const handedOff: HandedOff[] = []
-    for (const change of changes) {
-      for (const endpoint of endpoints.values()) {
-        if (!isOwed(endpoint, change)) continue
-        const row = toPending(change, endpoint, this.#newDeliveryId(change.id, endpoint.id), atMs)
-        owed.push(row)
-        handedOff.push(toHandedOff(row, change, strands.has(strandOf(row))))
-        strands.add(strandOf(row))
-      }
+    const strands = new Set([...this.#stored.tables.pending.values()].map(strandOf))
+    for (const delivery of deliveries) {
+      if (delivery.sequence > 1 && strands.has(strandOf(delivery))) delivery.hasElders = true
     }
+    const accountIds = new Map(changes.map(({ id, accountId }) => [id, accountId]))
+    const owed = deliveries.map((delivery) =>
+      toPending(delivery, accountIds.get(delivery.eventId) as string, whole(nowMs)),
+    )
     const payments = [...changes.filter(({ isLatest }) => isLatest).map(toPayment), ...raised]
     const events = changes.map(toEvent)
-    this.#saved = { payments, events, owed, handedOff }
+    this.#saved = { payments, events, owed, deliveries }
     this.#state = 'saved'
-    this.#stored.events.onFannedOut(events)
-    return handedOff
+    this.#stored.events.onFannedOut(events, this.#readAtMs)
   }
 
   /** No index keeps two transactions from giving one sequence number twice: only the locks do. */
   commit(): void {
     this.#mustBe('saved')
-    const { payments, events, owed, handedOff } = this.#saved
+    const { payments, events, owed, deliveries } = this.#saved
     const { tables } = this.#stored
     this.#state = 'ended'
     for (const payment of payments) tables.payments.set(payment.id, payment)
     for (const event of events) tables.events.set(event.id, event)
     for (const row of owed) tables.pending.set(row.id, row)
     this.#release()
-    this.#stored.events.onOwed(handedOff)
+    this.#stored.events.onOwed(deliveries)
   }
 
   /** A rollback, or the end of its connection. A commit that is being done is not broken off. */
@@ -143,13 +138,25 @@ export class PaymentSession {
     }
   }
 
-  #read(paymentIds: readonly string[]): Map<string, LockedPayment> {
+  #read(paymentIds: readonly string[], clientKeys: ReadonlyMap<string, number>): LockedPayments {
+    const { tables, events } = this.#stored
     const stored = new Map<string, LockedPayment>()
     for (const id of paymentIds) {
-      const payment = this.#stored.tables.payments.get(id)
+      const payment = tables.payments.get(id)
       if (payment) stored.set(id, { ...payment, id })
     }
-    return stored
+    this.#readAtMs = events.onEndpointsRead()
+    return { stored, busy: new Set(), endpoints: this.#listening(clientKeys) }
+  }
+
+  /** Whatever their status, those of these accounts and those of all accounts of their clients. */
+  #listening(clientKeys: ReadonlyMap<string, number>): readonly ListeningEndpoint[] {
+    const clients = new Set(clientKeys.values())
+    return [...this.#stored.tables.endpoints.values()].filter(
+      ({ clientKey, accountId, deletedAtMs }) =>
+        deletedAtMs === null &&
+        (accountId === null ? clients.has(clientKey) : clientKeys.get(accountId) === clientKey),
+    )
   }
 
   #mustBe(state: 'open' | 'saved'): void {
@@ -157,12 +164,6 @@ export class PaymentSession {
       throw Object.assign(new Error('the connection has ended'), { code: '25P03' })
     }
   }
-}
-
-/** Every endpoint that exists, whatever its status. */
-function isOwed(endpoint: EndpointRow, { clientKey, accountId }: ChangeToSave): boolean {
-  if (endpoint.clientKey !== clientKey || endpoint.deletedAtMs !== null) return false
-  return endpoint.accountId === null || endpoint.accountId === accountId
 }
 
 function strandOf(row: { endpointId: string; paymentId: string }): string {
@@ -179,42 +180,7 @@ function toEvent(change: ChangeToSave): EventRow {
   return { clientKey, id, paymentId, accountId, sequence, kind, text }
 }
 
-function toPending(
-  change: ChangeToSave,
-  endpoint: EndpointRow,
-  id: string,
-  nowMs: number,
-): PendingRow {
-  return {
-    clientKey: change.clientKey,
-    id,
-    eventId: change.id,
-    endpointId: endpoint.id,
-    paymentId: change.paymentId,
-    accountId: change.accountId,
-    sequence: change.sequence,
-    kind: change.kind,
-    shard: endpoint.shard,
-    createdAtMs: nowMs,
-    nextAttemptAtMs: nowMs,
-    attempts: 0,
-    runAttempts: 0,
-    firstAttemptAtMs: null,
-    firstFailedAtMs: null,
-    deadlineAtMs: null,
-    isReplay: false,
-    lastOutcome: null,
-    lastStatus: null,
-  }
-}
-
-function toHandedOff(row: PendingRow, change: ChangeToSave, hasElders: boolean): HandedOff {
-  const { accountId: _, createdAtMs: __, lastOutcome: ___, lastStatus: ____, ...queued } = row
-  const { text, documentHash, documentBytes } = change
-  return {
-    ...queued,
-    nextAttemptAtMs: row.nextAttemptAtMs as number,
-    hasElders: row.sequence > 1 && hasElders,
-    payload: { text, documentHash, documentBytes },
-  }
+function toPending(delivery: HandedOff, accountId: string, nowMs: number): PendingRow {
+  const { hasElders: _, payload: __, ...queued } = delivery
+  return { ...queued, accountId, createdAtMs: nowMs, lastOutcome: null, lastStatus: null }
 }

@@ -149,8 +149,10 @@ export interface Stored {
 
 /** What the twin tells of as it happens, for the record that is checked afterwards. */
 export interface TwinEvents {
-  /** These were fanned out to the endpoints that exist now. */
-  onFannedOut(events: readonly EventRow[]): void
+  /** A transaction reads the endpoints; returns the time. */
+  onEndpointsRead(): number
+  /** These are fanned out to the endpoints that were read at this time. */
+  onFannedOut(events: readonly EventRow[], readAtMs: number): void
   /** The transaction that made these has committed. */
   onOwed(deliveries: readonly HandedOff[]): void
   onLeaseTaken(lease: LeaseRow, previousOwner: string | null): void
@@ -164,6 +166,7 @@ export interface TwinEvents {
 }
 
 export const NO_TWIN_EVENTS: TwinEvents = {
+  onEndpointsRead: () => 0,
   onFannedOut() {},
   onOwed() {},
   onLeaseTaken() {},

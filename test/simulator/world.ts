@@ -80,10 +80,6 @@ export class World {
         : undefined
     this.scheduler = new Scheduler(new Dice(plan.seed, 2), START_MS, onEvent)
     this.twin = new Twin(plan.shards, this.#twinEvents())
-    const ids = new subject.UuidMaker(
-      () => this.scheduler.nowMs,
-      (count) => this.dice.bytes(count),
-    )
     const world: NodeWorld = {
       seed: plan.seed,
       subject,
@@ -93,7 +89,6 @@ export class World {
       options: plan.options,
       accepting: plan.accepting,
       accounts: { find: async (ids) => new Map(ids.map((id) => [id, CLIENT_KEY])) },
-      newDeliveryId: (eventId) => `${eventId.slice(0, 14)}7${ids.next().slice(15)}`,
       startMs: START_MS,
       weather: () => (this.#isFaulty ? plan.weather : FAIR_WEATHER),
       databaseMs: () => this.scheduler.nowMs + this.#faults.databaseOffsetMs,
@@ -277,8 +272,9 @@ export class World {
 
   #twinEvents(): TwinEvents {
     return {
-      onFannedOut: (events) => {
-        for (const { id } of events) this.#fannedOutAtMs.set(id, this.scheduler.nowMs)
+      onEndpointsRead: () => this.scheduler.nowMs,
+      onFannedOut: (events, readAtMs) => {
+        for (const { id } of events) this.#fannedOutAtMs.set(id, readAtMs)
       },
       onOwed: (deliveries) => this.#countWaiting(deliveries),
       onLeaseTaken: ({ shard, epoch, owner }, previousOwner) => {

@@ -81,7 +81,7 @@ export class Writers {
   /** As the SQL function record_payment does in a company's transaction, which is then rolled back. */
   #hold({ payment, lengthMs }: LockPlan): void {
     const { twin, scheduler } = this.#world
-    const session = twin.payments.begin(() => '')
+    const session = twin.payments.begin()
     session.tryLock([paymentId(payment)])
     scheduler.after(lengthMs, 'a company rolls back', () => session.end())
   }

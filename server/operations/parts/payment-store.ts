@@ -1,6 +1,7 @@
 // What recordPayments asks of its store: one method for each step of its transaction, so that an in-memory
 // twin can stand in for PostgreSQL when accepting is simulated.
 
+import type { ListeningEndpoint } from '../../core/fan-out.ts'
 import type { HandedOff } from '../../core/queued-delivery.ts'
 import type { ChangeToSave } from '../../store/accept.ts'
 import type { AuditEntry } from '../../store/audit.ts'
@@ -16,20 +17,32 @@ export interface PaymentStore {
 
 export interface PaymentTransaction {
   /** Locks the payments that are free and reads all of them. Waits for no lock. */
-  tryLock(paymentIds: readonly string[]): Promise<TriedPayments>
+  tryLock(
+    paymentIds: readonly string[],
+    clientKeys: ReadonlyMap<string, number>,
+  ): Promise<LockedPayments>
   /** Waits for the locks, until a statement's time is over. */
-  lock(paymentIds: readonly string[]): Promise<Map<string, LockedPayment>>
+  lock(
+    paymentIds: readonly string[],
+    clientKeys: ReadonlyMap<string, number>,
+  ): Promise<LockedPayments>
   /** Waits for no other transaction; returns the files that another one is saving. */
   trySaveDocuments<D extends DocumentToSave>(
     documents: readonly D[],
     now: Date,
   ): Promise<readonly D[]>
-  /** Saves, fans out and commits. Returns the new deliveries. */
-  saveAndCommit(accepted: AcceptedChanges, now: Date): Promise<readonly HandedOff[]>
+  /** Saves and commits. Completes what the deliveries say of their elders. */
+  saveAndCommit(accepted: AcceptedChanges, now: Date): Promise<void>
+}
+
+export interface LockedPayments extends TriedPayments {
+  /** Of the accounts asked for, by client: read in the same transaction, after the locks. */
+  endpoints: readonly ListeningEndpoint[]
 }
 
 export interface AcceptedChanges {
   changes: readonly ChangeToSave[]
+  deliveries: readonly HandedOff[]
   /** Payments of which only the version has changed. */
   raised: readonly LockedPayment[]
   audits: readonly AuditEntry[]

@@ -1,7 +1,7 @@
 // The payment store on PostgreSQL: the functions of store/, bound to a pool.
 
 import type { Pool } from 'pg'
-import { saveChangesAndFanOut } from '../../store/accept.ts'
+import { readListening, saveChanges } from '../../store/accept.ts'
 import { insertAudit } from '../../store/audit.ts'
 import { type Db, inTransaction } from '../../store/db.ts'
 import { saveDocuments, trySaveDocuments } from '../../store/documents.ts'
@@ -27,18 +27,30 @@ export function recordingOn(
 
 function transactionOn(db: Db, commit: () => Promise<void>): PaymentTransaction {
   return {
-    tryLock: (paymentIds) => tryLockPayments(db, paymentIds),
-    lock: (paymentIds) => lockPayments(db, paymentIds),
+    // One round trip: the endpoints are read when the payments are locked.
+    tryLock: async (paymentIds, clientKeys) => {
+      const locking = tryLockPayments(db, paymentIds)
+      const [tried, endpoints] = await Promise.all([locking, readListening(db, clientKeys)])
+      return { ...tried, endpoints }
+    },
+    lock: async (paymentIds, clientKeys) => {
+      const locking = lockPayments(db, paymentIds)
+      const [stored, endpoints] = await Promise.all([locking, readListening(db, clientKeys)])
+      return { stored, busy: new Set(), endpoints }
+    },
     trySaveDocuments: (documents, now) => trySaveDocuments(db, documents, now),
-    saveAndCommit: async ({ changes, raised, audits }, now) => {
-      // Sent together in one round trip: the commit does nothing after a statement that has failed.
-      const [deliveries] = await Promise.all([
-        saveChangesAndFanOut(db, changes, now),
+    // Sent together in one round trip: the commit does nothing after a statement that has failed.
+    saveAndCommit: ({ changes, deliveries, raised, audits }, now) =>
+      allOf([
+        saveChanges(db, changes, deliveries, now),
         raiseVersions(db, raised, now),
         insertAudit(db, audits),
         commit(),
-      ])
-      return deliveries
-    },
+      ]),
   }
+}
+
+/** Throws the first error in this order, whichever arrives first: those after it follow from it. */
+async function allOf(sent: readonly Promise<unknown>[]): Promise<void> {
+  for (const one of await Promise.allSettled(sent)) if (one.status === 'rejected') throw one.reason
 }

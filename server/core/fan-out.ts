@@ -1,0 +1,97 @@
+// Who is owed an event: each endpoint that exists and listens to the event's account, or to all accounts of
+// its client. One event × one endpoint is one delivery. Pure: the endpoints were read inside the accepting
+// transaction, because a list that is kept elsewhere would miss one that was registered a moment ago.
+
+import type { HandedOff } from './queued-delivery.ts'
+
+/** One accepted change of a payment. Notices are events too, in which an endpoint stands in for a payment. */
+export interface NewEvent {
+  clientKey: number
+  id: string
+  paymentId: string
+  accountId: string
+  sequence: number
+  kind: string
+  /** The payment's canonical text: the callback body, but for the file content. */
+  text: string
+  documentHash: Uint8Array | null
+  documentBytes: number | null
+}
+
+/** What the decision asks about an endpoint. Not its status: what a paused one is owed waits for it. */
+export interface ListeningEndpoint {
+  clientKey: number
+  id: string
+  /** Null: it listens to every account of its client. */
+  accountId: string | null
+  shard: number
+}
+
+/** The deliveries, in the order of their events. */
+export function fanOut(
+  events: readonly NewEvent[],
+  endpoints: readonly ListeningEndpoint[],
+  nowMs: number,
+): HandedOff[] {
+  const byAccount = Map.groupBy(endpoints, ({ accountId }) => accountId)
+  const ofAllAccounts = Map.groupBy(byAccount.get(null) ?? [], ({ clientKey }) => clientKey)
+  const payments = new Set<string>()
+  const owed: HandedOff[] = []
+  for (const event of events) {
+    // Elders of the same call, which the database cannot know of. Those from before it has to be asked for.
+    const hasElders = event.sequence > 1 && payments.has(event.paymentId)
+    payments.add(event.paymentId)
+    for (const listening of [byAccount.get(event.accountId), ofAllAccounts.get(event.clientKey)]) {
+      for (const endpoint of listening ?? []) {
+        if (isOwed(event, endpoint)) owed.push(toDelivery(event, endpoint, hasElders, nowMs))
+      }
+    }
+  }
+  return owed
+}
+
+function isOwed(event: NewEvent, { clientKey, accountId }: ListeningEndpoint): boolean {
+  if (clientKey !== event.clientKey) return false
+  return accountId === null || accountId === event.accountId
+}
+
+function toDelivery(
+  event: NewEvent,
+  endpoint: ListeningEndpoint,
+  hasElders: boolean,
+  nowMs: number,
+): HandedOff {
+  const { text, documentHash, documentBytes } = event
+  return {
+    clientKey: event.clientKey,
+    id: deliveryId(event.id, endpoint.id),
+    eventId: event.id,
+    endpointId: endpoint.id,
+    paymentId: event.paymentId,
+    sequence: event.sequence,
+    kind: event.kind,
+    shard: endpoint.shard,
+    nextAttemptAtMs: nowMs,
+    attempts: 0,
+    runAttempts: 0,
+    firstAttemptAtMs: null,
+    firstFailedAtMs: null,
+    deadlineAtMs: null,
+    isReplay: false,
+    hasElders,
+    payload: { text, documentHash, documentBytes },
+  }
+}
+
+/**
+ * Follows from the two, so no event can be owed twice to one endpoint: the table's key would refuse it.
+ * The time and the count of the event's UUIDv7 (store/delivery-sources finds an event's deliveries by it, and
+ * they are added at the right edge of their indexes), then the random bits of both, combined.
+ */
+function deliveryId(eventId: string, endpointId: string): string {
+  const mixed = (from: number, to: number) =>
+    Number.parseInt(eventId.slice(from, to), 16) ^ Number.parseInt(endpointId.slice(from, to), 16)
+  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
+  const variant = (mixed(19, 23) & 0x3fff) | 0x8000
+  return `${eventId.slice(0, 19)}${hex(variant, 4)}-${hex(mixed(24, 30), 6)}${hex(mixed(30, 36), 6)}`
+}
