@@ -411,7 +411,7 @@ create table payments (
   changed_at timestamp with time zone not null,
   constraint payments_pkey PRIMARY KEY (id, client_key),
   constraint payment_sequence_starts_at_one CHECK ((sequence >= 1))
-) with (fillfactor=80);
+) with (fillfactor=80, autovacuum_vacuum_insert_threshold=100000, autovacuum_vacuum_insert_scale_factor=1, autovacuum_analyze_threshold=100000, autovacuum_analyze_scale_factor=1);
 CREATE INDEX payments_by_external_id ON payments USING brin (split_part(split_part(text, '"externalId":"'::text, 2), '"'::text, 1) text_bloom_ops (n_distinct_per_range='500', false_positive_rate='0.005')) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX payments_newest ON payments USING btree (client_key, accepted_at, id);
 CREATE INDEX payments_with_document ON payments USING btree (client_key, document_hash) WHERE (document_hash IS NOT NULL);

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { DAY_MS } from '../core/backoff.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import { rotateSigningKeyIfOld } from '../operations/parts/keyring.ts'
+import { vacuumClosedDays } from '../store/closed-days.ts'
 import { inTransaction } from '../store/db.ts'
 import { deleteOldEventTraces } from '../store/event-traces.ts'
 import { carryFeedOver } from '../store/feed-origin.ts'
@@ -47,6 +48,16 @@ export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
         if (dropped.partitions.length > 0) logger.info(dropped, 'history.dropped')
         if (dropped.failed.length === 0) return 'done'
         logger.error({ failed: dropped.failed }, 'history.not-dropped')
+        return 'left'
+      },
+    },
+    {
+      name: 'closed-days',
+      async work() {
+        const { vacuumed, left } = await vacuumClosedDays(pool, now())
+        if (vacuumed.length > 0) logger.info({ vacuumed }, 'history.vacuumed')
+        if (left.length === 0) return 'done'
+        logger.warn({ left }, 'history.not-vacuumed')
         return 'left'
       },
     },

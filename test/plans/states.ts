@@ -11,6 +11,7 @@ import { type PlanNode, readCatalog, toPlan } from './plan.ts'
 import { Recorder, type Statement } from './recorder.ts'
 import { pickSample } from './sample.ts'
 import {
+  beginToday,
   copyWorld,
   emptyWorld,
   fillWorld,
@@ -24,6 +25,7 @@ import {
 export const WITHOUT_PLANS = new Map([
   ['app-role.ts', 'roles and grants'],
   ['audit-retention.ts', 'names and drops partitions'],
+  ['closed-days.ts', 'names and vacuums partitions'],
   ['check-database.ts', 'asks for the version of the server'],
   ['default-partitions.ts', 'asks a function about the audit'],
   ['durability.ts', 'reads settings'],
@@ -57,6 +59,7 @@ export const STATES = [
   'full, analyzed',
   'full, analyzed when empty',
   'full, analyzed but for what is owed',
+  'full, analyzed, but of today there is nothing',
 ] as const
 export type State = (typeof STATES)[number]
 
@@ -108,6 +111,8 @@ export async function explainStore(options: { server?: string } = {}): Promise<E
   await looker.look(full, 'full, analyzed when empty')
   await gatherStatisticsOfTheRest(full.pool)
   await looker.look(full, 'full, analyzed but for what is owed')
+  await beginToday(full.pool)
+  await looker.look(full, 'full, analyzed, but of today there is nothing')
   return {
     version: looker.version,
     statements: looker.explained.slice(0, statements.length),

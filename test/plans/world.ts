@@ -85,11 +85,12 @@ export async function gatherStatisticsOfEmpty(db: Db): Promise<void> {
   await db.query('analyze')
 }
 
-/** Of everything but what comes and goes, and what has happened today. */
+const TODAY = NOW.toISOString().slice(0, 10).replaceAll('-', '_')
+
+/** Of everything but what comes and goes, and what has happened today: a day is analyzed late, or at its end. */
 export async function gatherStatisticsOfTheRest(db: Db): Promise<void> {
-  const today = NOW.toISOString().slice(0, 10).replaceAll('-', '_')
   const tables = await readTables(db)
-  const rest = tables.filter((name) => !PASSING.test(name) && !name.endsWith(today))
+  const rest = tables.filter((name) => !PASSING.test(name) && !name.endsWith(TODAY))
   await db.query(`vacuum analyze ${rest.join(', ')}`)
 }
 
@@ -97,6 +98,14 @@ export async function gatherStatisticsOfTheRest(db: Db): Promise<void> {
 async function forget(db: Db, tables: readonly string[]): Promise<void> {
   await db.query(`truncate ${tables.join(', ')}`)
   await db.query(`delete from pg_statistic where starelid = any($1::regclass[])`, [tables])
+}
+
+/** The first moment of a day, with all the days before it. */
+export async function beginToday(db: Db): Promise<void> {
+  await forget(
+    db,
+    (await readTables(db)).filter((name) => name.endsWith(TODAY)),
+  )
 }
 
 export async function emptyWorld(db: Db): Promise<void> {

@@ -7,12 +7,12 @@
 -- accounts.findClientsOfAccounts: kept as find-clients-of-accounts, hot path
 prepare "accounts.findClientsOfAccounts" (uuid[]) as
   select id, client_key from accounts where id = any($1::uuid[]);
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --   for values given: full, never analyzed
 --     Bitmap Heap Scan accounts
 --       Bitmap Index Scan accounts by accounts_by_id (id)
 --   for any values: empty, analyzed
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Index Scan accounts by accounts_by_id (id)
 
 -- accounts.insertAccount: planned each time
@@ -41,7 +41,7 @@ prepare "accounts.listAccounts" (integer, bigint, bigint) as
 --           Sort on accounts_1.created_at, accounts_1.id
 --             Bitmap Heap Scan accounts
 --               Bitmap Index Scan accounts by accounts_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on accounts_1.created_at, accounts_1.id
 --       Nested Loop left
 --         Aggregate

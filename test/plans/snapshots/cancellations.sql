@@ -57,8 +57,8 @@ prepare "cancellations.cancelDeliveries of one" (integer[], uuid[], timestamp wi
     order by e.client_key, e.id for no key update of e)
   update endpoints e set deliveries_changed_at = greatest(e.deliveries_changed_at, $3)
   from given g where e.client_key = g.client_key and e.id = g.id;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update endpoints
 --       CTE given: LockRows
 --         Sort on e_1.client_key, e_1.id
@@ -149,12 +149,12 @@ prepare "cancellations.findPending" (integer, uuid, uuid) as
 --     Nested Loop
 --       Index Scan pending_deliveries by pending_deliveries_pkey (id)
 --       Index Scan clients by clients_pkey (client_key) filter (is_internal)
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop
 --       Bitmap Heap Scan pending_deliveries filter (account_id)
 --         Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (id)
 --       Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop
 --       Bitmap Heap Scan pending_deliveries
 --         Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (id)

@@ -27,7 +27,7 @@ prepare "client-secrets.listSecrets" (integer) as
 --     Sort on created_at, id
 --       Bitmap Heap Scan client_secrets
 --         Bitmap Index Scan client_secrets by client_secrets_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on created_at, id
 --       Index Scan client_secrets by client_secrets_pkey (client_key)
 
@@ -65,8 +65,8 @@ prepare "client-secrets.readCredentials" (uuid[], bytea, text, uuid) as
 --               Sort on client_secrets.created_at, client_secrets.id
 --                 Bitmap Heap Scan client_secrets
 --                   Bitmap Index Scan client_secrets by client_secrets_pkey (client_key)
---   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Incremental Sort on q.number, ((place.place)::bigint)
 --       InitPlan 1: Result
 --       Nested Loop left with a join filter

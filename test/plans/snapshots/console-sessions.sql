@@ -23,7 +23,7 @@ prepare "console-sessions.deleteSurplus of a client" (integer) as
   delete from console_sessions where digest in (
     select digest from console_sessions where client_key = $1
     order by created_at desc offset 50);
---   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete console_sessions
 --       Nested Loop
 --         Aggregate
@@ -57,7 +57,7 @@ prepare "console-sessions.deleteSurplus of an operator key" (uuid) as
 --                 Bitmap Heap Scan console_sessions
 --                   Bitmap Index Scan console_sessions by console_sessions_by_operator_key (operator_key_id)
 --         Index Scan console_sessions by console_sessions_pkey (digest)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete console_sessions
 --       Nested Loop
 --         Aggregate
@@ -86,7 +86,7 @@ prepare "console-sessions.deleteSurplus of the first key" as
 --         Subquery Scan
 --           Limit
 --             Index Scan console_sessions by console_sessions_of_the_first_key
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete console_sessions
 --       Hash Join semi
 --         Index Scan console_sessions by console_sessions_pkey
@@ -123,8 +123,8 @@ prepare "console-sessions.findSession" (bytea, timestamp with time zone) as
 --           Index Scan operator_keys by operator_keys_pkey filter (revoked_at)
 --         Index Only Scan client_secrets by client_secrets_pkey
 --       Index Scan clients by clients_pkey filter (status)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop left
 --       Nested Loop left
 --         Index Scan console_sessions by console_sessions_pkey (digest) filter (expires_at)
@@ -156,7 +156,7 @@ prepare "console-sessions.insertSession of the first key 2" (timestamp with time
 --     Delete console_sessions
 --       Bitmap Heap Scan console_sessions
 --         Bitmap Index Scan console_sessions by console_sessions_by_end (expires_at)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete console_sessions
 --       Index Scan console_sessions by console_sessions_by_end (expires_at)
 

@@ -25,7 +25,7 @@ prepare "default-partitions.readDefaultRows" as
 --           Bitmap Heap Scan earlier_attempts_<day>
 --             Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey
 --       InitPlan 4: Function Scan inspect_audit_default
---   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Result
 --       InitPlan 1: Aggregate
 --         Limit

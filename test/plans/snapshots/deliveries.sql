@@ -11,8 +11,8 @@ prepare "deliveries.cancelDeliveriesOf" (integer, uuid, timestamp with time zone
     returning client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status)
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
---   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
 --       CTE cancelled: Delete pending_deliveries
 --         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
@@ -96,8 +96,8 @@ prepare "deliveries.releaseDeliveriesOf" (integer, uuid, timestamp with time zon
   first_failed_at =
   first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
   where p.endpoint_id = $2 and p.client_key + 0 = $1 and deadline_at is not null;
---   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update pending_deliveries
 --       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (deadline_at, client_key)
 --   for any values: empty, analyzed when full; full, never analyzed; full, analyzed

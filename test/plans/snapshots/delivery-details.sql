@@ -67,7 +67,7 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
 --         Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
 --         … 5 alike
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop
 --       Function Scan
 --       Append
@@ -87,7 +87,7 @@ prepare "delivery-details.readEarlierAttempts" (integer, uuid, bigint) as
 --       Merge Append on earlier_attempts.attempt DESC, earlier_attempts.at DESC
 --         Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --         … 7 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on earlier_attempts.attempt DESC, earlier_attempts.at DESC
 --         Append
@@ -123,7 +123,7 @@ prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop left
 --         Nested Loop with a join filter
@@ -163,7 +163,7 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
 --               … 6 alike
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop left
 --         Nested Loop
@@ -219,7 +219,7 @@ prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
 --               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 --         Seq Scan endpoint_health
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop left
 --         Nested Loop with a join filter
@@ -259,7 +259,7 @@ prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop left
 --         Nested Loop with a join filter

@@ -13,7 +13,7 @@ prepare "delivery-lists.isOwedLittle" (integer, uuid, bigint) as
 --       Limit
 --         Bitmap Heap Scan pending_deliveries filter (client_key)
 --           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Aggregate
 --       Limit
 --         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
@@ -78,7 +78,7 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 --             Hash
 --               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_1.id DESC
@@ -140,7 +140,7 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --                   CTE Scan part
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_1.id DESC
@@ -254,7 +254,7 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
 --                     CTE Scan reached
 --                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_1.id DESC
@@ -315,7 +315,7 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_1.id DESC
@@ -410,7 +410,7 @@ prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
 --                   CTE Scan part
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
 --         Function Scan
@@ -517,7 +517,7 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --                     CTE Scan reached
 --                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
 --         Function Scan
@@ -599,7 +599,7 @@ prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timest
 --                   CTE Scan part
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_1.id DESC
@@ -717,7 +717,7 @@ prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, time
 --                   CTE Scan part
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_1.id DESC
@@ -844,7 +844,7 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
 --             Hash
 --               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_2.id DESC
@@ -921,7 +921,7 @@ prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
 --                   CTE Scan part
 --                   CTE Scan reached
 --           Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         InitPlan 1: Index Scan clients by one_internal_client
@@ -1068,7 +1068,7 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
 --             Hash
 --               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_2.id DESC
@@ -1145,7 +1145,7 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
 --                   CTE Scan part
 --                   CTE Scan reached
 --           Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         InitPlan 1: Index Scan clients by one_internal_client
@@ -1253,7 +1253,7 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
 --             Hash
 --               Seq Scan clients
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_1.id DESC
@@ -1314,7 +1314,7 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_1.id DESC
@@ -1434,7 +1434,7 @@ prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, b
 --                 CTE Scan reached
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_1.id DESC
@@ -1494,7 +1494,7 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_1.id DESC
@@ -1608,7 +1608,7 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_2.id DESC
@@ -1724,7 +1724,7 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Merge Append on d_2.id DESC
@@ -1827,7 +1827,7 @@ prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, 
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Limit
@@ -1894,7 +1894,7 @@ prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Limit
@@ -1971,7 +1971,7 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
 --                   CTE Scan reached
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
 --         Bitmap Heap Scan pending_deliveries
@@ -2033,7 +2033,7 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --                   CTE Scan part
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         InitPlan 1: Index Scan clients by one_internal_client

@@ -29,10 +29,15 @@ prepare "delivery-search.findClientKey by endpointId" (uuid) as
 prepare "delivery-search.findEvent" (uuid) as
   select c.client_key from clients c
   join events e on e.client_key = c.client_key and e.id = $1 limit 1;
---   always
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Limit
 --       Nested Loop
 --         Index Only Scan events_<day> by events_pkey (id)
+--         Index Only Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed, but of today there is nothing
+--     Limit
+--       Nested Loop
+--         Index Only Scan events_<day> by events_in_feed_order (id)
 --         Index Only Scan clients by clients_pkey (client_key)
 
 -- delivery-search.findPayment: kept as find-owners-of-payment
@@ -44,6 +49,6 @@ prepare "delivery-search.findPayment" (uuid) as
 --       Bitmap Index Scan payments by payments_pkey (id)
 --   for any values: empty, analyzed
 --     Index Only Scan payments by payments_newest (id)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Index Only Scan payments by payments_pkey (id)

@@ -49,7 +49,7 @@ prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[
     and (select true from events v where v.client_key = f.client_key and v.id = f.event_id
       and v.id >= uuid '019cd792-d900-0000-0000-000000000000' and v.id < uuid '019cd79d-d581-0000-0000-000000000000' and substr(v.text, 46, 12) <> '"erasedAt":"')
     limit 1) as f;
---   always
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Nested Loop
 --       Function Scan
 --         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
@@ -57,3 +57,11 @@ prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
 --           SubPlan 2: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
 --           SubPlan 3: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--   for values given: full, analyzed, but of today there is nothing
+--     Nested Loop
+--       Function Scan
+--         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
+--       Limit
+--         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--           SubPlan 3: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--           SubPlan 2: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)

@@ -34,8 +34,8 @@ prepare "documents.findUnsaved" (integer[], bytea[], timestamp with time zone) a
   where d.created_at > $3
   -- It is not deleted before our transaction ends. One that is being deleted is saved again.
   for key share of d skip locked;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     LockRows
 --       InitPlan 1: Result
 --       Nested Loop
@@ -61,7 +61,7 @@ prepare "documents.leaveOutNamedByEvents" (integer[], bytea[], timestamp with ti
 --         Append
 --           Index Scan events_<day> by events_with_document (client_key, document_hash) filter (id)
 --           … 13 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Function Scan
 --       SubPlan 1: Limit
 --         Append
@@ -82,7 +82,7 @@ prepare "documents.leaveOutNamedByEvents 2" (integer[], bytea[], timestamp with 
 --         Append
 --           Index Scan events_<day> by events_with_document (client_key, document_hash) filter (id)
 --           … 4 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Function Scan
 --       SubPlan 1: Limit
 --         Append
@@ -102,7 +102,7 @@ prepare "documents.leaveOutNamedByEvents 3" (integer[], bytea[], timestamp with 
 --         Append
 --           Index Only Scan events_<day> by events_with_document (client_key, document_hash)
 --           … 16 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Function Scan
 --       SubPlan 1: Limit
 --         Append

@@ -11,8 +11,8 @@ prepare "endpoint-hours.readEndpointHours" (integer[], uuid[], timestamp with ti
   join endpoint_hours o on o.client_key = k.client_key and o.endpoint_id = k.endpoint_id
   and o.hour > $3
   order by o.hour;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on o.hour
 --       Nested Loop
 --         Function Scan

@@ -9,8 +9,8 @@ prepare "endpoint-lists.findAnyEndpoint" (uuid) as
   select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
   e.created_at, e.deleted_at from endpoints e join clients c on c.client_key = e.client_key
   where e.id = $1 and not c.is_internal limit 1;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop
 --         Index Scan endpoints by endpoints_by_id (id)
@@ -46,7 +46,7 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Hash Join
@@ -109,7 +109,7 @@ prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Hash Join
 --         Merge Join anti
@@ -147,7 +147,7 @@ prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan clients by client_id_is_unique (id) filter (is_internal)
@@ -181,7 +181,7 @@ prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Merge Join
 --         Index Scan clients by clients_pkey filter (is_internal)
@@ -215,7 +215,7 @@ prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Hash Join
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at)
@@ -250,7 +250,7 @@ prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) a
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Merge Join
 --         Index Scan clients by clients_pkey filter (is_internal)
@@ -277,8 +277,8 @@ prepare "endpoint-lists.readHealthOf" (integer[], uuid[], timestamp with time zo
     where o.client_key = k.client_key and o.endpoint_id = k.endpoint_id and o.hour > $3) as d
   left join endpoint_health h
   on h.client_key = k.client_key and h.endpoint_id = k.endpoint_id;
---   for any values: empty, never analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop left
 --       Nested Loop
 --         Function Scan
@@ -460,7 +460,7 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --           Limit
 --             Bitmap Heap Scan pending_deliveries filter (client_key)
 --               Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---   for any values: full, analyzed but for what is owed
+--   for any values: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Result
 --         Sort on h.failing_since, e.id
@@ -485,7 +485,7 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
 --         SubPlan 1: Aggregate
 --           Limit
 --             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Result
 --         Sort on h.failing_since, e.id

@@ -35,7 +35,7 @@ prepare "erasures.eraseExcerptsOf200" (integer, uuid[]) as
 --         … 8 alike
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (excerpt, finished_at, client_key)
 --         … 5 alike
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update final_deliveries
 --       Append
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (excerpt, finished_at, client_key)
@@ -83,7 +83,7 @@ prepare "erasures.eraseTexts 3" (text, uuid, integer, uuid[]) as
 --   for values given: full, never analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Update events
 --       Index Scan events_<day> by events_in_feed_order (client_key, id) filter (text)
---   for values given: full, analyzed
+--   for values given: full, analyzed; full, analyzed, but of today there is nothing
 --     Update events
 --       Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 
@@ -114,7 +114,7 @@ prepare "erasures.findDeliveries" (integer[], uuid[]) as
 --         … 8 alike
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
 --         … 5 alike
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop
 --       Function Scan
 --       Append
@@ -131,7 +131,7 @@ prepare "erasures.findEvents" (integer, uuid) as
 --     Append
 --       Index Scan events_<day> by events_of_payment (client_key, payment_id) filter (id)
 --       … 7 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Append
 --       Index Scan events_<day> by events_of_payment (client_key, payment_id) filter (id)
 --       … 2 alike
@@ -154,7 +154,7 @@ prepare "erasures.findExcerpts" (integer, uuid[]) as
 --       … 2 alike
 --       Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (excerpt)
 --       … 5 alike
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Append
 --       Bitmap Heap Scan earlier_attempts_<day> filter (excerpt)
 --         Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
@@ -176,8 +176,8 @@ prepare "erasures.findPendingOf" (integer, uuid) as
 -- erasures.lockEndpointsOf: kept as lock-endpoints-of-client
 prepare "erasures.lockEndpointsOf" (integer) as
   select from endpoints where client_key = $1 order by client_key, id for no key update;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     LockRows
 --       Index Scan endpoints by endpoints_pkey (client_key)
 --   for any values: empty, analyzed

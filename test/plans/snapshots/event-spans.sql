@@ -22,7 +22,7 @@ prepare "event-spans.readEventsOf" (integer[], uuid[], uuid, bigint) as
 --           Append
 --             Index Scan events_<day> by events_of_payment (client_key, payment_id) filter (id)
 --             … 13 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on ("left"((e.id)::text, 13)) DESC
 --         Nested Loop
@@ -43,7 +43,7 @@ prepare "event-spans.readFirstAcceptedMs" (integer[], uuid[]) as
 --       Nested Loop
 --         Function Scan
 --         Index Scan payments by payments_pkey (id, client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Aggregate
 --       Nested Loop
 --         Function Scan

@@ -15,7 +15,7 @@ prepare "events.readEventsOfPayment" (integer, uuid, integer, bigint) as
 --       Merge Append on events.sequence DESC
 --         Index Scan events_<day> by events_of_payment (client_key, payment_id, sequence) filter (id)
 --         … 13 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on events.sequence DESC
 --         Append

@@ -24,7 +24,7 @@ prepare "feed.readStretch" (integer, bigint, integer, uuid, bigint) as
   where client_key = $1 and (place, sequence, id) > ($2::bigint, $3::int, $4::uuid)
   and id < uuid '019cb0fe-9400-0000-0000-000000000000' and substr(text, 46, 12) <> '"erasedAt":"'
   order by events.place, sequence, id limit $5;
---   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Merge Append on events.place, events.sequence, events.id
 --         Index Scan events_<day> by events_in_feed_order (client_key, place, sequence, id) filter (text)

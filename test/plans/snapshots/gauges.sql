@@ -169,8 +169,8 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
 --           Bitmap Heap Scan earlier_attempts_<day>
 --             Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey
 --       InitPlan 11: Function Scan inspect_audit_default
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Result
 --       InitPlan 1: Aggregate
 --         Nested Loop

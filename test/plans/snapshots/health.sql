@@ -15,8 +15,8 @@ prepare "health.readHealth" (integer, uuid, timestamp with time zone) as
     from endpoint_hours
     where client_key = $1 and endpoint_id = $2 and hour > $3) as d
   left join endpoint_health h on h.client_key = $1 and h.endpoint_id = $2;
---   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop left
 --       InitPlan 1: Aggregate
 --         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)

@@ -18,7 +18,7 @@ prepare "jobs.deleteOldJobs" (timestamp with time zone) as
 --     Delete jobs
 --       Bitmap Heap Scan jobs
 --         Bitmap Index Scan jobs by jobs_finished (finished_at)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete jobs
 --       Index Scan jobs by jobs_finished (finished_at)
 
@@ -31,11 +31,11 @@ prepare "jobs.findJob" (uuid) as
 -- jobs.findLeftJobs: kept as find-left-jobs
 prepare "jobs.findLeftJobs" (timestamp with time zone, bigint) as
   select id from jobs where state = 'RUNNING' and held_until < $1 order by id limit $2;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --   for values given: full, never analyzed; full, analyzed when empty
 --     Limit
 --       Index Scan jobs by jobs_running filter (held_until)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on id
 --         Bitmap Heap Scan jobs filter (held_until)
@@ -47,12 +47,12 @@ prepare "jobs.finishJob" (uuid, timestamp with time zone) as
   where id = $1 and state = 'RUNNING'
   and not exists (select from job_items where job_id = $1);
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update jobs
 --       InitPlan 1: Index Only Scan job_items by job_items_in_order (job_id)
 --       Result
 --         Index Scan jobs by jobs_running (id) filter (state)
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update jobs
 --       InitPlan 1: Bitmap Heap Scan job_items
 --         Bitmap Index Scan job_items by job_items_in_order (job_id)
@@ -68,8 +68,8 @@ prepare "jobs.holdJob" (uuid, uuid, timestamp with time zone, timestamp with tim
   from free where j.id = free.id
   returning j.id, j.kind, j.state, j.total, j.done, j.passed_over, j.started_at,
   j.finished_at;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update jobs
 --       CTE free: LockRows
 --         Index Scan jobs by jobs_running (id) filter (state, runner, held_until)
@@ -103,7 +103,7 @@ prepare "jobs.noteFailure" (uuid, integer, timestamp with time zone) as
     delete from job_items where job_id = $1
     and exists (select from noted where state = 'FAILED'))
   select state from noted;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --   for values given: full, never analyzed
 --     CTE Scan noted
 --       CTE noted: Update jobs
@@ -114,7 +114,7 @@ prepare "jobs.noteFailure" (uuid, integer, timestamp with time zone) as
 --           Bitmap Heap Scan job_items
 --             Bitmap Index Scan job_items by job_items_in_order (job_id)
 --   for any values: empty, analyzed
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     CTE Scan noted
 --       CTE noted: Update jobs
 --         Index Scan jobs by jobs_running (id) filter (state)

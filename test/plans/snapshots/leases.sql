@@ -46,13 +46,13 @@ prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
 --       Nested Loop semi with a join filter
 --         Index Scan leases by leases_pkey filter (owner)
 --         Function Scan
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update leases
 --       Nested Loop
 --         Aggregate
 --           Function Scan
 --         Index Scan leases by leases_pkey (shard) filter (owner, epoch, beat)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update leases
 --       Merge Join semi with a join filter
 --         Index Scan leases by leases_pkey filter (owner)
@@ -82,7 +82,7 @@ prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]
   (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
     from processes p where p.id <> $1) as processes;
 --   for any values: empty, never analyzed; full, never analyzed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Result
 --       CTE alive: Insert processes
 --         Result
@@ -126,7 +126,7 @@ prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]
 --           SubPlan 5: CTE Scan renewed
 --       InitPlan 7: Aggregate
 --         Seq Scan processes filter (id)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Result
 --       CTE alive: Insert processes
 --         Result
@@ -193,8 +193,8 @@ prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[])
 --                 Index Scan leases by leases_pkey filter (owner, shard, epoch, beat, expires_at)
 --                   SubPlan 1: Function Scan
 --         Index Scan leases by leases_pkey (shard)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update leases
 --       Nested Loop
 --         Aggregate

@@ -17,8 +17,8 @@ prepare "listener-offers.answerOffer" (integer, uuid, uuid, text, smallint, inte
 --   for any values: empty, analyzed
 --     Update listener_offers
 --       Index Scan listener_offers by listener_offers_by_deadline (deadline_at) filter (taken_at, outcome, client_key, listener_id, id)
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update listener_offers
 --       Bitmap Heap Scan listener_offers filter (taken_at, outcome, client_key, listener_id, id)
 --         Bitmap Index Scan listener_offers by listener_offers_by_deadline (deadline_at)
@@ -31,7 +31,7 @@ prepare "listener-offers.collectAnswers" (integer[], uuid[], uuid[]) as
   and o.outcome is not null
   returning o.id, o.outcome, o.status, o.duration_ms, o.retry_after, o.excerpt;
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete listener_offers
 --       Nested Loop
 --         Function Scan
@@ -42,7 +42,7 @@ prepare "listener-offers.collectAnswers" (integer[], uuid[], uuid[]) as
 --         Function Scan
 --         Hash
 --           Index Scan listener_offers by listener_offers_pkey filter (outcome)
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete listener_offers
 --       Nested Loop with a join filter
 --         Index Scan listener_offers by listener_offers_pkey filter (outcome)
@@ -55,7 +55,7 @@ prepare "listener-offers.deleteOldOffers" (timestamp with time zone) as
 --     Delete listener_offers
 --       Bitmap Heap Scan listener_offers
 --         Bitmap Index Scan listener_offers by listener_offers_by_deadline (deadline_at)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete listener_offers
 --       Index Scan listener_offers by listener_offers_by_deadline (deadline_at)
 
@@ -82,13 +82,13 @@ prepare "listener-offers.findOffered" (integer[], uuid[], timestamp with time zo
 --       Materialize
 --         Bitmap Heap Scan listener_offers filter (taken_at)
 --           Bitmap Index Scan listener_offers by listener_offers_by_deadline (deadline_at)
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Hash Join semi
 --       Function Scan
 --       Hash
 --         Bitmap Heap Scan listener_offers filter (taken_at)
 --           Bitmap Index Scan listener_offers by listener_offers_by_deadline (deadline_at)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop semi with a join filter
 --       Function Scan
 --       Bitmap Heap Scan listener_offers filter (taken_at)
@@ -117,8 +117,8 @@ prepare "listener-offers.insertOffer" (integer, uuid, uuid, uuid, uuid, integer,
 --       CTE void: Delete listener_offers
 --         Index Scan listener_offers by listener_offers_pkey (client_key, listener_id) filter (delivery_id)
 --       Result
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert listener_offers
 --       CTE void: Delete listener_offers
 --         Bitmap Heap Scan listener_offers filter (delivery_id)
@@ -152,8 +152,8 @@ prepare "listener-offers.takeOffer" (integer, uuid, timestamp with time zone) as
 --       Nested Loop
 --         CTE Scan first
 --         Index Scan listener_offers by listener_offers_pkey (client_key, listener_id, id)
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update listener_offers
 --       CTE first: Limit
 --         LockRows

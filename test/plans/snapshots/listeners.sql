@@ -21,7 +21,7 @@ prepare "listeners.dropDeletedListeners" as
 --       Nested Loop with a join filter
 --         Index Scan listeners by listeners_pkey filter (last_polled_at)
 --         Index Scan endpoints by endpoints_by_id filter (deleted_at)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete listeners
 --       Nested Loop
 --         Index Scan listeners by listeners_pkey filter (last_polled_at)
@@ -60,7 +60,7 @@ prepare "listeners.readForgottenListeners" (timestamp with time zone, bigint) as
 --         Nested Loop
 --           Index Scan endpoints by one_endpoint_per_address
 --           Index Scan listeners by listeners_pkey (client_key, endpoint_id) filter (last_polled_at)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on l.last_polled_at
 --         Merge Join

@@ -27,7 +27,7 @@ prepare "master-keys.countSecretsByMasterKey" as
 --           Nested Loop
 --             Index Scan endpoints by one_endpoint_per_address
 --             Function Scan unnest
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on (split_part(client_secrets.master_key_id, '/'::text, 1))
 --       Aggregate
 --         Append

@@ -18,7 +18,7 @@ prepare "notice-endpoint.findInternalClient" as
 --   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
 --     Bitmap Heap Scan clients
 --       Bitmap Index Scan clients by one_internal_client
---   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Index Scan clients by one_internal_client
 
 -- notice-endpoint.findNoticeEndpoint: kept as find-notice-endpoint

@@ -85,6 +85,19 @@ prepare "notices.countExhausted 2" (timestamp with time zone, integer) as
 --       Nested Loop
 --         Seq Scan notice_progress
 --         CTE Scan span
+--   for values given: full, analyzed, but of today there is nothing
+--     Update notice_progress
+--       CTE span: Seq Scan notice_progress filter (exhausted_until)
+--       CTE added: Insert endpoint_notices
+--         Subquery Scan
+--           Aggregate
+--             Sort on f.client_key, f.endpoint_id
+--               Nested Loop with a join filter
+--                 CTE Scan span
+--                 Index Scan final_deliveries_<day> by undelivered (state) filter (finished_at, client_key)
+--       Nested Loop
+--         Seq Scan notice_progress
+--         CTE Scan span
 
 -- notices.forgetDeleted: kept as forget-notices-of-deleted
 prepare "notices.forgetDeleted" as
@@ -105,7 +118,7 @@ prepare "notices.forgetDeleted" as
 --       Nested Loop with a join filter
 --         Index Scan endpoint_notices by endpoint_notices_pkey filter (failing_since, exhausted_untold)
 --         Index Scan endpoints by endpoints_by_id filter (deleted_at)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete endpoint_notices
 --       Nested Loop
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at)
@@ -482,7 +495,7 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --         SubPlan 1: Aggregate
 --           Limit
 --             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---   for any values: full, analyzed but for what is owed
+--   for any values: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Result
 --         Sort on e.id
@@ -521,7 +534,7 @@ prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timest
 --         SubPlan 1: Aggregate
 --           Limit
 --             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Result
 --         Sort on e.id

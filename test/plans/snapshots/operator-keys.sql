@@ -28,7 +28,7 @@ prepare "operator-keys.listKeys" (bigint, bigint) as
 --             Bitmap Index Scan operator_keys by operator_keys_pkey
 --         Limit
 --           Index Scan operator_keys by operator_keys_pkey
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on operator_keys_1.id
 --       Nested Loop left
 --         Aggregate
@@ -57,7 +57,7 @@ prepare "operator-keys.revokeKey" (uuid, timestamp with time zone) as
 --   for values given: full, never analyzed; full, analyzed when empty
 --     Update operator_keys
 --       Index Scan operator_keys by one_live_key_per_name filter (revoked_at, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update operator_keys
 --       Index Scan operator_keys by operator_keys_pkey (id) filter (revoked_at)
 

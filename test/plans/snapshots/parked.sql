@@ -40,7 +40,7 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
 --         Append
 --           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, endpoint_id) filter (finished_at, state)
 --           … 13 alike
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update endpoints
 --       CTE held: Nested Loop
 --         Sort on g.shard
@@ -93,8 +93,8 @@ prepare "parked.exhaustParked" (smallint, integer, uuid, bigint, timestamp with 
     returning p.*)
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $5 from ended;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
 --       CTE held: LockRows
 --         Index Scan leases by leases_pkey (shard) filter (epoch)
@@ -201,8 +201,8 @@ prepare "parked.readParkedLanes" (smallint[]) as
 --       Memoize
 --         Limit
 --           Index Scan endpoints by one_endpoint_per_address (client_key) filter (id, status)
---   for any values: empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop
 --       InitPlan 1: Result
 --       Nested Loop

@@ -493,7 +493,7 @@ prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
 --                 CTE Scan looked
 --                 Index Scan payments by payments_pkey (id, client_key) filter (text)
 --           Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_1.accepted_at DESC

@@ -101,7 +101,7 @@ prepare "payment-retention.forgetOldPayments" (integer, timestamp with time zone
 --           CTE Scan old
 --           Index Scan payments by payments_pkey (id, client_key)
 --       SubPlan 6: CTE Scan gone
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     CTE Scan looked
 --       CTE looked: Limit
 --         Index Scan payments by payments_newest (client_key, accepted_at, id)
@@ -119,7 +119,7 @@ prepare "payment-retention.forgetOldPayments" (integer, timestamp with time zone
 --           CTE Scan old
 --           Index Scan payments by payments_pkey (id, client_key)
 --       SubPlan 6: CTE Scan gone
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     CTE Scan looked
 --       CTE looked: Limit
 --         Index Scan payments by payments_newest (client_key, accepted_at, id)

@@ -21,8 +21,8 @@ prepare "payments.raiseVersions" (integer[], uuid[], bigint[], timestamp with ti
   from unnest((select $1::int[])::int[], $2::uuid[], $3::bigint[])
   as given (client_key, id, version)
   where p.id = given.id and p.client_key = given.client_key;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update payments
 --       InitPlan 1: Result
 --       Nested Loop
@@ -49,7 +49,7 @@ prepare "payments.readLatestPaymentText" (integer) as
 --           Index Scan events_<day> by events_pkey (client_key, id)
 --           … 13 alike
 --         Index Scan payments by payments_pkey (id, client_key) filter (text)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop
 --         Merge Append on e.id DESC
@@ -84,7 +84,7 @@ prepare "payments.readLatestPaymentText 2" (integer) as
 --           Index Scan events_<day> by events_pkey (client_key, id)
 --           … 4 alike
 --         Index Scan payments by payments_pkey (id, client_key) filter (text)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on e.id DESC
 --         Hash Join
@@ -105,7 +105,7 @@ prepare "payments.readLatestPaymentText 3" (integer) as
 --       Sort on changed_at DESC, id
 --         Bitmap Heap Scan payments filter (text)
 --           Bitmap Index Scan payments by payments_newest (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on changed_at DESC, id
 --         Index Scan payments by payments_newest (client_key) filter (text)
@@ -122,8 +122,8 @@ prepare "payments.readLocked" (uuid[]) as
 --   for any values: empty, analyzed
 --     Index Scan payments by payments_newest (id)
 --       InitPlan 1: Result
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Index Scan payments by payments_pkey (id)
 --       InitPlan 1: Result
 
@@ -148,12 +148,12 @@ prepare "payments.readPayment" (uuid, integer) as
 --       Merge Join
 --         Index Scan payments by payments_pkey (id)
 --         Index Scan clients by clients_pkey
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop
 --         Index Scan payments by payments_pkey (id) filter (client_key)
 --         Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop
 --         Index Scan payments by payments_pkey (id)

@@ -24,7 +24,7 @@ prepare "replays.findFinalWithin of a client" (uuid, uuid, integer) as
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
 --         … 6 alike
 --       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop with a join filter
 --       Append
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
@@ -68,7 +68,7 @@ prepare "replays.findFinalWithin of all" (uuid, uuid) as
 --         Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --       Index Scan clients by clients_pkey (client_key) filter (is_internal)
 --       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop anti
 --       Nested Loop
 --         Append
@@ -97,8 +97,8 @@ prepare "replays.replayDeliveries" (integer[], uuid[]) as
   select from endpoints e
   where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
   order by e.client_key, e.id for share of e;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     LockRows
 --       Sort on e.client_key, e.id
 --         Nested Loop
@@ -284,6 +284,46 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
 --             Append
 --               Tid Scan final_deliveries_<day> filter (finished_at)
 --               … 2 alike
+--       CTE kept: Insert earlier_attempts
+--         CTE Scan moved
+--       CTE d: WindowAgg
+--         Sort on moved_3.endpoint_id, moved_3.payment_id, moved_3.sequence
+--           CTE Scan moved
+--         SubPlan 6: Result
+--           InitPlan 5: Limit
+--             Merge Append on a.attempt DESC
+--               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
+--               … 4 alike
+--       CTE put: Insert pending_deliveries
+--         CTE Scan d
+--       CTE Scan d
+--   for values given: full, analyzed, but of today there is nothing
+--     Sort on d.next_attempt_at, d.id
+--       CTE moved: Nested Loop
+--         Nested Loop
+--           Nested Loop
+--             Function Scan
+--             Subquery Scan
+--               LockRows
+--                 Append
+--                   Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--                   … 2 alike
+--           Memoize
+--             Limit
+--               Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--         Memoize
+--           Limit
+--             Append
+--               Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--               … 2 alike
+--       CTE gone: Delete final_deliveries
+--         InitPlan 2: CTE Scan moved
+--         Hash Join right semi
+--           CTE Scan moved
+--           Hash
+--             Append
+--               Tid Scan final_deliveries_<day> filter (finished_at)
+--               Index Scan final_deliveries_<day> by final_deliveries_pkey (finished_at)
 --       CTE kept: Insert earlier_attempts
 --         CTE Scan moved
 --       CTE d: WindowAgg

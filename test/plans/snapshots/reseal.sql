@@ -44,8 +44,8 @@ prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], by
   where e.client_key = g.client_key and e.id = g.id and e.shared_key = g.old_shared_key
   and e.previous_key is not distinct from g.old_previous_key
   and e.header_value is not distinct from g.old_header_value;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update endpoints
 --       Nested Loop
 --         Function Scan

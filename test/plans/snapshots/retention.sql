@@ -11,7 +11,7 @@ prepare "retention.deleteOldHours" (timestamp with time zone) as
 --     Delete endpoint_hours
 --       Bitmap Heap Scan endpoint_hours
 --         Bitmap Index Scan endpoint_hours by endpoint_hours_pkey (hour)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete endpoint_hours
 --       Index Scan endpoint_hours by endpoint_hours_pkey (hour)
 

@@ -23,7 +23,7 @@ prepare "sealing-form.beginDerivedKeys" (text, double precision) as
 --         Result
 --           Seq Scan sealing filter (is_derived)
 --       CTE Scan others
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     CTE Scan others
 --       CTE others: Unique
 --         Sort on processes.version

@@ -39,14 +39,14 @@ prepare "sending-endpoints.readChangedEndpoints" (timestamp with time zone, uuid
 --               Bitmap Index Scan endpoints by endpoints_by_change (changed_at)
 --             Bitmap Heap Scan endpoints filter (id)
 --               Bitmap Index Scan endpoints by endpoints_by_changed_deliveries (deliveries_changed_at)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on endpoints.id
 --         Aggregate
 --           Append
 --             Index Scan endpoints by endpoints_by_change (changed_at) filter (id)
 --             Index Scan endpoints by endpoints_by_changed_deliveries (deliveries_changed_at) filter (id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on endpoints.id
 --         Unique

@@ -34,11 +34,11 @@ prepare "stats.readOwedPicture" (timestamp with time zone[]) as
 --   for values given: full, never analyzed; full, analyzed
 --     Aggregate
 --       Seq Scan pending_deliveries
---   for any values: full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Aggregate
 --       Sort on (width_bucket(next_attempt_at, $1))
 --         Seq Scan pending_deliveries
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Aggregate
 --       Sort on (width_bucket(next_attempt_at, '{"2026-03-10 12:00:00+00","2026-03-10 12:01:00+00"}'::timestamp with time zone[]))
 --         Seq Scan pending_deliveries

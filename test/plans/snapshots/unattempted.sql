@@ -31,7 +31,7 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
     returning p.*)
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $3 from ended;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
 --       CTE held: Nested Loop
 --         Sort on g.shard
@@ -60,7 +60,7 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
 --           CTE Scan active
 --       CTE Scan ended
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
 --       CTE held: Nested Loop
 --         Sort on g.shard
@@ -162,7 +162,7 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
   )
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
 --       CTE held: Nested Loop
 --         Sort on g.shard
@@ -201,7 +201,7 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
 --           CTE Scan settled
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE Scan cancelled
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
 --       CTE held: Nested Loop
 --         Sort on g.shard

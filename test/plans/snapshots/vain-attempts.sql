@@ -40,7 +40,7 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
 --               … 6 alike
 --         CTE Scan held
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert earlier_attempts
 --       CTE held: Nested Loop
 --         Sort on g_1.shard
