@@ -127,6 +127,7 @@ create table earlier_attempts (
   constraint attempts_count_from_one CHECK ((attempt >= 1)),
   constraint excerpt_is_short CHECK ((length(excerpt) <= 4096))
 ) partition by RANGE (at);
+comment on index earlier_attempts_pkey is 'The attempts of a delivery: delivery-details, erasures.';
 
 create table earlier_attempts_default partition of earlier_attempts DEFAULT;
 
@@ -234,6 +235,10 @@ create table events (
 CREATE INDEX events_in_feed_order ON events USING btree (client_key, place, sequence, id);
 CREATE INDEX events_of_payment ON events USING btree (client_key, payment_id, sequence);
 CREATE INDEX events_with_document ON events USING btree (client_key, document_hash) WHERE (document_hash IS NOT NULL);
+comment on index events_in_feed_order is 'The feed, by position: feed. The newest of a client: documents.';
+comment on index events_of_payment is 'The events of a payment, and through them its deliveries: events, event-spans, erasures.';
+comment on index events_pkey is 'An event by its id: events (bodies), delivery-search, delivery-selections, replays.';
+comment on index events_with_document is 'Whether a file is still used: documents.';
 
 create table events_default partition of events DEFAULT;
 
@@ -289,6 +294,13 @@ CREATE INDEX final_deliveries_of_endpoint ON final_deliveries USING btree (clien
 CREATE INDEX undelivered ON final_deliveries USING btree (state, id) WHERE (state <> 'DELIVERED'::text);
 CREATE INDEX undelivered_of_client ON final_deliveries USING btree (client_key, state, id) WHERE (state <> 'DELIVERED'::text);
 CREATE INDEX undelivered_of_endpoint ON final_deliveries USING btree (client_key, endpoint_id, state, id) WHERE (state <> 'DELIVERED'::text);
+comment on index final_deliveries_exhausted is 'What was exhausted since the last round of notices: notices. Recovery: delivery-lists.';
+comment on index final_deliveries_newest is 'Newest first across clients, and a delivery by its id alone, for the operator: delivery-lists, delivery-details, replays.';
+comment on index final_deliveries_of_endpoint is 'Newest first of one endpoint: delivery-lists, delivery-details.';
+comment on index final_deliveries_pkey is 'Newest first within a client: delivery-lists. A delivery by its id, and the deliveries of an event: delivery-details, replays, vain-attempts.';
+comment on index undelivered is 'What did not arrive, across clients: delivery-lists.';
+comment on index undelivered_of_client is 'What did not arrive, of one client: delivery-lists.';
+comment on index undelivered_of_endpoint is 'What did not arrive, of one endpoint: delivery-lists.';
 
 create table final_deliveries_default partition of final_deliveries DEFAULT;
 
@@ -415,6 +427,10 @@ create table payments (
 CREATE INDEX payments_by_external_id ON payments USING brin (split_part(split_part(text, '"externalId":"'::text, 2), '"'::text, 1) text_bloom_ops (n_distinct_per_range='500', false_positive_rate='0.005')) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX payments_newest ON payments USING btree (client_key, accepted_at, id);
 CREATE INDEX payments_with_document ON payments USING btree (client_key, document_hash) WHERE (document_hash IS NOT NULL);
+comment on index payments_by_external_id is 'By the id that its source gave it: payment-lists (searches).';
+comment on index payments_newest is 'Newest first within a client: payment-lists. The oldest of a client: payment-retention.';
+comment on index payments_pkey is 'A payment by its id: payments (locks, reads), accept.';
+comment on index payments_with_document is 'Whether a file is still used: documents, retention.';
 
 create table pending_deliveries (
   client_key integer not null,
@@ -443,6 +459,10 @@ create table pending_deliveries (
 CREATE INDEX deliveries_due ON pending_deliveries USING btree (shard, next_attempt_at, id) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX deliveries_of_strand ON pending_deliveries USING btree (endpoint_id, payment_id, sequence);
 CREATE INDEX deliveries_parked ON pending_deliveries USING btree (shard, client_key, endpoint_id, id) WHERE (next_attempt_at IS NULL);
+comment on index deliveries_due is 'What is due in a shard: deliveries (readDue).';
+comment on index deliveries_of_strand is 'One payment''s updates at one endpoint, and all that an endpoint is owed: accept (elders), deliveries, outcomes, health.';
+comment on index deliveries_parked is 'What waits for its lane in a shard: parked.';
+comment on index pending_deliveries_pkey is 'A delivery by its id: outcomes, unattempted, parked, cancellations. Newest first within a client: delivery-lists.';
 
 create table processes (
   id uuid not null,

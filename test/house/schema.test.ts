@@ -20,6 +20,17 @@ test('schema.sql is what the migrations make (if not: npm run schema)', async ()
   assert.equal((await readFile(SCHEMA_FILE, 'utf8')) === made.join('\n'), true)
 })
 
+test('each index of what grows with traffic says who reads by it', async () => {
+  const { pool } = await cloneDatabase()
+  const { rows } = await pool.query<{ name: string }>(
+    `select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
+     where i.indrelid in ('payments'::regclass, 'events'::regclass, 'pending_deliveries'::regclass,
+         'final_deliveries'::regclass, 'earlier_attempts'::regclass)
+       and obj_description(c.oid, 'pg_class') is null`,
+  )
+  assert.deepEqual(rows, [])
+})
+
 test('F24: five processes migrate an empty database at once: one does it, the others wait', async () => {
   const server = await testServerUrl()
   const name = `test_migrate_${randomBytes(6).toString('hex')}`

@@ -48,6 +48,7 @@ export async function dumpSchema(client: pg.Client | pg.Pool): Promise<string> {
     const options = table.options ? ` with (${table.options.join(', ')})` : ''
     parts.push(`create table ${table.name} (\n  ${lines.join(',\n  ')}\n)${partition}${options};`)
     for (const index of await indexes(client, table.oid)) parts.push(`${index};`)
+    for (const comment of await indexComments(client, table.oid)) parts.push(`${comment};`)
     parts.push('')
   }
   for (const view of await views(client)) parts.push(view)
@@ -98,6 +99,18 @@ async function indexes(client: pg.Client | pg.Pool, table: number): Promise<stri
     [table],
   )
   return rows.map((row) => row.line.replaceAll(`${SCHEMA}.`, ''))
+}
+
+/** Who reads by an index, where that is said. */
+async function indexComments(client: pg.Client | pg.Pool, table: number): Promise<string[]> {
+  const { rows } = await client.query<{ line: string }>(
+    `select format('comment on index %s is %L', c.relname, d.description) as line
+     from pg_index i join pg_class c on c.oid = i.indexrelid
+     join pg_description d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass
+     where i.indrelid = $1 order by c.relname`,
+    [table],
+  )
+  return rows.map((row) => row.line)
 }
 
 if (import.meta.main) {
