@@ -22,12 +22,15 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     name: 'fan-out in a second transaction',
     patches: [
       patch(
-        'operations/record-payments.ts',
-        'await transaction.saveAndCommit({ changes: saved, deliveries, raised, audits }, now)',
-        'await transaction.saveAndCommit({ changes: saved, deliveries: [], raised, audits }, now)\n' +
-          '    await payments.transact((other) => other.saveAndCommit({ changes: [], deliveries, raised: [], audits: [] }, now))',
+        'store/save-new.ts',
+        'await db.query({ ...SAVE_ONE, values: valuesOfOne(change, deliveries, now) })',
+        // The commit travels with the first statement.
+        'await db.query({ ...SAVE_ONE, values: valuesOfOne(change, [], now) })\n' +
+          '    for (const d of deliveries) await db.query(`insert into pending_deliveries (client_key, id,\n' +
+          '      event_id, endpoint_id, payment_id, account_id, sequence, kind, shard, created_at,\n' +
+          '      next_attempt_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`,\n' +
+          '      [d.clientKey, d.id, d.eventId, d.endpointId, d.paymentId, change.accountId, d.sequence, d.kind, d.shard, now])',
       ),
-      patch('store/accept.ts', 'if (changes.length === 0) return', 'void 0'),
     ],
     test: CONCURRENT,
   },
@@ -48,8 +51,8 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     patches: [
       patch(
         'operations/parts/postgres-payment-store.ts',
-        'const locking = lockPayments(db, paymentIds)\n      const [stored, endpoints] = await Promise.all([locking, readListening(db, clientKeys)])',
-        'const reading = readListening(db, clientKeys)\n      const [stored, endpoints] = await Promise.all([lockPayments(db, paymentIds), reading])',
+        'const locking = lockPayments(db, paymentIds)\n      const [stored, endpoints] = await allOf([locking, readListening(db, clientKeys)])',
+        'const reading = readListening(db, clientKeys)\n      const [stored, endpoints] = await allOf([lockPayments(db, paymentIds), reading])',
       ),
     ],
     test: CONCURRENT,

@@ -3,10 +3,10 @@
 
 import type { ListeningEndpoint } from '../../core/fan-out.ts'
 import type { HandedOff } from '../../core/queued-delivery.ts'
-import type { ChangeToSave } from '../../store/accept.ts'
 import type { AuditEntry } from '../../store/audit.ts'
 import type { DocumentToSave } from '../../store/documents.ts'
 import type { LockedPayment, TriedPayments } from '../../store/payments.ts'
+import type { ChangeToSave } from '../../store/save-new.ts'
 
 export interface PaymentStore {
   /** Outside any transaction: waits for transactions that are saving the same files. */

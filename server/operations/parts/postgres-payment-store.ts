@@ -30,27 +30,32 @@ function transactionOn(db: Db, commit: () => Promise<void>): PaymentTransaction 
     // One round trip: the endpoints are read when the payments are locked.
     tryLock: async (paymentIds, clientKeys) => {
       const locking = tryLockPayments(db, paymentIds)
-      const [tried, endpoints] = await Promise.all([locking, readListening(db, clientKeys)])
+      const [tried, endpoints] = await allOf([locking, readListening(db, clientKeys)])
       return { ...tried, endpoints }
     },
     lock: async (paymentIds, clientKeys) => {
       const locking = lockPayments(db, paymentIds)
-      const [stored, endpoints] = await Promise.all([locking, readListening(db, clientKeys)])
+      const [stored, endpoints] = await allOf([locking, readListening(db, clientKeys)])
       return { stored, busy: new Set(), endpoints }
     },
     trySaveDocuments: (documents, now) => trySaveDocuments(db, documents, now),
     // Sent together in one round trip: the commit does nothing after a statement that has failed.
-    saveAndCommit: ({ changes, deliveries, raised, audits }, now) =>
-      allOf([
+    saveAndCommit: async ({ changes, deliveries, raised, audits }, now) => {
+      await allOf([
         saveChanges(db, changes, deliveries, now),
         raiseVersions(db, raised, now),
         insertAudit(db, audits),
         commit(),
-      ]),
+      ])
+    },
   }
 }
 
-/** Throws the first error in this order, whichever arrives first: those after it follow from it. */
-async function allOf(sent: readonly Promise<unknown>[]): Promise<void> {
-  for (const one of await Promise.allSettled(sent)) if (one.status === 'rejected') throw one.reason
+/** Statements sent together. Of errors the first in this order counts: those after it follow from it. */
+async function allOf<T extends readonly unknown[]>(
+  sent: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T> {
+  const settled = await Promise.allSettled(sent)
+  for (const one of settled) if (one.status === 'rejected') throw one.reason
+  return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as unknown as T
 }
