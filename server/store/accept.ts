@@ -8,15 +8,7 @@ import { NIL_UUID } from '../core/uuid.ts'
 import { bytesColumn, plainColumn, textAt, textColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { ofAnyLength } from './planner.ts'
-
-/** What is known of the payment besides its event. */
-export interface ChangeToSave extends NewEvent {
-  version: number | null
-  /** Of several changes of one payment only the last is what the payment is now. */
-  isLatest: boolean
-  /** The payment did not exist before this transaction, which has locked it. */
-  isNew: boolean
-}
+import { type ChangeToSave, saveNew } from './save-new.ts'
 
 /**
  * The endpoints that listen to these accounts, or to all accounts of their clients. One that is deleted
@@ -91,72 +83,6 @@ export async function saveChanges(
     saveKnownPayments(db, known, now),
     saveNew(db, changes, deliveries, now),
   ])
-}
-
-/** One statement, so that ids and texts travel and are read once. */
-async function saveNew(
-  db: Db,
-  changes: readonly ChangeToSave[],
-  deliveries: readonly HandedOff[],
-  now: Date,
-): Promise<void> {
-  const texts = textColumn(changes, (change) => change.text)
-  // A delivery names its event by number, and what it takes over from the event is taken out of the events'
-  // columns: a uuid costs as much to read as to look up in an index.
-  const numbers = new Map(changes.map(({ id }, index) => [id, index + 1]))
-  await db.query({
-    name: 'save-new',
-    text: `with given as materialized (
-             select client_key, id, payment_id, account_id, sequence, kind, document_hash,
-               document_bytes, version, is_new_payment, ${textAt('$7')} as text
-             from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
-               $9::bytea[], $10::int[], $11::int[], $12::int[], $13::bigint[], $14::boolean[])
-             as g (client_key, id, payment_id, account_id, sequence, kind, document_hash,
-               document_bytes, start, length, version, is_new_payment)
-           ), paid as (
-             insert into payments
-               (client_key, id, account_id, sequence, version, text, document_hash, accepted_at,
-                changed_at)
-             select client_key, payment_id, account_id, sequence, version, text, document_hash,
-               $8::timestamptz, $8::timestamptz
-             from given where is_new_payment
-           ), happened as (
-             insert into events
-               (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-                document_bytes, created_at)
-             select client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-               document_bytes, $8::timestamptz
-             from given
-           )
-           insert into pending_deliveries
-             (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
-              created_at, next_attempt_at)
-           select ($1::int[])[event], id, ($2::uuid[])[event], endpoint_id, ($3::uuid[])[event],
-             ($4::uuid[])[event], ($5::int[])[event], kind, shard, $8::timestamptz, $8::timestamptz
-           from unnest($15::uuid[], $16::int[], $17::uuid[], $18::text[], $19::smallint[])
-             as d (id, event, endpoint_id, kind, shard)`,
-    values: [
-      plainColumn(changes, (change) => change.clientKey),
-      plainColumn(changes, (change) => change.id),
-      plainColumn(changes, (change) => change.paymentId),
-      plainColumn(changes, (change) => change.accountId),
-      plainColumn(changes, (change) => change.sequence),
-      plainColumn(changes, (change) => change.kind),
-      texts.bytes,
-      now,
-      bytesColumn(changes, (change) => change.documentHash),
-      plainColumn(changes, (change) => change.documentBytes),
-      texts.starts,
-      texts.lengths,
-      plainColumn(changes, (change) => change.version),
-      plainColumn(changes, (change) => change.isLatest && change.isNew),
-      plainColumn(deliveries, (delivery) => delivery.id),
-      plainColumn(deliveries, (delivery) => numbers.get(delivery.eventId) as number),
-      plainColumn(deliveries, (delivery) => delivery.endpointId),
-      plainColumn(deliveries, (delivery) => delivery.kind),
-      plainColumn(deliveries, (delivery) => delivery.shard),
-    ],
-  })
 }
 
 /** Inserts one that retention has deleted since it was locked. */

@@ -8,8 +8,8 @@ import type {
   AcceptedChanges,
   LockedPayments,
 } from '../../server/operations/parts/payment-store.ts'
-import type { ChangeToSave } from '../../server/store/accept.ts'
 import type { LockedPayment } from '../../server/store/payments.ts'
+import type { ChangeToSave } from '../../server/store/save-new.ts'
 import type { EventRow, PendingRow, Stored } from './twin-tables.ts'
 import { whole } from './twin-tables.ts'
 
