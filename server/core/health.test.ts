@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { DURATION_BUCKETS, durationBucket, percentileMs } from './health.ts'
+import {
+  DURATION_BUCKETS,
+  durationBucket,
+  isNews,
+  percentileMs,
+  SHOWN_WELL,
+  type ShownHealth,
+} from './health.ts'
 
 function histogram(durations: readonly number[]): number[] {
   const counts: number[] = new Array(DURATION_BUCKETS).fill(0)
@@ -44,3 +51,90 @@ test('without attempts there is no percentile', () => {
   assert.equal(percentileMs(histogram([]), 0.95), null)
   assert.equal(percentileMs(histogram([15_000]), 1), 16_384)
 })
+
+test('what only counts on is no news; what people see of a failure is', () => {
+  const failing: ShownHealth = { isFailing: true, error: 'timeout', circuit: 'CLOSED' }
+  const seen = (changes: object, of: ShownHealth = failing) => ({
+    ...of,
+    hasSucceeded: false,
+    ...changes,
+  })
+  assert.equal(isNews(SHOWN_WELL, seen({ hasSucceeded: true }, SHOWN_WELL)), false)
+  assert.equal(isNews(failing, seen({})), false)
+  assert.equal(isNews(SHOWN_WELL, seen({})), true, 'it began to fail')
+  assert.equal(isNews(failing, seen({ hasSucceeded: true }, SHOWN_WELL)), true, 'it is well again')
+  assert.equal(isNews(failing, seen({ error: 'answered 500' })), true, 'with another error')
+  assert.equal(isNews(failing, seen({ hasSucceeded: true })), true, 'since a later time')
+  assert.equal(isNews(failing, seen({ circuit: 'OPEN' })), true, 'its circuit has opened')
+})
+
+interface Kept {
+  failingSinceMs: number | null
+  error: string | null
+  circuit: ShownHealth['circuit']
+}
+
+test('a store that is written only with news shows the same as one that is written each time', () => {
+  const attempt = fc.record({
+    error: fc.constantFrom(null, null, 'timeout', 'answered 500'),
+    circuit: fc.constantFrom<ShownHealth['circuit']>('CLOSED', 'CLOSED', 'OPEN', 'HALF_OPEN'),
+  })
+  const polls = fc.array(fc.array(attempt, { minLength: 1, maxLength: 4 }), { maxLength: 20 })
+  fc.assert(
+    fc.property(polls, (all) => {
+      const always: Kept = { failingSinceMs: null, error: null, circuit: 'CLOSED' }
+      const withNews: Kept = { ...always }
+      let nowMs = 0
+      let pending: Attempt[] = []
+      for (const poll of all) {
+        const made = poll.map((attempt) => ({ ...attempt, atMs: nowMs++ }))
+        write(always, made)
+        pending.push(...made)
+        if (isNews(shownOf(withNews), seenIn(pending))) {
+          write(withNews, pending)
+          pending = []
+        }
+        assert.deepEqual(shownWithTime(withNews), shownWithTime(always))
+      }
+    }),
+  )
+})
+
+interface Attempt {
+  error: string | null
+  circuit: ShownHealth['circuit']
+  atMs: number
+}
+
+function failingIn(attempts: readonly Attempt[]): readonly Attempt[] {
+  return attempts.slice(attempts.findLastIndex(({ error }) => error === null) + 1)
+}
+
+function seenIn(attempts: readonly Attempt[]) {
+  const failing = failingIn(attempts)
+  return {
+    isFailing: failing.length > 0,
+    error: failing.at(-1)?.error ?? null,
+    circuit: attempts.at(-1)?.circuit ?? 'CLOSED',
+    hasSucceeded: failing.length < attempts.length,
+  }
+}
+
+/** As store/health writes. */
+function write(kept: Kept, attempts: readonly Attempt[]): void {
+  const [first] = failingIn(attempts)
+  const { error, circuit, hasSucceeded } = seenIn(attempts)
+  if (first === undefined) kept.failingSinceMs = null
+  else if (hasSucceeded) kept.failingSinceMs = first.atMs
+  else kept.failingSinceMs ??= first.atMs
+  kept.error = error
+  kept.circuit = circuit
+}
+
+function shownOf({ failingSinceMs, error, circuit }: Kept): ShownHealth {
+  return { isFailing: failingSinceMs !== null, error, circuit }
+}
+
+function shownWithTime(kept: Kept) {
+  return { ...shownOf(kept), failingSinceMs: kept.failingSinceMs }
+}

@@ -11,6 +11,30 @@ export interface EndpointHealth {
   p95Ms: number | null
 }
 
+/** What is shown of an endpoint and no crash may take away. Counts and the last success may be a minute old. */
+export interface ShownHealth {
+  isFailing: boolean
+  /** What it fails with; null while it does not fail. */
+  error: string | null
+  circuit: EndpointHealth['circuit']
+}
+
+export const SHOWN_WELL: ShownHealth = { isFailing: false, error: null, circuit: 'CLOSED' }
+
+/** What the attempts since the last write have shown. */
+export interface SeenHealth extends ShownHealth {
+  hasSucceeded: boolean
+}
+
+/**
+ * True when what is shown has become untrue: the endpoint began or ceased to fail, fails with something else or
+ * since a later time, or its circuit has moved. All the rest only counts on, and can wait.
+ */
+export function isNews(shown: ShownHealth, seen: SeenHealth): boolean {
+  if (seen.isFailing !== shown.isFailing || seen.circuit !== shown.circuit) return true
+  return seen.isFailing && (seen.hasSucceeded || seen.error !== shown.error)
+}
+
 export const DURATION_BUCKETS = 30
 
 /** Bucket i holds durations up to √2^i ms; the last one everything above. */

@@ -1,6 +1,7 @@
 // What the engine asks of its store: one method per transaction, so that an in-memory twin can stand
 // in for PostgreSQL when the engine is simulated.
 
+import type { ShownHealth } from '../core/health.ts'
 import type { RenewedLease, ShardEpoch } from '../core/lease.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
@@ -64,5 +65,7 @@ export interface DeliveryStore {
     nowMs: number,
   ): Promise<readonly LaneKey[]>
   settleInactive(deliveries: readonly HeldDelivery[], nowMs: number): Promise<void>
+  /** What is shown of those among these endpoints that are not simply well, by their ids. */
+  readShownHealth(keys: readonly EndpointKey[]): Promise<ReadonlyMap<string, ShownHealth>>
   saveHealth(deltas: readonly HealthDelta[], nowMs: number): Promise<void>
 }

@@ -239,6 +239,7 @@ export class Engine {
 
   #gain(shards: readonly number[]): void {
     this.#reader.gain(shards)
+    this.#healthWriter.forgetShown()
     void this.#findParked(shards)
   }
 

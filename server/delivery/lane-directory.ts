@@ -21,7 +21,10 @@ export class LaneDirectory {
 
   /** Lanes whose circuit is not closed. */
   get broken(): readonly Lane[] {
-    return [...this.#lanes.values()].filter((lane) => lane.circuit.state !== 'CLOSED')
+    const broken: Lane[] = []
+    // A copy of all lanes would be large: there may be a hundred thousand.
+    for (const lane of this.#lanes.values()) if (lane.circuit.state !== 'CLOSED') broken.push(lane)
+    return broken
   }
 
   circuitOf(endpointId: string): Lane['circuit']['state'] {

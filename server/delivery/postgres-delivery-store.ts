@@ -5,7 +5,7 @@ import type { LeasePolicy } from '../core/lease.ts'
 import { readDue, readStrands } from '../store/deliveries.ts'
 import { readDocument } from '../store/documents.ts'
 import { readPayloads } from '../store/events.ts'
-import { saveHealth } from '../store/health.ts'
+import { readShownHealth, saveHealth } from '../store/health.ts'
 import {
   leaveProcesses,
   type ProcessIdentity,
@@ -54,6 +54,7 @@ export function postgresDeliveryStore(
     disableFailing: (shards, sinceMs, nowMs) =>
       disableFailing(pool, shards, new Date(sinceMs), new Date(nowMs)),
     settleInactive: (deliveries, nowMs) => settleInactive(pool, deliveries, new Date(nowMs)),
+    readShownHealth: (keys) => readShownHealth(pool, keys),
     saveHealth: (deltas, nowMs) => saveHealth(pool, deltas, new Date(nowMs)),
   }
 }

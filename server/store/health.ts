@@ -1,10 +1,15 @@
-// Endpoint health, written from the engine's counters at most once a second per endpoint, and read
-// with what is pending now.
+// Endpoint health, written from the engine's counters when it has news, otherwise once a minute, and read with
+// what is pending now.
 
 import { DAY_MS } from '../core/backoff.ts'
-import { DURATION_BUCKETS, type EndpointHealth, percentileMs } from '../core/health.ts'
+import {
+  DURATION_BUCKETS,
+  type EndpointHealth,
+  percentileMs,
+  type ShownHealth,
+} from '../core/health.ts'
 import type { Db } from './db.ts'
-import { owedTo } from './planner.ts'
+import { ofAnyLength, owedTo } from './planner.ts'
 
 /** What one endpoint's attempts have shown since the last write. */
 export interface HealthDelta {
@@ -72,6 +77,34 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
       now,
     ],
   })
+}
+
+/** What is shown of those among these endpoints that are not simply well, by their ids. */
+export async function readShownHealth(
+  db: Db,
+  keys: readonly { clientKey: number; endpointId: string }[],
+): Promise<ReadonlyMap<string, ShownHealth>> {
+  const { rows } = await db.query<{
+    endpoint_id: string
+    is_failing: boolean
+    last_error: string | null
+    circuit: EndpointHealth['circuit']
+  }>({
+    name: 'read-shown-health',
+    text: `select h.* from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)
+           cross join lateral (
+             select h.endpoint_id, h.failing_since is not null as is_failing, h.last_error, h.circuit
+             from endpoint_health h
+             where h.client_key = k.client_key and h.endpoint_id = k.id
+               and (h.failing_since is not null or h.circuit <> 'CLOSED') limit 1) as h`,
+    values: [keys.map((key) => key.clientKey), keys.map((key) => key.endpointId)],
+  })
+  return new Map(
+    rows.map(({ endpoint_id, is_failing, last_error, circuit }) => [
+      endpoint_id,
+      { isFailing: is_failing, error: is_failing ? last_error : null, circuit },
+    ]),
+  )
 }
 
 /** The marks of endpoint_health, what is pending, and the last 24 hours; read for one or for many. */

@@ -302,6 +302,15 @@ export class Operations {
     ]
     await this.#both.store(0).saveHealth(deltas, nowMs)
     this.#both.twin.outcomes.saveHealth(deltas)
+    const keys = [...this.#both.twin.tables.endpoints.values()].map(({ id }) => ({
+      clientKey,
+      endpointId: id,
+    }))
+    const shown = await this.#both.store(0).readShownHealth(keys)
+    assert.deepEqual(
+      new Map([...shown].sort()),
+      new Map([...this.#both.twin.reads.readShownHealth(keys)].sort()),
+    )
   }
 
   async #disableFailing(): Promise<void> {

@@ -9,7 +9,7 @@ import { readDue, readStrands } from '../../server/store/deliveries.ts'
 import { readDocument, saveDocuments, trySaveDocuments } from '../../server/store/documents.ts'
 import { readEventTrace, saveEventTraces } from '../../server/store/event-traces.ts'
 import { readPayloads } from '../../server/store/events.ts'
-import { saveHealth } from '../../server/store/health.ts'
+import { readShownHealth, saveHealth } from '../../server/store/health.ts'
 import {
   leaveProcesses,
   readDatabaseTimeMs,
@@ -156,6 +156,7 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
     circuit: 'CLOSED',
   } as const
   await recorder.record('', () => saveHealth(pool, [health], now))
+  await recorder.record('', () => readShownHealth(pool, [health]))
 }
 
 async function read(recorder: Recorder, sample: Sample): Promise<void> {

@@ -149,6 +149,7 @@ export function nodeStore(
       ask('disableFailing', () => twin.outcomes.disableFailing(shards, sinceMs, nowMs)),
     settleInactive: (deliveries, nowMs) =>
       ask('settleInactive', () => twin.outcomes.settleInactive(deliveries, nowMs)),
+    readShownHealth: (keys) => ask('readShownHealth', () => twin.reads.readShownHealth(keys)),
     saveHealth: (deltas) => ask('saveHealth', () => twin.outcomes.saveHealth(deltas)),
   }
 }

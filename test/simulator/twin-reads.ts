@@ -1,5 +1,6 @@
-// What the engine reads from the twin, as store/deliveries, parked, events and sending-endpoints read it.
+// What the engine reads from the twin, as store/deliveries, parked, events, health and sending-endpoints read it.
 
+import type { ShownHealth } from '../../server/core/health.ts'
 import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
 import type { EndpointKey } from '../../server/delivery/delivery-store.ts'
 import type { DueCursor, StrandKey } from '../../server/store/deliveries.ts'
@@ -51,6 +52,19 @@ export class TwinReads {
         front < limitEach - 1 ? [] : strand.slice(Math.max(front, limitEach)).slice(0, limitEach)
       return [...oldest, ...newest].map(toQueued)
     })
+  }
+
+  readShownHealth(keys: readonly EndpointKey[]): Map<string, ShownHealth> {
+    const shown = new Map<string, ShownHealth>()
+    for (const { endpointId } of keys) {
+      const row = this.#stored.tables.health.get(endpointId)
+      if (row === undefined) continue
+      const isFailing = row.failingSinceMs !== null
+      if (!isFailing && row.circuit === 'CLOSED') continue
+      const error = isFailing ? row.lastError : null
+      shown.set(endpointId, { isFailing, error, circuit: row.circuit })
+    }
+    return shown
   }
 
   readEndpoints(keys: readonly EndpointKey[]): SendingEndpoint[] {

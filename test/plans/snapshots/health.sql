@@ -33,6 +33,21 @@ prepare "health.readHealth" (integer, uuid, timestamp with time zone) as
 --         Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
 --       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
+-- health.readShownHealth: kept as read-shown-health, hot path
+prepare "health.readShownHealth" (integer[], uuid[]) as
+  select h.* from unnest((select $1::int[])::int[], $2::uuid[]) as k (client_key, id)
+  cross join lateral (
+    select h.endpoint_id, h.failing_since is not null as is_failing, h.last_error, h.circuit
+    from endpoint_health h
+    where h.client_key = k.client_key and h.endpoint_id = k.id
+    and (h.failing_since is not null or h.circuit <> 'CLOSED') limit 1) as h;
+--   always
+--     Nested Loop
+--       InitPlan 1: Result
+--       Function Scan
+--       Limit
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since, circuit)
+
 -- health.saveHealth: kept as save-health, hot path
 prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[]) as
   insert into endpoint_health as h
