@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { narrow, rampUp, WINDOW_START, type Window, widen } from './window.ts'
+import { afterSlowdown, narrow, rampUp, WINDOW_START, type Window, widen } from './window.ts'
 
 /** One round: every attempt that the window allows succeeds. */
 function round(window: Window, sizeMax = 1_000): Window {
@@ -42,8 +42,47 @@ test('after a circuit has closed: one, two, four, up to where it was safe', () =
   assert.deepEqual(rounds(rampUp(before), 5), [1, 2, 4, 8, 8, 9])
 })
 
+test('it stops growing while answers are slower, and then grows by one a round', () => {
+  const held = afterSlowdown({ ...WINDOW_START, size: 16 }, 'slower', true)
+  assert.deepEqual(rounds(held, 3), [16, 16, 16, 16])
+  const released = afterSlowdown(held, 'none', true)
+  assert.deepEqual(rounds(released, 3), [16, 16, 17, 18])
+  assert.equal(
+    afterSlowdown(released, 'none', true),
+    released,
+    'nothing is made where nothing changes',
+  )
+})
+
+test('under pressure a lane with a backlog eases off, down to four; one with fresh work only stops', () => {
+  let window: Window = { ...WINDOW_START, size: 64 }
+  assert.equal(afterSlowdown(window, 'pressed', false).size, 64)
+  const sizes: number[] = []
+  for (let n = 0; n < 12; n++) {
+    window = afterSlowdown(window, 'pressed', true)
+    sizes.push(Math.floor(window.size))
+  }
+  assert.deepEqual(sizes, [48, 36, 27, 20, 15, 11, 8, 6, 4, 4, 4, 4])
+  assert.equal(afterSlowdown({ ...WINDOW_START, size: 2 }, 'pressed', true).size, 2)
+})
+
+test('a probe that closes the circuit lets a window that was held grow again', () => {
+  const held = afterSlowdown({ ...WINDOW_START, size: 16 }, 'pressed', false)
+  assert.deepEqual(rounds(rampUp(held), 3), [1, 2, 4, 8])
+})
+
 test('law: it stays between one and the limit, and always lets one go', () => {
-  const steps = fc.array(fc.tuple(fc.nat(3_000), fc.constantFrom(widen, narrow, rampUp)))
+  const slower = (window: Window) => afterSlowdown(window, 'slower', true)
+  const pressed = (window: Window) => afterSlowdown(window, 'pressed', true)
+  const atEase = (window: Window) => afterSlowdown(window, 'none', true)
+  const steps = fc.array(
+    fc.tuple(
+      fc.nat(3_000),
+      fc.constantFrom<(window: Window, given: number) => Window>(
+        ...[widen, narrow, rampUp, slower, pressed, atEase],
+      ),
+    ),
+  )
   fc.assert(
     fc.property(steps, fc.integer({ min: 2, max: 100 }), (happened, sizeMax) => {
       let nowMs = 0

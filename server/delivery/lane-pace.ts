@@ -2,6 +2,13 @@
 // (circuit), whether it is slow, and when the next attempt may start.
 
 import {
+  type AnswerTimes,
+  afterRound,
+  isOutdated,
+  NEVER_MEASURED,
+  slowdownOf,
+} from '../core/answer-times.ts'
+import {
   afterAttempt,
   afterProbeStarted,
   type Circuit,
@@ -9,7 +16,7 @@ import {
   CLOSED_CIRCUIT,
   mayPass,
 } from '../core/circuit.ts'
-import { narrow, rampUp, WINDOW_START, type Window, widen } from '../core/window.ts'
+import { afterSlowdown, narrow, rampUp, WINDOW_START, type Window, widen } from '../core/window.ts'
 
 export interface LanePolicy {
   /** Attempts in flight at one endpoint. */
@@ -31,6 +38,11 @@ export const SLOW_MS = 1_000
 export const BACKLOG_PER_SECOND = 2_000
 /** Bodies count in such pieces when lanes take turns: a lane of large ones waits in between. */
 export const BYTES_PER_TURN = 64 * 1024
+/** Answers of a round, or as many as the window holds. */
+const ROUND_MIN = 16
+/** What is usual at an endpoint is measured with so many in flight, over so many answers. */
+const MEASURED_IN_FLIGHT = 4
+const MEASURED_ANSWERS = 8
 /** How far ahead of its pace a lane may be: timers are too coarse for one send at a time. */
 const BACKLOG_AHEAD_MS = 5
 
@@ -44,6 +56,12 @@ export class LanePace {
   /** Turns that the lane has used up in advance, by large bodies. */
   debt = 0
   #window: Window = WINDOW_START
+  #answerTimes: AnswerTimes = NEVER_MEASURED
+  #isMeasuring = true
+  #measuresSinceMs = Number.NEGATIVE_INFINITY
+  #roundCount = 0
+  #roundMs = 0
+  #hasBacklog = false
   #nextSendAtMs = 0
   #aheadMs = 0
 
@@ -57,7 +75,9 @@ export class LanePace {
     if (!mayPass(this.circuit, this.inFlight, nowMs)) {
       return this.inFlight > 0 ? Number.POSITIVE_INFINITY : this.circuit.probeAtMs
     }
-    if (this.inFlight >= Math.floor(this.#window.size)) return Number.POSITIVE_INFINITY
+    const size = Math.floor(this.#window.size)
+    const inFlightMax = this.#isMeasuring ? Math.min(size, MEASURED_IN_FLIGHT) : size
+    if (this.inFlight >= inFlightMax) return Number.POSITIVE_INFINITY
     return Math.max(nowMs, this.#nextSendAtMs - this.#aheadMs)
   }
 
@@ -65,6 +85,7 @@ export class LanePace {
   started(policy: LanePolicy, nowMs: number, hasBacklog = false): void {
     this.inFlight++
     this.circuit = afterProbeStarted(this.circuit)
+    this.#hasBacklog = hasBacklog
     const backlogRate = hasBacklog ? BACKLOG_PER_SECOND : null
     const rate = policy.ratePerSecond ?? backlogRate
     this.#aheadMs = policy.ratePerSecond === null ? BACKLOG_AHEAD_MS : 0
@@ -85,10 +106,29 @@ export class LanePace {
     // A failed probe moves the circuit only: the window keeps the size that was safe before.
     if (wasClosed) {
       this.#window = verdict.isSuccess
-        ? widen(this.#window, policy.inFlightMax)
+        ? widen(this.#window, policy.inFlightMax, this.#hasBacklog)
         : narrow(this.#window, nowMs)
+      if (verdict.isSuccess) this.#judgeRound(verdict.durationMs, nowMs)
     } else if (verdict.isSuccess) {
       this.#window = rampUp(this.#window)
     }
+  }
+  #judgeRound(durationMs: number, nowMs: number): void {
+    // What began among many says nothing of an endpoint at ease.
+    if (this.#isMeasuring && nowMs - durationMs < this.#measuresSinceMs) return
+    this.#roundMs += durationMs
+    this.#roundCount++
+    const wanted = this.#isMeasuring ? MEASURED_ANSWERS : Math.max(ROUND_MIN, this.#window.size)
+    if (this.#roundCount < wanted) return
+    const averageMs = this.#roundMs / this.#roundCount
+    this.#roundMs = 0
+    this.#roundCount = 0
+    this.#answerTimes = this.#isMeasuring
+      ? { usualMs: averageMs, measuredAtMs: nowMs }
+      : afterRound(this.#answerTimes, averageMs)
+    const slowdown = slowdownOf(this.#answerTimes, averageMs)
+    this.#isMeasuring = isOutdated(this.#answerTimes, slowdown, nowMs)
+    this.#measuresSinceMs = nowMs
+    this.#window = afterSlowdown(this.#window, slowdown, this.#hasBacklog)
   }
 }

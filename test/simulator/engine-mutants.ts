@@ -244,7 +244,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'lost health is not put back',
-    patches: [patch('delivery/health-writer.ts', 'this.#counter.putBack(deltas)', 'void deltas')],
+    patches: [patch('delivery/health-writer.ts', 'this.#counter.putBack(counted)', 'void counted')],
   },
   {
     name: 'store error swallowed and marked delivered',
