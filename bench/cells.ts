@@ -35,8 +35,9 @@ export type Cell = DeliveryCell | RawCell
 export interface CellResult {
   cell: Cell
   rounds: (Round | RawRound)[]
-  /** Left out because the hypervisor took more than 2 % of the time, or because ids were missing. */
-  discarded: { stolen: number; missing: number }
+  /** Rounds that count for nothing: the hypervisor took more than 2 % of the time, or a payment was missing, or
+   *  came twice. */
+  discarded: { stolen: number; missing: number; duplicates: number }
   failure: string | null
 }
 
@@ -56,7 +57,7 @@ export async function runCells(cells: readonly Cell[], timing: Timing): Promise<
     (cell): CellResult => ({
       cell,
       rounds: [],
-      discarded: { stolen: 0, missing: 0 },
+      discarded: { stolen: 0, missing: 0, duplicates: 0 },
       failure: null,
     }),
   )
@@ -65,12 +66,22 @@ export async function runCells(cells: readonly Cell[], timing: Timing): Promise<
     for (const result of order) {
       const before = result.rounds.length
       await runOnce(result, round, timing)
-      // A round that was stolen is tried once more.
+      // A round that was stolen is tried once more; one that went wrong is not hidden by another.
+      const { missing, duplicates } = result.discarded
       const isStolen = result.rounds.length === before && result.failure === null
-      if (isStolen && result.discarded.missing === 0) await runOnce(result, round, timing)
+      if (isStolen && missing + duplicates === 0) await runOnce(result, round, timing)
     }
   }
   return results
+}
+
+/** Why a round counts for nothing; null when it counts. */
+export function faultOf(
+  round: Pick<Round, 'missing' | 'stealShare'> & { duplicates?: number },
+): keyof CellResult['discarded'] | null {
+  if (round.missing > 0) return 'missing'
+  if ((round.duplicates ?? 0) > 0) return 'duplicates'
+  return round.stealShare > STEAL_SHARE_MAX ? 'stolen' : null
 }
 
 async function runOnce(result: CellResult, round: number, timing: Timing): Promise<void> {
@@ -78,14 +89,13 @@ async function runOnce(result: CellResult, round: number, timing: Timing): Promi
   try {
     const measured = await measureCell(stage, result.cell, round, timing)
     const label = `${result.cell.name}${result.cell.kind === 'delivery' ? `, ${result.cell.feed}` : ''}`
+    const fault = faultOf(measured)
     console.log(
       `  round ${round + 1}  ${label.padEnd(42)} ${measured.perSecond.toFixed(0).padStart(7)}/s` +
-        (measured.missing > 0 ? `  MISSING ${measured.missing}` : '') +
-        (measured.stealShare > STEAL_SHARE_MAX ? '  (stolen time: left out)' : ''),
+        (fault === null ? '' : `  REFUSED: ${fault}`),
     )
-    if (measured.missing > 0) result.discarded.missing++
-    else if (measured.stealShare > STEAL_SHARE_MAX) result.discarded.stolen++
-    else result.rounds.push(measured)
+    if (fault === null) result.rounds.push(measured)
+    else result.discarded[fault]++
   } catch (error) {
     result.failure = String(error).split('\n')[0] as string
     console.log(`  round ${round + 1}  ${result.cell.name}: ${result.failure}`)

@@ -70,11 +70,12 @@ async function main(): Promise<void> {
   const scenarios = await runScenarios(options, notes)
   const rows = summarise(results)
   for (const row of rows) {
-    const { stolen, missing } = row.discarded
+    const { stolen, missing, duplicates } = row.discarded
     const label = `${row.name}${row.feed === null ? '' : `, fed by ${row.feed}`}`
     if (stolen > 0)
       notes.push(`${label}: ${stolen} rounds left out, more than 2 % of the time was stolen.`)
-    if (missing > 0) notes.push(`${label}: ${missing} rounds left out, ids were missing.`)
+    if (missing > 0) notes.push(`${label}: ${missing} rounds REFUSED, payments were missing.`)
+    if (duplicates > 0) notes.push(`${label}: ${duplicates} rounds REFUSED, payments came twice.`)
     if (row.failure !== null) notes.push(`${label}: ${row.failure}`)
   }
   const report: RunReport = {

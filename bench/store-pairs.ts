@@ -1,4 +1,4 @@
-// node bench/pairs.ts <folder of another checkout>: what accepting and recording cost PostgreSQL there and
+// node bench/store-pairs.ts <folder of another checkout>: what accepting and recording cost PostgreSQL there and
 // here, in CPU of the backend and in write-ahead log. Both run on one server, in turns (there, here, here,
 // there), each on a database and a connection of its own, so that a busy machine disturbs both alike.
 

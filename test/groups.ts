@@ -27,6 +27,7 @@ export const GROUPS = {
       'server/*.test.ts',
       'sdk/src/**/*.test.ts',
       'test/house/**/*.test.ts',
+      'bench/report/**/*.test.ts',
     ],
     when: 'computing',
   },

@@ -3,6 +3,7 @@
 import type { StoreFloors } from '../floors/floors.ts'
 import type { Machine } from '../harness/machine.ts'
 import type { ScenarioResult } from '../scenarios/scenario.ts'
+import { openingLines } from './opening.ts'
 import type { Ratios, Row } from './summary.ts'
 import { markdownTable, number, ratio } from './text.ts'
 
@@ -32,33 +33,48 @@ export function deliveryTable(rows: readonly Row[]): string {
       'fed by',
       'deliveries/s (min–max)',
       '× floor',
-      'CPU-s per 1,000',
+      'CPU ms each',
       'service + store',
+      'WAL bytes each',
       'receiver, generator',
       'durable',
-      'missing',
-      'twice',
+      'rounds',
+      'refused',
     ],
     rows.map((row) => [
       row.name,
       row.feed ?? '–',
-      row.failure !== null && row.perSecond.rounds === 0
-        ? 'failed'
+      row.perSecond.rounds === 0
+        ? row.failure === null
+          ? 'no round counts'
+          : 'failed'
         : `${number(row.perSecond.median)} (${number(row.perSecond.min)}–${number(row.perSecond.max)})`,
       ratio(row.toFloor),
       number(row.cpu.system, 3),
       `${number(row.cpu.service, 3)} + ${number(row.cpu.store, 3)}`,
+      number(row.walBytesEach),
       `${number(row.cpu.receiver, 3)}, ${number(row.cpu.generator, 3)}`,
       row.durability,
-      row.missing === 0 ? '0' : `in ${row.missing} rounds`,
-      String(row.duplicates),
+      String(row.perSecond.rounds),
+      refusedOf(row),
     ]),
   )
 }
 
+/** Rounds that count for nothing, and why. */
+function refusedOf({ discarded }: Row): string {
+  const { stolen, missing, duplicates = 0 } = discarded
+  const reasons = [
+    missing > 0 ? `${missing} missing` : '',
+    duplicates > 0 ? `${duplicates} twice` : '',
+    stolen > 0 ? `${stolen} stolen` : '',
+  ]
+  return reasons.filter((reason) => reason !== '').join(', ') || '0'
+}
+
 export function scenarioTable(scenarios: readonly ScenarioResult[]): string {
   return markdownTable(
-    ['scenario', 'measured', 'against', 'ratio', 'wanted', 'met'],
+    ['scenario', 'measured', 'against', 'ratio', 'wanted', 'met', 'CPU ms each', 'WAL bytes each'],
     scenarios.map((scenario) => [
       `${scenario.target === null ? '' : `${scenario.target}. `}${scenario.name}`,
       scenario.measured,
@@ -66,6 +82,8 @@ export function scenarioTable(scenarios: readonly ScenarioResult[]): string {
       scenario.ratio === null ? '–' : ratio(scenario.ratio),
       scenario.wanted,
       scenario.isMet === null ? '–' : scenario.isMet ? 'yes' : 'NO',
+      number(scenario.cost?.cpuMs ?? Number.NaN, 3),
+      number(scenario.cost?.walBytes ?? Number.NaN),
     ]),
   )
 }
@@ -115,13 +133,15 @@ export function resultsMarkdown(report: RunReport, reading = ''): string {
   const versions = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`)
   const parts = [
     '# Results',
+    ...openingLines(report).map((line) => `- ${line}`),
+    '![Durable deliveries per second and processor time per delivery](overview.svg)',
     `Written by \`npm run bench\`; do not edit. How to read it: [README.md](README.md).`,
     `${report.date}, ${report.mode} run, ${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB, Linux ${machine.kernel}, Node ${machine.node}. ${versions.join(', ')}.`,
     `${timing.rounds} rounds of ${timing.seconds} s after ${timing.warmUpSeconds} s of warm-up, forward and back; ${timing.endpoints} endpoints; seed \`${timing.seed}\`. Median with the least and greatest round. Database, service, receiver and load generator share the cores.`,
     '## Durable deliveries, end to end',
     ...ratioLines(report.ratios).map((line) => `- ${line}`),
     deliveryTable(report.rows),
-    '![Throughput](plots/throughput.svg)',
+    'In every round that counts each payment arrived, and arrived once: a round in which one was missing or came twice is refused. *Stolen*: the hypervisor took more than 2 % of the time.',
   ]
   if (report.scenarios.length > 0) {
     parts.push('## Bad days and targets', scenarioTable(report.scenarios))

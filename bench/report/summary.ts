@@ -13,8 +13,6 @@ export interface Row {
   /** CPU-seconds per 1,000: service and store together, then receiver and generator apart. */
   cpu: { system: number; service: number; store: number; receiver: number; generator: number }
   toFloor: number
-  missing: number
-  duplicates: number
   discarded: CellResult['discarded']
   failure: string | null
   walBytesEach: number
@@ -60,8 +58,6 @@ function toRow(result: CellResult, floorPerSecond: number): Row {
       generator: isRaw ? 0 : median((round) => round.cpu.generator),
     },
     toFloor: perSecond.median / floorPerSecond,
-    missing: result.discarded.missing,
-    duplicates: isRaw ? 0 : rounds.reduce((sum, round) => sum + (round as Round).duplicates, 0),
     discarded: result.discarded,
     failure: result.failure,
     walBytesEach: isRaw ? Number.NaN : median((round) => round.walBytesEach),

@@ -3,7 +3,8 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { CellResult } from '../cells.ts'
-import { latencyPlot, throughputPlot } from './plots.ts'
+import { overviewPlot } from './overview.ts'
+import { latencyPlot } from './plots.ts'
 import { type RunReport, resultsMarkdown } from './results-file.ts'
 
 const HERE = new URL('../', import.meta.url)
@@ -28,11 +29,12 @@ export async function writeReport(
   await publish(report)
 }
 
-/** RESULTS.md and the plots. What a person has to say about the figures stands in reading.md. */
+/** RESULTS.md, the picture beside it and the plots. What a person has to say about the figures stands in reading.md. */
 export async function publish(report: RunReport): Promise<void> {
   const plots = new URL('plots/', HERE)
   await mkdir(plots, { recursive: true })
-  await writeFile(new URL('throughput.svg', plots), throughputPlot(report.rows))
+  const overview = overviewPlot(report.rows)
+  if (overview !== null) await writeFile(new URL('overview.svg', HERE), overview)
   const latencies = report.scenarios.flatMap((scenario) => scenario.latencies)
   if (latencies.length > 0) await writeFile(new URL('latency.svg', plots), latencyPlot(latencies))
   const reading = await readFile(new URL('reading.md', HERE), 'utf8').catch(() => '')

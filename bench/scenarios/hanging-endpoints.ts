@@ -5,7 +5,7 @@ import { Child } from '../harness/child.ts'
 import { aimAt, limitsOf, measureFeed, untilSettled } from '../harness/measure.ts'
 import { isSettled, type RunningPaybell } from '../paybell/system.ts'
 import { number } from '../report/text.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
+import { costOf, type Scenario, type ScenarioOptions } from './scenario.ts'
 import { withPaybell } from './with-paybell.ts'
 
 const PER_SECOND = 300
@@ -74,6 +74,7 @@ export const hangingEndpoints: Scenario = {
         isMet: missing === 0 && throughput >= 0.8,
         detail,
         latencies: [],
+        cost: costOf(bad.full),
       },
       {
         target: 3,

@@ -7,7 +7,7 @@ import { Child } from '../harness/child.ts'
 import { aimAt, limitsOf, measureFeed, untilSettled } from '../harness/measure.ts'
 import { percentiles } from '../harness/statistics.ts'
 import { number } from '../report/text.ts'
-import type { Scenario } from './scenario.ts'
+import { costOf, type Scenario } from './scenario.ts'
 import { withPaybell } from './with-paybell.ts'
 
 const LOW_PER_SECOND = 50
@@ -53,6 +53,7 @@ export const latency: Scenario = {
           wanted: '≤ 3',
           isMet: low.missing === 0 && ratio <= 3,
           detail: `p99 ${number(low.latency.p99, 1)} ms, p99.9 ${number(low.latency.p999, 1)} ms; at half of its own maximum (${number(full.perSecond / 2)}/s) p50 ${number(half.latency.p50, 1)} ms, p99 ${number(half.latency.p99, 1)} ms, p99.9 ${number(half.latency.p999, 1)} ms.`,
+          cost: costOf(low),
           latencies: [
             { label: `${LOW_PER_SECOND}/s`, percentiles: low.latency },
             { label: 'half of its maximum', percentiles: half.latency },

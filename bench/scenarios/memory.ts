@@ -9,7 +9,7 @@ import { number } from '../report/text.ts'
 import type { Scenario, ScenarioResult } from './scenario.ts'
 import { withPaybell } from './with-paybell.ts'
 
-const RSS_MB_MAX = 300
+const RSS_MB_MAX = 250
 /** More than this between the middle and the end of a run counts as growth. */
 const GROWTH_SHARE_MAX = 0.15
 

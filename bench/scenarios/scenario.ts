@@ -1,5 +1,6 @@
 // A scenario: one thing that happens on a bad day, measured against the same thing on a good one.
 
+import type { Round } from '../harness/measure.ts'
 import type { LatencySeries } from '../report/plots.ts'
 
 export interface ScenarioResult {
@@ -13,6 +14,12 @@ export interface ScenarioResult {
   isMet: boolean | null
   detail: string
   latencies: readonly LatencySeries[]
+  /** Of one delivery, where deliveries were measured. */
+  cost?: { cpuMs: number; walBytes: number }
+}
+
+export function costOf({ cpu, walBytesEach }: Round) {
+  return { cpuMs: cpu.service + cpu.store, walBytes: walBytesEach }
 }
 
 export interface ScenarioOptions {

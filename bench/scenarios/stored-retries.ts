@@ -4,7 +4,7 @@ import type { BenchDatabase } from '../harness/database.ts'
 import { measureRound } from '../harness/measure.ts'
 import type { Prepared } from '../paybell/prepare.ts'
 import { number } from '../report/text.ts'
-import type { Scenario } from './scenario.ts'
+import { costOf, type Scenario } from './scenario.ts'
 import { withPaybell } from './with-paybell.ts'
 
 async function storeRetries(
@@ -69,6 +69,7 @@ export const storedRetries: Scenario = {
         isMet: missing === 0 && after / before >= 0.9,
         detail: `CPU-s per 1,000: ${number(stored.cpu.service + stored.cpu.store, 3)} against ${number(empty.cpu.service + empty.cpu.store, 3)}; missing ${missing}.`,
         latencies: [],
+        cost: costOf(stored),
       },
     ]
   },

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { measureRound } from '../harness/measure.ts'
 import { number } from '../report/text.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
+import { costOf, type Scenario, type ScenarioOptions } from './scenario.ts'
 import { withPaybell } from './with-paybell.ts'
 
 async function measure(options: ScenarioOptions, processes: number) {
@@ -34,6 +34,7 @@ export const twoProcesses: Scenario = {
         isMet: missing === 0 && ratio <= 1.15,
         detail: `${number(two.perSecond)}/s against ${number(one.perSecond)}/s; all fed to the first process; missing ${missing}, twice ${two.duplicates}.`,
         latencies: [],
+        cost: costOf(two),
       },
     ]
   },

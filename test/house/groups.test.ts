@@ -6,7 +6,12 @@ import { test } from 'node:test'
 import { filesOf, GROUP_NAMES } from '../groups.ts'
 
 test('every test file is in exactly one group', () => {
-  const all = globSync(['{server,cli}/**/*.test.ts', 'sdk/src/**/*.test.ts', 'test/**/*.test.ts'])
+  const all = globSync([
+    '{server,cli}/**/*.test.ts',
+    'sdk/src/**/*.test.ts',
+    'test/**/*.test.ts',
+    'bench/{floors,harness,paybell,peers,report,scenarios}/**/*.test.ts',
+  ])
   const grouped = GROUP_NAMES.flatMap(filesOf)
   assert.ok(all.length > 250)
   assert.deepEqual(grouped.toSorted(), all.toSorted())

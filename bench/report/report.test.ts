@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { faultOf } from '../cells.ts'
+import { overviewPlot } from './overview.ts'
+import { type RunReport, resultsMarkdown } from './results-file.ts'
+import type { Row } from './summary.ts'
+
+function row(changes: Partial<Row>): Row {
+  return {
+    name: 'Paybell',
+    feed: 'batch',
+    durability: 'fsync before 2xx',
+    perSecond: { median: 6_000, min: 5_000, max: 7_000, rounds: 5 },
+    cpu: { system: 0.2, service: 0.12, store: 0.08, receiver: 0.04, generator: 0.01 },
+    toFloor: 0.3,
+    discarded: { stolen: 0, missing: 0, duplicates: 0 },
+    failure: null,
+    walBytesEach: 2_345,
+    walFsyncsEach: 0.01,
+    latencyP50: 1,
+    latencyP99: 9,
+    ...changes,
+  }
+}
+
+const PUT = row({ feed: 'put', perSecond: { median: 3_000, min: 3_000, max: 3_000, rounds: 5 } })
+const PEER = row({
+  name: 'other, <tuned>',
+  perSecond: { median: 8_000, min: 1, max: 1, rounds: 4 },
+  discarded: { stolen: 1, missing: 0, duplicates: 2 },
+})
+const FLOOR = row({
+  name: 'raw POST',
+  feed: null,
+  durability: 'none',
+  perSecond: { median: 20_000, min: 1, max: 1, rounds: 5 },
+  walBytesEach: Number.NaN,
+})
+
+const REPORT: RunReport = {
+  date: '2026-01-01 00:00',
+  mode: 'full',
+  machine: { cores: 2, cpu: 'a processor', memoryGb: 8, kernel: '6', node: 'v24' },
+  versions: {},
+  timing: { rounds: 5, seconds: 10, warmUpSeconds: 3, endpoints: 20, seed: 's' },
+  rows: [FLOOR, row({}), PUT, PEER],
+  ratios: {
+    batch: { toFloor: 0.3, toBestPeer: 0.75, bestPeer: 'other', cpuToBestPeer: 1 },
+    put: null,
+  },
+  floors: null,
+  scenarios: [
+    {
+      ...{ target: 1, name: 'a good day', measured: '1', against: '1', ratio: 1, wanted: '≤ 1' },
+      ...{ isMet: true, detail: '', latencies: [], cost: { cpuMs: 0.25, walBytes: 2_000 } },
+    },
+    {
+      ...{ target: 2, name: 'a bad day', measured: '3', against: '1', ratio: 3, wanted: '≤ 2' },
+      ...{ isMet: false, detail: '', latencies: [] },
+    },
+  ],
+  notes: [],
+}
+
+test('a round counts only where every payment arrived, and once, and the processor was ours', () => {
+  assert.equal(faultOf({ missing: 0, duplicates: 0, stealShare: 0.02 }), null)
+  assert.equal(faultOf({ missing: 1, duplicates: 1, stealShare: 0.5 }), 'missing')
+  assert.equal(faultOf({ missing: 0, duplicates: 1, stealShare: 0 }), 'duplicates')
+  assert.equal(faultOf({ missing: 0, stealShare: 0.03 }), 'stolen')
+})
+
+test('the results begin with five lines and the picture, and say what is behind and what was missed', () => {
+  const [title, lines, picture] = resultsMarkdown(REPORT).split('\n\n')
+  assert.equal(title, '# Results')
+  const said = lines?.split('\n') ?? []
+  assert.equal(said.length, 5)
+  assert.match(said[0] as string, /6,000 .* 3,000 by single requests/)
+  assert.match(
+    said[1] as string,
+    /0\.75 × other \(behind it\); by single requests nothing was compared/,
+  )
+  assert.match(said[2] as string, /0\.200 ms .* 2,345 bytes/)
+  assert.match(said[3] as string, /1 of 2 targets are met\. Missed: a bad day\./)
+  assert.match(said[4] as string, /each of the 19 rounds .* 2 in which .* came twice, 1 in which/)
+  assert.match(picture as string, /^!\[.*\]\(overview\.svg\)$/)
+})
+
+test('each row has processor time and write-ahead log beside its rate, and the rounds that were refused', () => {
+  const text = resultsMarkdown(REPORT)
+  assert.match(
+    text,
+    /\| Paybell +\| +batch \| +6,000 \(.*\| +0\.200 \|.*\| +2,345 \|.*\| +5 \| +0 \|/,
+  )
+  assert.match(text, /\| other, <tuned> .*\| +4 \| +2 twice, 1 stolen \|/)
+  assert.match(text, /a good day .*\| +0\.250 \| +2,000 \|/)
+})
+
+test('the picture stands alone, on a light and on a dark page', () => {
+  const picture = overviewPlot(REPORT.rows) as string
+  assert.match(picture, /prefers-color-scheme: dark/)
+  assert.doesNotMatch(picture, /href|url\(|@import|<script|<image/)
+  assert.match(picture, /other, &lt;tuned>/)
+  assert.equal(picture.match(/<rect/g)?.length, 2 + 2 * 3, 'the key, and a bar in each panel')
+  assert.equal(overviewPlot([FLOOR]), null)
+})
