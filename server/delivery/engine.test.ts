@@ -44,6 +44,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     parked: [] as LaneKey[],
     laneReads: [] as (readonly number[])[],
     refills: [] as string[],
+    payloadReads: [] as string[],
     dueReads: 0,
     ends: [] as (() => void)[],
   }
@@ -79,6 +80,11 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
       return [queued({ endpointId, shard, nextAttemptAtMs: PARKED })]
     },
     disableFailing: async () => [],
+    park: async () => {},
+    async readPayloads(keys) {
+      world.payloadReads.push(...keys.map(({ eventId }) => eventId))
+      return new Map()
+    },
     readEndpoints: async (keys) =>
       keys.map(({ clientKey, endpointId }) => ({
         clientKey,
@@ -251,5 +257,20 @@ test('regression: health that could not be written is written later, and nothing
     ]),
     [[2, 2, environment.clock.nowMs()]],
   )
+  await engine.stop()
+})
+
+test('the text of a delivery that is parked leaves memory with it', async () => {
+  const { engine, world, environment } = await runningEngine({ slots: 8 })
+  const taken = Array.from({ length: 100 }, handedOff)
+  const parked = handedOff()
+  environment.clock.advance(1)
+  engine.beginAccept()([...taken, parked])
+  assert.equal(engine.inMemory, 100, 'the lane is full')
+  const shared = { eventId: parked.eventId, endpointId: idOf(7), payload: null }
+  engine.beginAccept()([{ ...handedOff(), ...shared }])
+  for (let ticks = 0; ticks < 10; ticks++) await nextTick()
+  assert.deepEqual(world.payloadReads, [parked.eventId])
+  for (const end of world.ends) end()
   await engine.stop()
 })

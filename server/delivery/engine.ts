@@ -84,7 +84,10 @@ export class Engine {
     const laneOptions = { ...options.lanes, policies: options.policies }
     this.#lanes = new Lanes(laneOptions, {
       onPostponed: (deliveries, untilMs) => this.#parking.postpone(deliveries, untilMs),
-      onParked: (deliveries) => this.#parking.park(deliveries),
+      onParked: (deliveries) => {
+        for (const { eventId } of deliveries) this.#payloads.forget(eventId)
+        this.#parking.park(deliveries)
+      },
       onTooEarly: ({ shard, nextAttemptAtMs }) => this.#reader.rewindTo(shard, nextAttemptAtMs),
       onDry: (strand) => this.#readAgain(strand),
       onHungry: (lane, room) => this.#parking.refill(lane, room),
