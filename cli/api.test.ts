@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { after, test } from 'node:test'
 import { PaybellError } from '../sdk/src/errors.ts'
 import { Api, keyBearer, RefusedError, UnreachableError } from './api.ts'
@@ -78,6 +78,28 @@ test('an answer that is no problem of ours is reported all the same', async () =
 test('no answer, a cut connection and a redirect differ from answers', async () => {
   for (const path of ['/cut', '/moved']) {
     await assert.rejects(api.get(path), UnreachableError)
+  }
+})
+
+test('regression: https to a port of plain HTTP says which scheme to use', async () => {
+  const secure = url.replace('http:', 'https:')
+  const wrong = new Api({ url: secure, bearer: keyBearer('key'), refusedHint: '' })
+  await assert.rejects(wrong.get('/x'), {
+    message: `${secure} cannot be reached: that port speaks plain HTTP, not TLS. Begin the address with http://, or give the port that speaks TLS.`,
+  })
+})
+
+test('regression: http to a port of TLS says which scheme to use', async (t) => {
+  // The alert "unexpected message", as OpenSSL answers plain HTTP, and the page of a proxy.
+  const alert = Buffer.from('15030100020216', 'hex')
+  const page = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 4\r\nConnection: close\r\n\r\noops'
+  for (const answer of [alert, page]) {
+    const tls = createTcpServer((socket) => socket.once('data', () => socket.end(answer)))
+    await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve))
+    t.after(() => tls.close())
+    const at = `http://127.0.0.1:${(tls.address() as AddressInfo).port}`
+    const wrong = new Api({ url: at, bearer: keyBearer('key'), refusedHint: '' })
+    await assert.rejects(wrong.get('/x'), /If that port speaks TLS, begin the address with https:/)
   }
 })
 

@@ -21,7 +21,10 @@ export class RefusedError extends PaybellError {
 /** There was no answer at all. */
 export class UnreachableError extends PaybellError {
   constructor(url: string, cause: unknown) {
-    super(`${url} cannot be reached: ${describeCause(cause)}.`, { code: 'network-error', cause })
+    super(`${url} cannot be reached: ${describeCause(url, cause)}.`, {
+      code: 'network-error',
+      cause,
+    })
   }
 }
 
@@ -92,6 +95,10 @@ export class Api {
       if (error.code === 'network-error') throw new UnreachableError(this.url, error.cause)
       // The caller means another address. It was not called: keys do not follow redirects.
       if (error.status >= 300 && error.status < 400) throw new UnreachableError(this.url, REDIRECT)
+      // Proxies answer plain HTTP on the port of TLS with a page of their own.
+      if (error.status === 400 && error.problem === undefined && isPlain(this.url)) {
+        throw new UnreachableError(this.url, NOT_PAYBELL)
+      }
       throw error.status === 401 ? new RefusedError(error, this.#refusedHint) : error
     }
   }
@@ -109,7 +116,15 @@ export function tokenBearer(url: string, credentials: Credentials): Bearer {
 }
 
 const NO_ANSWER = new Error('it does not answer')
-const REDIRECT = new Error('unexpected redirect')
+const REDIRECT = new Error(
+  'it redirects. Give the address that it leads to, with https:// if it leads there',
+)
+const NOT_PAYBELL = new Error(
+  'what answers there is not Paybell. If that port speaks TLS, begin the address with https://',
+)
+const NOT_TLS =
+  'that port speaks plain HTTP, not TLS. Begin the address with http://, or give the port that speaks TLS'
+const MAYBE_TLS = 'the connection was cut. If that port speaks TLS, begin the address with https://'
 
 const CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -123,9 +138,21 @@ const CAUSES: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'it does not answer',
 }
 
-function describeCause(error: unknown): string {
+/** What OpenSSL says when the first bytes of the answer are HTTP. */
+const NOT_TLS_CODES =
+  /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST)$/
+/** What plain HTTP meets at a server that expects TLS: an alert that is no HTTP, or the end. */
+const NOT_HTTP = /^(HTTPParserError$|HPE_|ECONNRESET$|UND_ERR_SOCKET$|EPIPE$)/
+
+function isPlain(url: string): boolean {
+  return /^http:/i.test(url)
+}
+
+function describeCause(url: string, error: unknown): string {
   const reasons = withCauses(error)
-  for (const { code } of reasons as { code?: unknown }[]) {
+  for (const { name, code } of reasons as { name: string; code?: unknown }[]) {
+    if (isPlain(url) && NOT_HTTP.test(String(code ?? name))) return MAYBE_TLS
+    if (!isPlain(url) && NOT_TLS_CODES.test(String(code))) return NOT_TLS
     if (typeof code === 'string' && CAUSES[code] !== undefined) return CAUSES[code]
   }
   return reasons.at(-1)?.message ?? String(error)

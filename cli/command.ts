@@ -17,6 +17,8 @@ import {
   paintFor,
 } from './terminal.ts'
 
+export const JSON_HELP = 'print JSON on stdout, for scripts'
+
 export interface CommonOptions extends TargetOptions {
   json?: boolean
 }
@@ -84,7 +86,7 @@ export class Call<O = unknown> {
 export function callCommand(name: string, about: string, examples: readonly string[]): Command {
   return new Command(name)
     .description(about)
-    .option('--json', 'print JSON on stdout, for scripts')
+    .option('--json', JSON_HELP)
     .option('--url <url>', 'address of the service (PAYBELL_URL)', webUrl)
     .addHelpText('after', helpText(examples))
 }
@@ -117,7 +119,7 @@ export function calling<O, A extends readonly unknown[] = []>(
     const command = given.at(-1) as Command
     leaveQuietlyWhenNobodyReads()
     await runCommand(async () => {
-      const call = new Call<O>(command.opts() as O & CommonOptions)
+      const call = new Call<O>(command.optsWithGlobals() as O & CommonOptions)
       await work(call, ...(given.slice(0, -2) as unknown as A))
     }, hasColour(process.stderr))
   }

@@ -2,7 +2,7 @@
 // says what to do about what is not. Changes nothing.
 
 import { Command } from 'commander'
-import { type Call, calling, helpText } from './command.ts'
+import { type Call, calling, helpText, JSON_HELP } from './command.ts'
 import type { Check } from './doctor-check.ts'
 import { gather } from './parse.ts'
 import { SilentFailure } from './run.ts'
@@ -16,7 +16,7 @@ export function doctorCommand(): Command {
   return new Command('doctor')
     .description('Check settings, database, clock, migrations, keys and network; say what to do.')
     .option('--egress <url>', 'also try to connect to this address, as callbacks do', gather)
-    .option('--json', 'print JSON on stdout, for scripts')
+    .option('--json', JSON_HELP)
     .addHelpText(
       'after',
       helpText([

@@ -35,7 +35,7 @@ test('the young generation grows to two halves of 8 MB, and no further', async (
 
 test('npm start, and what operators are to write, start Node with these flags', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
-  const start = `node ${NODE_FLAGS.join(' ')} cli/main.ts`
+  const start = `node ${NODE_FLAGS.join(' ')} cli/paybell.js`
   assert.equal(JSON.parse(read('../package.json')).scripts.start, `exec ${start} sandbox`)
   assert.ok(read('../docs/operations.md').includes(`\n${start} serve\n`))
 })

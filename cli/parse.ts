@@ -1,7 +1,7 @@
 // Arguments that are more than text: instants, spans, numbers, lists. What does not conform is wrong
 // usage, reported in a sentence with an example.
 
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { isInstant } from '../server/core/instant.ts'
 import { isUuid } from '../server/core/uuid.ts'
 
@@ -10,8 +10,13 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as c
 export function parseSpan(text: string): number {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
   if (!match)
-    throw new InvalidArgumentError('Give a number and a unit, such as 250ms, 90s, 2h, 7d.')
+    throw new InvalidArgumentError('Give a number and a unit, such as 250ms, 90s, 10m, 2h, 7d.')
   return Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
+}
+
+/** An option that takes a span, whose help shows the default as one would write it: 10m. */
+export function spanOption(flags: string, about: string, fallback: string): Option {
+  return new Option(flags, about).argParser(parseSpan).default(parseSpan(fallback), fallback)
 }
 
 /** An instant of RFC 3339, a day (its start, in UTC), or how long ago: `2h`. Returns RFC 3339. */

@@ -8,7 +8,7 @@ import { importLines } from './import/import-lines.ts'
 import { type Input, openFile, openStream } from './import/input.ts'
 import { type ImportProgress, lockProgress, readProgress } from './import/progress-file.ts'
 import { ProgressLine } from './import/progress-line.ts'
-import { parseSpan } from './parse.ts'
+import { spanOption } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import { formatCount, formatSpan, plural } from './terminal.ts'
 
@@ -33,7 +33,9 @@ export function paymentsImportCommand(): Command {
     .option('--state <file>', 'where to write down how far it is (default: <file>.import)')
     .option('--bad <file>', 'also write refused lines, with their problems, to this file')
     .option('--restart', 'begin anew, although an earlier import got somewhere')
-    .option('--patience <span>', 'how long the service may be away', parseSpan, 600_000)
+    .addOption(
+      spanOption('--patience <span>', 'how long to wait for a service that is away', '10m'),
+    )
     .addHelpText(
       'after',
       '\nStarted again after an interruption, it goes on where it stood. A bad line never stops it;\n' +

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import type { Command } from 'commander'
 import { createProgram, withCommands } from './program.ts'
 
+const FILE = 'body.json'
+
 function helpOf(command: Command): string {
   let text = ''
   command.configureOutput({
@@ -72,3 +74,30 @@ for (const command of leaves) {
     })
   }
 }
+
+test('regression: --json may stand before the command, and between its words', async () => {
+  for (const words of [
+    ['--json', 'signature', 'sign', FILE],
+    ['signature', '--json', 'sign', FILE],
+    ['signature', 'sign', FILE, '--json'],
+  ]) {
+    const program = createProgram()
+    const sign = withCommands(program).find((command) => command.name() === 'sign') as Command
+    let options: unknown
+    sign.action((_file, _options, command: Command) => {
+      options = command.optsWithGlobals()
+    })
+    await program.parseAsync(words, { from: 'user' })
+    assert.deepEqual(options, { json: true }, words.join(' '))
+  }
+})
+
+test('regression: a span is shown as it is written', () => {
+  for (const [path, shown] of [
+    ['paybell payments import', '(default: 10m)'],
+    ['paybell receive', '(default: 0s)'],
+  ] as const) {
+    const command = leaves.find((leaf) => pathOf(leaf) === path) as Command
+    assert.ok(helpOf(command).includes(shown), path)
+  }
+})

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { accountsCommand } from './accounts.ts'
 import { checkCommand } from './check.ts'
 import { clientsCommand } from './clients.ts'
-import { helpText } from './command.ts'
+import { helpText, JSON_HELP } from './command.ts'
 import { deliveriesCommand } from './deliveries.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
@@ -58,6 +58,8 @@ export function createProgram(): Command {
   // Throw instead of exiting: main.ts ends with 2 for wrong usage, whichever command noticed it.
   for (const command of withCommands(program)) {
     command.exitOverride().showHelpAfterError('Add --help to see what it takes.')
+    // `paybell --json clients list` means what `paybell clients list --json` means.
+    if (command.commands.length > 0) command.enablePositionalOptions().option('--json', JSON_HELP)
   }
   return program
 }

@@ -3,7 +3,7 @@
 
 import { Command } from 'commander'
 import { type Call, calling, helpText } from './command.ts'
-import { integer, parseSpan } from './parse.ts'
+import { integer, spanOption } from './parse.ts'
 import { CallbackReceiver, type ReceivedCallback } from './receiver.ts'
 import { untilSignal } from './run.ts'
 import { findSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
@@ -27,7 +27,7 @@ export function receiveCommand(): Command {
       .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', integer(0, 65_535), 8099)
       .option('--status <n>', 'what to answer; only 200 is success', integer(200, 599), 200)
       .option('--fail-first <n>', 'answer so many callbacks 500 first', integer(0, 1_000_000), 0)
-      .option('--delay <span>', 'wait before answering', parseSpan, 0)
+      .addOption(spanOption('--delay <span>', 'wait before answering', '0s'))
       .option('--count <n>', 'end after so many callbacks', integer(1, 1_000_000_000))
       .option('--body', 'print the body, too')
       .option('--json', 'print JSON on stdout, a line for each callback')

@@ -2,7 +2,7 @@
 // asked for: a command that only calls a service need not load one, and answers in half the time.
 
 import { Command } from 'commander'
-import { helpText } from './command.ts'
+import { helpText, JSON_HELP } from './command.ts'
 import { runCommand } from './run.ts'
 
 export function sandboxCommand(): Command {
@@ -29,7 +29,7 @@ export function migrateCommand(): Command {
       '--app-role <role>',
       'also grant this role, apart from the owner, what the service needs',
     )
-    .option('--json', 'print JSON on stdout, for scripts')
+    .option('--json', JSON_HELP)
     .addHelpText(
       'after',
       helpText([
@@ -37,29 +37,33 @@ export function migrateCommand(): Command {
         'DATABASE_URL=postgres://owner@… paybell migrate --app-role paybell_app',
       ]),
     )
-    .action((options: { appRole?: string; json?: boolean }) =>
-      runCommand(async () => (await import('./service/migrate.ts')).migrateDatabase(options)),
+    .action((_options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('./service/migrate.ts')).migrateDatabase(command.optsWithGlobals()),
+      ),
     )
 }
 
 export function resealCommand(): Command {
   return new Command('reseal')
     .description('Seal all stored secrets anew under the first master key, while the service runs.')
-    .option('--json', 'print JSON on stdout, for scripts')
+    .option('--json', JSON_HELP)
     .addHelpText('after', helpText(['PAYBELL_MASTER_KEY=new,old paybell reseal']))
-    .action((options: { json?: boolean }) =>
-      runCommand(async () => (await import('./service/reseal.ts')).reseal(options)),
+    .action((_options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('./service/reseal.ts')).reseal(command.optsWithGlobals()),
+      ),
     )
 }
 
 export function signingKeysCommand(): Command {
   const rotate = new Command('rotate')
     .description('Make a new key that signs access tokens; old tokens stay good until they expire.')
-    .option('--json', 'print JSON on stdout, for scripts')
+    .option('--json', JSON_HELP)
     .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell signing-keys rotate']))
-    .action((options: { json?: boolean }) =>
+    .action((_options: unknown, command: Command) =>
       runCommand(async () =>
-        (await import('./service/signing-keys.ts')).rotateSigningKeys(options),
+        (await import('./service/signing-keys.ts')).rotateSigningKeys(command.optsWithGlobals()),
       ),
     )
   return new Command('signing-keys')

@@ -8,7 +8,7 @@ import { Command } from 'commander'
 import { HMAC_HEADER } from '../server/core/callback-headers.ts'
 import { hmacHex, standardSignature, toSigningKey } from '../server/core/signature.ts'
 import { type Diagnosis, diagnose } from '../server/core/signature-doctor.ts'
-import { type Call, calling, family, helpText } from './command.ts'
+import { type Call, calling, family, helpText, JSON_HELP } from './command.ts'
 import { gather, integer } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import { requireSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
@@ -25,7 +25,7 @@ function offlineCommand(name: string, about: string, examples: readonly string[]
     new Command(name)
       .description(about)
       .argument('<file>', 'the body, byte for byte; - reads it from stdin')
-      .option('--json', 'print JSON on stdout, for scripts')
+      .option('--json', JSON_HELP)
       .addHelpText('after', helpText(examples)),
   )
 }

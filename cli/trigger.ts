@@ -9,7 +9,7 @@ import { toExactJson } from '../sdk/src/money.ts'
 import type { PaymentState } from '../sdk/src/types.ts'
 import type { Answer, Api } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
-import { gather, id, integer, oneOf, parseSpan } from './parse.ts'
+import { gather, id, integer, oneOf, spanOption } from './parse.ts'
 import {
   override,
   pathTo,
@@ -40,7 +40,7 @@ export function triggerCommand(): Command {
     .option('--override <field=value>', 'set a field; may be given several times', gather)
     .option('--document <file>', 'attach a receipt in the last state')
     .option('--account <id>', 'account that it belongs to (PAYBELL_ACCOUNT_ID)', id)
-    .option('--every <span>', 'time between two states', parseSpan, 0)
+    .addOption(spanOption('--every <span>', 'time between two states', '0s'))
     .option('--count <n>', 'so many payments', integer(1, 10_000), 1)
     .action(calling(trigger))
 }

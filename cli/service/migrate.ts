@@ -5,6 +5,7 @@ import { loadConfig } from '../../server/config/config.ts'
 import { grantToAppRole } from '../../server/store/app-role.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import type { PartitionsMade } from '../../server/store/partitions.ts'
+import { namingDatabase } from './database-failure.ts'
 
 export interface MigrateOptions {
   json?: boolean
@@ -18,13 +19,15 @@ export async function migrateDatabase(options: MigrateOptions): Promise<void> {
   const moved: PartitionsMade['moved'][number][] = []
   let left: PartitionsMade['left'] = []
   // The operator has chosen the hour: rows without a partition are moved, whatever their number.
-  const applied = await migrate(url, new Date(), {
-    rowsMovedMax: null,
-    onPartitions: (made) => {
-      moved.push(...made.moved)
-      left = made.left
-    },
-  })
+  const applied = await namingDatabase(
+    migrate(url, new Date(), {
+      rowsMovedMax: null,
+      onPartitions: (made) => {
+        moved.push(...made.moved)
+        left = made.left
+      },
+    }),
+  )
   if (options.appRole) await grantToAppRole(url, options.appRole)
   if (options.json) {
     console.log(JSON.stringify({ applied, appRole: options.appRole ?? null }))

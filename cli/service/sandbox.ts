@@ -18,6 +18,7 @@ import { openAsAppRole } from '../../server/store/app-role.ts'
 import { checkDatabase } from '../../server/store/check-database.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { StopSignals } from '../stop-signals.ts'
+import { namingDatabase } from './database-failure.ts'
 import { drain } from './drain.ts'
 import {
   loadClient,
@@ -103,7 +104,8 @@ async function openDatabase(
 ): Promise<OpenDatabase> {
   if (config.databaseUrl !== null) {
     const url = config.databaseUrl
-    for (const fault of await checkDatabase(url)) logger.warn({ fault }, 'database.not-durable')
+    const faults = await namingDatabase(checkDatabase(url))
+    for (const fault of faults) logger.warn({ fault }, 'database.not-durable')
     return { url, about: 'PostgreSQL of DATABASE_URL', isOurs: false, stop: async () => {} }
   }
   const embedded = await superviseEmbedded({

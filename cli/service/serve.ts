@@ -5,6 +5,7 @@ import { createApp } from '../../server/app.ts'
 import { type Config, describeConfig, loadConfig } from '../../server/config/config.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { StopSignals } from '../stop-signals.ts'
+import { namingDatabase } from './database-failure.ts'
 import { drain } from './drain.ts'
 import { waitForDatabase } from './wait-for-database.ts'
 import { warnOfMisspelt } from './warn-misspelt.ts'
@@ -19,7 +20,7 @@ export async function serve(): Promise<void> {
   if (config.allowedNetworks.length > 0) {
     logger.warn({ networks: config.allowedNetworks }, 'callbacks.private-networks-allowed')
   }
-  await signals.endAtOnceDuring(prepareDatabase(config, logger))
+  await signals.endAtOnceDuring(namingDatabase(prepareDatabase(config, logger)))
 
   const app = createApp({
     config,

@@ -3,6 +3,7 @@
 import { type Config, loadConfig } from '../../server/config/config.ts'
 import { createPool } from '../../server/store/db.ts'
 import { Sealer } from '../../server/store/sealing.ts'
+import { namingDatabase } from './database-failure.ts'
 
 export interface ServiceDatabase {
   config: Config
@@ -23,7 +24,7 @@ export async function onServiceDatabase(
     applicationName,
   })
   try {
-    await work({ config, pool, sealer })
+    await namingDatabase(work({ config, pool, sealer }))
   } finally {
     await pool.end()
   }

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { checkDatabase } from '../../server/store/check-database.ts'
 import { isDatabaseAway } from '../../server/store/db.ts'
 import { plural } from '../terminal.ts'
+import { DatabaseFailure, remedyOf } from './database-failure.ts'
 import { reasonOf } from './reason.ts'
 
 const TRY_EVERY_MS = 1_000
@@ -34,8 +35,9 @@ export async function waitForDatabase(waiting: Waiting): Promise<readonly string
       if (!isDatabaseAway(error) || waitSeconds === 0) throw error
       const reason = reasonOf(error)
       if (nowMs - startedAtMs >= waitSeconds * 1_000) {
-        throw new Error(
-          `the database could not be used within ${plural(waitSeconds, 'second')} (PAYBELL_DATABASE_WAIT_SECONDS): ${reason}`,
+        const within = `${plural(waitSeconds, 'second')} (PAYBELL_DATABASE_WAIT_SECONDS)`
+        throw new DatabaseFailure(
+          `the database could not be used within ${within}: ${reason}. ${remedyOf(error) ?? ''}`,
           { cause: error },
         )
       }

@@ -60,7 +60,7 @@ describe('waiting for the database', { concurrency: true }, () => {
     assert.equal(code, 1)
     assert.match(
       stderr,
-      /^paybell: the database could not be used within 1 second \(PAYBELL_DATABASE_WAIT_SECONDS\): .*ECONNREFUSED.*\n$/,
+      /^paybell: the database could not be used within 1 second \(PAYBELL_DATABASE_WAIT_SECONDS\): .*ECONNREFUSED.* Start PostgreSQL, or correct host and port in DATABASE_URL\.\n$/,
     )
     assert.ok(!stderr.includes('hidden-word'))
   })
@@ -68,7 +68,10 @@ describe('waiting for the database', { concurrency: true }, () => {
   test('with a wait of 0 it does not wait', async (t) => {
     const { code, stdout, stderr } = await serve(t, NOWHERE, 0).ended
     assert.equal(code, 1)
-    assert.match(stderr, /ECONNREFUSED/)
+    assert.match(
+      stderr,
+      /^paybell: the database of DATABASE_URL cannot be used: .*ECONNREFUSED.* Start PostgreSQL, .*\n$/,
+    )
     assert.ok(!stdout.includes('database.awaited'))
   })
 
@@ -87,7 +90,7 @@ describe('waiting for the database', { concurrency: true }, () => {
     wrong.password = 'wrong'
     const { code, stdout, stderr } = await serve(t, wrong.href, 600).ended
     assert.equal(code, 1)
-    assert.match(stderr, /^paybell: password authentication failed/)
+    assert.match(stderr, /^paybell: the database of DATABASE_URL cannot be used: password authentication failed/)
     assert.ok(!stdout.includes('database.awaited'))
   })
 })
