@@ -21,6 +21,7 @@ import { VERSION } from '../../server/version.ts'
 import type { Check } from '../doctor-check.ts'
 import { readSandboxFile } from '../sandbox-file.ts'
 import { formatCount, formatSpan, plural } from '../terminal.ts'
+import { checkEndpoints } from './endpoint-checks.ts'
 import { reasonOf } from './reason.ts'
 import { checkServer } from './server-checks.ts'
 import { connectAsCallback } from './try-connection.ts'
@@ -38,6 +39,8 @@ const CLOCK_SKEW_MS_MAX = 5_000
 const ROUND_TRIP_MS_MAX = 20
 const VERSION_MIN = 150_000
 const NODE_MIN = 24
+/** Hosts of endpoints that are tried. */
+const HOSTS_MAX = 10
 
 export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
   yield checkProgram()
@@ -70,9 +73,17 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
       detail: 'the sandbox brings its own and looks after it',
     }
   }
-  if (config) yield* checkEgress(config, [...input.egress, ...endpointUrls])
   const serviceUrl = input.serviceUrl ?? config?.baseUrl ?? sandbox?.baseUrl ?? null
-  yield await checkService(serviceUrl)
+  const service = await checkService(serviceUrl)
+  const operatorKey = config?.operatorKey ?? (mode === 'sandbox' ? sandbox?.operatorKey : null)
+  const found = await checkEndpoints(
+    service.status === 'ok' ? serviceUrl : null,
+    operatorKey ?? null,
+  )
+  const known = url === null ? found.urls : endpointUrls
+  if (config) yield* checkEgress(config, input.egress, known)
+  yield service
+  yield* found.checks
 }
 
 function checkProgram(): Check {
@@ -267,13 +278,16 @@ function checkMasterKeys(config: Config, schema: SchemaFacts): Check {
   }
 }
 
-async function* checkEgress(config: Config, urls: readonly string[]): AsyncGenerator<Check> {
+/** Where the endpoints are not known, that is said: "none" means that none is registered. */
+async function* checkEgress(
+  config: Config,
+  given: readonly string[],
+  known: readonly string[] | null,
+): AsyncGenerator<Check> {
+  const urls = [...given, ...oneForEachHost(known ?? [])]
   if (urls.length === 0) {
-    yield {
-      name: 'egress',
-      status: 'skipped',
-      detail: 'no endpoint to try; name one with --egress URL',
-    }
+    const why = known === null ? 'the endpoints are not known here' : 'there is no endpoint to try'
+    yield { name: 'egress', status: 'skipped', detail: `${why}; name one with --egress URL` }
     return
   }
   const policy = targetsOf(config)
@@ -291,6 +305,14 @@ async function* checkEgress(config: Config, urls: readonly string[]): AsyncGener
           remedy: REMEDIES[failure] ?? 'Check the firewall, and whether the receiver runs.',
         }
   }
+}
+
+/** Listeners have no address: their callbacks are fetched. */
+function oneForEachHost(urls: readonly string[]): readonly string[] {
+  const byHost = new Map(
+    urls.filter((url) => /^https?:/.test(url)).map((url) => [new URL(url).host, url]),
+  )
+  return [...byHost.values()].slice(0, HOSTS_MAX)
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

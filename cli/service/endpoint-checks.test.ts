@@ -1,0 +1,79 @@
+// `paybell doctor` on a sandbox, whose database is its own: what it knows of endpoints, the service tells.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { Check } from '../doctor-check.ts'
+import { runChecks } from './doctor-checks.ts'
+
+interface Stored {
+  id: string
+  endpointUrl: string
+  status: string
+  health: { failingSince: string | null; lastError: string | null; pending: number }
+}
+
+let stored: readonly Stored[] = []
+const server = createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
+  response.setHeader('content-type', 'application/json')
+  if (pathname === '/readyz') return response.end('{}')
+  const status = searchParams.get('status')
+  const content = stored.filter(
+    (endpoint) =>
+      (status === null || endpoint.status === status) &&
+      (searchParams.get('failing') !== 'true' || endpoint.health.failingSince !== null),
+  )
+  const size = Number(searchParams.get('size'))
+  const page = { content: content.slice(0, size), totalElements: content.length }
+  return response.end(JSON.stringify({ ...page, totalPages: 1, size, number: 0 }))
+})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const dataDir = mkdtempSync(join(tmpdir(), 'paybell-doctor-'))
+writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify({ baseUrl, operatorKey: 'k' }))
+after(() => {
+  server.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+async function findings(): Promise<readonly Check[]> {
+  const checks: Check[] = []
+  const input = { env: {}, dataDir, serviceUrl: null, egress: [] }
+  for await (const check of runChecks(input)) {
+    if (check.name === 'endpoints' || check.name === 'egress') checks.push(check)
+  }
+  return checks
+}
+
+const WELL = { failingSince: null, lastError: null, pending: 0 }
+const ILL = { failingSince: '2026-11-15T12:22:21.000Z', lastError: 'answered 500', pending: 20 }
+
+test('regression: failing endpoints are named, and egress tries those that there are', async () => {
+  stored = [
+    { id: 'a', endpointUrl: `${baseUrl}/well`, status: 'ACTIVE', health: WELL },
+    { id: 'b', endpointUrl: 'http://127.0.0.1:1/ill', status: 'ACTIVE', health: ILL },
+    { id: 'c', endpointUrl: 'listener:laptop', status: 'DISABLED', health: ILL },
+  ]
+  const texts = (await findings()).map(({ name, status, detail }) => `${name} ${status} ${detail}`)
+  assert.deepEqual(texts, [
+    `egress ok ${baseUrl} can be reached`,
+    'egress warning http://127.0.0.1:1 cannot be reached: connect-error',
+    'endpoints warning 2 of 3 endpoints failing or disabled',
+    'endpoints warning http://127.0.0.1:1/ill is failing since 2026-11-15 12:22:21Z, last: answered 500; 20 waiting',
+    'endpoints warning listener:laptop is disabled since 2026-11-15 12:22:21Z, last: answered 500; 20 waiting',
+  ])
+})
+
+test('"no endpoint to try" is said only when there is none', async () => {
+  stored = []
+  const texts = (await findings()).map(({ name, status, detail }) => `${name} ${status} ${detail}`)
+  assert.deepEqual(texts, [
+    'egress skipped there is no endpoint to try; name one with --egress URL',
+    'endpoints ok none is registered yet',
+  ])
+})
