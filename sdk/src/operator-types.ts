@@ -12,6 +12,7 @@ import type {
   EndpointHealth,
   EndpointStatus,
   EventKind,
+  ExplanationPart,
   Payment,
   PaymentEvent,
   PaymentState,
@@ -300,8 +301,10 @@ export interface SignatureInputs {
 
 export interface OperatorDeliveryDetail extends OperatorDelivery {
   attemptLog: DeliveryAttempt[]
-  /** Why it is where it is, what comes next and when. */
+  /** Its status in words: what happened, what comes next and when, in UTC. */
   explanation: string
+  /** The same sentences with their instants apart, to be written in the zone of the reader. */
+  explanationParts: ExplanationPart[]
   request: SentRequest
   signatureInputs: SignatureInputs
   /** Of the last attempt; null before the first one. */

@@ -198,10 +198,25 @@ export interface DeliveryAttempt {
   excerpt: string | null
 }
 
+export interface ExplanationPart {
+  /** What the sentence is about: stable, and more may come. */
+  code: string
+  /**
+   * The sentence. `{name}` stands for the instant of that name, `{in name}` for the time until it.
+   */
+  template: string
+  instants: {
+    name: string
+    at: string
+  }[]
+}
+
 export interface DeliveryDetail extends Delivery {
   attemptLog: DeliveryAttempt[]
-  /** Why it is where it is, what comes next and when. */
+  /** Its status in words: what happened, what comes next and when, in UTC. */
   explanation: string
+  /** The same sentences with their instants apart, to be written in the zone of the reader. */
+  explanationParts: ExplanationPart[]
 }
 
 /** What is left of a delivery after an act on it. */

@@ -1,11 +1,13 @@
-// Why a delivery is where it is, what comes next and when: one to three sentences in plain words. Pure:
+// Why a delivery is where it is, what comes next and when: one to four sentences in plain words. Pure:
 // the time is handed in, and every number comes from the delivery or from the policies it lives by.
 
 import { delayAfterMs, type RetryPolicy } from './backoff.ts'
 import type { CircuitPolicy, CircuitState } from './circuit.ts'
-import { type DeliveryState, toClientCode } from './delivery.ts'
+import type { DeliveryState } from './delivery.ts'
 import type { EndpointStatus } from './endpoint.ts'
-import { toClockText, toDayText, toDurationText, toInstantText, toTimeText } from './time-text.ts'
+import { describeOutcome } from './explanation-outcome.ts'
+import { type ExplanationPart, part, toPartText } from './explanation-part.ts'
+import { toDurationText } from './time-text.ts'
 
 export interface ExplainedDelivery {
   state: DeliveryState
@@ -45,12 +47,19 @@ export interface ExplanationContext {
   reader: 'client' | 'operator'
 }
 
-export function explain(delivery: ExplainedDelivery, context: ExplanationContext): string {
-  const sentences =
+export interface Explanation {
+  /** In UTC, for the API and the command line. */
+  text: string
+  /** The same sentences with their instants apart, for a reader in another zone. */
+  parts: readonly ExplanationPart[]
+}
+
+export function explain(delivery: ExplainedDelivery, context: ExplanationContext): Explanation {
+  const parts =
     delivery.state === 'PENDING'
       ? explainPending(delivery, context)
       : explainFinal(delivery, context)
-  return sentences.join(' ')
+  return { text: parts.map((each) => toPartText(each, context.nowMs)).join(' '), parts }
 }
 
 /** Attempts of a whole run when nothing is ever answered in time: what "about 40" means. */
@@ -63,10 +72,13 @@ export function attemptsInRun(policy: RetryPolicy): number {
   return attempts
 }
 
-function explainPending(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+function explainPending(
+  delivery: ExplainedDelivery,
+  context: ExplanationContext,
+): ExplanationPart[] {
   const hasTried = (delivery.runAttempts ?? 0) > 0
   const past = hasTried ? describeLast(delivery, context) : []
-  if (delivery.isReplay && !hasTried) past.push('A replay was asked for.')
+  if (delivery.isReplay && !hasTried) past.push(part('replay-requested', 'A replay was requested.'))
   return [...past, ...describeHold(delivery, context, hasTried)]
 }
 
@@ -75,154 +87,138 @@ function describeHold(
   delivery: ExplainedDelivery,
   context: ExplanationContext,
   hasTried: boolean,
-): string[] {
+): ExplanationPart[] {
   const { endpoint, elder, newer, nextAttemptAtMs } = delivery
   const words = wordsFor(context)
-  if (endpoint.isDeleted)
-    return ['The endpoint was deleted: this delivery is about to be cancelled.']
+  if (endpoint.isDeleted) {
+    const text = 'The endpoint was deleted; this delivery is being cancelled.'
+    return [part('endpoint-deleted', text)]
+  }
   if (endpoint.status !== 'ACTIVE') return describeInactive(delivery, context)
   // A person asked for a replay: it keeps no order among other updates.
   if (elder !== null && !delivery.isReplay) return describeElder(elder, context)
-  if (newer !== null && !delivery.isReplay) return describeNewer(newer, delivery, context)
+  if (newer !== null && !delivery.isReplay) return describeNewer(newer, delivery)
   // A circuit postpones what is due as well: "due now" would be shown for minutes.
   const isSpared = endpoint.circuit !== 'CLOSED' && (nextAttemptAtMs ?? 0) <= context.nowMs
-  if (nextAttemptAtMs === null || isSpared) {
-    if (!isSpared) {
-      return [`Waiting for its turn: ${words.endpoint} has a long queue, which goes out in order.`]
-    }
-    const pause = toDurationText(context.circuit.pauseMsMax)
-    return [
-      `${words.Endpoint} has only failed lately, so single attempts probe it, at most ${pause} apart;`,
-      `this one follows as soon as a probe gets its 200${describeEnd(delivery, context)}`,
-    ]
+  if (isSpared) return [describeDown(delivery, context)]
+  if (nextAttemptAtMs === null) {
+    return [part('queued', `Queued: ${words.endpoint} has a long queue, which is sent in order.`)]
   }
   const which = hasTried ? 'next attempt' : 'first attempt'
-  if (nextAttemptAtMs <= context.nowMs) return [`The ${which} is due now.`]
-  const wait = toDurationText(nextAttemptAtMs - context.nowMs)
-  const when = `${toTimeText(nextAttemptAtMs, context.nowMs)} UTC`
-  const end = hasTried ? describeEnd(delivery, context) : '.'
-  return [`${capitalised(which)} in ${wait} (${when})${end}`]
+  if (nextAttemptAtMs <= context.nowMs) return [part('due-now', `The ${which} is due now.`)]
+  const first = `${capitalised(which)} in {in nextAttemptAt} ({nextAttemptAt})`
+  const nextAttemptAt = nextAttemptAtMs
+  if (!hasTried) return [part('next-attempt', `${first}.`, { nextAttemptAt })]
+  return [
+    part('next-attempt', `${first}${retriesEnd(delivery)}`, {
+      nextAttemptAt,
+      ...deadlineOf(delivery),
+    }),
+  ]
 }
 
-function describeInactive(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+function describeDown(delivery: ExplainedDelivery, context: ExplanationContext): ExplanationPart {
+  const { Endpoint } = wordsFor(context)
+  const pause = toDurationText(context.circuit.pauseMsMax)
+  const text =
+    `${Endpoint} is down. Paybell probes it at least every ${pause} and sends this as soon as a ` +
+    `probe succeeds${retriesEnd(delivery)}`
+  return part('endpoint-down', text, deadlineOf(delivery))
+}
+
+function describeInactive(
+  delivery: ExplainedDelivery,
+  context: ExplanationContext,
+): ExplanationPart[] {
   const { status, inactiveSinceMs, isListener } = delivery.endpoint
   const { Endpoint } = wordsFor(context)
-  const paused =
-    inactiveSinceMs === null ? '' : ` since ${toInstantText(inactiveSinceMs, context.nowMs)}`
+  const run = toDurationText(context.retry.runMs)
+  const since = inactiveSinceMs === null ? '' : ' since {inactiveSince}'
+  const at = inactiveSinceMs === null ? '' : ' ({inactiveSince})'
+  const instants = { inactiveSince: inactiveSinceMs }
+  const kept = (when: string) =>
+    part(
+      'nothing-is-lost',
+      `Nothing is lost: this delivery is sent, in order, ${when}, and the wait does not count towards its ${run}.`,
+    )
   if (isListener && status === 'PAUSED') {
     return [
-      `Nobody has listened${paused}.`,
-      'Nothing is lost: this delivery goes out, in order, once paybell listen runs again, and the wait does not count.',
+      part('nobody-listens', `No listener has been connected${since}.`, instants),
+      kept('when paybell listen runs again'),
     ]
   }
-  const disabled =
-    inactiveSinceMs === null
-      ? ''
-      : ` on ${toDayText(inactiveSinceMs)} ${toClockText(inactiveSinceMs, Infinity)} UTC`
   const reason =
     status === 'PAUSED'
-      ? `${Endpoint} has been paused${paused}.`
-      : `${Endpoint} was disabled by the service${disabled}, after ${toDurationText(context.retry.runMs)} of nothing but failures.`
-  return [
-    reason,
-    'Nothing is lost: this delivery goes out, in order, once the endpoint is set to ACTIVE, and the wait does not count.',
-  ]
+      ? part('endpoint-paused', `${Endpoint} has been paused${since}.`, instants)
+      : part(
+          'endpoint-disabled',
+          `${Endpoint} was disabled automatically${at}, after ${run} of nothing but failures.`,
+          instants,
+        )
+  return [reason, kept('once the endpoint is resumed (status ACTIVE)')]
 }
 
 function describeElder(
   elder: { sequence: number; firstFailedAtMs: number | null },
   context: ExplanationContext,
-): string[] {
-  const { endpoint } = wordsFor(context)
+): ExplanationPart[] {
   const first = `Waiting for update ${elder.sequence} of the same payment`
-  if (elder.firstFailedAtMs === null) return [`${first}, which goes first.`]
-  const since = toInstantText(elder.firstFailedAtMs, context.nowMs)
-  const refused = `${first}, which ${endpoint} has refused since ${since}.`
-  const givesWayAtMs = elder.firstFailedAtMs + context.patienceMs
-  if (!Number.isFinite(givesWayAtMs)) return [refused]
-  if (givesWayAtMs <= context.nowMs) return [refused, 'It no longer has to wait, and goes next.']
-  const wait = toDurationText(givesWayAtMs - context.nowMs)
-  return [
-    refused,
-    `Goes ahead in ${wait} at the latest (${toTimeText(givesWayAtMs, context.nowMs)} UTC).`,
-  ]
+  if (elder.firstFailedAtMs === null) {
+    return [part('waits-for-older-update', `${first}, which is sent first.`)]
+  }
+  const failing = part(
+    'waits-for-older-update',
+    `${first}, which has failed since {failingSince}.`,
+    {
+      failingSince: elder.firstFailedAtMs,
+    },
+  )
+  const givesWayAt = elder.firstFailedAtMs + context.patienceMs
+  if (!Number.isFinite(givesWayAt)) return [failing]
+  if (givesWayAt <= context.nowMs) {
+    return [
+      failing,
+      part('older-update-gives-way', 'This one no longer has to wait, and is sent next.'),
+    ]
+  }
+  const text = 'This one is sent in {in givesWayAt} at the latest ({givesWayAt}).'
+  return [failing, part('older-update-gives-way', text, { givesWayAt })]
 }
 
 function describeNewer(
   newer: { sequence: number; attempts: number },
   delivery: ExplainedDelivery,
-  context: ExplanationContext,
-): string[] {
-  const { deadlineAtMs } = delivery
+): ExplanationPart[] {
   const has = newer.attempts > 0 ? 'has gone ahead' : 'goes ahead now'
-  const end =
-    deadlineAtMs === null
-      ? ''
-      : `, until ${toDayText(deadlineAtMs)} ${toClockText(deadlineAtMs, context.retry.runMs)} UTC`
+  const end = delivery.deadlineAtMs === null ? '' : ' until {deadlineAt}'
   return [
-    `Update ${newer.sequence} of the same payment ${has}, so this older one is not sent while that one is tried.`,
-    `Accepted, it supersedes this one; if it ends otherwise, this one goes on${end}.`,
+    part(
+      'newer-update-went-ahead',
+      `Update ${newer.sequence} of the same payment ${has}, so this older one is on hold.`,
+    ),
+    part(
+      'on-hold',
+      `If update ${newer.sequence} is accepted, this one is superseded; otherwise it is retried${end}.`,
+      deadlineOf(delivery),
+    ),
   ]
 }
 
 /** "Attempt 6 of about 40 got 204. Only 200 counts as delivered." */
-function describeLast(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+function describeLast(delivery: ExplainedDelivery, context: ExplanationContext): ExplanationPart[] {
   const { attempts, runAttempts, lastAttempt } = delivery
   const about = roundly(attemptsInRun(context.retry))
   const number =
     runAttempts === null || runAttempts === attempts
       ? `Attempt ${attempts} of about ${about}`
-      : `Attempt ${attempts}, number ${runAttempts} of about ${about} since the replay,`
-  if (lastAttempt === null) return [`${number} failed.`]
-  const sentences = describeOutcome(number, lastAttempt.outcome, lastAttempt.status, context)
+      : `Attempt ${attempts} (number ${runAttempts} of about ${about} since the replay)`
+  if (lastAttempt === null) return [part('last-attempt', `${number} failed.`)]
+  const sentences = describeOutcome(number, lastAttempt, context.reader)
   if (hasAskedForTime(delivery, context.retry)) {
-    const { Endpoint } = wordsFor(context)
-    sentences.push(`${Endpoint} asked for more time (Retry-After), and gets it.`)
+    const text = `${wordsFor(context).Endpoint} asked for a longer wait (Retry-After).`
+    sentences.push(part('retry-after', text))
   }
   return sentences
-}
-
-function describeOutcome(
-  what: string,
-  outcome: string,
-  status: number | null,
-  context: ExplanationContext,
-): string[] {
-  if (outcome === 'answered' && status !== null) return describeAnswer(what, status, context)
-  const code = context.reader === 'client' ? toClientCode(outcome) : outcome
-  const meaning = OUTCOMES[code]
-  return [meaning === undefined ? `${what} failed (${code}).` : `${what} ${meaning}`]
-}
-
-function describeAnswer(what: string, status: number, context: ExplanationContext): string[] {
-  if (status === 200) return [`${what} got 200.`]
-  if (status >= 200 && status < 300) {
-    return [`${what} got ${status}.`, 'Only 200 counts as delivered.']
-  }
-  if (status >= 300 && status < 400) {
-    return [`${what} got ${status}, a redirect.`, 'Redirects are never followed.']
-  }
-  if (status === 410) {
-    return [`${what} got 410.`, 'A 410 is retried too: delete the endpoint to stop its callbacks.']
-  }
-  if (status === 429)
-    return [`${what} got 429: too many requests for ${wordsFor(context).endpoint}.`]
-  return [`${what} got ${status}.`]
-}
-
-const OUTCOMES: Readonly<Record<string, string>> = {
-  timeout: 'got no answer in time.',
-  'connect-error': 'was refused: nothing took the connection.',
-  'no-address': 'found no address that callbacks may be sent to.',
-  'dns-error': 'found no address for the name of the host.',
-  'tls-error': 'failed at TLS: the certificate is not valid, or there was no handshake.',
-  'connection-reset': 'lost its connection before the answer.',
-  'protocol-error': 'got something that is no HTTP answer.',
-  'blocked-address':
-    'was blocked: the name of the host leads to an address that callbacks must not reach.',
-  'undecryptable-key': 'could not be signed: the stored key does not open.',
-  'payload-missing': 'could not be made: the event is no longer stored.',
-  'invalid-header': 'could not be sent: the extra header does not conform.',
 }
 
 /**
@@ -239,16 +235,18 @@ function hasAskedForTime(delivery: ExplainedDelivery, policy: RetryPolicy): bool
   return waitMs > longestMs + 500
 }
 
-function describeEnd(delivery: ExplainedDelivery, context: ExplanationContext): string {
-  const { deadlineAtMs } = delivery
-  if (deadlineAtMs === null) return '.'
-  return `; retries end on ${toDayText(deadlineAtMs)} ${toClockText(deadlineAtMs, context.retry.runMs)} UTC.`
+function retriesEnd({ deadlineAtMs }: ExplainedDelivery): string {
+  return deadlineAtMs === null ? '.' : '; retries end {deadlineAt}.'
 }
 
-function explainFinal(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+function deadlineOf({ deadlineAtMs }: ExplainedDelivery): { deadlineAt: number | null } {
+  return { deadlineAt: deadlineAtMs }
+}
+
+function explainFinal(delivery: ExplainedDelivery, context: ExplanationContext): ExplanationPart[] {
   switch (delivery.state) {
     case 'DELIVERED':
-      return explainDelivered(delivery, context)
+      return [explainDelivered(delivery, context)]
     case 'EXHAUSTED':
       return explainExhausted(delivery, context)
     case 'SUPERSEDED':
@@ -258,57 +256,65 @@ function explainFinal(delivery: ExplainedDelivery, context: ExplanationContext):
   }
 }
 
-function explainDelivered(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+function explainDelivered(
+  delivery: ExplainedDelivery,
+  context: ExplanationContext,
+): ExplanationPart {
   const { attempts, lastAttempt, finishedAtMs } = delivery
-  const atMs = lastAttempt ? lastAttempt.atMs + lastAttempt.durationMs : finishedAtMs
-  const when = atMs === null ? '' : `, on ${toDayText(atMs)} ${toClockText(atMs, 0)} UTC`
+  const deliveredAt = lastAttempt ? lastAttempt.atMs + lastAttempt.durationMs : finishedAtMs
   const which = attempts <= 1 ? 'the first attempt' : `attempt ${attempts}`
-  const { Endpoint } = wordsFor(context)
-  return [`Delivered: ${Endpoint.toLowerCase()} answered 200 to ${which}${when}.`]
+  const text = `Delivered: ${wordsFor(context).endpoint} answered 200 to ${which}`
+  const when = deliveredAt === null ? '' : ' ({deliveredAt})'
+  return part('delivered', `${text}${when}.`, { deliveredAt })
 }
 
-function explainExhausted(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
+function explainExhausted(
+  delivery: ExplainedDelivery,
+  context: ExplanationContext,
+): ExplanationPart[] {
   const { deadlineAtMs, attempts, lastAttempt } = delivery
-  const endedAtMs = deadlineAtMs ?? delivery.finishedAtMs
-  const end =
-    endedAtMs === null
-      ? ''
-      : ` on ${toDayText(endedAtMs)} ${toClockText(endedAtMs, context.retry.runMs)} UTC`
+  const endedAt = deadlineAtMs ?? delivery.finishedAtMs
+  const end = endedAt === null ? '' : ' {endedAt}'
   const span = toDurationText(context.retry.runMs)
   const last = `The last of ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   return [
-    `Given up: its ${span} of retries ended${end} without a 200.`,
+    part('gave-up', `Gave up: ${span} of retries ended${end} without a 200.`, { endedAt }),
     ...(lastAttempt === null || attempts === 0
       ? []
-      : describeOutcome(last, lastAttempt.outcome, lastAttempt.status, context)),
-    `Replay it when ${wordsFor(context).endpoint} works again.`,
+      : describeOutcome(last, lastAttempt, context.reader)),
+    part('replay-it', `Replay it when ${wordsFor(context).endpoint} works again.`),
   ]
 }
 
-function explainSuperseded(delivery: ExplainedDelivery, context: ExplanationContext): string[] {
-  const { endpoint } = wordsFor(context)
+function explainSuperseded(
+  delivery: ExplainedDelivery,
+  context: ExplanationContext,
+): ExplanationPart[] {
   const newer =
     delivery.supersededBy === null
       ? 'a newer update of the same payment'
       : `update ${delivery.supersededBy} of the same payment`
   return [
-    `Superseded: ${endpoint} accepted ${newer} first.`,
-    'Every callback is the whole payment, so nothing is missing.',
+    part('superseded', `Superseded: ${wordsFor(context).endpoint} accepted ${newer} first.`),
+    part('nothing-is-missing', 'Every callback carries the whole payment, so nothing is missing.'),
   ]
 }
 
-function explainCancelled(delivery: ExplainedDelivery): string[] {
-  const { endpoint, attempts, finishedAtMs } = delivery
-  const when =
-    finishedAtMs === null
-      ? ''
-      : ` on ${toDayText(finishedAtMs)} ${toClockText(finishedAtMs, Infinity)} UTC`
+function explainCancelled({
+  endpoint,
+  attempts,
+  finishedAtMs,
+}: ExplainedDelivery): ExplanationPart[] {
+  const when = finishedAtMs === null ? '' : ' ({cancelledAt})'
   const why = endpoint.isDeleted ? 'because its endpoint was deleted' : 'by the operator'
-  const tried =
-    attempts === 0
-      ? 'It was never attempted.'
-      : `It had been attempted ${attempts === 1 ? 'once' : `${attempts} times`}, without a 200.`
-  return [`Cancelled${when}, ${why}.`, tried]
+  const times = attempts === 1 ? 'once' : `${attempts} times`
+  return [
+    part('cancelled', `Cancelled ${why}${when}.`, { cancelledAt: finishedAtMs }),
+    part(
+      'attempts-before',
+      attempts === 0 ? 'It was never attempted.' : `It was attempted ${times}, without a 200.`,
+    ),
+  ]
 }
 
 function wordsFor({ reader }: ExplanationContext): { endpoint: string; Endpoint: string } {

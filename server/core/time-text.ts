@@ -26,25 +26,15 @@ export function toDurationText(ms: number): string {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** 21 Nov */
-export function toDayText(ms: number): string {
+function toDayText(ms: number): string {
   const date = new Date(ms)
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
 }
 
-/** 14:03, or 14:03:20 where a span is so short that seconds matter. */
-export function toClockText(ms: number, spanMs: number): string {
-  const time = new Date(ms).toISOString()
-  return time.slice(11, spanMs > 3_600_000 ? 16 : 19)
-}
-
-/** 14:03:20 today, 22 Nov 14:03:20 on another day. */
-export function toTimeText(ms: number, nowMs: number): string {
-  return isSameDay(ms, nowMs) ? toClockText(ms, 0) : `${toDayText(ms)} ${toClockText(ms, 0)}`
-}
-
-/** 13:20 today, 14 Nov 13:20 on another day. */
+/** 14:03:20 within the hour, 13:20 today, 21 Nov 13:58 on another day: as exact as is of use. */
 export function toInstantText(ms: number, nowMs: number): string {
-  const time = toClockText(ms, Number.POSITIVE_INFINITY)
+  const isNear = Math.abs(ms - nowMs) < 3_600_000
+  const time = new Date(ms).toISOString().slice(11, isNear ? 19 : 16)
   return isSameDay(ms, nowMs) ? time : `${toDayText(ms)} ${time}`
 }
 

@@ -41,6 +41,7 @@ interface Detail extends Item {
     excerpt: string | null
   }[]
   explanation: string
+  explanationParts: { code: string; template: string; instants: { name: string; at: string }[] }[]
 }
 
 async function list(query = '', by = caller): Promise<{ items: Item[]; next: string | null }> {
@@ -231,12 +232,20 @@ describe('one delivery', () => {
     )
     assert.match(
       (await detail(second.id)).explanation,
-      /^Waiting for update 1 of the same payment, which your endpoint has refused since \d\d:\d\d\./,
+      /^Waiting for update 1 of the same payment, which has failed since (\d+ \w+ )?\d\d:\d\d:\d\d UTC\./,
     )
     const [taken] = (await list(`?paymentId=${delivered}`)).items as [Item]
-    const { attemptLog, explanation } = await detail(taken.id)
+    const { attemptLog, explanation, explanationParts } = await detail(taken.id)
     assert.equal(attemptLog.length, 1)
-    assert.match(explanation, /^Delivered: your endpoint answered 200 to the first attempt, on /)
+    const [{ code, template, instants }] = explanationParts as [(typeof explanationParts)[number]]
+    assert.equal(code, 'delivered')
+    assert.match(template, / \(\{deliveredAt\}\)\.$/)
+    assert.equal(instants[0]?.name, 'deliveredAt')
+    assert.ok(Math.abs(Date.parse(instants[0]?.at ?? '') - Date.now()) < 600_000)
+    assert.match(
+      explanation,
+      /^Delivered: your endpoint answered 200 to the first attempt \(.* UTC\)\.$/,
+    )
   })
 
   test('one that is unknown, of another account or of another client is a 404, one and the same', async () => {

@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { DELIVERY_STATES, toClientCode } from '../core/delivery.ts'
 import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
+import type { Explanation } from '../core/explanation.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
 import type { AttemptItem, DeliveryItem } from '../operations/view-deliveries.ts'
 import { CursorQuery } from './cursor.ts'
@@ -75,10 +76,29 @@ export const DeliverySchema = Type.Object(itemProperties, { examples: [ITEM_EXAM
 
 export const AttemptSchema = Type.Object(attemptProperties, { examples: [ATTEMPT_EXAMPLE] })
 
+export const ExplanationPartSchema = Type.Object({
+  code: Type.String({ description: 'What the sentence is about: stable, and more may come.' }),
+  template: Type.String({
+    description:
+      'The sentence. `{name}` stands for the instant of that name, `{in name}` for the time until it.',
+  }),
+  instants: Type.Array(Type.Object({ name: Type.String(), at: Instant })),
+})
+
+const explanationProperties = {
+  explanation: Type.String({
+    description: 'Its status in words: what happened, what comes next and when, in UTC.',
+  }),
+  explanationParts: Type.Array(ExplanationPartSchema, {
+    description:
+      'The same sentences with their instants apart, to be written in the zone of the reader.',
+  }),
+}
+
 export const DeliveryDetailSchema = Type.Object({
   ...itemProperties,
   attemptLog: Type.Array(AttemptSchema),
-  explanation: Type.String({ description: 'Why it is where it is, what comes next and when.' }),
+  ...explanationProperties,
 })
 
 const owner = { clientId: Uuid, accountId: Uuid }
@@ -116,7 +136,7 @@ export const SignatureInputsSchema = Type.Object({
 export const OperatorDeliveryDetailSchema = Type.Object({
   ...OperatorDeliverySchema.properties,
   attemptLog: DeliveryDetailSchema.properties.attemptLog,
-  explanation: DeliveryDetailSchema.properties.explanation,
+  ...explanationProperties,
   request: SentRequestSchema,
   signatureInputs: SignatureInputsSchema,
   response: Type.Unsafe<{ status: number | null; excerpt: string | null } | null>({
@@ -172,6 +192,21 @@ export const OperatorDeliveryListQuery = Type.Object({
     }),
   ),
 })
+
+/** The text in UTC, and the sentences with their instants apart. */
+export function toExplanation({ text, parts }: Explanation) {
+  return {
+    explanation: text,
+    explanationParts: parts.map(({ code, template, instants }) => ({
+      code,
+      template,
+      instants: Object.entries(instants).map(([name, ms]) => ({
+        name,
+        at: new Date(ms).toISOString(),
+      })),
+    })),
+  }
+}
 
 /** As its client sees it. */
 export function toDelivery(item: DeliveryItem) {

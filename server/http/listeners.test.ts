@@ -221,7 +221,7 @@ test('while no request listens everything waits, without an attempt, and then it
     [0, 0, 0],
   )
   const { explanation } = await deliveryOf(caller, items.at(-1)?.id ?? null)
-  assert.match(explanation, /^Nobody has listened since .*Nothing is lost/)
+  assert.match(explanation, /^No listener has been connected since .*Nothing is lost/)
   for (const sequence of ['1', '2', '3']) {
     const offer = (await next(caller, id)) ?? assert.fail()
     assert.deepEqual([headersOf(offer)['x-paybell-sequence'], offer.attempt], [sequence, 1])

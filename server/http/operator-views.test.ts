@@ -350,7 +350,7 @@ describe('endpoints', () => {
     const [owed] = (await get(`/deliveries?paymentId=${refused}`)).items
     assert.match(
       (await get(`/deliveries/${owed.id}`)).explanation,
-      /The endpoint has been paused since \d\d:\d\d\. Nothing is lost/,
+      /The endpoint has been paused since (\d+ \w+ )?\d\d:\d\d:\d\d UTC\. Nothing is lost/,
     )
     assert.equal((await patch('DISABLED')).status, 400)
     assert.equal((await patch('ACTIVE')).body.status, 'ACTIVE')

@@ -3,7 +3,7 @@
 
 import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
-import { type ExplanationContext, explain } from '../core/explanation.ts'
+import { type Explanation, type ExplanationContext, explain } from '../core/explanation.ts'
 import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { frontOf } from '../core/strand.ts'
@@ -58,7 +58,7 @@ export async function viewDeliveries(
 export interface ExplainedDetail {
   delivery: DeliveryDetail
   attempts: readonly AttemptItem[]
-  explanation: string
+  explanation: Explanation
 }
 
 export async function viewDelivery(

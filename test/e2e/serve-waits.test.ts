@@ -90,7 +90,10 @@ describe('waiting for the database', { concurrency: true }, () => {
     wrong.password = 'wrong'
     const { code, stdout, stderr } = await serve(t, wrong.href, 600).ended
     assert.equal(code, 1)
-    assert.match(stderr, /^paybell: the database of DATABASE_URL cannot be used: password authentication failed/)
+    assert.match(
+      stderr,
+      /^paybell: the database of DATABASE_URL cannot be used: password authentication failed/,
+    )
     assert.ok(!stdout.includes('database.awaited'))
   })
 })

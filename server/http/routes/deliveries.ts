@@ -19,6 +19,7 @@ import {
   DeliverySchema,
   toAttempt,
   toDelivery,
+  toExplanation,
 } from '../delivery-schema.ts'
 import { PaymentSchema } from '../payment-schema.ts'
 import {
@@ -81,7 +82,7 @@ export function deliveryRoutes(deps: Deps): Routes {
         return {
           ...toDelivery(found.delivery),
           attemptLog: found.attempts.map(toAttempt),
-          explanation: found.explanation,
+          ...toExplanation(found.explanation),
         }
       },
     })

@@ -13,6 +13,7 @@ import {
   OperatorDeliveryListQuery,
   OperatorDeliverySchema,
   toExcerpt,
+  toExplanation,
   toOperatorAttempt,
   toOperatorDelivery,
 } from '../delivery-schema.ts'
@@ -75,7 +76,7 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
         return {
           ...toOperatorDelivery(delivery),
           attemptLog: attempts.map(toOperatorAttempt),
-          explanation,
+          ...toExplanation(explanation),
           request: {
             method: 'POST',
             url: delivery.endpointUrl,

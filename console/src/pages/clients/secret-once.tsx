@@ -37,19 +37,19 @@ export function SecretOnce({
 /** Settings first, then the two calls that show that they work. */
 function integratorBlock(clientId: string, secret: string, accountId: string | null): string {
   const settings = [
-    `PAYBELL_BASE=${window.location.origin}`,
-    `PAYBELL_CLIENT_ID=${clientId}`,
-    `PAYBELL_CLIENT_SECRET=${secret}`,
-    ...(accountId === null ? [] : [`PAYBELL_ACCOUNT_ID=${accountId}`]),
+    `export PAYBELL_URL=${window.location.origin}`,
+    `export PAYBELL_CLIENT_ID=${clientId}`,
+    `export PAYBELL_CLIENT_SECRET=${secret}`,
+    ...(accountId === null ? [] : [`export PAYBELL_ACCOUNT_ID=${accountId}`]),
   ]
   const list =
     accountId === null
-      ? `curl -s "$PAYBELL_BASE/v1/webhooks" -H "Authorization: Bearer $TOKEN"`
-      : `curl -s "$PAYBELL_BASE/v1/webhooks/list" -H "Authorization: Bearer $TOKEN" \\
+      ? `curl -s "$PAYBELL_URL/v1/webhooks" -H "Authorization: Bearer $TOKEN"`
+      : `curl -s "$PAYBELL_URL/v1/webhooks/list" -H "Authorization: Bearer $TOKEN" \\
   -H "AccountId: $PAYBELL_ACCOUNT_ID"`
   return `${settings.join('\n')}
 
-TOKEN=$(curl -s "$PAYBELL_BASE/auth/token" -H 'Content-Type: application/json' \\
+TOKEN=$(curl -s "$PAYBELL_URL/auth/token" -H 'Content-Type: application/json' \\
   -d "{\\"clientId\\": \\"$PAYBELL_CLIENT_ID\\", \\"clientSecret\\": \\"$PAYBELL_CLIENT_SECRET\\"}" \\
   | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
 ${list}`
