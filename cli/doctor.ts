@@ -36,6 +36,7 @@ async function doctor(call: Call<DoctorOptions>): Promise<void> {
     env: process.env,
     dataDir: call.target.config.dataDir,
     serviceUrl: call.target.config.url,
+    operatorKey: call.target.config.operatorKey,
     egress: call.options.egress ?? [],
   })) {
     checks.push(check)

@@ -7,7 +7,6 @@ import {
   type Environment,
   loadConfig,
   type Mode,
-  targetsOf,
 } from '../../server/config/config.ts'
 import { DAY_MS } from '../../server/core/backoff.ts'
 import {
@@ -21,15 +20,17 @@ import { VERSION } from '../../server/version.ts'
 import type { Check } from '../doctor-check.ts'
 import { readSandboxFile } from '../sandbox-file.ts'
 import { formatCount, formatSpan, plural } from '../terminal.ts'
+import { checkEgress } from './egress-checks.ts'
 import { checkEndpoints } from './endpoint-checks.ts'
 import { reasonOf } from './reason.ts'
 import { checkServer } from './server-checks.ts'
-import { connectAsCallback } from './try-connection.ts'
 
 export interface DoctorInput {
   env: Environment
   dataDir: string
   serviceUrl: string | null
+  /** Of the caller: settings of a service need not be here. */
+  operatorKey?: string | null
   /** Addresses to try besides those of the endpoints. */
   egress: readonly string[]
 }
@@ -39,8 +40,6 @@ const CLOCK_SKEW_MS_MAX = 5_000
 const ROUND_TRIP_MS_MAX = 20
 const VERSION_MIN = 150_000
 const NODE_MIN = 24
-/** Hosts of endpoints that are tried. */
-const HOSTS_MAX = 10
 
 export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
   yield checkProgram()
@@ -75,7 +74,8 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
   }
   const serviceUrl = input.serviceUrl ?? config?.baseUrl ?? sandbox?.baseUrl ?? null
   const service = await checkService(serviceUrl)
-  const operatorKey = config?.operatorKey ?? (mode === 'sandbox' ? sandbox?.operatorKey : null)
+  const operatorKey =
+    input.operatorKey ?? config?.operatorKey ?? (mode === 'sandbox' ? sandbox?.operatorKey : null)
   const found = await checkEndpoints(
     service.status === 'ok' ? serviceUrl : null,
     operatorKey ?? null,
@@ -276,49 +276,6 @@ function checkMasterKeys(config: Config, schema: SchemaFacts): Check {
         : `${all}; ${formatCount(count)} secrets still need an older one`,
     ...(count === 0 ? {} : { remedy: 'To be able to take the older one out: paybell reseal' }),
   }
-}
-
-/** Where the endpoints are not known, that is said: "none" means that none is registered. */
-async function* checkEgress(
-  config: Config,
-  given: readonly string[],
-  known: readonly string[] | null,
-): AsyncGenerator<Check> {
-  const urls = [...given, ...oneForEachHost(known ?? [])]
-  if (urls.length === 0) {
-    const why = known === null ? 'the endpoints are not known here' : 'there is no endpoint to try'
-    yield { name: 'egress', status: 'skipped', detail: `${why}; name one with --egress URL` }
-    return
-  }
-  const policy = targetsOf(config)
-  const attempts = urls.map(async (url) => ({
-    origin: new URL(url).origin,
-    failure: await connectAsCallback(url, { policy, extraCa: config.extraCa ?? undefined }),
-  }))
-  for (const { origin, failure } of await Promise.all(attempts)) {
-    yield failure === null
-      ? { name: 'egress', status: 'ok', detail: `${origin} can be reached` }
-      : {
-          name: 'egress',
-          status: 'warning',
-          detail: `${origin} cannot be reached: ${failure}`,
-          remedy: REMEDIES[failure] ?? 'Check the firewall, and whether the receiver runs.',
-        }
-  }
-}
-
-/** Listeners have no address: their callbacks are fetched. */
-function oneForEachHost(urls: readonly string[]): readonly string[] {
-  const byHost = new Map(
-    urls.filter((url) => /^https?:/.test(url)).map((url) => [new URL(url).host, url]),
-  )
-  return [...byHost.values()].slice(0, HOSTS_MAX)
-}
-
-const REMEDIES: Readonly<Record<string, string>> = {
-  'dns-error': 'Its name has no address here: check the name and the DNS of this machine.',
-  'tls-error': 'Its certificate is not trusted: renew it, or see PAYBELL_EXTRA_CA_FILE.',
-  'blocked-address': 'It is a private address: see PAYBELL_ALLOWED_NETWORKS if that is meant.',
 }
 
 async function checkService(url: string | null): Promise<Check> {

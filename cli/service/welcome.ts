@@ -19,6 +19,7 @@ function welcomeText(of: Welcome): string {
 
   API           ${of.baseUrl}
   Docs          ${of.baseUrl}/docs
+  Guides        ${of.baseUrl}/guides
   Console       ${of.signInUrl}
                 (signs you in once, within 10 minutes; later with the operator key)
   Operator key  ${of.operatorKey}

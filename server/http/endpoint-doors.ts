@@ -2,7 +2,7 @@
 // endpoint (test, recover, verify, check) has a route at each.
 
 export const ENDPOINT_DOORS = [
-  { kind: 'webhook', path: '/v1/webhooks', name: 'Webhook', tag: 'Webhooks' },
+  { kind: 'webhook', path: '/v1/webhooks', name: 'Webhook', tag: 'Webhook endpoints' },
   {
     kind: 'subscription',
     path: '/api/v1/payments/subscriptions',

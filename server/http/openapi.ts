@@ -4,6 +4,7 @@
 import swagger from '@fastify/swagger'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
+import { addOperationTexts } from './operation-texts.ts'
 import { CallbackSchema, callbackExamples } from './payment-schema.ts'
 import { type PublishingPolicy, publishRequest } from './published.ts'
 import { ProblemSchema } from './schemas.ts'
@@ -23,28 +24,43 @@ export async function describeInterface(
         title: 'Paybell',
         version: '1',
         description:
-          'Tells clients, reliably, that a payment has changed. Get a token, register a webhook or subscribe, and receive every change of your payments as a signed POST, in order, retried for up to 7 days.',
+          'Tells clients, reliably, that a payment has changed. Get a token, register a webhook or subscribe, and receive every change of your payments as a signed POST, in order, retried for up to 7 days.\n\nSee also: [guides](/guides/), [problems](/problems), [console](/console).',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       tags: [
-        { name: 'Tokens' },
-        { name: 'Webhooks', description: 'Addresses that hear of one account’s payments.' },
-        { name: 'Subscriptions', description: 'Addresses that hear of all your payments.' },
+        {
+          name: 'Tokens',
+          description: 'Access tokens for client credentials, and their public keys.',
+        },
+        // "Webhooks" is what viewers call the section of what this service sends.
+        {
+          name: 'Webhook endpoints',
+          description: 'Addresses that get the payments of one account.',
+        },
+        {
+          name: 'Subscriptions',
+          description: 'Addresses that get the payments of all your accounts.',
+        },
         {
           name: 'Listeners',
-          description: 'Callbacks that wait to be fetched, for receivers that nobody can call.',
+          description:
+            'Endpoints whose callbacks are fetched, for receivers that cannot be called.',
         },
-        { name: 'Events', description: 'What callbacks tell, to be pulled.' },
+        { name: 'Events', description: 'The same events that callbacks carry, to be pulled.' },
         {
           name: 'Deliveries',
-          description: 'What is owed to your addresses, and what became of it.',
+          description: 'Your deliveries: their state, their attempts, replays.',
         },
         { name: 'Payments', description: 'Your payments as they are now.' },
         { name: 'Payments in', description: 'Where the operator writes payments.' },
-        { name: 'Operator', description: 'For whoever runs the service.' },
+        {
+          name: 'Operator',
+          description: 'Clients, keys, endpoints, deliveries and the audit, for the operator.',
+        },
         { name: 'Console', description: 'Signing in at the pages under /console, and out.' },
-        { name: 'Housekeeping' },
+        { name: 'Housekeeping', description: 'Health, readiness and metrics of a process.' },
       ],
+      externalDocs: { url: '/guides/', description: 'Guides' },
       security: [{ accessToken: [] }],
       components: {
         securitySchemes: {
@@ -66,6 +82,11 @@ export async function describeInterface(
     refResolver: {
       buildLocalReference: (json, _baseUri, _fragment, at) =>
         json.$id ? String(json.$id) : `def-${at}`,
+    },
+    transformObject: (document) => {
+      const { openapiObject } = document as { openapiObject: { paths?: Record<string, never> } }
+      addOperationTexts(openapiObject.paths ?? {})
+      return openapiObject
     },
     transform: ({ schema, url }) => {
       // Routes of other plugins have none.

@@ -21,6 +21,7 @@ import { deliveryRoutes } from './routes/deliveries.ts'
 import { deliveryActionRoutes } from './routes/delivery-actions.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { eventRoutes } from './routes/events.ts'
+import { guideRoutes } from './routes/guides.ts'
 import { housekeepingRoutes } from './routes/housekeeping.ts'
 import { listenerRoutes } from './routes/listeners.ts'
 import { operatorAuditRoutes } from './routes/operator-audit.ts'
@@ -79,6 +80,7 @@ function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {
     housekeepingRoutes(deps, deps.access.keys, surface),
     problemPageRoutes(),
     docsRoutes(),
+    guideRoutes(surface),
     consoleRoutes({ ...deps, surface }),
   ]
 }

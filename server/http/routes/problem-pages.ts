@@ -2,6 +2,8 @@
 // problems themselves come from.
 
 import { ServiceError } from '../../core/errors.ts'
+import { escapeHtml } from '../guides/markdown.ts'
+import { HTML_PAGE_HEADERS, toHtmlPage } from '../html-page.ts'
 import { isErrorCode, PROBLEMS } from '../problems.ts'
 import type { Routes } from '../typed.ts'
 
@@ -36,34 +38,19 @@ export function problemPageRoutes(): Routes {
           `<p><code>${code}</code>, HTTP status ${status}</p>` +
             `<h2>What it means</h2><p>${escapeHtml(meaning)}</p>` +
             `<h2>What to do</h2><p>${escapeHtml(remedy)}</p>` +
-            '<p><a href="/problems">All problems</a></p>',
+            `<p><a href="/guides/problems#${code}">More in the guide</a> · <a href="/problems">All problems</a></p>`,
         )
       },
     })
   }
 }
 
-// Styled inline, because the page loads nothing else; the content security policy allows just that.
-const STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}'
+function sendPage(reply: Sendable, title: string, body: string): unknown {
+  return reply
+    .headers({ ...HTML_PAGE_HEADERS, 'cache-control': 'public, max-age=3600' })
+    .send(toHtmlPage({ title, body: `<h1>${escapeHtml(title)}</h1>${body}` }))
+}
 
 interface Sendable {
   headers(headers: Record<string, string>): { send(body: string): unknown }
-}
-
-function sendPage(reply: Sendable, title: string, body: string): unknown {
-  return reply
-    .headers({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-      'cache-control': 'public, max-age=3600',
-    })
-    .send(
-      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)} · Paybell</title>` +
-        `<style>${STYLE}</style><h1>${escapeHtml(title)}</h1>${body}</html>`,
-    )
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

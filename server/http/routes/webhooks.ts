@@ -45,7 +45,7 @@ export const ItemWithAccount = Type.Object({
   ),
 })
 
-const tags = ['Webhooks']
+const tags = ['Webhook endpoints']
 
 export function webhookRoutes(deps: Deps): Routes {
   const lists = new EndpointLists(deps)

@@ -1,0 +1,120 @@
+// The guides as pages, from the files of docs/. Each is rendered when it is first asked for and kept; a
+// file that has changed since is rendered again. Names come from the list, never from an address.
+
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { toHtmlPage } from '../html-page.ts'
+import type { Surface } from '../server-deps.ts'
+import { GUIDE_GROUPS, type Guide, type GuideGroup } from './guide-list.ts'
+import { escapeHtml, renderMarkdown } from './markdown.ts'
+
+const DOCS = new URL('../../../docs/', import.meta.url)
+const IMAGE_BYTES_MAX = 4 * 1024 * 1024
+const compress = promisify(gzip)
+
+export interface GuidePage {
+  html: Buffer
+  gzipped: Buffer
+  etag: string
+}
+
+export class GuidePages {
+  readonly #groups: readonly GuideGroup[]
+  readonly #known = new Map<string, { modifiedAtMs: number; page: GuidePage }>()
+
+  constructor(surface: Surface) {
+    this.#groups = GUIDE_GROUPS.map(({ title, guides }) => ({
+      title,
+      guides: guides.filter(({ audience }) => surface !== 'public' || audience === 'everyone'),
+    })).filter(({ guides }) => guides.length > 0)
+  }
+
+  /** The list of all guides that are served here. */
+  index(): Promise<GuidePage> {
+    const lists = this.#groups.map(
+      ({ title, guides }) =>
+        `<h2>${title}</h2><ul>${guides
+          .map(
+            ({ name, title, about }) => `<li><a href="/guides/${name}">${title}</a>: ${about}</li>`,
+          )
+          .join('')}</ul>`,
+    )
+    const body = `<h1>Guides</h1>${lists.join('')}`
+    return toPage(toHtmlPage({ title: 'Guides', body, side: this.#side(null) }))
+  }
+
+  /** Null: no guide that is served here has this name, or the files are not installed. */
+  async find(name: string): Promise<GuidePage | null> {
+    const guide = this.#guides().find((each) => each.name === name)
+    if (guide === undefined) return null
+    const path = fileURLToPath(fileOf(guide))
+    const found = await stat(path).catch(() => null)
+    if (found === null) return null
+    const known = this.#known.get(name)
+    if (known?.modifiedAtMs === found.mtimeMs) return known.page
+    const page = await this.#render(guide, await readFile(path, 'utf8'))
+    this.#known.set(name, { modifiedAtMs: found.mtimeMs, page })
+    return page
+  }
+
+  #render(guide: Guide, text: string): Promise<GuidePage> {
+    const { html, title } = renderMarkdown(text, {
+      toHref: (target) => this.#toHref(target),
+      toImage: (target) => {
+        const image = /^console\/([a-z-]+\.png)$/.exec(target)?.[1]
+        return image === undefined ? null : `/guides/images/${image}`
+      },
+    })
+    return toPage(
+      toHtmlPage({ title: title || guide.title, body: html, side: this.#side(guide.name) }),
+    )
+  }
+
+  /** Links between guides lead to their pages; those to files that are not served are left out. */
+  #toHref(target: string): string | null {
+    if (/^(https:\/\/|#|\/)/.test(target)) return target
+    const [path, anchor] = target.split('#', 2) as [string, string?]
+    const name = /sdk\/README\.md$/.test(path)
+      ? 'sdk'
+      : /^(?:\.\.\/docs\/)?([\w-]+)\.md$/.exec(path)?.[1]
+    if (path === 'README.md') return '/guides/'
+    if (!this.#guides().some((guide) => guide.name === name)) return null
+    return `/guides/${name}${anchor === undefined ? '' : `#${anchor}`}`
+  }
+
+  #guides(): readonly Guide[] {
+    return this.#groups.flatMap(({ guides }) => guides)
+  }
+
+  #side(current: string | null): string {
+    return this.#groups
+      .map(({ title, guides }) => {
+        const items = guides.map((guide) => {
+          const isHere = guide.name === current ? ' aria-current="page"' : ''
+          return `<li><a href="/guides/${guide.name}"${isHere}>${escapeHtml(guide.title)}</a></li>`
+        })
+        return `<h2>${title}</h2><ul>${items.join('')}</ul>`
+      })
+      .join('')
+  }
+}
+
+/** An image of the guides, by a name that has been checked. */
+export async function readGuideImage(name: string): Promise<Buffer | null> {
+  const path = fileURLToPath(new URL(`console/${name}`, DOCS))
+  const found = await stat(path).catch(() => null)
+  return found === null || found.size > IMAGE_BYTES_MAX ? null : readFile(path)
+}
+
+function fileOf({ name }: Guide): URL {
+  return new URL(name === 'sdk' ? '../sdk/README.md' : `${name}.md`, DOCS)
+}
+
+async function toPage(text: string): Promise<GuidePage> {
+  const html = Buffer.from(text)
+  const digest = createHash('sha256').update(html).digest('base64url').slice(0, 27)
+  return { html, gzipped: await compress(html, { level: 9 }), etag: `"${digest}"` }
+}

@@ -1,0 +1,61 @@
+// GET /guides: the documentation of docs/, as pages of the running service, so that who is given its address
+// finds the answers there.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../core/errors.ts'
+import { type GuidePage, GuidePages, readGuideImage } from '../guides/guide-pages.ts'
+import { HTML_PAGE_HEADERS } from '../html-page.ts'
+import type { Surface } from '../server-deps.ts'
+import type { Routes } from '../typed.ts'
+
+const IMAGE_NAME = /^[a-z-]{1,60}\.png$/
+const CACHED = 'public, max-age=300'
+
+export function guideRoutes(surface: Surface): Routes {
+  return (app) => {
+    const pages = new GuidePages(surface)
+    app.route({
+      method: 'GET',
+      url: '/guides',
+      schema: { hide: true },
+      handler: async (_request, reply) => reply.redirect('/guides/'),
+    })
+    app.route({
+      method: 'GET',
+      url: '/guides/',
+      schema: { hide: true },
+      handler: async (request, reply) => send(request, reply, await pages.index()),
+    })
+    app.route<{ Params: { name: string } }>({
+      method: 'GET',
+      url: '/guides/:name',
+      schema: { hide: true },
+      handler: async (request, reply) => {
+        const page = await pages.find(request.params.name)
+        if (page === null) {
+          throw new ServiceError('not-found', 'No guide has this name here. /guides/ lists them.')
+        }
+        return send(request, reply, page)
+      },
+    })
+    app.route<{ Params: { name: string } }>({
+      method: 'GET',
+      url: '/guides/images/:name',
+      schema: { hide: true },
+      handler: async (request, reply) => {
+        const { name } = request.params
+        const image = IMAGE_NAME.test(name) ? await readGuideImage(name) : null
+        if (image === null) throw new ServiceError('not-found', 'The guides have no such image.')
+        return reply.headers({ 'content-type': 'image/png', 'cache-control': CACHED }).send(image)
+      },
+    })
+  }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { html, gzipped, etag }: GuidePage) {
+  reply.headers({ ...HTML_PAGE_HEADERS, 'cache-control': CACHED, etag, vary: 'accept-encoding' })
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  const isGzipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+  if (isGzipped) reply.header('content-encoding', 'gzip')
+  return reply.send(isGzipped ? gzipped : html)
+}
