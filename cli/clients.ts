@@ -17,23 +17,23 @@ import { formatTime, paintState } from './terminal.ts'
 const PATH = '/operator/v1/clients'
 
 export function clientsCommand(): Command {
-  return family('clients', 'Take clients on, and look after their credentials.', [
+  return family('clients', 'Create and manage clients and their credentials.', [
     create(),
     list(),
     show(),
-    change('disable', 'DISABLED', 'Shut a client out: its tokens stop working within 5 seconds.'),
-    change('enable', 'ACTIVE', 'Let a disabled client in again.'),
+    change('disable', 'DISABLED', 'Disable a client: its tokens stop working within 5 seconds.'),
+    change('enable', 'ACTIVE', 'Enable a disabled client again.'),
     rotate(),
   ])
 }
 
 function create(): Command {
-  return operatorCommand('create', 'Take a client on, with an account if you name one.', [
+  return operatorCommand('create', 'Create a client, and an account if you name one.', [
     'paybell clients create "Northwind Traders"',
     'paybell clients create "Northwind Traders" --account Main --json',
   ])
     .argument('<name>', 'what to call it')
-    .option('--account <name>', 'open an account of this name, too')
+    .option('--account <name>', 'also open an account with this name')
     .action(calling(createClient))
 }
 
@@ -83,14 +83,14 @@ function list(): Command {
           { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
           { title: 'NAME', of: ({ name }) => name },
         ],
-        'There are no clients. Take one on with: paybell clients create NAME',
+        'No clients. Create one: paybell clients create NAME',
       )
     }),
   )
 }
 
 function show(): Command {
-  return operatorCommand('show', 'See one client and its secrets (not what they are).', [
+  return operatorCommand('show', 'Show one client and the ids of its secrets.', [
     'paybell clients show 01a1dd3c-57d6-7001-9e6f-60de241483ec',
   ])
     .argument('<client>', 'id of the client', id)
@@ -141,7 +141,7 @@ function rotate(): Command {
     ],
   )
     .argument('<client>', 'id of the client', id)
-    .option('--revoke-old', 'revoke all other secrets at once: whoever still uses one is shut out')
+    .option('--revoke-old', 'revoke all other secrets at once: those who still use one get a 401')
     .option('--revoke <secret>', 'only revoke this secret, and issue none', id)
     .action(calling(rotateSecret))
 }

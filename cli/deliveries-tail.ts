@@ -20,13 +20,13 @@ interface TailOptions {
 const RECONNECT_MS_MAX = 10_000
 
 export function tailCommand(): Command {
-  return operatorCommand('tail', 'Follow accepted events and attempts while they happen.', [
+  return operatorCommand('tail', 'Follow accepted events and attempts live.', [
     'paybell deliveries tail',
     'paybell deliveries tail --only attempt --json | jq -r .status',
   ])
     .option('--endpoint <id>', 'only attempts at this endpoint', id)
     .option('--only <kind>', 'accepted or attempt', oneOf(['accepted', 'attempt'] as const))
-    .option('--count <n>', 'end after so many lines', integer(1, 1_000_000_000))
+    .option('--count <n>', 'stop after n lines', integer(1, 1_000_000_000))
     .action(calling(tail))
 }
 

@@ -14,11 +14,11 @@ const PATH = '/operator/v1/deliveries'
 const DELIVERY = '01a1dd3c-58b4-7000-83de-2166a587a47e'
 
 export function deliveriesCommand(): Command {
-  return family('deliveries', 'See what is owed to whom, and put it right.', [
+  return family('deliveries', 'List, explain, replay and cancel deliveries.', [
     list(),
     show(),
-    act('replay', 'Send a delivery that has ended again: the same bytes, for a new run of 7 days.'),
-    act('cancel', 'Give up a delivery that is still pending.'),
+    act('replay', 'Send an ended delivery again: the same bytes, for a new run of 7 days.'),
+    act('cancel', 'Cancel a pending delivery.'),
     tailCommand(),
   ])
 }
@@ -95,14 +95,14 @@ function list(): Command {
           { title: 'NEXT ATTEMPT', of: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
           { title: 'TO', of: ({ endpointUrl }) => endpointUrl },
         ],
-        'No delivery matches.',
+        'No results.',
       )
     }),
   )
 }
 
 function show(): Command {
-  return operatorCommand('show', 'See one delivery: every attempt, and why it is where it is.', [
+  return operatorCommand('show', 'Show one delivery: its status in words and every attempt.', [
     `paybell deliveries show ${DELIVERY}`,
   ])
     .argument('<delivery>', 'id of the delivery', id)
@@ -130,9 +130,9 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
     call.table(
       [
         { title: 'ATTEMPT', of: ({ attempt }) => attempt, right: true },
-        { title: 'AT', of: ({ at }) => formatTime(at) },
+        { title: 'TIME', of: ({ at }) => formatTime(at) },
         {
-          title: 'TOOK',
+          title: 'DURATION',
           of: ({ durationMs }) => formatSpan(durationMs),
           right: true,
         },

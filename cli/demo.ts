@@ -31,8 +31,8 @@ const WAIT_MS_MAX = 120_000
 export function demoCommand(): Command {
   return new Command('demo')
     .description('Watch a receiver fail twice and the signed callback arrive all the same.')
-    .option('--own', 'start a sandbox of its own, although one runs')
-    .option('--fail-first <n>', 'so many attempts fail', integer(0, 6), FAILURES)
+    .option('--own', 'start a separate sandbox even if one is running')
+    .option('--fail-first <n>', 'number of attempts that fail', integer(0, 6), FAILURES)
     .option('--json', 'print JSON on stdout, a line for each callback')
     .addHelpText('after', helpText(['paybell demo', 'paybell demo --own --fail-first 4']))
     .action(calling(demo))

@@ -6,7 +6,7 @@ import { type Call, calling, helpText, JSON_HELP } from './command.ts'
 import type { Check } from './doctor-check.ts'
 import { gather } from './parse.ts'
 import { SilentFailure } from './run.ts'
-import { type Paint, safe } from './terminal.ts'
+import { type Paint, plural, safe } from './terminal.ts'
 
 interface DoctorOptions {
   egress?: string[]
@@ -50,8 +50,9 @@ async function doctor(call: Call<DoctorOptions>): Promise<void> {
 }
 
 function summary(failed: number, warned: number): string {
-  if (failed > 0) return `${failed} to put right${warned > 0 ? `, ${warned} to look at` : ''}.`
-  return warned > 0 ? `It will run; ${warned} to look at.` : 'All is well.'
+  const warnings = plural(warned, 'warning')
+  if (failed > 0) return `${plural(failed, 'check')} failed${warned > 0 ? `, ${warnings}` : ''}.`
+  return warned > 0 ? `No check failed, ${warnings}.` : 'All checks passed.'
 }
 
 function checkText(check: Check, paint: Paint): string {

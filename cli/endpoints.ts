@@ -14,7 +14,7 @@ const PATH = '/operator/v1/endpoints'
 const ENDPOINT = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
 
 export function endpointsCommand(): Command {
-  return family('endpoints', 'See the addresses that are delivered to; pause and resume them.', [
+  return family('endpoints', 'List endpoints and their health; pause and resume them.', [
     list(),
     show(),
     change('pause', 'PAUSED', 'Stop sending to an endpoint. Nothing is lost: deliveries wait.'),
@@ -29,7 +29,7 @@ interface ListOptions extends PageOptions {
 
 function list(): Command {
   return withPage(
-    operatorCommand('list', 'List endpoints and how they fare.', [
+    operatorCommand('list', 'List endpoints and their health.', [
       'paybell endpoints list',
       'paybell endpoints list --status DISABLED',
       'paybell endpoints list --json | jq -r ".content[] | select(.health.pending > 0).id"',
@@ -64,7 +64,7 @@ function list(): Command {
 }
 
 function show(): Command {
-  return operatorCommand('show', 'See one endpoint and its health.', [
+  return operatorCommand('show', 'Show one endpoint and its health.', [
     `paybell endpoints show ${ENDPOINT}`,
   ])
     .argument('<endpoint>', 'id of the endpoint', id)

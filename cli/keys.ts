@@ -12,11 +12,11 @@ const PATH = '/operator/v1/keys'
 const ROLES: readonly Role[] = ['admin', 'ingest', 'viewer']
 
 export function keysCommand(): Command {
-  return family('keys', 'Make, list and revoke operator keys.', [create(), list(), revoke()])
+  return family('keys', 'Create, list and revoke operator keys.', [create(), list(), revoke()])
 }
 
 function create(): Command {
-  return operatorCommand('create', 'Make an operator key.', [
+  return operatorCommand('create', 'Create an operator key.', [
     'paybell keys create "Payment core" --role ingest',
     'paybell keys create "Dashboard" --role viewer --json | jq -r .key > viewer.key',
   ])
@@ -44,7 +44,9 @@ function create(): Command {
 
 function list(): Command {
   return withPage(
-    operatorCommand('list', 'List operator keys (not what they are).', ['paybell keys list']),
+    operatorCommand('list', 'List operator keys, without the keys themselves.', [
+      'paybell keys list',
+    ]),
   ).action(
     calling(async (call: Call<PageOptions>) => {
       const { page, size } = call.options

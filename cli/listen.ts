@@ -54,18 +54,21 @@ export function listenCommand(): Command {
   )
     .option(
       '--forward-to <url>',
-      'your receiver; without it callbacks are shown and taken',
+      'your receiver; without it callbacks are shown and answered with 200',
       address,
     )
     .option('--name <name>', 'of the listener (default: the name of this machine)', listenerName)
     .option('--account <id>', 'the account (PAYBELL_ACCOUNT_ID)', id)
     .option('--client-id <id>', 'the client (PAYBELL_CLIENT_ID)')
     .option('--client-secret <secret>', 'its secret (PAYBELL_CLIENT_SECRET)')
-    .option('--print-response', 'show how every answer begins, not only of failures')
-    .option('--skip-verify', 'take any certificate of the receiver')
-    .option('--fresh', 'drop what has waited for this listener, and begin with what comes now')
-    .option('--forget', 'delete the listener in the end; otherwise what comes meanwhile waits')
-    .option('--count <n>', 'end after so many callbacks', integer(1, 1_000_000_000))
+    .option('--print-response', 'print the beginning of every response, not only of failures')
+    .option('--skip-verify', 'accept any certificate of the receiver')
+    .option('--fresh', 'drop the callbacks that wait for this listener')
+    .option(
+      '--forget',
+      'delete the listener when it stops; otherwise callbacks wait for the next start',
+    )
+    .option('--count <n>', 'stop after n callbacks', integer(1, 1_000_000_000))
     .addHelpText(
       'after',
       '\nOn a terminal: r replays the last callback, d shows its details, q quits.\n' +
@@ -89,7 +92,7 @@ async function openSession(call: Call<ListenOptions>): Promise<OpenSession> {
   const { options, target } = call
   const name = options.name ?? machineName()
   const note = (text: string) => call.note(text)
-  const api = await target.client(() => note('The token has run out; fetching another.'))
+  const api = await target.client(() => note('The access token expired; getting a new one.'))
   const { url } = api
   const accountId = await target.accountId()
   const keys = new ListenerKeys(target.config.configDir)
@@ -169,7 +172,7 @@ class Listening {
     const isRecorded = await this.#session.answer(offer, answer, leftMs)
     if (isJson) this.#call.print(JSON.stringify(toJson(callback, answer, isRecorded)))
     else if (!isRecorded) {
-      this.#call.note('  The service could not be told in time: it will try this one again.')
+      this.#call.note('  The result reached the service too late: it will retry this one.')
     }
     this.#handled++
   }
@@ -276,9 +279,9 @@ class Listening {
       else await this.#session.pause()
     } catch {
       // The service notices by itself, half a minute later.
-      this.#call.note('The service could not be told that nobody listens any more.')
+      this.#call.note('The service did not get the message that this listener has stopped.')
     }
-    const after = this.#call.options.forget ? '' : ' What comes now waits for the next time.'
+    const after = this.#call.options.forget ? '' : ' New callbacks wait for the next start.'
     this.#call.note(`Stopped after ${plural(this.#handled, 'callback')}.${after}`)
   }
 }

@@ -36,6 +36,6 @@ test('a damaged file is reported and left as it is', async (t) => {
   await mkdir(dirname(keys.path), { recursive: true })
   for (const text of ['{"http', '[]', 'null']) {
     await writeFile(keys.path, text)
-    await assert.rejects(keys.keyOf(ANN), /listeners\.json is not what it was written as/)
+    await assert.rejects(keys.keyOf(ANN), /listeners\.json is not readable JSON/)
   }
 })

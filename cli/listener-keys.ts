@@ -48,7 +48,7 @@ export class ListenerKeys {
     } catch {
       // Reported below, like JSON that is no object.
     }
-    throw new Error(`${this.path} is not what it was written as. Mend it, or delete it.`)
+    throw new Error(`${this.path} is not readable JSON. Correct it, or delete it.`)
   }
 
   /** Whole or not at all: half a file would lose the keys, and the next start would make others. */

@@ -114,7 +114,7 @@ test('a listener that was deleted is registered again', async (t) => {
     'GET /v1/listeners/l2/next': [[200, OFFER]],
   })
   await first(session)
-  assert.deepEqual(notes, ['The listener was deleted; it is made anew.'])
+  assert.deepEqual(notes, ['The listener was deleted; creating it again.'])
   assert.equal(calls.length, 4)
 })
 

@@ -66,7 +66,7 @@ export class ListenerSession {
       } catch (error) {
         if (signal.aborted) return
         if (error instanceof PaybellError && error.status === 404 && this.#id !== null) {
-          this.#options.note('The listener was deleted; it is made anew.')
+          this.#options.note('The listener was deleted; creating it again.')
           this.#id = null
           continue
         }

@@ -22,7 +22,7 @@ interface ImportCommandOptions {
 export function paymentsImportCommand(): Command {
   return operatorCommand(
     'import',
-    'Import a file of NDJSON: a payment a line, with its accountId.',
+    'Import an NDJSON file: one payment per line, with its accountId.',
     [
       'paybell payments import payments.ndjson',
       'paybell payments import payments.ndjson --bad refused.ndjson',
@@ -30,15 +30,15 @@ export function paymentsImportCommand(): Command {
     ],
   )
     .argument('<file>', 'the lines; - reads them from stdin')
-    .option('--state <file>', 'where to write down how far it is (default: <file>.import)')
+    .option('--state <file>', 'file that keeps the progress (default: <file>.import)')
     .option('--bad <file>', 'also write refused lines, with their problems, to this file')
-    .option('--restart', 'begin anew, although an earlier import got somewhere')
+    .option('--restart', 'start over, even if an earlier import was not finished')
     .addOption(
       spanOption('--patience <span>', 'how long to wait for a service that is away', '10m'),
     )
     .addHelpText(
       'after',
-      '\nStarted again after an interruption, it goes on where it stood. A bad line never stops it;\n' +
+      '\nRun again after an interruption, it continues where it stopped. A bad line never stops it;\n' +
         'the exit code is 1 when there was one. Lines of one payment are applied in their order.',
     )
     .action(calling(importPayments))
@@ -53,7 +53,7 @@ async function importPayments(call: Call<ImportCommandOptions>, file: string): P
     const known = statePath === null || call.options.restart ? null : await readProgress(statePath)
     if (known !== null && known.service !== api.url) {
       throw new UsageError(
-        `${statePath} is about an import into ${known.service}. Give --restart to begin anew, or another --state FILE.`,
+        `${statePath} is about an import into ${known.service}. Give --restart to start over, or another --state FILE.`,
       )
     }
     const input =
@@ -86,7 +86,7 @@ async function importFile(call: Call<ImportCommandOptions>, prepared: Prepared):
     fraction: input.bytesTotal === null ? null : progress.offset / Math.max(1, input.bytesTotal),
   })
   if (known !== null && known.offset > 0) {
-    call.note(`Going on behind line ${formatCount(known.line)}, where an earlier import stood.`)
+    call.note(`Continuing after line ${formatCount(known.line)}, where an earlier import stopped.`)
   }
   const line = new ProgressLine(
     process.stderr,
@@ -115,7 +115,7 @@ async function importFile(call: Call<ImportCommandOptions>, prepared: Prepared):
   } catch (error) {
     line.clear()
     if (prepared.statePath !== null && !(error instanceof SilentFailure)) {
-      call.note('Start the same command again to go on where it stands.')
+      call.note('Run the same command again to continue.')
     }
     throw error
   } finally {
@@ -159,8 +159,8 @@ function report(
   if (isInterrupted) {
     call.note(
       statePath === null
-        ? `Stopped behind line ${formatCount(progress.line)}.`
-        : `Stopped behind line ${formatCount(progress.line)}. The same command goes on from there.`,
+        ? `Stopped after line ${formatCount(progress.line)}.`
+        : `Stopped after line ${formatCount(progress.line)}. Run the same command again to continue.`,
     )
   }
 }

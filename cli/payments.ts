@@ -21,7 +21,7 @@ const PATH = '/operator/v1/payments'
 const PAYMENT = '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11'
 
 export function paymentsCommand(): Command {
-  return family('payments', 'Feed payments in, and see them as they are.', [
+  return family('payments', 'Write, import and show payments.', [
     put(),
     show(),
     list(),
@@ -31,7 +31,7 @@ export function paymentsCommand(): Command {
 }
 
 function put(): Command {
-  return operatorCommand('put', 'Write one payment, whole, as it is now.', [
+  return operatorCommand('put', 'Write one payment: the whole payment, as it is now.', [
     'paybell payments put payment.json --account 01a1dd3c-5815-7000-b1b5-0cf6ce5ee4a4',
     `jq .payment message.json | paybell payments put - --id ${PAYMENT}`,
   ])
@@ -77,7 +77,7 @@ function readId(text: string, file: string): string {
 }
 
 function show(): Command {
-  return operatorCommand('show', 'See a payment as it is now, and its events.', [
+  return operatorCommand('show', 'Show a payment as it is now, and its events.', [
     `paybell payments show ${PAYMENT}`,
     `paybell payments show ${PAYMENT} --json | jq .status.state`,
   ])
@@ -123,7 +123,7 @@ async function showPayment(call: Call, paymentId: string): Promise<void> {
     events.items,
     'Its events are no longer kept.',
   )
-  call.note(`What became of them: paybell deliveries list --payment ${paymentId}`)
+  call.note(`See their deliveries: paybell deliveries list --payment ${paymentId}`)
 }
 
 function list(): Command {
@@ -170,12 +170,12 @@ interface ErasedPayment {
 }
 
 function erase(): Command {
-  return operatorCommand('erase', 'Erase what a payment tells of people, for good.', [
+  return operatorCommand('erase', 'Erase the personal data of a payment, permanently.', [
     `paybell payments erase ${PAYMENT}`,
     `paybell payments erase ${PAYMENT} --yes --json`,
   ])
     .argument('<payment>', 'id of the payment', id)
-    .option('--yes', 'do not ask, on a terminal either')
+    .option('--yes', 'do not ask for confirmation')
     .action(calling(erasePayment))
 }
 

@@ -26,9 +26,9 @@ export function receiveCommand(): Command {
       )
       .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', integer(0, 65_535), 8099)
       .option('--status <n>', 'what to answer; only 200 is success', integer(200, 599), 200)
-      .option('--fail-first <n>', 'answer so many callbacks 500 first', integer(0, 1_000_000), 0)
+      .option('--fail-first <n>', 'answer the first n callbacks with 500', integer(0, 1_000_000), 0)
       .addOption(spanOption('--delay <span>', 'wait before answering', '0s'))
-      .option('--count <n>', 'end after so many callbacks', integer(1, 1_000_000_000))
+      .option('--count <n>', 'stop after n callbacks', integer(1, 1_000_000_000))
       .option('--body', 'print the body, too')
       .option('--json', 'print JSON on stdout, a line for each callback')
       .addHelpText(

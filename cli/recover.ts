@@ -23,7 +23,7 @@ const WAIT_MS_MAX = 3_600_000
 
 export function recoverCommand(): Command {
   return withFilter(
-    operatorCommand('recover', 'Replay many deliveries at once: by default those exhausted.', [
+    operatorCommand('recover', 'Replay many deliveries at once: exhausted ones by default.', [
       'paybell recover --since 2d --dry-run',
       'paybell recover --since 2d --endpoint 01a1dd3c-57d6-7001-9e6f-60de241483ec',
       'paybell recover --since 2026-11-15T06:00:00Z --until 2026-11-15T09:00:00Z --state EXHAUSTED,CANCELLED',
@@ -31,8 +31,8 @@ export function recoverCommand(): Command {
   )
     .requiredOption('--since <when>', 'created from then on: 2h, 2026-11-15T06:00:00Z', instant)
     .option('--until <when>', 'created before then', instant)
-    .option('--dry-run', 'only say how many there are')
-    .option('--yes', 'do not ask, on a terminal either')
+    .option('--dry-run', 'only count them')
+    .option('--yes', 'do not ask for confirmation')
     .option('--no-wait', 'do not wait until all are under way')
     .action(calling(recover))
 }

@@ -26,6 +26,6 @@ export async function readSandboxFile(dataDir: string): Promise<SandboxFile | nu
   try {
     return JSON.parse(text) as SandboxFile
   } catch {
-    throw new Error(`${path} is not JSON. Start the sandbox again: it writes the file anew.`)
+    throw new Error(`${path} is not JSON. Start the sandbox again: it writes a new one.`)
   }
 }

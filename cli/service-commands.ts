@@ -46,7 +46,9 @@ export function migrateCommand(): Command {
 
 export function resealCommand(): Command {
   return new Command('reseal')
-    .description('Seal all stored secrets anew under the first master key, while the service runs.')
+    .description(
+      'Re-encrypt all stored secrets under the first master key, while the service runs.',
+    )
     .option('--json', JSON_HELP)
     .addHelpText('after', helpText(['PAYBELL_MASTER_KEY=new,old paybell reseal']))
     .action((_options: unknown, command: Command) =>

@@ -29,19 +29,19 @@ interface TriggerOptions {
 }
 
 export function triggerCommand(): Command {
-  return operatorCommand('trigger', 'Make a payment and walk it through its states.', [
+  return operatorCommand('trigger', 'Create a payment and move it through its states.', [
     'paybell trigger',
     'paybell trigger --state DUE --override amount.amount=1250.00 --override amount.currency=EUR',
     'paybell trigger --document receipt.pdf --every 2s',
     'paybell trigger --state DRAFT --count 20',
   ])
-    .option('--state <state>', 'the state to walk to', oneOf(PAYMENT_STATES), 'PAID')
-    .option('--only', 'write the payment once, in that state, without the way there')
+    .option('--state <state>', 'the last state', oneOf(PAYMENT_STATES), 'PAID')
+    .option('--only', 'write the payment once, in that state, without the states before it')
     .option('--override <field=value>', 'set a field; may be given several times', gather)
     .option('--document <file>', 'attach a receipt in the last state')
     .option('--account <id>', 'account that it belongs to (PAYBELL_ACCOUNT_ID)', id)
     .addOption(spanOption('--every <span>', 'time between two states', '0s'))
-    .option('--count <n>', 'so many payments', integer(1, 10_000), 1)
+    .option('--count <n>', 'number of payments', integer(1, 10_000), 1)
     .action(calling(trigger))
 }
 
@@ -55,7 +55,7 @@ async function trigger(call: Call<TriggerOptions>): Promise<void> {
     for (const text of options.override ?? []) override(payment, text)
     await walk(call, api, { accountId, payment, document })
     if (options.count === 1) {
-      call.note(`What became of it: paybell deliveries list --payment ${payment.id}`)
+      call.note(`See its deliveries: paybell deliveries list --payment ${payment.id}`)
     }
   }
 }

@@ -117,14 +117,14 @@ function list(): Command {
           { title: 'SIGNATURE', of: ({ hmacHeaderName }) => hmacHeaderName },
           { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
         ],
-        'There are no webhooks. Make one with: paybell webhooks register URL --generate-key',
+        'No webhooks. Register one: paybell webhooks register URL --generate-key',
       )
     }),
   )
 }
 
 function testSend(): Command {
-  return clientCommand('test', 'Send a signed specimen to a webhook, once, now.', [
+  return clientCommand('test', 'Send a signed test callback to a webhook.', [
     `paybell webhooks test ${WEBHOOK}`,
   ])
     .argument('<webhook>', 'id of the webhook', id)
@@ -146,7 +146,7 @@ function testSend(): Command {
 }
 
 function remove(): Command {
-  return clientCommand('delete', 'Delete a webhook. What it is still owed is cancelled.', [
+  return clientCommand('delete', 'Delete a webhook. Its pending deliveries are cancelled.', [
     `paybell webhooks delete ${WEBHOOK}`,
   ])
     .argument('<webhook>', 'id of the webhook', id)

@@ -34,7 +34,7 @@ export async function importLines(options: ImportOptions): Promise<ImportResult>
   const { api, input, known, signal } = options
   if (!input.isSame) {
     throw new UsageError(
-      'the input is not the one that this import began with. Give --restart to begin anew, or another --state FILE.',
+      'the input is not the one that this import began with. Give --restart to start over, or another --state FILE.',
     )
   }
   const bad = await BadLines.open(options.badPath, known?.badBytes ?? 0, options.tell)

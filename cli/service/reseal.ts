@@ -15,7 +15,7 @@ export async function reseal(options: { json?: boolean }): Promise<void> {
     if (isDerived) sealer.writeDerived()
     const isShown = process.stderr.isTTY === true && !options.json
     const done = await resealSecrets({ pool, sealer }, (count) => {
-      if (isShown) process.stderr.write(`\r${count} endpoints sealed anew`)
+      if (isShown) process.stderr.write(`\r${count} endpoints re-encrypted`)
     })
     if (isShown) process.stderr.write('\n')
     if (options.json) console.log(JSON.stringify({ ...done, isDerived }))
@@ -33,7 +33,7 @@ function describeForm(isDerived: boolean, others: readonly string[]): string[] {
 
 function describe(done: Resealing): string[] {
   const lines = [
-    `Sealed anew under the first master key: ${done.endpoints} endpoints, ${done.signingKeys} signing keys.`,
+    `Re-encrypted under the first master key: ${done.endpoints} endpoints, ${done.signingKeys} signing keys.`,
   ]
   if (done.unreadable > 0) {
     lines.push(

@@ -130,7 +130,7 @@ export interface ListenerOutcome {
   offerId: string
   /** What your receiver answered. */
   status?: number | undefined
-  /** Or why nobody answered; one of the two. */
+  /** Or why there was no answer; one of the two. */
   error?:
     | 'connect-error'
     | 'connection-reset'
@@ -250,10 +250,10 @@ export interface EventPage {
 export interface TestResult {
   /** True exactly when it answered 200. */
   delivered: boolean
-  /** What it answered; null when nobody answered. */
+  /** What it answered; null when there was no answer. */
   status: number | null
   durationMs: number
-  /** Why nobody answered, e.g. timeout, connect-error, tls-error, no-address. */
+  /** Why there was no answer, e.g. timeout, connect-error, tls-error, no-address. */
   error: string | null
 }
 

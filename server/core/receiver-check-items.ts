@@ -89,7 +89,7 @@ export const CHECK_ITEMS: readonly CheckItem[] = [
     posts: (material) => [
       makePost({ ...material, nowMs: material.nowMs - STALE_MS }, makeEvent(material)),
     ],
-    means: 'Somebody who recorded a callback could send it again whenever it suits them.',
+    means: 'Someone who recorded a callback could send it again at any time.',
     mend: `Check webhook-signature, which covers webhook-timestamp, and refuse what is more than five minutes away from your clock. ${HMAC_HEADER} alone cannot tell.`,
   },
   {

@@ -37,7 +37,7 @@ export interface CheckTools {
 const LAST_START_MS = 44_000
 
 const NOT_TAKEN =
-  'Not run, because a valid callback was not answered with 200. Mend that, then check again.'
+  'Not run, because a valid callback was not answered with 200. Fix that, then check again.'
 
 export async function runReceiverCheck(
   tools: CheckTools,

@@ -43,8 +43,9 @@ ${report.steps.map(renderStep).join('\n')}
 }
 
 function renderStep({ code, title, result, reason, mend }: CheckedStep): string {
+  const remedy = mend && `\n<p><strong>What to do:</strong> ${escapeHtml(mend)}</p>`
   return `<li class="${result}"><h2>${WORDS[result]}: ${escapeHtml(title)}</h2>
-<p>${escapeHtml(reason)}</p>${mend === null ? '' : `\n<p><strong>What to do:</strong> ${escapeHtml(mend)}</p>`}
+<p>${escapeHtml(reason)}</p>${remedy ?? ''}
 <p><small><code>${escapeHtml(code)}</code></small></p></li>`
 }
 

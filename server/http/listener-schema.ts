@@ -121,7 +121,7 @@ export const OutcomeBody = Type.Object(
       Type.Integer({ minimum: 200, maximum: 599, description: 'What your receiver answered.' }),
     ),
     error: Type.Optional(
-      Type.Enum([...REASONS], { description: 'Or why nobody answered; one of the two.' }),
+      Type.Enum([...REASONS], { description: 'Or why there was no answer; one of the two.' }),
     ),
     durationMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000 })),
     body: Type.Optional(
@@ -198,7 +198,7 @@ export function readAnswer(body: {
     {
       pointer: '/status',
       code: status === undefined ? 'missing' : 'given-twice',
-      detail: 'Give either the status that was answered, or the error why nobody answered.',
+      detail: 'Give either the status that was answered, or the error why there was no answer.',
     },
   ])
 }

@@ -138,10 +138,10 @@ const OCCASIONAL_HEADERS = [
     'For 24 h after a key rotation: the HMAC under the old key.',
     '1f5d0d0f7d1f4b0c0d1d0a3b6b0f3f7e1c9a2b8d4e6f7a8b9c0d1e2f3a4b5c6d',
   ],
-  ['X-Paybell-Test', 'true on test sends, and only there: the payment is a specimen.', 'true'],
+  ['X-Paybell-Test', 'true on test sends, and only there: the payment is a sample.', 'true'],
   [
     'X-Paybell-Replay',
-    'true on replays, and only there: somebody asked for it, so it keeps no order.',
+    'true on replays, and only there: it was requested, so it keeps no order.',
     'true',
   ],
   ['traceparent', 'W3C trace context.', '00-01a1de8b3a40700083de2166a587a47e-2166a587a47e0001-01'],

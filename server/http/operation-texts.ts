@@ -31,7 +31,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   signIn: { answers: { 204: 'Signed in: the session is in the cookie.' } },
   readSession: {
     description: 'Also tells whether this is a sandbox, and how fast its clock runs.',
-    answers: { 200: 'The session; `kind` is null when nobody is signed in.' },
+    answers: { 200: 'The session; `kind` is null when no one is signed in.' },
   },
   signOut: {
     description: 'Ends the session at once, in every process.',
@@ -43,7 +43,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     answers: { 200: 'An access token, and how many seconds it lasts.' },
   },
   listTokenKeys: {
-    description: 'For those who verify access tokens themselves. Nobody has to.',
+    description: 'For those who verify access tokens themselves, which is optional.',
     answers: { 200: 'The public keys, as a JSON Web Key Set.' },
   },
   registerWebhook: {

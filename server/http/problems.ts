@@ -18,7 +18,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 404,
     title: 'Nothing was found',
     meaning:
-      'The address is not one of this service, or nothing of yours has the id in it. What was deleted, and what belongs to somebody else, looks exactly the same.',
+      'This service has no such address, or nothing of yours has this id. What was deleted, and what belongs to another client, looks exactly the same.',
     remedy: 'Check the path and the id. GET a list to see the ids that you have.',
   },
   'method-not-allowed': {
@@ -202,11 +202,11 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     title: 'The endpoint of the delivery was deleted',
     meaning: 'The history of a deleted endpoint can be read, but nothing is sent to it any more.',
     remedy:
-      'Register the address again: it hears of every change from then on. GET the payment to see it as it is now.',
+      'Register the address again: it gets every change from then on. GET the payment to see it as it is now.',
   },
   'offer-gone': {
     status: 410,
-    title: 'Nobody waits for this outcome any more',
+    title: 'The time for this outcome is over',
     meaning:
       'An attempt ends 15 seconds after it began, and is answered once. What was offered is unknown, answered already, or its time is over; then it is tried again.',
     remedy: 'Ask for the next callback. Answer each within its timeoutMs.',
@@ -244,7 +244,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 503,
     title: 'The service is not ready',
     meaning: 'The process runs but cannot serve yet, or no longer; the detail says why.',
-    remedy: 'Ask again after the seconds in Retry-After. Send no traffic to it meanwhile.',
+    remedy: 'Ask again after the seconds in Retry-After. Send no traffic to it until then.',
   },
   overloaded: {
     status: 503,

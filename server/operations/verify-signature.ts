@@ -54,6 +54,7 @@ export async function openEndpoint(
   const [endpoint] = await readSendingEndpoints(deps.pool, deps.sealer, [{ clientKey, endpointId }])
   if (endpoint === undefined) throw notFound()
   // A stored key that does not open is our mistake, or the operator's who changed the master key.
-  if (endpoint.secrets === null) throw new Error(`the keys of endpoint ${endpointId} do not open`)
+  if (endpoint.secrets === null)
+    throw new Error(`the keys of endpoint ${endpointId} cannot be decrypted`)
   return { ...endpoint, secrets: endpoint.secrets }
 }

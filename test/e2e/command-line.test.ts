@@ -129,7 +129,7 @@ test('webhooks are registered, tested and deleted; a trigger reaches them', asyn
   assert.equal(list.stdout.match(/ DELIVERED /g)?.length, 4)
   const { items } = await paybellJson('deliveries', 'list', '--payment', paymentId as string)
   const shown = await run('deliveries', 'show', items[0].id)
-  assert.match(shown.stdout, /^ATTEMPT +AT +TOOK +STATUS +ERROR$/m)
+  assert.match(shown.stdout, /^ATTEMPT +TIME +DURATION +STATUS +ERROR$/m)
 
   const last = receiver.received.at(-1)
   const bodyFile = join(dir, 'body')
@@ -341,7 +341,7 @@ test('the README points at the walk, and npx paybell is the bin of the workspace
   const manifest = JSON.parse(
     await readFile(new URL('../../cli/package.json', import.meta.url), 'utf8'),
   )
-  assert.deepEqual(manifest.bin, { paybell: 'main.ts' })
+  assert.deepEqual(manifest.bin, { paybell: 'paybell.js' })
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   assert.ok(readme.includes('(docs/walkthrough.md)'))
   const { stdout, code } = await run('--version')

@@ -154,7 +154,7 @@ test('Ctrl-C ends an import between two answers, and the next one goes on', asyn
   started.process.kill('SIGINT')
   const { code, stderr } = await started.ended
   assert.equal(code, 1, stderr)
-  assert.match(stderr, /The same command goes on from there\./)
+  assert.match(stderr, /Run the same command again to continue\./)
   const { code: second, stdout } = await runCommand(t, ['payments', 'import', file], { env: env() })
   assert.equal(second, 0)
   assert.match(stdout, / 0 unchanged, 0 bad\.$/m)

@@ -7,7 +7,7 @@ import type { Account, Role } from '../operator-types.ts'
 export type * from '../operator-types.ts'
 
 export interface Session {
-  /** Null when nobody is signed in. */
+  /** Null when no one is signed in. */
   kind: 'operator' | 'client' | null
   /** The name of the operator’s key. */
   actor?: string

@@ -53,6 +53,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
         'Delivery',
         'Headers, signatures, retries, order, refused addresses.',
       ),
+      forEveryone('receivers', 'Receivers', 'A whole receiver to paste, in eight languages.'),
       forEveryone('signatures', 'Signatures', 'Checking the signature in eight languages.'),
       forEveryone('sdk', 'SDK', 'A client and a receiver for JavaScript and TypeScript.'),
       forEveryone('not-delivered', 'Troubleshooting', 'Why was my callback not delivered?'),

@@ -72,7 +72,7 @@ export const Session = Type.Object({
   kind: Type.Unsafe<'operator' | 'client' | null>({
     type: ['string', 'null'],
     enum: ['operator', 'client', null],
-    description: 'Null when nobody is signed in.',
+    description: 'Null when no one is signed in.',
   }),
   actor: Type.Optional(Type.String({ description: 'The name of the operator’s key.' })),
   role: Type.Optional(Type.Enum([...ROLES])),

@@ -69,7 +69,7 @@ export function deliveryRoutes(deps: Deps): Routes {
       schema: {
         operationId: 'getDelivery',
         tags,
-        summary: 'See one delivery, its attempts and why it is where it is',
+        summary: 'See one delivery, its attempts and its status in words',
         headers: OptionalAccountHeader,
         params: IdParams,
         response: {

@@ -89,12 +89,12 @@ export const TestResultSchema = Type.Object(
     delivered: Type.Boolean({ description: 'True exactly when it answered 200.' }),
     status: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
-      description: 'What it answered; null when nobody answered.',
+      description: 'What it answered; null when there was no answer.',
     }),
     durationMs: Type.Integer(),
     error: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Why nobody answered, e.g. timeout, connect-error, tls-error, no-address.',
+      description: 'Why there was no answer, e.g. timeout, connect-error, tls-error, no-address.',
     }),
   },
   { examples: [{ delivered: true, status: 200, durationMs: 84, error: null }] },
@@ -201,7 +201,7 @@ function addTest(
     schema: {
       operationId: `test${name}`,
       tags: [tag],
-      summary: `Send a specimen to a ${kind}`,
+      summary: `Send a test callback to a ${kind}`,
       description:
         'One signed callback with X-Paybell-Test: true, at once and without a retry; it is no delivery. Twenty in a row for each endpoint, then one a second.',
       headers: OptionalAccountHeader,

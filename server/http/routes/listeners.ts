@@ -53,9 +53,9 @@ export function listenerRoutes(deps: ListenerDeps): Routes {
       toItem: toListener,
       scopeOf,
       pausing:
-        'Pausing says that nobody listens any more, half a minute before it would be noticed. Asking for the next callback resumes it.',
+        'Pausing says that this listener has stopped, half a minute before it would be noticed. Asking for the next callback resumes it.',
       deleting:
-        'Its pending deliveries are cancelled at once. One that nobody has asked for 7 days is deleted by itself.',
+        'Its pending deliveries are cancelled at once. One that was not used for 7 days is deleted automatically.',
     })
     addNext(app, deps)
     addOutcomes(app, deps)
@@ -72,7 +72,7 @@ function addRegistration(app: App, deps: ListenerDeps): void {
       tags,
       summary: 'Make a listener, or find the one of this name',
       description:
-        'It is owed every callback of the account from now on, and is PAUSED until somebody asks for the next one. The same name again: the same listener, and another key replaces its key as a webhook’s.',
+        'It is owed every callback of the account from now on, and is PAUSED until the next one is asked for. The same name again: the same listener, and another key replaces its key as a webhook’s.',
       headers: AccountHeader,
       body: ListenerRegistration,
       response: {
@@ -132,7 +132,7 @@ function addNext(app: App, deps: ListenerDeps): void {
       tags,
       summary: 'Take the next callback of a listener',
       description:
-        'Waits until there is one. It is an attempt like any other: forward it, then tell what came of it at /outcomes within timeoutMs, or it counts as a timeout and is retried. Ask again at once, also while you forward: callbacks of different payments do not wait for each other. Asking makes the listener ACTIVE; half a minute without it pauses the listener.',
+        'Waits until there is one. It is an attempt like any other: forward it, then report its result at /outcomes within timeoutMs, or it counts as a timeout and is retried. Ask again at once, also while you forward: callbacks of different payments do not wait for each other. Asking makes the listener ACTIVE; half a minute without it pauses the listener.',
       headers: OptionalAccountHeader,
       params: IdParams,
       querystring: WaitQuery,
@@ -169,7 +169,7 @@ function addOutcomes(app: App, deps: ListenerDeps): void {
     schema: {
       operationId: 'answerCallback',
       tags,
-      summary: 'Tell what came of a callback',
+      summary: 'Report the result of a callback',
       description:
         'Once, and in time. Only the status 200 is success; everything else is retried as for any endpoint.',
       headers: OptionalAccountHeader,

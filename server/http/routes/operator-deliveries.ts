@@ -55,7 +55,7 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
       schema: {
         operationId: 'getAnyDelivery',
         tags,
-        summary: 'See one delivery: request, signatures, answers, and why it is where it is',
+        summary: 'See one delivery: request, signatures, answers, and its status in words',
         description:
           'The request is made again from what is stored, with the keys that signed at the time where they are still there.',
         params: IdParams,

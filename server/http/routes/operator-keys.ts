@@ -57,7 +57,7 @@ export function operatorKeyRoutes(deps: Deps, keys: OperatorKeys): Routes {
         operationId: 'createOperatorKey',
         summary: 'Make an operator’s key',
         description:
-          'Its name is how the audit calls whoever uses it; a name belongs to one live key. At most 100 live keys.',
+          'The audit names the actor by it; a name belongs to one live key. At most 100 live keys.',
         body: KeyRequest,
         response: {
           201: NewKey,

@@ -128,7 +128,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
       schema: {
         operationId: 'putPayments',
         tags,
-        summary: 'Write many payments, a line each',
+        summary: 'Write many payments, one per line',
         description: `NDJSON: each line a payment with its accountId. At most ${LINE_LIMITS.linesMax} lines and ${LINE_LIMITS.bytesMax / 1024 / 1024} MiB, and no more than 30 seconds of silence. One bad line never fails its neighbours.`,
         body: { content: { [NDJSON_TYPE]: { schema: LineWriteSchema } } },
         response: {

@@ -69,7 +69,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
         tags,
         summary: 'Subscribe to updates of all payments',
         description:
-          'Answers with your most recently changed payment, or with a specimen. The same callbackUrl again replaces the key and the header of that subscription.',
+          'Answers with your most recently changed payment, or with a sample. The same callbackUrl again replaces the key and the header of that subscription.',
         headers: OptionalAccountHeader,
         body: Subscription,
         response: {

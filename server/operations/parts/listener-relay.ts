@@ -89,7 +89,7 @@ export class ListenerRelay {
     const isDelivery = request.deliveryId !== null
     try {
       const { answer, isTaken } = await this.#offer(this.#toOffer(request))
-      if (answer === null && !isTaken && isDelivery) throw new Error('nobody has taken it')
+      if (answer === null && !isTaken && isDelivery) throw new Error('no listener has taken it')
       if (answer === null) return { outcome: TIMEOUT, durationMs: elapsedMs() }
       return {
         outcome: answer.outcome,

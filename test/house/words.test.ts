@@ -1,0 +1,109 @@
+// What users read uses words that they know. The list is the table in CONTRIBUTING.md: say, do not say.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { filesUnder, ROOT, textsOfPage, textsOfSource, type UserText } from './user-texts.ts'
+
+/** Files of the console whose words are still those of before. Empty it; then it goes. */
+const CONSOLE_STILL_TO_DO: readonly string[] = [
+  'console/src/pages/audit/audit.tsx',
+  'console/src/pages/client/client.tsx',
+  'console/src/pages/clients/onboard.tsx',
+  'console/src/pages/clients/secret-once.tsx',
+  'console/src/pages/deliveries/deliveries.tsx',
+  'console/src/pages/delivery/delivery.tsx',
+  'console/src/pages/endpoint/demo-receiver.tsx',
+  'console/src/pages/endpoint/endpoint.tsx',
+  'console/src/pages/endpoint/latest-deliveries.tsx',
+  'console/src/pages/endpoint/recover.tsx',
+  'console/src/pages/endpoint/try-out.tsx',
+  'console/src/pages/endpoints/own-endpoints.tsx',
+  'console/src/pages/not-found.tsx',
+  'console/src/pages/overview/latest-attempts.tsx',
+  'console/src/pages/overview/tiles.tsx',
+  'console/src/pages/overview/verdict.tsx',
+  'console/src/pages/payment/payment.tsx',
+  'console/src/pages/payments/own-payments.tsx',
+  'console/src/pages/sign-in/sign-in.tsx',
+  'console/src/ui/dialog.tsx',
+  'console/src/ui/failsafe.tsx',
+  'console/src/ui/table.tsx',
+]
+
+interface Word {
+  word: string
+  say: string
+  pattern: RegExp
+}
+
+/** The rows of the table. */
+function readWords(): Word[] {
+  const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
+  const table = text.slice(text.indexOf('| Do not say | Say |')).split('\n\n')[0] as string
+  return table
+    .split('\n')
+    .slice(2)
+    .flatMap((row) => {
+      const [words, say] = row.slice(2, -2).split(' | ') as [string, string]
+      return words.split(', ').map((word) => ({ word, say, pattern: toPattern(word) }))
+    })
+}
+
+/** Lines are wrapped anywhere. */
+function toPattern(word: string): RegExp {
+  return new RegExp(`\\b${word.replaceAll(' ', '\\s+')}\\b`)
+}
+
+const words = readWords()
+
+function offences(texts: readonly UserText[]): string[] {
+  return texts.flatMap(({ file, line, text }) =>
+    words
+      .filter(({ pattern }) => pattern.test(text))
+      .map(({ word, say }) => `${file}:${line} says "${word}": say ${say}`),
+  )
+}
+
+const server = [
+  ...filesUnder('server/http', /\.ts$/),
+  ...filesUnder(
+    'server/core',
+    /(explanation|receiver-check|receiver-report|signature-|callback-url|payment-checks|payment-fields|extra-header|shared-key|errors).*\.ts$/,
+  ),
+  ...filesUnder('server/operations', /\.ts$/),
+]
+
+test('the table of words is there', () => {
+  assert.ok(words.length > 20)
+})
+
+for (const [name, texts] of [
+  ['the command line', () => filesUnder('cli', /\.ts$/).flatMap(textsOfSource)],
+  ['problems, explanations and descriptions', () => server.flatMap(textsOfSource)],
+  [
+    'the guides',
+    () =>
+      [...filesUnder('docs', /^docs\/[^/]+\.md$/), 'README.md', 'sdk/README.md'].flatMap(
+        textsOfPage,
+      ),
+  ],
+  [
+    'the console',
+    () =>
+      filesUnder('console/src', /\.tsx?$/)
+        .filter((file) => !CONSOLE_STILL_TO_DO.includes(file))
+        .flatMap(textsOfSource),
+  ],
+] as const) {
+  test(`${name} use the words that users know`, () => {
+    assert.deepEqual(offences(texts()), [])
+  })
+}
+
+test('what the console has yet to do is no longer than it has to be', () => {
+  for (const file of CONSOLE_STILL_TO_DO) {
+    assert.ok(offences(textsOfSource(file)).length > 0, `${file} is done: take it out of the list`)
+  }
+})
