@@ -180,6 +180,9 @@ function SideFoot({ session }: { session: Session }) {
       {session.timeScale > 1 ? (
         <div className="muted">Time runs {session.timeScale}× faster</div>
       ) : null}
+      <div>
+        <a href="/guides/">Guides</a> · <a href="/docs/">API reference</a>
+      </div>
       <ThemeToggle />
       <Button isSmall onClick={() => void leave()}>
         Sign out

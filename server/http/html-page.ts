@@ -24,7 +24,7 @@ a{color:var(--link)}
 .frame{display:grid;grid-template-columns:15rem minmax(0,1fr);max-width:72rem;margin:0 auto}
 .frame.single{display:block;max-width:46rem}
 .side{padding:1.5rem 1rem 3rem;border-right:1px solid var(--line);font-size:.92rem}
-.side h2{font-size:.8rem;margin:1.25rem 0 .25rem;color:var(--muted);text-transform:uppercase;letter-spacing:.04em}
+.side h2{border:0;padding:0;font-size:.8rem;margin:1.25rem 0 .25rem;color:var(--muted);text-transform:uppercase;letter-spacing:.04em}
 .side ul{list-style:none;margin:0;padding:0}.side a{display:block;padding:.15rem .5rem;border-radius:4px;text-decoration:none}
 .side a[aria-current]{background:var(--panel);color:var(--text);font-weight:600}
 main{padding:1rem 2rem 4rem;min-width:0;overflow-wrap:break-word}
@@ -39,7 +39,7 @@ th,td{border:1px solid var(--line);padding:.35rem .6rem;text-align:left;vertical
 td code,th code{white-space:nowrap}
 blockquote{margin:1rem 0;padding:.1rem 1rem;border-left:4px solid var(--line);color:var(--muted)}
 img{max-width:100%;height:auto;border:1px solid var(--line);border-radius:6px}
-@media (max-width:48rem){.frame{display:block}.side{border-right:0;border-bottom:1px solid var(--line);padding:.5rem 1rem}main{padding:.5rem 1rem 3rem}}
+@media (max-width:48rem){.frame{display:flex;flex-direction:column-reverse}.side{border-right:0;border-top:1px solid var(--line);padding:.5rem 1rem}main{padding:.5rem 1rem 3rem}}
 `
 
 const DIGEST = createHash('sha256').update(STYLE).digest('base64')
