@@ -32,12 +32,12 @@ function answered(status: number, body = ''): Forwarded {
 test('a callback is a line when it comes, and one when it is answered', () => {
   assert.equal(
     arrivedLine(CALLBACK, PLAIN),
-    '14:32:15 --> payment.paid [019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e] seq 3 attempt 1 signature ok',
+    '14:32:15Z --> payment.paid [019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e] seq 3 attempt 1 signature ok',
   )
   const to = { at: CALLBACK.at, url: URL_TEXT, paint: PLAIN }
   assert.equal(
     answeredLine(CALLBACK, answered(200), to),
-    '14:32:15 <-- [200] POST http://localhost:3000/hook (23 ms) [019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e]',
+    '14:32:15Z <-- [200] POST http://localhost:3000/hook (23 ms) [019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e]',
   )
   const test = { ...CALLBACK, deliveryId: null, isTest: true, signature: 'wrong-key' }
   assert.match(arrivedLine(test, PLAIN), /\[test\] seq 3 attempt 1 test signature wrong-key$/)

@@ -98,5 +98,5 @@ function mark({ deliveryId }: ShownCallback): string {
 
 /** UTC, as all times of Paybell. */
 function clock(at: Date): string {
-  return at.toISOString().slice(11, 19)
+  return `${at.toISOString().slice(11, 19)}Z`
 }

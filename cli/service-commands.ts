@@ -24,7 +24,7 @@ export function serveCommand(): Command {
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('Bring the database to the newest schema; `serve` does this by itself, too.')
+    .description('Apply database migrations; `serve` does this by itself, too.')
     .option(
       '--app-role <role>',
       'also grant this role, apart from the owner, what the service needs',
@@ -60,7 +60,9 @@ export function resealCommand(): Command {
 
 export function signingKeysCommand(): Command {
   const rotate = new Command('rotate')
-    .description('Make a new key that signs access tokens; old tokens stay good until they expire.')
+    .description(
+      'Create a new key that signs access tokens; old tokens stay valid until they expire.',
+    )
     .option('--json', JSON_HELP)
     .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell signing-keys rotate']))
     .action((_options: unknown, command: Command) =>

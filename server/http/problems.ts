@@ -180,14 +180,15 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'delivery-not-final': {
     status: 409,
     title: 'The delivery is still under way',
-    meaning: 'Only a delivery that has ended can be replayed; this one will be tried anyway.',
-    remedy: 'Wait for it to end. GET the delivery to see when it is tried next.',
+    meaning:
+      'Only a delivery that has ended can be replayed. This one is pending: Paybell attempts it by itself.',
+    remedy: 'Wait for it to end. GET the delivery to see when the next attempt is.',
   },
   'delivery-final': {
     status: 409,
     title: 'The delivery has ended',
     meaning: 'Only a delivery that is still pending can be cancelled.',
-    remedy: 'Nothing is to be done: it will not be sent again by itself.',
+    remedy: 'Nothing: it is not sent again by itself.',
   },
   'payload-expired': {
     status: 410,
