@@ -1,13 +1,7 @@
 #!/usr/bin/env node
-// The command line. One file a command; program.ts names them.
+// The whole command line. One file a command; program.ts names them.
 
-import { CommanderError } from 'commander'
+import { runProgram } from './manners.ts'
 import { createProgram } from './program.ts'
 
-try {
-  await createProgram().parseAsync()
-} catch (error) {
-  if (!(error instanceof CommanderError)) throw error
-  // Wrong usage ends with 2; help and version with 0.
-  process.exitCode = error.exitCode === 0 ? 0 : 2
-}
+await runProgram(createProgram())

@@ -11,7 +11,10 @@ import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from './node-flags.ts'
 import { readSandboxFile, type SandboxFile } from './sandbox-file.ts'
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+/** In the published package the command line is JavaScript, in one folder. */
+const MAIN = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './main.ts' : './main.js', import.meta.url),
+)
 const READY_MS_MAX = 60_000
 
 export interface OwnSandbox extends SandboxFile {

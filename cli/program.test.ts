@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Command } from 'commander'
-import { createProgram, withCommands } from './program.ts'
+import { withCommands } from './manners.ts'
+import { createProgram } from './program.ts'
 
 const FILE = 'body.json'
 

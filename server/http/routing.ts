@@ -62,7 +62,12 @@ function pathOf(request: FastifyRequest): string {
 function toRegExp(url: string): RegExp {
   const source = url
     .split('/')
-    .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : RegExp.escape(part)))
+    .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : escapeRegExp(part)))
     .join('/')
   return new RegExp(`^${source}$`)
+}
+
+/** Node 22 has no RegExp.escape. */
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }

