@@ -7,6 +7,7 @@ import { migrate } from '../../server/store/migrate.ts'
 import { StopSignals } from '../stop-signals.ts'
 import { namingDatabase } from './database-failure.ts'
 import { drain } from './drain.ts'
+import { connectSupervisor } from './supervisor.ts'
 import { waitForDatabase } from './wait-for-database.ts'
 import { warnOfMisspelt } from './warn-misspelt.ts'
 
@@ -29,16 +30,25 @@ export async function serve(): Promise<void> {
     masterKeys: config.masterKeys,
     operatorKey: config.operatorKey as string,
   })
+  const supervisor = connectSupervisor({
+    env: process.env,
+    onFailure: (error) => logger.warn({ error: String(error) }, 'supervisor.not-told'),
+  })
   // From here on shards are held: whatever happens, they are given back.
   try {
     await Promise.race([app.start(), signals.asked])
     const hasStarted = !signals.isAsked
-    if (hasStarted) logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
+    if (hasStarted) {
+      logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
+      await supervisor.ready()
+    }
     const signal = await signals.asked
     logger.info({ signal }, 'paybell.stopping')
+    await supervisor.stopping()
     if (hasStarted) await drain(app, { seconds: config.drainSeconds, signals, logger })
   } finally {
     await app.stop()
+    supervisor.close()
     logger.info('paybell.stopped')
   }
 }
