@@ -30,12 +30,12 @@ test('a unit of Type=notify hears of readiness, of life as often as it asks, and
   const supervisor = connectSupervisor({ env, onFailure: failing })
   t.after(() => supervisor.close())
   await supervisor.ready()
-  assert.equal((await said())[0], '--ready')
+  assert.equal((await said())[0], '--no-block --ready')
   await until('two signs of life', async () => {
-    return (await said()).filter((line) => line === 'WATCHDOG=1').length >= 2
+    return (await said()).filter((line) => line === '--no-block WATCHDOG=1').length >= 2
   })
   await supervisor.stopping()
-  assert.ok((await said()).includes('STOPPING=1'))
+  assert.ok((await said()).includes('--no-block STOPPING=1'))
 })
 
 test('without systemd nothing is started; without its program the service goes on', async (t) => {

@@ -25,7 +25,9 @@ const NOTIFY_MS_MAX = 5_000
 export function connectSupervisor({ env, onFailure }: SupervisorOptions): Supervisor {
   const notify = async (...states: string[]): Promise<void> => {
     if (!env.NOTIFY_SOCKET) return
-    await promisify(execFile)('systemd-notify', states, { timeout: NOTIFY_MS_MAX }).catch(onFailure)
+    await promisify(execFile)('systemd-notify', ['--no-block', ...states], {
+      timeout: NOTIFY_MS_MAX,
+    }).catch(onFailure)
   }
   let watchdog: NodeJS.Timeout | undefined
   return {
