@@ -33,9 +33,16 @@ test('the young generation grows to two halves of 8 MB, and no further', async (
   assert.ok((await youngOf()) > 16, 'without the flags it would be larger')
 })
 
-test('npm start, and what operators are to write, start Node with these flags', () => {
+test('npm start, the packages and what operators are to write start Node with these flags', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const start = `node ${NODE_FLAGS.join(' ')} cli/paybell.js`
   assert.equal(JSON.parse(read('../package.json')).scripts.start, `exec ${start} sandbox`)
   assert.ok(read('../docs/operations.md').includes(`\n${start} serve\n`))
+  for (const path of [
+    '../packages/paybell.js',
+    '../Dockerfile',
+    '../deploy/systemd/paybell.service',
+  ]) {
+    for (const flag of NODE_FLAGS) assert.ok(read(path).includes(flag), `${path} ${flag}`)
+  }
 })

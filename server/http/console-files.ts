@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { BoundedMap } from '../core/bounded-map.ts'
+import { CONSOLE_DIST } from './shipped-folders.ts'
 
-const DIST = new URL('../../console/dist/', import.meta.url)
 const INDEX = 'index.html'
 
 /** One name, or one name under assets/. Never with a leading dot. */
@@ -44,7 +44,7 @@ export class ConsoleFiles {
   readonly #dist: URL
   readonly #known = new BoundedMap<string, KnownFile>(FILES_MAX)
 
-  constructor(dist: URL = DIST) {
+  constructor(dist: URL = CONSOLE_DIST) {
     this.#dist = dist
   }
 

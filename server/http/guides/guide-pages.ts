@@ -8,10 +8,10 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { toHtmlPage } from '../html-page.ts'
 import type { Surface } from '../server-deps.ts'
+import { DOCS } from '../shipped-folders.ts'
 import { GUIDE_GROUPS, type Guide, type GuideGroup } from './guide-list.ts'
 import { escapeHtml, renderMarkdown } from './markdown.ts'
 
-const DOCS = new URL('../../../docs/', import.meta.url)
 const IMAGE_BYTES_MAX = 4 * 1024 * 1024
 const compress = promisify(gzip)
 
