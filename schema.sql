@@ -10,6 +10,7 @@ create table accounts (
   constraint accounts_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key)
 );
 CREATE INDEX accounts_by_id ON accounts USING btree (id);
+CREATE INDEX accounts_by_words ON accounts USING gin (search_words(name)) WITH (fastupdate=off);
 
 create table attempt_steps (
   step_seconds integer not null,
@@ -29,10 +30,13 @@ create table audit (
   action text not null,
   object text not null,
   request_id uuid not null,
+  changes text,
   constraint audit_pkey PRIMARY KEY (id),
+  constraint audit_changes_are_short CHECK ((length(changes) <= 4000)) NOT VALID,
   constraint audit_texts_are_short CHECK (((length(actor) <= 100) AND (length(action) <= 100) AND (length(object) <= 200)))
 ) partition by RANGE (id);
 CREATE INDEX audit_by_value ON audit USING brin (object text_bloom_ops (n_distinct_per_range='2000'), actor text_bloom_ops (n_distinct_per_range='64'), action text_bloom_ops (n_distinct_per_range='64')) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX audit_of_acts ON audit USING btree (id) WHERE (action <> ALL (ARRAY['payment.put'::text, 'payment.batch'::text]));
 
 create table audit_default partition of audit DEFAULT;
 
@@ -50,6 +54,16 @@ create table changes_at_commit (
   constraint owe_changes_at_commit TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint changes_at_commit_pkey PRIMARY KEY (transaction_id, client_key, payment_id, sequence)
 );
+
+create table client_console_links (
+  digest bytea not null,
+  client_key integer not null,
+  expires_at timestamp with time zone not null,
+  constraint client_console_links_pkey PRIMARY KEY (digest),
+  constraint client_console_links_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
+  constraint client_link_digest_is_sha256 CHECK ((length(digest) = 32))
+);
+CREATE INDEX client_console_links_by_end ON client_console_links USING btree (expires_at);
 
 create table client_secrets (
   client_key integer not null,
@@ -73,6 +87,9 @@ create table clients (
   constraint clients_pkey PRIMARY KEY (client_key),
   constraint client_status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text])))
 );
+CREATE INDEX clients_by_age ON clients USING btree (created_at);
+CREATE INDEX clients_by_name ON clients USING btree (lower(name));
+CREATE INDEX clients_by_words ON clients USING gin (search_words(name)) WITH (fastupdate=off);
 CREATE UNIQUE INDEX one_internal_client ON clients USING btree (is_internal) WHERE is_internal;
 
 create table console_links (
@@ -95,8 +112,8 @@ create table console_sessions (
   constraint console_sessions_pkey PRIMARY KEY (digest),
   constraint console_sessions_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
   constraint console_sessions_operator_key_id_fkey FOREIGN KEY (operator_key_id) REFERENCES operator_keys(id),
-  constraint client_session_names_its_secret CHECK (((client_key IS NULL) = (client_secret_id IS NULL))),
   constraint first_key_names_its_master_key CHECK (((first_key_digest IS NULL) = (first_key_master_key_id IS NULL))),
+  constraint only_a_client_session_names_a_secret CHECK (((client_key IS NOT NULL) OR (client_secret_id IS NULL))),
   constraint session_digest_is_sha256 CHECK ((length(digest) = 32)),
   constraint session_has_one_holder CHECK ((num_nonnulls(first_key_digest, operator_key_id, client_key) = 1))
 );
@@ -203,6 +220,7 @@ create table endpoints (
 CREATE INDEX endpoints_by_change ON endpoints USING btree (changed_at);
 CREATE INDEX endpoints_by_changed_deliveries ON endpoints USING btree (deliveries_changed_at) WHERE (deliveries_changed_at IS NOT NULL);
 CREATE INDEX endpoints_by_id ON endpoints USING btree (id);
+CREATE INDEX endpoints_by_words ON endpoints USING gin (search_words(url)) WITH (fastupdate=off);
 CREATE INDEX endpoints_disabled ON endpoints USING btree (client_key, id) WHERE ((status = 'DISABLED'::text) AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX one_endpoint_per_address ON endpoints USING btree (client_key, scope, href_hash) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX one_notice_endpoint ON endpoints USING btree (client_key) WHERE ((kind = 'notice'::text) AND (deleted_at IS NULL));
@@ -303,6 +321,14 @@ comment on index undelivered_of_client is 'What did not arrive, of one client: d
 comment on index undelivered_of_endpoint is 'What did not arrive, of one endpoint: delivery-lists.';
 
 create table final_deliveries_default partition of final_deliveries DEFAULT;
+
+create table job_deliveries (
+  job_id uuid not null,
+  delivery_id uuid not null,
+  client_key integer not null,
+  endpoint_id uuid not null,
+  constraint job_deliveries_pkey PRIMARY KEY (job_id, delivery_id, client_key)
+);
 
 create table job_items (
   client_key integer not null,

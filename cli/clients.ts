@@ -5,16 +5,18 @@ import type {
   Account,
   ClientItem,
   ClientWithSecrets,
+  ConsoleLink,
   NewClient,
   NewSecret,
 } from '../sdk/src/internal/operator-types.ts'
 import type { Api } from './api.ts'
 import { type Call, calling, family, operatorCommand, required } from './command.ts'
 import { type PageOptions, showPage, withPage } from './lists.ts'
-import { id } from './parse.ts'
+import { id, oneOf } from './parse.ts'
 import { formatTime, paintState } from './terminal.ts'
 
 const PATH = '/operator/v1/clients'
+const ORDERS = ['createdAt', '-createdAt', 'name', '-name'] as const
 
 export function clientsCommand(): Command {
   return family('clients', 'Create and manage clients and their credentials.', [
@@ -24,6 +26,7 @@ export function clientsCommand(): Command {
     change('disable', 'DISABLED', 'Disable a client: its tokens stop working within 5 seconds.'),
     change('enable', 'ACTIVE', 'Enable a disabled client again.'),
     rotate(),
+    link(),
   ])
 }
 
@@ -64,12 +67,15 @@ function list(): Command {
   return withPage(
     operatorCommand('list', 'List clients.', [
       'paybell clients list',
+      'paybell clients list --search northwind',
       'paybell clients list --json | jq -r ".content[].clientId"',
-    ]),
+    ])
+      .option('--search <words>', 'only with these words in the name')
+      .option('--sort <order>', 'createdAt, -createdAt, name or -name', oneOf(ORDERS)),
   ).action(
-    calling(async (call: Call<PageOptions>) => {
-      const { page, size } = call.options
-      const answer = await (await call.operator()).get(PATH, { page, size })
+    calling(async (call: Call<PageOptions & { search?: string; sort?: string }>) => {
+      const { page, size, search: q, sort } = call.options
+      const answer = await (await call.operator()).get(PATH, { page, size, q, sort })
       showPage<ClientItem>(
         call,
         answer,
@@ -125,6 +131,24 @@ function change(verb: string, status: string, about: string): Command {
         const answer = await api.call('PATCH', `${PATH}/${clientId}`, { body: { status } })
         call.answer<ClientItem>(answer, (client) => {
           call.print(`${client.name} is ${paintState(client.status, call.paint)}.`)
+        })
+      }),
+    )
+}
+
+function link(): Command {
+  return operatorCommand('link', 'Make a link that signs a person in at the console as a client.', [
+    'paybell clients link 01a1dd3c-57d6-7001-9e6f-60de241483ec',
+  ])
+    .argument('<client>', 'id of the client', id)
+    .action(
+      calling(async (call: Call, clientId: string) => {
+        const answer = await (await call.operator()).post(`${PATH}/${clientId}/console-links`)
+        call.answer<ConsoleLink>(answer, ({ url, expiresAt }) => {
+          call.print(url)
+          call.note(
+            `It works once, until ${formatTime(expiresAt)}. Hand it over as you would a password.`,
+          )
         })
       }),
     )

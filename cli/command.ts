@@ -99,6 +99,14 @@ export function operatorCommand(name: string, about: string, examples: readonly 
   )
 }
 
+/** One that the operator and a client may call, each for what is theirs. */
+export function readerCommand(name: string, about: string, examples: readonly string[]): Command {
+  return operatorCommand(name, about, examples).addHelpText(
+    'after',
+    '\nWithout an operator key it speaks as the client of PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
+  )
+}
+
 export function helpText(examples: readonly string[]): string {
   const word = examples.length === 1 ? 'Example' : 'Examples'
   return `\n${word}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`

@@ -4,13 +4,16 @@ import type { Command } from 'commander'
 import type { OperatorDelivery } from '../sdk/src/internal/operator-types.ts'
 import { DELIVERY_STATES } from '../sdk/src/internal/words.ts'
 import type { DeliveryDetail, DeliveryState } from '../sdk/src/types.ts'
-import { type Call, calling, family, operatorCommand } from './command.ts'
+import { type Call, calling, family, operatorCommand, readerCommand } from './command.ts'
 import { tailCommand } from './deliveries-tail.ts'
+import { showRequest, showSignedCurl } from './delivery-request.ts'
 import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'
 import { id, instant, listOf } from './parse.ts'
+import { UsageError } from './run.ts'
 import { cellText, formatSpan, formatTime, paintState } from './terminal.ts'
 
 const PATH = '/operator/v1/deliveries'
+const OWN_PATH = '/v1/deliveries'
 const DELIVERY = '01a1dd3c-58b4-7000-83de-2166a587a47e'
 
 export function deliveriesCommand(): Command {
@@ -28,6 +31,9 @@ export interface FilterOptions {
   endpoint?: string
   payment?: string
   event?: string
+  externalId?: string
+  outcome?: string
+  job?: string
   client?: string
   account?: string | undefined
   since?: string
@@ -45,6 +51,12 @@ export function withFilter(command: Command): Command {
     .option('--endpoint <id>', 'only to this endpoint', id)
     .option('--payment <id>', 'only of this payment', id)
     .option('--event <id>', 'only of this event', id)
+    .option('--external-id <text>', 'only of payments with exactly this external id')
+    .option(
+      '--outcome <words>',
+      'by the last attempt: 503, 5xx, timeout, none; several with commas',
+    )
+    .option('--job <id>', 'only what this bulk job was about', id)
     .option('--client <id>', 'only of this client', id)
     .option('--account <id>', 'only of this account', id)
 }
@@ -55,6 +67,9 @@ export function toFilter(options: FilterOptions) {
     endpointId: options.endpoint,
     paymentId: options.payment,
     eventId: options.event,
+    externalId: options.externalId,
+    outcome: options.outcome,
+    job: options.job,
     clientId: options.client,
     accountId: options.account,
     from: options.since,
@@ -62,11 +77,25 @@ export function toFilter(options: FilterOptions) {
   }
 }
 
+/** What a client may filter by; anything else would be ignored, and show more than was asked for. */
+function toOwn<F extends Record<string, string | undefined>>(filter: F): F {
+  for (const [name, option] of Object.entries({
+    clientId: 'client',
+    eventId: 'event',
+    job: 'job',
+  })) {
+    if (filter[name] !== undefined) throw new UsageError(`--${option} is for operators.`)
+  }
+  return filter
+}
+
 function list(): Command {
   return withCursor(
     withFilter(
-      operatorCommand('list', 'List deliveries, newest first.', [
+      readerCommand('list', 'List deliveries, newest first.', [
         'paybell deliveries list --state EXHAUSTED --since 7d',
+        'paybell deliveries list --external-id INV-2026-0042',
+        'paybell deliveries list --outcome 5xx,timeout',
         'paybell deliveries list --payment 7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11',
         'paybell deliveries list --json | jq -r ".items[].id"',
       ]),
@@ -76,8 +105,11 @@ function list(): Command {
   ).action(
     calling(async (call: Call<FilterOptions & CursorOptions>) => {
       const { limit, after } = call.options
-      const api = await call.operator()
-      const answer = await api.get(PATH, { ...toFilter(call.options), limit, after })
+      const { api, isOperator } = await call.target.reader()
+      const { accountId, ...filter } = toFilter(call.options)
+      const answer = isOperator
+        ? await api.get(PATH, { ...filter, accountId, limit, after })
+        : await api.call('GET', OWN_PATH, { accountId, query: { ...toOwn(filter), limit, after } })
       showCursorPage<OperatorDelivery>(
         call,
         answer,
@@ -89,6 +121,7 @@ function list(): Command {
             paint: (text) => paintState(text, call.paint),
           },
           { title: 'ATTEMPTS', of: ({ attempts }) => attempts, right: true },
+          { title: 'EXTERNAL ID', of: ({ externalId }) => externalId },
           { title: 'EVENT', of: ({ event }) => event },
           { title: 'SEQ', of: ({ sequence }) => sequence, right: true },
           { title: 'LAST', of: ({ lastOutcome }) => lastOutcome },
@@ -102,13 +135,20 @@ function list(): Command {
 }
 
 function show(): Command {
-  return operatorCommand('show', 'Show one delivery: its status in words and every attempt.', [
+  return readerCommand('show', 'Show one delivery: its status in words and every attempt.', [
     `paybell deliveries show ${DELIVERY}`,
+    `paybell deliveries show ${DELIVERY} --curl`,
   ])
     .argument('<delivery>', 'id of the delivery', id)
+    .option('--curl', 'print the last attempt as a curl command, with its signatures')
     .action(
-      calling(async (call: Call, deliveryId: string) => {
-        const answer = await (await call.operator()).get(`${PATH}/${deliveryId}`)
+      calling(async (call: Call<{ curl?: boolean }>, deliveryId: string) => {
+        const { api, isOperator } = await call.target.reader()
+        const answer = await api.get(`${isOperator ? PATH : OWN_PATH}/${deliveryId}`)
+        if (call.options.curl) {
+          await showSignedCurl(call, api, answer.json<DeliveryDetail>())
+          return
+        }
         call.answer<DeliveryDetail>(answer, (delivery) => showDelivery(call, delivery))
       }),
     )
@@ -120,6 +160,8 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
     ['State', delivery.state],
     ['Event', `${delivery.event}, sequence ${delivery.sequence} (${delivery.eventId})`],
     ['Payment', delivery.paymentId],
+    ['External id', delivery.externalId],
+    ['Amount', delivery.amount && `${delivery.amount.amount} ${delivery.amount.currency}`],
     ['To', `${delivery.endpointUrl} (${delivery.endpointId})`],
     ['Created', formatTime(delivery.createdAt)],
     ['Next attempt', formatTime(delivery.nextAttemptAt)],
@@ -148,6 +190,7 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
       '',
     )
   }
+  showRequest(call, delivery)
   call.print(`\n${cellText(delivery.explanation)}`)
 }
 

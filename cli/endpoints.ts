@@ -25,6 +25,7 @@ export function endpointsCommand(): Command {
 interface ListOptions extends PageOptions {
   client?: string
   status?: string
+  search?: string
 }
 
 function list(): Command {
@@ -32,16 +33,18 @@ function list(): Command {
     operatorCommand('list', 'List endpoints and their health.', [
       'paybell endpoints list',
       'paybell endpoints list --status DISABLED',
+      'paybell endpoints list --search acme',
       'paybell endpoints list --json | jq -r ".content[] | select(.health.pending > 0).id"',
     ])
       .option('--client <id>', 'only of this client', id)
       .option('--account <id>', 'only of this account', id)
-      .option('--status <status>', 'only in this status', oneOf(['ACTIVE', 'PAUSED', 'DISABLED'])),
+      .option('--status <status>', 'only in this status', oneOf(['ACTIVE', 'PAUSED', 'DISABLED']))
+      .option('--search <words>', 'only with these words in the address'),
   ).action(
     calling(async (call: Call<ListOptions>) => {
-      const { page, size, status, client: clientId, account: accountId } = call.options
+      const { page, size, status, client: clientId, account: accountId, search: q } = call.options
       const api = await call.operator()
-      const answer = await api.get(PATH, { page, size, status, clientId, accountId })
+      const answer = await api.get(PATH, { page, size, status, clientId, accountId, q })
       showPage<OperatorEndpointDetail>(
         call,
         answer,
@@ -55,6 +58,7 @@ function list(): Command {
           { title: 'PENDING', of: ({ health }) => health.pending, right: true },
           { title: 'OK 24H', of: ({ health }) => percent(health.successRate24h), right: true },
           { title: 'FAILING SINCE', of: ({ health }) => formatTime(health.failingSince) },
+          { title: 'CLIENT', of: ({ clientName }) => clientName },
           { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
         ],
         'There are no endpoints. Clients make them: paybell webhooks register URL --generate-key',
@@ -86,8 +90,11 @@ function showEndpoint(call: Call, endpoint: OperatorEndpointDetail): void {
     ['Address', endpoint.endpointUrl],
     ['Kind', endpoint.kind],
     ['Status', endpoint.status],
-    ['Client', endpoint.clientId],
-    ['Account', endpoint.accountId ?? 'all of the client'],
+    ['Client', `${endpoint.clientName} (${endpoint.clientId})`],
+    [
+      'Account',
+      endpoint.accountId ? `${endpoint.accountName} (${endpoint.accountId})` : 'all of the client',
+    ],
     ['Signature', `${endpoint.hmacHeaderName}, ${endpoint.algorithm}`],
     ['Created', formatTime(endpoint.createdAt)],
     ['Pending', health.pending],

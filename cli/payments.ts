@@ -8,14 +8,15 @@ import type {
   OperatorPaymentEvent,
   WrittenPayment,
 } from '../sdk/src/internal/operator-types.ts'
-import type { CursorPage } from '../sdk/src/types.ts'
+import { PAYMENT_STATES } from '../sdk/src/internal/words.ts'
+import type { CursorPage, PaymentItem } from '../sdk/src/types.ts'
 import { isUuid } from '../server/core/uuid.ts'
-import { type Call, calling, family, operatorCommand } from './command.ts'
+import { type Call, calling, family, operatorCommand, readerCommand } from './command.ts'
 import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'
-import { id } from './parse.ts'
+import { id, instant, oneOf } from './parse.ts'
 import { paymentsImportCommand } from './payments-import.ts'
 import { SilentFailure, UsageError } from './run.ts'
-import { formatTime, paintState, plural } from './terminal.ts'
+import { type Column, formatTime, paintState, plural } from './terminal.ts'
 
 const PATH = '/operator/v1/payments'
 const PAYMENT = '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11'
@@ -128,20 +129,41 @@ async function showPayment(call: Call, paymentId: string): Promise<void> {
 
 function list(): Command {
   return withCursor(
-    operatorCommand('list', 'List payments, the last changed first.', [
+    readerCommand('list', 'List payments, newest first.', [
       'paybell payments list --limit 10',
+      'paybell payments list --external-id INV-2026-0042',
       'paybell payments list --client 01a1dd3c-57d6-7001-9e6f-60de241483ec --json',
     ])
       .option('--client <id>', 'only of this client', id)
-      .option('--account <id>', 'only of this account', id),
+      .option('--account <id>', 'only of this account', id)
+      .option('--external-id <text>', 'only with exactly this external id')
+      .option(
+        '--state <state>',
+        `only in this state: ${PAYMENT_STATES.join(', ')}`,
+        oneOf(PAYMENT_STATES),
+      )
+      .option('--since <when>', 'only first written from then on: 2h, 2026-11-15', instant)
+      .option('--until <when>', 'only first written before then', instant),
   ).action(calling(listPayments))
 }
 
-async function listPayments(call: Call<CursorOptions & { client?: string }>): Promise<void> {
-  const { limit, after, client: clientId, account: accountId } = call.options
-  const api = await call.operator()
-  const answer = await api.get(PATH, { limit, after, clientId, accountId })
-  showCursorPage<OperatorPayment>(
+interface ListOptions extends CursorOptions {
+  client?: string
+  externalId?: string
+  state?: string
+  since?: string
+  until?: string
+}
+
+async function listPayments(call: Call<ListOptions>): Promise<void> {
+  const { limit, after, externalId, state, since, until, client, account } = call.options
+  const { api, isOperator } = await call.target.reader()
+  const query = { limit, after, externalId, state, from: since, to: until }
+  if (!isOperator && client !== undefined) throw new UsageError('--client is for operators.')
+  const answer = isOperator
+    ? await api.get(PATH, { ...query, clientId: client, accountId: account })
+    : await api.call('GET', '/v1/payments', { accountId: account, query })
+  showCursorPage<OperatorPayment | PaymentItem>(
     call,
     answer,
     [
@@ -154,11 +176,18 @@ async function listPayments(call: Call<CursorOptions & { client?: string }>): Pr
       { title: 'AMOUNT', of: ({ amount }) => amount.amount, right: true },
       { title: 'CUR', of: ({ amount }) => amount.currency },
       { title: 'EVENTS', of: ({ sequence }) => sequence, right: true },
+      ...(isOperator ? [] : [DELIVERIES]),
       { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
       { title: 'EXTERNAL ID', of: ({ externalId }) => externalId },
     ],
     'There are no payments. Make one with: paybell trigger',
   )
+}
+
+/** Only a client's own list tells how the deliveries of each payment stand. */
+const DELIVERIES: Column<OperatorPayment | PaymentItem> = {
+  title: 'DELIVERIES',
+  of: (payment) => ('deliveryState' in payment ? payment.deliveryState : null),
 }
 
 interface ErasedPayment {

@@ -9,6 +9,8 @@ import { deliveriesCommand } from './deliveries.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { endpointsCommand } from './endpoints.ts'
+import { findCommand } from './find.ts'
+import { jobsCommand } from './jobs.ts'
 import { keysCommand } from './keys.ts'
 import { listenCommand } from './listen.ts'
 import { withManners } from './manners.ts'
@@ -47,6 +49,8 @@ export function createProgram(): Command {
     .addCommand(endpointsCommand())
     .addCommand(deliveriesCommand())
     .addCommand(recoverCommand())
+    .addCommand(jobsCommand())
+    .addCommand(findCommand())
     .commandsGroup('Integrate with it:')
     .addCommand(webhooksCommand())
     .addCommand(listenCommand())

@@ -2,13 +2,13 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { Job } from '../sdk/src/internal/operator-types.ts'
+import type { CountedEndpoint, Job } from '../sdk/src/internal/operator-types.ts'
 import type { Api } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
 import { type FilterOptions, toFilter, withFilter } from './deliveries.ts'
 import { instant } from './parse.ts'
 import { SilentFailure } from './run.ts'
-import { formatCount, formatTime, plural } from './terminal.ts'
+import { cellText, formatCount, formatTime, plural } from './terminal.ts'
 
 interface RecoverOptions extends FilterOptions {
   dryRun?: boolean
@@ -37,12 +37,28 @@ export function recoverCommand(): Command {
     .action(calling(recover))
 }
 
+interface Trial {
+  wouldReplay: number
+  endpoints: readonly CountedEndpoint[]
+}
+
+/** What waits at an endpoint that takes nothing is easily taken for sent. */
+function warnOfClosed(call: Call, endpoints: readonly CountedEndpoint[]): void {
+  for (const { endpointUrl, status, count } of endpoints) {
+    if (status === 'ACTIVE') continue
+    call.note(
+      `${plural(count, 'delivery', 'deliveries')} to ${cellText(endpointUrl)}, which is ${status}: they wait until it is resumed.`,
+    )
+  }
+}
+
 async function recover(call: Call<RecoverOptions>): Promise<void> {
   const { options } = call
   const api = await call.operator()
   const filter = toFilter({ state: ['EXHAUSTED'], ...options })
-  const trial = await api.post(PATH, { filter, dryRun: true })
-  const { wouldReplay } = trial.json<{ wouldReplay: number }>()
+  const trial = await api.post(`${PATH}?byEndpoint=true`, { filter, dryRun: true })
+  const { wouldReplay, endpoints } = trial.json<Trial>()
+  warnOfClosed(call, endpoints)
   const what = `${plural(wouldReplay, 'delivery', 'deliveries')} ${filter.state}, created since ${formatTime(options.since)}`
   if (options.dryRun || wouldReplay === 0) {
     if (call.isJson) call.print(trial.text)

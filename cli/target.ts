@@ -50,6 +50,21 @@ export class Target {
     return operatorApi(baseUrl, operatorKey)
   }
 
+  /**
+   * For what both sides may read. As the operator where a key is given or a sandbox has one, because the operator
+   * sees more; else with a client's credentials.
+   */
+  async reader(): Promise<{ api: Api; isOperator: boolean }> {
+    const hasKey = this.#options.keyFile !== undefined || this.config.operatorKey !== null
+    const hasCredentials = this.config.clientId !== null && this.config.clientSecret !== null
+    const isClient =
+      !hasKey &&
+      hasCredentials &&
+      (await this.#sandboxFor(this.#options.url ?? this.config.url)) === null
+    if (isClient) return { api: await this.client(), isOperator: false }
+    return { api: await this.operator(), isOperator: true }
+  }
+
   /** For the client's side: what an integrator does, with a token made from the credentials. */
   async client(onTokenRefused?: () => void): Promise<Api> {
     const clientId = this.#options.clientId ?? this.config.clientId

@@ -1,6 +1,6 @@
 // The client interface: the calls of each kind of thing, over one caller.
 
-import { type CallDetails, segment } from './caller.ts'
+import type { CallDetails } from './caller.ts'
 import { type ClientOptions, createClientCaller } from './client-caller.ts'
 import {
   CLIENT_WIDE,
@@ -11,9 +11,16 @@ import {
   type WebhookCalls,
   webhookCalls,
 } from './endpoint-calls.ts'
-import { type DeliveryCalls, deliveryCalls, type EventCalls, eventCalls } from './history-calls.ts'
+import {
+  type DeliveryCalls,
+  deliveryCalls,
+  type EventCalls,
+  eventCalls,
+  type PaymentCalls,
+  paymentCalls,
+} from './history-calls.ts'
 import { type CallOptions, toJson } from './transport.ts'
-import type { Payment } from './types.ts'
+import type { Payment, SearchHit } from './types.ts'
 
 export interface Client {
   /** Any call of the interface, for what the SDK has no name for yet. */
@@ -23,10 +30,9 @@ export interface Client {
   subscriptions: SubscriptionCalls
   deliveries: DeliveryCalls
   events: EventCalls
-  payments: {
-    /** The payment as it is now. */
-    get(id: string, details?: CallOptions): Promise<Payment>
-  }
+  payments: PaymentCalls
+  /** Any id, an external id, or words of an address or of an account's name, each perhaps only begun. */
+  search(text: string, details?: CallOptions): Promise<readonly SearchHit[]>
   /** All payments of all accounts to one address. The same `callbackUrl` again replaces key and header. */
   subscribe(
     subscription: Subscription,
@@ -68,9 +74,9 @@ export function createClient(options: ClientOptions): Client {
     subscriptions: subscriptionCalls(caller),
     deliveries: deliveryCalls(caller),
     events: eventCalls(caller),
-    payments: {
-      get: (id, details) => caller.get<Payment>(`/v1/payments/${segment(id)}`, undefined, details),
-    },
+    payments: paymentCalls(caller),
+    search: async (q, details) =>
+      (await caller.get<{ items: SearchHit[] }>('/v1/search', { q }, details)).items,
     async subscribe({ callbackUrl, sharedKey, headerKey, headerValue }, details) {
       const answer = await caller.request('POST', '/api/v1/payments/subscribe', {
         ...details,

@@ -15,6 +15,7 @@ import type {
   ListenerOffer,
   ListenerOutcome,
   Page,
+  Series,
   TestResult,
   Webhook,
 } from './types.ts'
@@ -117,6 +118,9 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
         ...details,
         ...fixed,
       }),
+    /** How it fared, hour by hour: a day by default, or a week. */
+    series: (id: string, query: { window?: 'day' | 'week' } = {}, details?: CallOptions) =>
+      get<Series>(`${path}/${segment(id)}/series`, query, { ...details, ...fixed }),
     /** `PAUSED` keeps what is owed; `ACTIVE` lets it go out, in order. */
     setStatus: (id: string, status: 'ACTIVE' | 'PAUSED', details?: CallOptions) =>
       call<Item>('PATCH', `${path}/${segment(id)}`, {

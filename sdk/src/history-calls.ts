@@ -9,6 +9,9 @@ import type {
   DeliveryDetail,
   DeliveryState,
   EventPage,
+  Payment,
+  PaymentItem,
+  PaymentState,
   ReplayedDelivery,
 } from './types.ts'
 
@@ -19,6 +22,22 @@ export interface DeliveryQuery {
   state?: DeliveryState | readonly DeliveryState[] | undefined
   endpointId?: string | undefined
   paymentId?: string | undefined
+  /** Of the payments that have exactly this one. */
+  externalId?: string | undefined
+  /** What the last attempt came to: `503`, `5xx`, `timeout`, `none`, or several with commas. */
+  outcome?: string | undefined
+  from?: string | Date | undefined
+  to?: string | Date | undefined
+}
+
+export interface PaymentQuery {
+  /** 50 by default, at most 200. */
+  limit?: number | undefined
+  after?: string | undefined
+  /** Exactly this one. */
+  externalId?: string | undefined
+  state?: PaymentState | undefined
+  /** First written from then on. */
   from?: string | Date | undefined
   to?: string | Date | undefined
 }
@@ -38,6 +57,7 @@ export interface FollowOptions {
 
 export type DeliveryCalls = ReturnType<typeof deliveryCalls>
 export type EventCalls = ReturnType<typeof eventCalls>
+export type PaymentCalls = ReturnType<typeof paymentCalls>
 
 export function deliveryCalls({ call, get }: Caller) {
   async function* deliveryPages(query: DeliveryQuery = {}, details?: CallOptions) {
@@ -65,6 +85,32 @@ export function deliveryCalls({ call, get }: Caller) {
   }
 
   return deliveries
+}
+
+export function paymentCalls({ get }: Caller) {
+  async function* paymentPages(query: PaymentQuery = {}, details?: CallOptions) {
+    for (let after = query.after; ; ) {
+      const page = await payments.list({ ...query, after }, details)
+      yield page
+      if (page.next === null) return
+      after = page.next
+    }
+  }
+
+  const payments = {
+    /** The payment as it is now. */
+    get: (id: string, details?: CallOptions) =>
+      get<Payment>(`/v1/payments/${segment(id)}`, undefined, details),
+    /** Newest first, each with how its deliveries stand. */
+    list: (query: PaymentQuery = {}, details?: CallOptions) =>
+      get<CursorPage<PaymentItem>>('/v1/payments', query, details),
+    pages: paymentPages,
+    async *all(query?: PaymentQuery, details?: CallOptions) {
+      for await (const { items } of paymentPages(query, details)) yield* items
+    },
+  }
+
+  return payments
 }
 
 export function eventCalls({ get, request }: Caller) {

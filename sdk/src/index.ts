@@ -12,7 +12,7 @@ export {
   type SignatureErrorCode,
 } from './errors.ts'
 export type { HeadersLike } from './headers.ts'
-export type { DeliveryQuery, EventQuery, FollowOptions } from './history-calls.ts'
+export type { DeliveryQuery, EventQuery, FollowOptions, PaymentQuery } from './history-calls.ts'
 export { parseExact, toExactJson, toMinorUnits } from './money.ts'
 export type { Money, PaymentDocument } from './payment-parts.ts'
 export { createReceiver, type Receiver, type ReceiverOptions } from './receiver.ts'

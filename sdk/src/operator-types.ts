@@ -18,6 +18,8 @@ import type {
   PaymentState,
   Problem,
   PurposeOfPayment,
+  SentRequest,
+  Series,
 } from './types.ts'
 
 /**
@@ -58,6 +60,12 @@ export interface NewSecret {
   clientSecret: string
 }
 
+export interface ConsoleLink {
+  /** Shown now and never again. */
+  url: string
+  expiresAt: string
+}
+
 export interface OperatorKey {
   id: string
   name: string
@@ -83,6 +91,12 @@ export interface NewOperatorKey {
   key: string
 }
 
+export interface AuditChange {
+  field: string
+  before: string | null
+  after: string | null
+}
+
 export interface AuditItem {
   id: string
   at: string
@@ -92,6 +106,8 @@ export interface AuditItem {
   object: string
   /** `X-Request-Id` of the call. */
   requestId: string
+  /** What the call changed, where that is small: a name, a status, a role, how many deliveries. */
+  changes?: AuditChange[]
 }
 
 export interface AuditQuery {
@@ -104,6 +120,8 @@ export interface AuditQuery {
   object?: string | undefined
   from?: string | Date | undefined
   to?: string | Date | undefined
+  /** false: without `payment.put` and `payment.batch`, which are nearly all rows. */
+  paymentWrites?: boolean | undefined
 }
 
 export interface Setting {
@@ -198,7 +216,9 @@ export interface OperatorPaymentQuery {
 
 export interface OperatorPayment extends Payment {
   accountId: string
+  accountName: string | null
   clientId: string
+  clientName: string
   /** The highest number that the source has sent. */
   version: number | null
   /** How many events it has had. */
@@ -209,6 +229,7 @@ export interface OperatorPaymentEvent extends PaymentEvent {
   deliveries: {
     id: string
     endpointId: string
+    endpointUrl: string
     state: DeliveryState
   }[]
 }
@@ -229,6 +250,14 @@ export interface OperatorDeliveryQuery {
   limit?: number | undefined
   /** The `next` of the previous answer. */
   after?: string | undefined
+  /** Of the payments with exactly this external id, the newest 200. */
+  externalId?: string | undefined
+  /**
+   * What the last attempt came to: a status (`503`), a class (`5xx`), `answered`, `none` before the
+   * first attempt, or why there was no answer (`timeout`, `tls-error`, …). Several with commas: any
+   * of them.
+   */
+  outcome?: string | undefined
   /** One of PENDING, DELIVERED, EXHAUSTED, SUPERSEDED, CANCELLED, or several with commas. */
   state?: DeliveryState | readonly DeliveryState[] | undefined
   endpointId?: string | undefined
@@ -242,6 +271,8 @@ export interface OperatorDeliveryQuery {
   eventId?: string | undefined
   /** The kind of event. */
   event?: EventKind | undefined
+  /** What a bulk job was about, as it is now. */
+  job?: string | undefined
   /** The id of a payment, an event or a delivery, or the externalId of a payment. */
   q?: string | undefined
 }
@@ -253,6 +284,15 @@ export interface DeliveryFilter {
   endpointId?: string | undefined
   paymentId?: string | undefined
   eventId?: string | undefined
+  job?: string | undefined
+  /** Of the payments with exactly this external id, the newest 200. */
+  externalId?: string | undefined
+  /**
+   * What the last attempt came to: a status (`503`), a class (`5xx`), `answered`, `none` before the
+   * first attempt, or why there was no answer (`timeout`, `tls-error`, …). Several with commas: any
+   * of them.
+   */
+  outcome?: string | undefined
   /** One state, several with commas between them, or a list. */
   state?: DeliveryState | readonly DeliveryState[] | undefined
   event?: EventKind | undefined
@@ -263,26 +303,10 @@ export interface DeliveryFilter {
 
 export interface OperatorDelivery extends Delivery {
   clientId: string
+  clientName: string
   accountId: string
-}
-
-export interface SentRequest {
-  method: string
-  url: string
-  attempt: number | null
-  /**
-   * Of the last attempt, as they were sent. The value of a header of the endpoint’s own is masked.
-   * Empty before the first attempt.
-   */
-  headers: {
-    name: string
-    value: string
-  }[]
-  /** Without the file of a document. Null when it is no longer stored. */
-  body: string | null
-  bodyBytes: number | null
-  /** Where the exact bytes are. */
-  bodyUrl: string
+  /** Null when the account is no longer there. */
+  accountName: string | null
 }
 
 export interface SignatureInputs {
@@ -315,9 +339,39 @@ export interface OperatorDeliveryDetail extends OperatorDelivery {
   } | null
 }
 
+export interface OperatorSearchHit {
+  kind: 'payment' | 'endpoint' | 'account' | 'event' | 'delivery' | 'client' | 'job'
+  id: string
+  /**
+   * What people know it by: a name, the address of an endpoint or of where a delivery goes, a
+   * payment’s external id, the kind of an event or of a job.
+   */
+  name: string
+  /** Its state or status, where it has one. */
+  state: string | null
+  /** Of a payment, an event or a delivery. */
+  paymentId: string | null
+  /** Whose it is; null for a job. */
+  clientId: string | null
+  /** Null for a job. */
+  clientName: string | null
+}
+
+export interface CountedEndpoint {
+  endpointId: string
+  endpointUrl: string
+  clientId: string
+  clientName: string
+  /** Only an ACTIVE one is sent anything: to the others, deliveries wait. */
+  status: 'ACTIVE' | 'PAUSED' | 'DISABLED' | 'DELETED'
+  circuit: Circuit
+  count: number
+}
+
 export interface Job {
   id: string
   kind: 'replay' | 'recover' | 'cancel'
+  /** DONE: all were dealt with. What came of them is in `outcome`. */
   state: 'RUNNING' | 'DONE' | 'FAILED'
   /** Deliveries that matched. */
   total: number
@@ -327,6 +381,33 @@ export interface Job {
   passedOver: number
   startedAt: string
   finishedAt: string | null
+}
+
+/**
+ * How its deliveries stand now. What had moved on by itself before the job came to it may be in
+ * none of them.
+ */
+export interface JobOutcome {
+  /** Not dealt with yet, or pending and on their way to an endpoint that takes them. */
+  queued: number
+  /** Pending and held up: an attempt has failed, or the endpoint is paused, disabled or down. */
+  waiting: number
+  delivered: number
+  /** Ended without a 200: exhausted or superseded. */
+  failed: number
+  cancelled: number
+}
+
+export interface JobDetail extends Job {
+  /**
+   * How its deliveries stand now. What had moved on by itself before the job came to it may be in
+   * none of them.
+   */
+  outcome: JobOutcome
+  /** By endpoint, the 20 with the most deliveries. */
+  endpoints: CountedEndpoint[]
+  /** How many endpoints there are besides. */
+  moreEndpoints: number
 }
 
 export type EndpointKind = 'subscription' | 'webhook' | 'listener'
@@ -350,12 +431,17 @@ export interface OperatorEndpointQuery {
   status?: EndpointStatus | undefined
   /** Whether its last attempts have failed. */
   failing?: boolean | undefined
+  /** Words of its address, each perhaps only begun; or its id. */
+  q?: string | undefined
 }
 
 export interface OperatorEndpoint extends Endpoint {
   kind: EndpointKind
   clientId: string
+  clientName: string
   accountId: string | null
+  /** Null for a subscription, which has all accounts. */
+  accountName: string | null
   createdAt: string
   deletedAt: string | null
 }
@@ -369,19 +455,18 @@ export interface OperatorEndpointDetail extends OperatorEndpoint {
 /** What the series covers: steps of a minute, a quarter, an hour. */
 export type StatsPeriod = 'hour' | 'day' | 'week'
 
-export interface SeriesPoint {
-  at: string
-  attempts: number
+export interface EndedDay {
+  day: string
   delivered: number
-  failed: number
-  p50Ms: number | null
-  p95Ms: number | null
-  p99Ms: number | null
+  exhausted: number
+  superseded: number
+  cancelled: number
 }
 
 export interface TroubledEndpoint {
   endpointId: string
   clientId: string
+  clientName: string
   endpointUrl: string
   status: EndpointStatus
   circuit: Circuit
@@ -425,10 +510,12 @@ export interface Stats {
     to: string | null
     count: number
   }[]
-  series: {
-    stepSeconds: number
-    points: SeriesPoint[]
-  }
+  series: Series
+  /**
+   * What has ended on each of the last 7 days, in UTC: success by delivery, whatever attempts it
+   * took. Days on which nothing ended are left out.
+   */
+  days: EndedDay[]
   troubled: TroubledEndpoint[]
 }
 

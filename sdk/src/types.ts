@@ -1,4 +1,5 @@
 // The shapes that go over the wire, as callers import them.
+// Long because it lists every shape and is written by a script.
 // Written by `npm run wire` from the schemas of server/http; a test compares them.
 
 import type { Money, PaymentDocument } from './payment-parts.ts'
@@ -88,6 +89,21 @@ export interface EndpointHealth {
   circuit: Circuit
   successRate24h: number | null
   p95Ms: number | null
+}
+
+export interface SeriesPoint {
+  at: string
+  attempts: number
+  delivered: number
+  failed: number
+  p50Ms: number | null
+  p95Ms: number | null
+  p99Ms: number | null
+}
+
+export interface Series {
+  stepSeconds: number
+  points: SeriesPoint[]
 }
 
 export interface EndpointDetail extends Endpoint {
@@ -182,6 +198,13 @@ export interface Delivery {
   deadlineAt: string | null
   /** What the last attempt came to: `answered` and the status, or why there was no answer. */
   lastOutcome: string | null
+  /**
+   * Of its payment, as it is now; null when the payment was erased or is no longer kept. So are the
+   * next two.
+   */
+  externalId: string | null
+  paymentState: 'DRAFT' | 'CANCELLED' | 'PENDING_APPROVAL' | 'DUE' | 'PAID' | null
+  amount: Money | null
 }
 
 export interface DeliveryAttempt {
@@ -211,12 +234,33 @@ export interface ExplanationPart {
   }[]
 }
 
+export interface SentRequest {
+  method: string
+  url: string
+  attempt: number | null
+  /**
+   * Of the last attempt, as they were sent, signatures included. The value of a header of the
+   * endpoint’s own is shown as `•••`. Empty before the first attempt, and when the body or the keys
+   * are no longer stored.
+   */
+  headers: {
+    name: string
+    value: string
+  }[]
+  /** Without the file of a document. Null when it is no longer stored. */
+  body: string | null
+  bodyBytes: number | null
+  /** Where the exact bytes are: what a signed request carries. */
+  bodyUrl: string
+}
+
 export interface DeliveryDetail extends Delivery {
   attemptLog: DeliveryAttempt[]
   /** Its status in words: what happened, what comes next and when, in UTC. */
   explanation: string
   /** The same sentences with their instants apart, to be written in the zone of the reader. */
   explanationParts: ExplanationPart[]
+  request: SentRequest
 }
 
 /** What is left of a delivery after an act on it. */
@@ -227,6 +271,53 @@ export interface ReplayedDelivery {
   attempts: number
   /** Null while its endpoint is not active, and when it has ended. */
   nextAttemptAt: string | null
+}
+
+/** How many of its deliveries are in which state, over its newest 100 events. */
+export interface PaymentDeliveries {
+  pending: number
+  delivered: number
+  exhausted: number
+  superseded: number
+  cancelled: number
+}
+
+export interface PaymentItem {
+  id: string
+  accountId: string
+  externalId: string
+  amount: Money
+  status?: {
+    state: PaymentState
+    reason?: string
+  }
+  /** True exactly in a final state. */
+  complete?: boolean
+  createdAt: string
+  changedAt: string
+  /** How many events it has had. */
+  sequence: number
+  /** How many of its deliveries are in which state, over its newest 100 events. */
+  deliveries: PaymentDeliveries
+  /**
+   * The worst of them: EXHAUSTED before PENDING, CANCELLED, DELIVERED and SUPERSEDED. Null when no
+   * endpoint is told of the payment.
+   */
+  deliveryState: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'SUPERSEDED' | 'CANCELLED' | null
+}
+
+export interface SearchHit {
+  kind: 'payment' | 'endpoint' | 'account' | 'event' | 'delivery'
+  id: string
+  /**
+   * What people know it by: a name, the address of an endpoint or of where a delivery goes, a
+   * payment’s external id, the kind of an event or of a job.
+   */
+  name: string
+  /** Its state or status, where it has one. */
+  state: string | null
+  /** Of a payment, an event or a delivery. */
+  paymentId: string | null
 }
 
 /** One accepted change of one payment, as the feed tells it. */

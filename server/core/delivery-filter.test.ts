@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type DeliveryFilter, parseDeliveryFilter } from './delivery-filter.ts'
+import { CLIENTS_QUERY, type DeliveryFilter, parseDeliveryFilter } from './delivery-filter.ts'
 import { ServiceError } from './errors.ts'
 
 const NO_FILTER: DeliveryFilter = {
@@ -9,8 +9,11 @@ const NO_FILTER: DeliveryFilter = {
   endpointId: null,
   paymentId: null,
   eventId: null,
+  jobId: null,
+  externalId: null,
   states: null,
   kind: null,
+  outcomes: null,
   fromMs: null,
   toMs: null,
   search: null,
@@ -32,6 +35,9 @@ test('ids are lower case, instants are milliseconds, states have one order and n
       endpointId: ID,
       paymentId: ID,
       eventId: ID,
+      job: ID,
+      externalId: 'INV-1 ',
+      outcome: '5xx,no-address,none',
       state: 'CANCELLED,EXHAUSTED,CANCELLED',
       event: 'payment.paid',
       from: '2026-03-02T09:30:00.400Z',
@@ -44,6 +50,13 @@ test('ids are lower case, instants are milliseconds, states have one order and n
       endpointId: ID.toLowerCase(),
       paymentId: ID.toLowerCase(),
       eventId: ID.toLowerCase(),
+      jobId: ID.toLowerCase(),
+      externalId: 'INV-1 ',
+      outcomes: {
+        codes: ['dns-error', 'blocked-address'],
+        statuses: [{ from: 500, to: 599 }],
+        isUntried: true,
+      },
       states: ['EXHAUSTED', 'CANCELLED'],
       kind: 'payment.paid',
       fromMs: Date.parse('2026-03-02T09:30:00.400Z'),
@@ -93,8 +106,28 @@ test('all faults are reported at once, where they are, in a query or in a body',
     { q: '\ud800' },
     { q: 'x'.repeat(257) },
     { q: 1 },
+    { externalId: ' ' },
+    { externalId: 'a\u0000b' },
+    { externalId: 'x'.repeat(1_025) },
+    { outcome: '' },
+    { outcome: '6xx' },
+    { outcome: '5xx,late' },
+    { outcome: Array.from({ length: 21 }, () => '5xx') },
+    { job: 'x' },
     { paymentId: [ID] },
   ]) {
     assert.throws(() => parseDeliveryFilter(one), ServiceError, JSON.stringify(one))
+  }
+})
+
+test('a client cannot ask which of two outcomes it was that it is shown as one', () => {
+  const parse = (outcome: string) => parseDeliveryFilter({ outcome }, CLIENTS_QUERY).outcomes
+  assert.deepEqual(parse('no-address,503'), {
+    codes: ['dns-error', 'blocked-address'],
+    statuses: [{ from: 503, to: 503 }],
+    isUntried: false,
+  })
+  for (const outcome of ['dns-error', 'blocked-address', 'timeout,dns-error']) {
+    assert.throws(() => parse(outcome), ServiceError, outcome)
   }
 })

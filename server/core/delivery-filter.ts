@@ -4,7 +4,9 @@
 import { DELIVERY_STATES, type DeliveryState } from './delivery.ts'
 import { type ErrorCode, type FieldError, ServiceError } from './errors.ts'
 import { isInstant } from './instant.ts'
-import { EVENT_KINDS, type EventKind } from './payment.ts'
+import { type OutcomeFilter, parseOutcomes } from './outcome-filter.ts'
+import { EVENT_KINDS, type EventKind, TEXT_CHARACTERS_MAX } from './payment.ts'
+import { isStorableText } from './text.ts'
 import { isUuid } from './uuid.ts'
 
 export interface DeliveryFilter {
@@ -13,9 +15,15 @@ export interface DeliveryFilter {
   endpointId: string | null
   paymentId: string | null
   eventId: string | null
+  /** Deliveries that this job deals with, or has dealt with. */
+  jobId: string | null
+  /** Of the payments that have exactly this one. */
+  externalId: string | null
   /** Any of these; null means every state. Never empty. */
   states: readonly DeliveryState[] | null
   kind: EventKind | null
+  /** What the last attempt came to. */
+  outcomes: OutcomeFilter | null
   /** By creation: from this instant on, and before that one. */
   fromMs: number | null
   toMs: number | null
@@ -30,8 +38,11 @@ export interface WrittenDeliveryFilter {
   endpointId?: unknown
   paymentId?: unknown
   eventId?: unknown
+  job?: unknown
+  externalId?: unknown
   state?: unknown
   event?: unknown
+  outcome?: unknown
   from?: unknown
   to?: unknown
   q?: unknown
@@ -39,16 +50,21 @@ export interface WrittenDeliveryFilter {
 
 export const SEARCH_CHARACTERS_MAX = 256
 
-/**
- * Members that are left out, or null, do not filter. `at` says where the filter was written: a query
- * has its members at the top, a body under `/filter`, say.
- */
+/** Where the filter was written, and by whom: a query has its members at the top, a body under `/filter`. */
+export interface FilterPlace {
+  code: Extract<ErrorCode, 'invalid-query' | 'invalid-fields'>
+  pointer: string
+  /** The operator, where nothing is said. */
+  reader?: 'operator' | 'client'
+}
+
+const OPERATORS_QUERY: FilterPlace = { code: 'invalid-query', pointer: '' }
+export const CLIENTS_QUERY: FilterPlace = { ...OPERATORS_QUERY, reader: 'client' }
+
+/** Members that are left out, or null, do not filter. */
 export function parseDeliveryFilter(
   written: WrittenDeliveryFilter,
-  at: { code: Extract<ErrorCode, 'invalid-query' | 'invalid-fields'>; pointer: string } = {
-    code: 'invalid-query',
-    pointer: '',
-  },
+  at: FilterPlace = OPERATORS_QUERY,
 ): DeliveryFilter {
   const faults: FieldError[] = []
   const refuse = (name: string, code: string, detail: string) => {
@@ -75,8 +91,13 @@ export function parseDeliveryFilter(
     endpointId: uuid('endpointId'),
     paymentId: uuid('paymentId'),
     eventId: uuid('eventId'),
+    jobId: uuid('job'),
+    externalId: parseExternalId(written.externalId ?? null, refuse),
     states: parseStates(written.state ?? null, refuse),
     kind: parseKind(written.event ?? null, refuse),
+    outcomes: parseOutcomes(written.outcome ?? null, at.reader ?? 'operator', (detail) =>
+      refuse('outcome', 'not-in-list', detail),
+    ),
     fromMs: instant('from'),
     toMs: instant('to'),
     search: parseSearch(written.q ?? null, refuse),
@@ -112,6 +133,18 @@ function parseKind(value: unknown, refuse: Refuse): EventKind | null {
   if (value === null) return null
   const kind = EVENT_KINDS.find((known) => known === value)
   return kind ?? refuse('event', 'not-in-list', `Must be one of ${EVENT_KINDS.join(', ')}.`)
+}
+
+function parseExternalId(value: unknown, refuse: Refuse): string | null {
+  if (value === null) return null
+  if (typeof value !== 'string') return refuse('externalId', 'wrong-type', 'Must be a string.')
+  if (value.length > TEXT_CHARACTERS_MAX) {
+    return refuse('externalId', 'too-long', `Must have at most ${TEXT_CHARACTERS_MAX} characters.`)
+  }
+  if (value.trim() === '' || !isStorableText(value)) {
+    return refuse('externalId', 'invalid-text', 'Must be text that a payment can have.')
+  }
+  return value
 }
 
 function parseSearch(value: unknown, refuse: Refuse): string | null {

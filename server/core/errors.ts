@@ -24,6 +24,7 @@ export type ErrorCode =
   // what it collides with
   | 'too-many-endpoints'
   | 'too-many-secrets'
+  | 'client-disabled'
   | 'too-many-keys'
   | 'key-name-taken'
   | 'account-required'

@@ -10,12 +10,15 @@ import { pathToFileURL } from 'node:url'
 import { cloneDatabase } from '../../test/support/database.ts'
 import {
   assertProblem,
+  BASE_URL,
   OPERATOR_KEY,
   onboard,
   serveHttp,
   type TestServer,
 } from '../../test/support/injected-server.ts'
+import { changeClient } from '../operations/change-client.ts'
 import { createSignInLink } from '../operations/console-session.ts'
+import { createConsoleLink } from '../operations/create-console-link.ts'
 import { createOperatorKey } from '../operations/create-operator-key.ts'
 import { revokeClientSecret } from '../operations/revoke-client-secret.ts'
 import { revokeOperatorKey } from '../operations/revoke-operator-key.ts'
@@ -217,6 +220,62 @@ test('regression: a link is good once, and for 10 minutes', async () => {
   const late = await createSignInLink(server.deps)
   server.clock.advance(10 * 60 + 1)
   assertProblem(await post({ link: late }), 401, 'invalid-credentials')
+})
+
+test('a client’s link signs a person in once, within 15 minutes, and is in the audit', async () => {
+  const url = `/operator/v1/clients/${client.clientId}/console-links`
+  const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
+  const make = () => server.app.inject({ method: 'POST', url, headers })
+  const answer = await make()
+  assert.equal(answer.statusCode, 201, answer.body)
+  const made = answer.json()
+  assert.deepEqual(Object.keys(made), ['url', 'expiresAt'])
+  assert.equal(Date.parse(made.expiresAt), server.clock.nowMs() + 15 * 60_000)
+  const [page, link] = made.url.split('#')
+  assert.equal(page, `${BASE_URL}/console/sign-in`)
+  const cookie = await signIn({ link })
+  const session = await whoIs(cookie)
+  assert.deepEqual([session.kind, session.clientId], ['client', client.clientId])
+  assert.equal(session.accounts.length, 1)
+  const asClient = { cookie, ...CONSOLE }
+  const own = await server.app.inject({ url: '/v1/deliveries', headers: asClient })
+  assert.equal(own.statusCode, 200, own.body)
+  const notOwn = await server.app.inject({ url: '/operator/v1/clients', headers: asClient })
+  assertProblem(notOwn, 401, 'invalid-token')
+  const used = assertProblem(await post({ link }), 401, 'invalid-credentials')
+  assert.match(used.detail, /used already, or is too old/)
+  const late = (await make()).json().url.split('#')[1]
+  server.clock.advance(15 * 60 + 1)
+  const expired = assertProblem(await post({ link: late }), 401, 'invalid-credentials')
+  assert.equal(expired.detail, used.detail)
+  const { rows } = await pool.query(
+    `select actor, object from audit where action = 'console-link.create'`,
+  )
+  assert.deepEqual(rows[0], { actor: 'operator', object: `client:${client.clientId}` })
+  assert.equal(rows.length, 2)
+  const { rows: kept } = await pool.query('select from client_console_links')
+  assert.equal(kept.length, 0, 'nothing of a link stays')
+})
+
+test('a link is a client’s own: for no operator’s port, no disabled client, and gone with it', async () => {
+  const other = await onboard(server, 'Linked')
+  const { clock } = server
+  const open = await serveHttp(owner, pool, { surface: 'public', clock })
+  const inner = await serveHttp(owner, pool, { surface: 'operator', clock })
+  const make = async () => (await createConsoleLink(server.deps, other.clientId)).token
+  const link = await make()
+  assertProblem(await post({ link }, CONSOLE, inner), 401, 'invalid-credentials')
+  const cookie = await signIn({ link }, open)
+  const operators = await createSignInLink(server.deps)
+  assertProblem(await post({ link: operators }, CONSOLE, open), 401, 'invalid-credentials')
+  assert.equal((await whoIs(await signIn({ link: operators }))).kind, 'operator')
+  assert.equal((await whoIs(cookie)).clientId, other.clientId)
+  const early = await make()
+  await changeClient(server.deps, other.clientId, 'DISABLED')
+  server.clock.advance(2.1)
+  assert.equal((await whoIs(cookie)).kind, null)
+  assert.equal((await whoIs(await signIn({ link: early }))).kind, null)
+  await assert.rejects(make(), { code: 'client-disabled' })
 })
 
 test('guessing is slow, and who signs in must say with what', async () => {

@@ -42,6 +42,13 @@ interface Detail extends Item {
   }[]
   explanation: string
   explanationParts: { code: string; template: string; instants: { name: string; at: string }[] }[]
+  request: {
+    method: string
+    url: string
+    attempt: number | null
+    headers: { name: string; value: string }[]
+    bodyUrl: string
+  }
 }
 
 async function list(query = '', by = caller): Promise<{ items: Item[]; next: string | null }> {
@@ -69,7 +76,10 @@ const elsewhere = randomUUID()
 const foreign = randomUUID()
 
 before(async () => {
-  receiver.answer = ({ body }) => (JSON.parse(body.toString()).id === refused ? 204 : 200)
+  receiver.answer = ({ body }, response) => {
+    if (JSON.parse(body.toString()).id === refused) return 204
+    response.writeHead(200).end('taken, thank you')
+  }
   for (const by of [caller, otherAccount, stranger]) {
     assert.equal((await by.register(receiver.url(), 'key-of-the-webhook')).status, 200)
   }
@@ -102,8 +112,9 @@ describe('the list', () => {
     )
     const [, failed, , first] = items as [Item, Item, Item, Item]
     assert.deepEqual(Object.keys(first), [
-      ...['id', 'eventId', 'event', 'paymentId', 'sequence', 'endpointId', 'endpointUrl', 'state'],
-      ...['attempts', 'createdAt', 'nextAttemptAt', 'deadlineAt', 'lastOutcome'],
+      ...['amount', 'id', 'eventId', 'event', 'paymentId', 'sequence', 'endpointId', 'endpointUrl'],
+      ...['state', 'attempts', 'createdAt', 'nextAttemptAt', 'deadlineAt', 'lastOutcome'],
+      ...['externalId', 'paymentState'],
     ])
     assert.equal(first.event, 'payment.created')
     assert.equal(first.endpointUrl, receiver.url())
@@ -228,7 +239,7 @@ describe('one delivery', () => {
     assert.equal(attempt?.error, null)
     assert.match(
       failed.explanation,
-      /^Attempt \d of about 40 got 204\. Only 200 counts as delivered\. (Next attempt in \d+ s \(|The next attempt is due now)/,
+      /^Attempt \d of about 40 got 204\. Only 200 counts as delivered\. (Next attempt in (\d+ s|less than a second) \(|The next attempt is due now)/,
     )
     assert.match(
       (await detail(second.id)).explanation,
@@ -246,6 +257,26 @@ describe('one delivery', () => {
       explanation,
       /^Delivered: your endpoint answered 200 to the first attempt \(.* UTC\)\.$/,
     )
+  })
+
+  test('shows what the receiver answered and what it was sent, enough to send it again', async () => {
+    const [failed] = (await list(`?paymentId=${refused}&outcome=2xx`)).items as [Item]
+    const { attemptLog, request } = await detail(failed.id)
+    const last = attemptLog.at(-1)
+    const received = receiver.received.find(
+      ({ headers }) =>
+        headers['webhook-id'] === failed.eventId &&
+        headers['x-paybell-attempt'] === String(last?.attempt),
+    )
+    const sent = new Map(request.headers.map(({ name, value }) => [name.toLowerCase(), value]))
+    for (const name of ['x-paybell-hmac', 'webhook-signature', 'webhook-timestamp', 'user-agent']) {
+      assert.equal(sent.get(name), received?.headers[name], name)
+    }
+    assert.deepEqual([request.method, request.url], ['POST', receiver.url()])
+    const bytes = await (await caller.get(request.bodyUrl)).arrayBuffer()
+    assert.deepEqual(Buffer.from(bytes), received?.body)
+    const [taken] = (await list(`?paymentId=${delivered}`)).items as [Item]
+    assert.equal((await detail(taken.id)).attemptLog[0]?.excerpt, 'taken, thank you')
   })
 
   test('one that is unknown, of another account or of another client is a 404, one and the same', async () => {

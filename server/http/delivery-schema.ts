@@ -4,9 +4,13 @@ import Type from 'typebox'
 import { DELIVERY_STATES, toClientCode } from '../core/delivery.ts'
 import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
 import type { Explanation } from '../core/explanation.ts'
-import { EVENT_KINDS } from '../core/payment.ts'
-import type { AttemptItem, DeliveryItem } from '../operations/view-deliveries.ts'
+import { OUTCOME_DESCRIPTION, OUTCOME_PATTERN } from '../core/outcome-filter.ts'
+import { EVENT_KINDS, PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../core/payment.ts'
+import { moneyText } from '../core/payment-summary.ts'
+import type { AttemptItem, NamedDelivery } from '../operations/view-deliveries.ts'
+import type { SentRequest } from '../operations/view-sent-request.ts'
 import { CursorQuery } from './cursor.ts'
+import { MoneySchema } from './payment-schema.ts'
 import { TEXT_PATTERN } from './published.ts'
 import { Instant, Uuid } from './scalars.ts'
 
@@ -34,6 +38,16 @@ const itemProperties = {
   lastOutcome: OptionalText(
     'What the last attempt came to: `answered` and the status, or why there was no answer.',
   ),
+  externalId: OptionalText(
+    'Of its payment, as it is now; null when the payment was erased or is no longer kept. So are the next two.',
+  ),
+  paymentState: Type.Unsafe<(typeof PAYMENT_STATES)[number] | null>({
+    type: ['string', 'null'],
+    enum: [...PAYMENT_STATES, null],
+  }),
+  amount: Type.Unsafe<{ amount: number; currency: string } | null>({
+    anyOf: [MoneySchema, { type: 'null' }],
+  }),
 }
 
 const ITEM_EXAMPLE = {
@@ -50,6 +64,9 @@ const ITEM_EXAMPLE = {
   nextAttemptAt: '2026-11-14T14:03:20.000Z',
   deadlineAt: '2026-11-21T13:58:01.200Z',
   lastOutcome: 'answered 204',
+  externalId: 'INV-2026-0042',
+  paymentState: 'PAID',
+  amount: { amount: 1250.5, currency: 'EUR' },
 }
 
 const attemptProperties = {
@@ -95,16 +112,6 @@ const explanationProperties = {
   }),
 }
 
-export const DeliveryDetailSchema = Type.Object({
-  ...itemProperties,
-  attemptLog: Type.Array(AttemptSchema),
-  ...explanationProperties,
-})
-
-const owner = { clientId: Uuid, accountId: Uuid }
-
-export const OperatorDeliverySchema = Type.Object({ ...itemProperties, ...owner })
-
 /** The request of the last attempt. */
 export const SentRequestSchema = Type.Object({
   method: Type.String(),
@@ -112,12 +119,30 @@ export const SentRequestSchema = Type.Object({
   attempt: OptionalInteger,
   headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
     description:
-      'Of the last attempt, as they were sent. The value of a header of the endpoint’s own is masked. Empty before the first attempt.',
+      'Of the last attempt, as they were sent, signatures included. The value of a header of the endpoint’s own is shown as `•••`. Empty before the first attempt, and when the body or the keys are no longer stored.',
   }),
   body: OptionalText('Without the file of a document. Null when it is no longer stored.'),
   bodyBytes: OptionalInteger,
-  bodyUrl: Type.String({ description: 'Where the exact bytes are.' }),
+  bodyUrl: Type.String({
+    description: 'Where the exact bytes are: what a signed request carries.',
+  }),
 })
+
+export const DeliveryDetailSchema = Type.Object({
+  ...itemProperties,
+  attemptLog: Type.Array(AttemptSchema),
+  ...explanationProperties,
+  request: SentRequestSchema,
+})
+
+const owner = {
+  clientId: Uuid,
+  clientName: Type.String(),
+  accountId: Uuid,
+  accountName: OptionalText('Null when the account is no longer there.'),
+}
+
+export const OperatorDeliverySchema = Type.Object({ ...itemProperties, ...owner })
 
 export const SignatureInputsSchema = Type.Object({
   algorithm: Type.String(),
@@ -158,7 +183,20 @@ const ONE_STATE = `(${DELIVERY_STATES.join('|')})`
 /** One state, or several with commas. */
 export const STATES_PATTERN = `^${ONE_STATE}(,${ONE_STATE})*$`
 
+export const ExternalIdFilter = Type.String({
+  maxLength: TEXT_CHARACTERS_MAX,
+  published: { pattern: TEXT_PATTERN },
+  description: 'Of the payments with exactly this external id, the newest 200.',
+})
+export const OutcomeFilterSchema = Type.String({
+  maxLength: 420,
+  published: { pattern: OUTCOME_PATTERN },
+  description: OUTCOME_DESCRIPTION,
+})
+
 const filterProperties = {
+  externalId: Type.Optional(ExternalIdFilter),
+  outcome: Type.Optional(OutcomeFilterSchema),
   state: Type.Optional(
     Type.String({
       published: { pattern: STATES_PATTERN },
@@ -184,6 +222,9 @@ export const OperatorDeliveryListQuery = Type.Object({
   accountId: Type.Optional(Uuid),
   eventId: Type.Optional(Uuid),
   event: Type.Optional(Type.Enum([...EVENT_KINDS], { description: 'The kind of event.' })),
+  job: Type.Optional(
+    Type.String({ format: 'uuid', description: 'What a bulk job was about, as it is now.' }),
+  ),
   q: Type.Optional(
     Type.String({
       maxLength: SEARCH_CHARACTERS_MAX,
@@ -209,12 +250,12 @@ export function toExplanation({ text, parts }: Explanation) {
 }
 
 /** As its client sees it. */
-export function toDelivery(item: DeliveryItem) {
+export function toDelivery(item: NamedDelivery) {
   const { lastOutcome } = item
   return toItem(item, lastOutcome && toClientCode(lastOutcome))
 }
 
-function toItem(item: DeliveryItem, lastOutcome: string | null) {
+function toItem(item: NamedDelivery, lastOutcome: string | null) {
   return {
     id: item.id,
     eventId: item.eventId,
@@ -229,12 +270,24 @@ function toItem(item: DeliveryItem, lastOutcome: string | null) {
     nextAttemptAt: item.nextAttemptAt?.toISOString() ?? null,
     deadlineAt: item.deadlineAt?.toISOString() ?? null,
     lastOutcome: toOutcomeText(lastOutcome, item.lastStatus),
+    externalId: item.payment?.externalId ?? null,
+    paymentState: item.payment?.status.state ?? null,
   }
 }
 
-export function toOperatorDelivery(item: DeliveryItem) {
-  const { clientId, accountId, lastOutcome } = item
-  return { ...toItem(item, lastOutcome), clientId, accountId }
+/** JSON of a delivery, with the digits of the amount as they were written. */
+export function deliveryText(body: object, { payment }: Pick<NamedDelivery, 'payment'>): string {
+  const amount = payment === null ? 'null' : moneyText(payment.amount)
+  return `{"amount":${amount},${JSON.stringify(body).slice(1)}`
+}
+
+export function toOperatorDelivery(item: NamedDelivery) {
+  const { clientId, clientName, accountId, accountName, lastOutcome } = item
+  return { ...toItem(item, lastOutcome), clientId, clientName, accountId, accountName }
+}
+
+export function toSentRequest(request: SentRequest, delivery: NamedDelivery, bodyUrl: string) {
+  return { method: 'POST', url: delivery.endpointUrl, ...request, bodyUrl }
 }
 
 /** As health says it: `answered 503`, `timeout`. */

@@ -115,7 +115,7 @@ describe('payments', () => {
       ],
     )
     const [{ deliveries }] = items
-    assert.deepEqual(Object.keys(deliveries[0]), ['id', 'endpointId', 'state'])
+    assert.deepEqual(Object.keys(deliveries[0]), ['id', 'endpointId', 'endpointUrl', 'state'])
     assert.equal(deliveries[0].state, 'DELIVERED')
     const owed = await get(`/payments/${refused}/events`)
     assert.equal(owed.items[0].deliveries[0].state, 'PENDING')
@@ -274,7 +274,7 @@ describe('deliveries', () => {
     const masked = JSON.parse(text).request.headers.find(
       ({ name }: Body) => name === 'Authorization',
     )
-    assert.equal(masked.value, '********')
+    assert.equal(masked.value, '•••')
   })
 
   test('what is unknown is a 404', async () => {
@@ -377,6 +377,13 @@ describe('numbers', () => {
     const { due, scheduled, paused } = stats.pending
     assert.equal(due + scheduled + paused, 1)
     assert.equal(stats.series.points.length, 60)
+    // By delivery: how many attempts it took does not count.
+    const delivered = stats.days.reduce((sum: number, day: Body) => sum + day.delivered, 0)
+    assert.equal(delivered, 3)
+    assert.deepEqual(Object.keys(stats.days[0]), [
+      ...['day', 'delivered', 'exhausted', 'superseded', 'cancelled'],
+    ])
+    assert.equal(typeof stats.troubled[0].clientName, 'string')
     const busy = stats.series.points.filter((point: Body) => point.attempts > 0)
     assert.ok(busy.every((point: Body) => point.failed === point.attempts - point.delivered))
     assert.ok(busy.every((point: Body) => point.p50Ms > 0 && point.p99Ms >= point.p50Ms))

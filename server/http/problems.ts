@@ -139,6 +139,12 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     meaning: 'Two secrets may live at once, so that a client can rotate without a gap.',
     remedy: 'Delete the older secret, then issue a new one.',
   },
+  'client-disabled': {
+    status: 409,
+    title: 'The client is disabled',
+    meaning: 'Nobody can sign in as a client that is disabled.',
+    remedy: 'Enable the client, then try again.',
+  },
   'too-many-keys': {
     status: 409,
     title: 'There are too many operator’s keys',

@@ -1,6 +1,7 @@
 // The smallest pieces of schemas: an id, an instant, and what may be null instead.
 
 import Type from 'typebox'
+import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
 
 export const Uuid = Type.String({ format: 'uuid' })
 export const Instant = Type.String({ format: 'date-time' })
@@ -12,3 +13,5 @@ export const OptionalInstant = Type.Unsafe<string | null>({
 export const BASE64_PATTERN =
   '^(?:[A-Za-z\\d+/]{4})*(?:[A-Za-z\\d+/][AQgw]==|[A-Za-z\\d+/]{2}[AEIMQUYcgkosw048]=)?$'
 export const OptionalNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] })
+/** Of a text that is looked for. */
+export const SearchText = { format: 'text', maxLength: SEARCH_CHARACTERS_MAX }

@@ -29,14 +29,17 @@ import { operatorClientRoutes } from './routes/operator-clients.ts'
 import { operatorDeliveryRoutes } from './routes/operator-deliveries.ts'
 import { operatorDeliveryActionRoutes } from './routes/operator-delivery-actions.ts'
 import { operatorEndpointRoutes } from './routes/operator-endpoints.ts'
+import { operatorJobRoutes } from './routes/operator-jobs.ts'
 import { operatorKeyRoutes } from './routes/operator-keys.ts'
 import { operatorPaymentErasureRoutes } from './routes/operator-payment-erasure.ts'
 import { operatorPaymentViewRoutes } from './routes/operator-payment-views.ts'
 import { operatorPaymentRoutes } from './routes/operator-payments.ts'
 import { operatorSettingsRoutes } from './routes/operator-settings.ts'
 import { operatorStatsRoutes } from './routes/operator-stats.ts'
+import { ownPaymentRoutes } from './routes/own-payments.ts'
 import { problemPageRoutes } from './routes/problem-pages.ts'
 import { receiverToolRoutes } from './routes/receiver-tools.ts'
+import { operatorSearchRoutes, searchRoutes } from './routes/search.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -103,6 +106,8 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
       subscriptionRoutes(deps),
       eventRoutes(deps),
       deliveryRoutes(deps),
+      ownPaymentRoutes(deps),
+      searchRoutes(deps),
       receiverToolRoutes(deps, work),
       deliveryActionRoutes(deps),
       listenerRoutes(deps),
@@ -136,9 +141,11 @@ function operatorRoutes(deps: ServerDeps): readonly Routes[] {
     operatorPaymentViewRoutes(deps),
     operatorPaymentErasureRoutes(deps),
     operatorDeliveryRoutes(deps),
+    operatorSearchRoutes(deps),
     operatorEndpointRoutes(deps),
     operatorPaymentRoutes(deps),
     operatorDeliveryActionRoutes(deps),
+    operatorJobRoutes(deps),
     operatorStatsRoutes(deps),
   ]
 }

@@ -1,7 +1,7 @@
 // Disables or enables a client. A disabled one gets no tokens, and those it has stop working within
 // 5 seconds in every process (client-directory); its deliveries go on.
 
-import { type Client, type ClientStatus, setClientStatus } from '../store/clients.ts'
+import { type Client, type ClientStatus, findClient, setClientStatus } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
 import { type Audit, NO_AUDIT } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
@@ -16,9 +16,11 @@ export async function changeClient(
   audit: Audit = NO_AUDIT,
 ): Promise<Client> {
   return inTransaction(deps.pool, async (db) => {
+    const before = await findClient(db, clientId)
     const client = await setClientStatus(db, clientId, status)
-    if (client === null) throw notFound()
-    await audit(db, `client:${clientId}`)
+    if (before === null || client === null) throw notFound()
+    const change = { field: 'status', before: before.status, after: status }
+    await audit(db, `client:${clientId}`, [change])
     return client
   })
 }

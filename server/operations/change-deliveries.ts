@@ -5,10 +5,11 @@ import { DELIVERY_STATES, FINAL_STATES } from '../core/delivery.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { resolveDeliveryFilter } from '../store/delivery-search.ts'
 import type { Audit } from './parts/audit.ts'
+import type { EndpointBreakdown } from './parts/endpoint-breakdown.ts'
 import {
   type JobDeps,
   type JobRequest,
-  previewJob,
+  previewJobByEndpoint,
   type StartedJob,
   startJob,
 } from './parts/start-job.ts'
@@ -19,8 +20,8 @@ export async function previewChange(
   deps: JobDeps,
   act: BulkAct,
   filter: DeliveryFilter,
-): Promise<number> {
-  return previewJob(deps, await toRequest(deps, act, filter))
+): Promise<EndpointBreakdown> {
+  return previewJobByEndpoint(deps, await toRequest(deps, act, filter))
 }
 
 export async function changeDeliveries(

@@ -20,7 +20,8 @@ export async function changeEndpoint(
   const { endpoint, shard } = await inTransaction(deps.pool, async (db) => {
     const locked = await lockEndpoint(db, scope, endpointId)
     if (locked === null) throw notFound()
-    await audit(db, `endpoint:${locked.endpoint.id}`)
+    const change = { field: 'status', before: locked.endpoint.status, after: status }
+    await audit(db, `endpoint:${locked.endpoint.id}`, [change])
     if (locked.endpoint.status === status) return locked
     const { id } = locked.endpoint
     // Pausing what was disabled keeps the moment since which nothing has been sent.

@@ -7,16 +7,19 @@ import { ServiceError } from '../core/errors.ts'
 import { FIRST_OPERATOR, type Operator } from '../core/operator.ts'
 import { Remembered } from '../core/remembered.ts'
 import {
+  deleteOldClientLinks,
   deleteOldLinks,
   deleteSession,
   findSession,
+  insertClientLink,
   insertLink,
   insertSession,
   type LiveSession,
   type SessionHolder,
+  takeClientLink,
   takeLink,
 } from '../store/console-sessions.ts'
-import { inTransaction } from '../store/db.ts'
+import { type Db, inTransaction } from '../store/db.ts'
 import type { KeyDigest } from '../store/operator-keys.ts'
 import { toAudit } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
@@ -33,12 +36,19 @@ const SESSIONS_MAX = 5_000
 export type SignIn =
   | { operatorKey: string }
   | { clientId: string; clientSecret: string }
-  | { link: string }
+  /** A link of the operator's own, a client's, or either, depending on where it was followed. */
+  | { link: string; kinds: readonly ConsoleSession['kind'][] }
 
 export type ConsoleSession = { id: string; expiresAt: Date } & (
   | { kind: 'operator'; operator: Operator }
   | { kind: 'client'; caller: Caller; clientName: string }
 )
+
+interface Found {
+  holder: SessionHolder
+  /** Whose call it is, in the audit; clients have no rows there. */
+  operator: Operator | null
+}
 
 type SessionDeps = Pick<Deps, 'pool' | 'clock' | 'config' | 'sealer' | 'newId'>
 
@@ -121,30 +131,29 @@ export class ConsoleSessions {
     return isSame ? { id, expiresAt, kind: 'operator', operator: FIRST_OPERATOR } : null
   }
 
-  async #holderOf(
-    signIn: SignIn,
-    address: string,
-  ): Promise<{ holder: SessionHolder; operator: Operator | null }> {
+  async #holderOf(signIn: SignIn, address: string): Promise<Found> {
     if ('clientId' in signIn) {
       const login = { ...signIn, address }
       const { clientKey, secretId } = await this.#logins.check(login)
       return { holder: { kind: 'client', clientKey, secretId }, operator: null }
     }
-    const found = await this.#attempts.judge({ name: 'operator', address }, () =>
-      'link' in signIn ? this.#followLink(signIn.link) : this.#findKey(signIn),
+    // Links apart: a person who follows an old one must not keep operators of the same address out.
+    const name = 'link' in signIn ? 'link' : 'operator'
+    const found = await this.#attempts.judge({ name, address }, () =>
+      'link' in signIn ? this.#followLink(signIn) : this.#findKey(signIn),
     )
     if (found === null) {
       throw new ServiceError(
         'invalid-credentials',
         'link' in signIn
-          ? 'The link was used already, or is older than 10 minutes. Start the sandbox again for a new one, or sign in with the operator’s key.'
+          ? 'The link was used already, or is too old: it works once, for 15 minutes, that of a sandbox for 10. Ask the operator for a new one, start the sandbox again, or sign in with your own credentials.'
           : 'No operator has this key, or it was revoked.',
       )
     }
     return found
   }
 
-  async #findKey({ operatorKey }: { operatorKey: string }) {
+  async #findKey({ operatorKey }: { operatorKey: string }): Promise<Found | null> {
     const found = await this.#keys.identify(operatorKey)
     if (found === null) return null
     const holder: SessionHolder =
@@ -154,9 +163,15 @@ export class ConsoleSessions {
     return { holder, operator: found.operator }
   }
 
-  async #followLink(link: string) {
+  async #followLink({ link, kinds }: Extract<SignIn, { link: string }>): Promise<Found | null> {
     const { pool, clock } = this.#deps
-    const isGood = await takeLink(pool, digestOf(link), new Date(clock.nowMs()))
+    const now = new Date(clock.nowMs())
+    const digest = digestOf(link)
+    const clientKey = kinds.includes('client') ? await takeClientLink(pool, digest, now) : null
+    if (clientKey !== null) {
+      return { holder: { kind: 'client', clientKey, secretId: null }, operator: null }
+    }
+    const isGood = kinds.includes('operator') && (await takeLink(pool, digest, now))
     if (!isGood) return null
     const holder: SessionHolder = { kind: 'first-key', key: digestFirstKey(this.#deps) }
     return { holder, operator: FIRST_OPERATOR }
@@ -170,6 +185,22 @@ export async function createSignInLink(deps: Pick<Deps, 'pool' | 'clock'>): Prom
   await deleteOldLinks(deps.pool, now)
   await insertLink(deps.pool, digestOf(token), new Date(now.getTime() + LINK_MS))
   return token
+}
+
+const CLIENT_LINK_MS = 15 * 60_000
+
+/** A token that signs a person in once as a client, within 15 minutes. */
+export async function makeClientLink(
+  deps: Pick<Deps, 'clock'>,
+  db: Db,
+  clientKey: number,
+): Promise<{ token: string; expiresAt: Date }> {
+  const token = randomBytes(32).toString('base64url')
+  const now = new Date(deps.clock.nowMs())
+  const expiresAt = new Date(now.getTime() + CLIENT_LINK_MS)
+  await deleteOldClientLinks(db, now)
+  await insertClientLink(db, { digest: digestOf(token), clientKey, expiresAt })
+  return { token, expiresAt }
 }
 
 /** A plain hash suffices, because 256 random bits cannot be guessed. */

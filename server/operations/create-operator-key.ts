@@ -39,7 +39,10 @@ export async function createOperatorKey(
       )
     }
     await insertKey(db, { id, name, role, digest, masterKeyId }, new Date(deps.clock.nowMs()))
-    await audit(db, `key:${id}`)
+    await audit(db, `key:${id}`, [
+      { field: 'name', before: null, after: name },
+      { field: 'role', before: null, after: role },
+    ])
   })
   return { id, name, role, key }
 }

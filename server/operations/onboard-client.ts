@@ -17,7 +17,9 @@ export async function onboardClient(
   const client = await inTransaction(deps.pool, async (db) => {
     const inserted = await insertClient(db, { id: deps.newId(), name }, now)
     await insertSecret(db, inserted.clientKey, secret.stored, now)
-    await audit(db, `client:${inserted.id}`)
+    await audit(db, `client:${inserted.id}`, [
+      { field: 'name', before: null, after: inserted.name },
+    ])
     return inserted
   })
   return { client, secret: secret.text }

@@ -18,7 +18,7 @@ export async function openAccount(
   const account = { id: deps.newId(), name }
   await inTransaction(deps.pool, async (db) => {
     await insertAccount(db, client.clientKey, account, new Date(deps.clock.nowMs()))
-    await audit(db, `account:${account.id}`)
+    await audit(db, `account:${account.id}`, [{ field: 'name', before: null, after: account.name }])
   })
   return account
 }

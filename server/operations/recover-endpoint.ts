@@ -2,6 +2,7 @@
 // the given states, oldest first.
 
 import type { FinalState } from '../core/delivery.ts'
+import { EVERY_DELIVERY } from '../store/delivery-query.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { NO_AUDIT } from './parts/audit.ts'
 import { notFound } from './parts/failures.ts'
@@ -49,14 +50,11 @@ async function toRequest(
   return {
     kind: 'recover',
     query: {
+      ...EVERY_DELIVERY,
       clientKey: scope.clientKey,
       accountId: scope.accountId,
       endpointId: endpoint.id,
-      payments: null,
-      event: null,
-      deliveryId: null,
       states: recovery.states,
-      kind: null,
       fromMs: recovery.sinceMs,
       toMs: recovery.untilMs,
     },

@@ -2,7 +2,13 @@
 
 import type { Page, PageRequest } from '../core/page.ts'
 import { listSecrets } from '../store/client-secrets.ts'
-import { type Client, findClient, listClients } from '../store/clients.ts'
+import {
+  CLIENT_ORDERS,
+  type Client,
+  type ClientFilter,
+  findClient,
+  listClients,
+} from '../store/clients.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 
@@ -11,8 +17,14 @@ export interface ClientView {
   secrets: readonly { id: string; createdAt: Date }[]
 }
 
-export function viewClients(deps: Deps, page: PageRequest): Promise<Page<Client>> {
-  return listClients(deps.pool, page)
+export { CLIENT_ORDERS }
+
+export function viewClients(
+  deps: Deps,
+  filter: ClientFilter,
+  page: PageRequest,
+): Promise<Page<Client>> {
+  return listClients(deps.pool, filter, page)
 }
 
 export async function viewClient(deps: Deps, clientId: string): Promise<ClientView> {

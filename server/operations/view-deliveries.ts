@@ -16,12 +16,17 @@ import {
   readDeliveryDetail,
 } from '../store/delivery-details.ts'
 import { type DeliveryItem, mustLeaf, readDeliverySlice } from '../store/delivery-lists.ts'
+import { type DeliveryNames, readDeliveryNames } from '../store/delivery-names.ts'
+import { EVERY_DELIVERY } from '../store/delivery-query.ts'
 import { resolveDeliveryFilter } from '../store/delivery-search.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import type { CursorRequest } from './view-payments.ts'
 
-export type { AttemptItem, DeliveryItem }
+export type { AttemptItem }
+
+/** With the names that people know it by. */
+export type NamedDelivery = DeliveryItem & DeliveryNames
 
 /** Whose deliveries: a client's own, optionally of one account; the operator sees those of all clients. */
 export type DeliveryReader =
@@ -36,13 +41,13 @@ export async function viewDeliveries(
   reader: DeliveryReader,
   filter: DeliveryFilter,
   { limit, after }: CursorRequest,
-): Promise<CursorPage<DeliveryItem>> {
+): Promise<CursorPage<NamedDelivery>> {
   const [afterId] = after === null ? [] : parseCursor(after, CANONICAL_UUID)
   const own = reader.kind === 'client' ? reader : null
   const narrowed = own === null ? filter : { ...filter, clientId: null, accountId: own.accountId }
   const query = await resolveDeliveryFilter(deps.pool, narrowed, own?.clientKey ?? null)
   if (query === null) return { items: [], next: null }
-  return fillPage<DeliveryItem, string>(
+  const page = await fillPage<DeliveryItem, string>(
     afterId ?? null,
     {
       ...SCAN_DEFAULTS,
@@ -53,10 +58,19 @@ export async function viewDeliveries(
     (beforeId, few, chunk) => readDeliverySlice(deps.pool, query, { beforeId, limit: few, chunk }),
     { ofItem: (item) => toCursor(item.id), ofPosition: (id) => toCursor(id) },
   )
+  return { ...page, items: await withNames(deps, page.items) }
+}
+
+async function withNames<T extends DeliveryItem>(
+  deps: Deps,
+  deliveries: readonly T[],
+): Promise<readonly (T & DeliveryNames)[]> {
+  const names = await readDeliveryNames(deps.pool, deliveries)
+  return deliveries.map((delivery, at) => ({ ...delivery, ...(names[at] as DeliveryNames) }))
 }
 
 export interface ExplainedDetail {
-  delivery: DeliveryDetail
+  delivery: DeliveryDetail & DeliveryNames
   attempts: readonly AttemptItem[]
   explanation: Explanation
 }
@@ -96,7 +110,9 @@ export async function viewDelivery(
     },
     context,
   )
-  return { delivery, attempts, explanation }
+  const [named] = await withNames(deps, [delivery])
+  if (named === undefined) throw notFound()
+  return { delivery: named, attempts, explanation }
 }
 
 /** The policies that deliveries follow; the sandbox may speed up their clock. */
@@ -123,16 +139,11 @@ async function findSuperseding(deps: Deps, delivery: DeliveryDetail): Promise<nu
   const { items } = await readDeliverySlice(
     deps.pool,
     {
+      ...EVERY_DELIVERY,
       clientKey,
-      accountId: null,
       endpointId,
       payments: [{ clientKey, paymentId }],
-      event: null,
-      deliveryId: null,
       states: ['DELIVERED'],
-      kind: null,
-      fromMs: null,
-      toMs: null,
     },
     { beforeId: null, limit: 1_000, chunk: 1_000 },
   )

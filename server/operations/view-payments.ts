@@ -6,6 +6,7 @@ import { ServiceError } from '../core/errors.ts'
 import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import { CANONICAL_UUID, isUuid } from '../core/uuid.ts'
 import { type DeliveryOfEvent, readDeliveriesOfEvents } from '../store/delivery-details.ts'
+import { readDeliveryNames } from '../store/delivery-names.ts'
 import { type EventView, readEventsOfPayment } from '../store/events.ts'
 import {
   type PaymentItem,
@@ -17,7 +18,13 @@ import { type PaymentView, readPayment } from '../store/payments.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 
-export type { EventView, PaymentItem, PaymentView }
+export type { EventView, PaymentItem }
+
+/** As the operator sees it, with whose it is. */
+export interface NamedPayment extends Omit<PaymentItem, 'changedAt'> {
+  clientName: string
+  accountName: string | null
+}
 
 /** `search` is a payment's id or its externalId. */
 export interface PaymentFilter extends Omit<PaymentQuery, 'paymentId'> {
@@ -34,8 +41,11 @@ const SEQUENCE = /^\d{1,9}$/
 /** Payments carry their text, so fewer are read at once than deliveries. */
 const PAYMENTS_AT_ONCE = 4_000
 
-export async function viewPayment(deps: Deps, paymentId: string): Promise<PaymentView> {
-  return whole(await findPayment(deps, paymentId))
+export async function viewPayment(deps: Deps, paymentId: string): Promise<NamedPayment> {
+  const payment = whole(await findPayment(deps, paymentId))
+  const [names] = await readDeliveryNames(deps.pool, [{ ...payment, paymentId }])
+  if (names === undefined) throw notFound()
+  return { ...payment, clientName: names.clientName, accountName: names.accountName }
 }
 
 async function findPayment(deps: Deps, paymentId: string): Promise<PaymentView> {

@@ -30,7 +30,7 @@ export interface SignatureInputs {
   keys: number
 }
 
-const MASKED = '********'
+const MASKED = '•••'
 
 export async function viewSentRequest(
   deps: Deps,

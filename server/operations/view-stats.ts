@@ -1,19 +1,21 @@
 // The service at a glance, for the operator. The figures that read many rows are read at most once a
 // second, and less often the longer they take, however many requests ask.
 
-import { percentileMs } from '../core/health.ts'
+import { DAY_MS } from '../core/backoff.ts'
 import { Remembered } from '../core/remembered.ts'
 import { readTroubled, type TroubledEndpoint } from '../store/endpoint-lists.ts'
 import {
-  type AttemptStep,
+  type EndedDay,
   type OwedPicture,
   type ProcessView,
   readAttemptSteps,
+  readEndedDays,
   readFinalCounts,
   readOwedPicture,
   readProcesses,
 } from '../store/stats.ts'
 import type { Deps } from './parts/deps.ts'
+import { type Series, seriesStartMs, toSeries } from './parts/series.ts'
 
 export const STATS_PERIODS = {
   hour: { stepSeconds: 60, steps: 60 },
@@ -22,16 +24,6 @@ export const STATS_PERIODS = {
 } as const
 export type StatsPeriod = keyof typeof STATS_PERIODS
 
-export interface SeriesPoint {
-  atMs: number
-  attempts: number
-  delivered: number
-  failed: number
-  p50Ms: number | null
-  p95Ms: number | null
-  p99Ms: number | null
-}
-
 export interface Stats {
   atMs: number
   processes: readonly ProcessView[]
@@ -39,11 +31,14 @@ export interface Stats {
   ended: Awaited<ReturnType<typeof readFinalCounts>>
   owed: OwedPicture
   bounds: readonly Date[]
-  series: { stepSeconds: number; points: readonly SeriesPoint[] }
+  series: Series
+  /** Ended deliveries of the last days, oldest first; days on which none ended are left out. */
+  days: readonly EndedDay[]
   troubled: readonly TroubledEndpoint[]
 }
 
 const TROUBLED_MAX = 20
+const DAYS_SHOWN = 7
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 /** What is due now, within a minute, within five … */
@@ -85,24 +80,23 @@ export class StatsViewer {
   async view(period: StatsPeriod): Promise<Stats> {
     const { pool, clock } = this.#deps
     const nowMs = clock.nowMs()
-    const { stepSeconds, steps } = STATS_PERIODS[period]
-    const stepMs = stepSeconds * 1_000
-    // Whole steps; the current one comes last.
-    const firstMs = (Math.floor(nowMs / stepMs) - steps + 1) * stepMs
-    const [processes, ended, picture, counted, troubled] = await Promise.all([
+    const steps = STATS_PERIODS[period]
+    const startMs = seriesStartMs(nowMs, steps)
+    const [processes, ended, days, picture, counted, troubled] = await Promise.all([
       readProcesses(pool),
       readFinalCounts(pool),
+      readEndedDays(pool, new Date(nowMs - (DAYS_SHOWN - 1) * DAY_MS)),
       this.#picture.get(undefined, () => this.#look()),
-      readAttemptSteps(pool, stepSeconds, new Date(firstMs)),
+      readAttemptSteps(pool, steps.stepSeconds, new Date(startMs)),
       readTroubled(pool, TROUBLED_MAX),
     ])
-    const points = toPoints(counted, firstMs, stepMs, steps)
     return {
       atMs: nowMs,
       processes,
       ended,
       ...picture,
-      series: { stepSeconds, points },
+      series: toSeries(counted, startMs, steps),
+      days,
       troubled,
     }
   }
@@ -112,28 +106,4 @@ export class StatsViewer {
     const bounds = BOUNDS_MS.map((ms) => new Date(nowMs + ms))
     return { owed: await readOwedPicture(this.#deps.pool, bounds), bounds }
   }
-}
-
-/** A point for each step, empty steps included. */
-function toPoints(
-  counted: readonly AttemptStep[],
-  firstMs: number,
-  stepMs: number,
-  steps: number,
-): SeriesPoint[] {
-  const byTime = new Map(counted.map((step) => [step.atMs, step]))
-  return Array.from({ length: steps }, (_, index) => {
-    const atMs = firstMs + index * stepMs
-    const step = byTime.get(atMs)
-    const { attempts = 0, delivered = 0, durations = [] } = step ?? {}
-    return {
-      atMs,
-      attempts,
-      delivered,
-      failed: attempts - delivered,
-      p50Ms: percentileMs(durations, 0.5),
-      p95Ms: percentileMs(durations, 0.95),
-      p99Ms: percentileMs(durations, 0.99),
-    }
-  })
 }

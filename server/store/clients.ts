@@ -3,7 +3,9 @@
 
 import type { Page, PageRequest } from '../core/page.ts'
 import { pageOffset } from '../core/page.ts'
+import { isUuid } from '../core/uuid.ts'
 import type { Db } from './db.ts'
+import { isNamed } from './search-words.ts'
 
 export type ClientStatus = 'ACTIVE' | 'DISABLED'
 
@@ -71,17 +73,47 @@ export async function lockClient(db: Db, clientKey: number): Promise<void> {
   })
 }
 
-export async function listClients(db: Db, page: PageRequest): Promise<Page<Client>> {
+export const CLIENT_ORDERS = ['createdAt', '-createdAt', 'name', '-name'] as const
+export type ClientOrder = (typeof CLIENT_ORDERS)[number]
+
+/** Each is an index, read forwards or backwards. */
+const ORDERS: Readonly<Record<ClientOrder, readonly [string, string]>> = {
+  createdAt: ['created_at', 'asc'],
+  '-createdAt': ['created_at', 'desc'],
+  name: ['lower(name)', 'asc'],
+  '-name': ['lower(name)', 'desc'],
+}
+
+export interface ClientFilter {
+  /** Words of the name, each perhaps only begun; or the id. */
+  search: string | null
+  order: ClientOrder
+}
+
+export async function listClients(
+  db: Db,
+  { search, order }: ClientFilter,
+  page: PageRequest,
+): Promise<Page<Client>> {
+  const [by, way] = ORDERS[order]
+  const inOrder = `${by} ${way}, id ${way}`
+  const values: unknown[] = [page.size, pageOffset(page)]
+  const conditions = ['not is_internal']
+  if (search !== null) {
+    values.push(search)
+    conditions.push(isUuid(search) ? 'id = $3::uuid' : isNamed('name', '$3'))
+  }
+  const where = conditions.join(' and ')
   // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
   const { rows } = await db.query<{ total: number } & Partial<ClientRow>>({
     text: `select all_of_them.total, shown.*
-           from (select count(*) as total from clients where not is_internal) as all_of_them
+           from (select count(*) as total from clients where ${where}) as all_of_them
            left join lateral (
-             select ${COLUMNS} from clients where not is_internal
-             order by created_at, id limit $1 offset $2
+             select ${COLUMNS} from clients where ${where}
+             order by ${inOrder} limit $1 offset $2
            ) as shown on true
-           order by shown.created_at, shown.id`,
-    values: [page.size, pageOffset(page)],
+           order by ${inOrder}`,
+    values,
   })
   const items = rows.filter((row): row is { total: number } & ClientRow => row.id != null)
   return { ...page, items: items.map(toClient), total: rows[0]?.total ?? 0 }

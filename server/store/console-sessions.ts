@@ -1,4 +1,4 @@
-// The console_sessions and console_links tables: digests only. What a session may do is read together
+// The console_sessions table and those of one-time links: digests only. What a session may do is read together
 // with the credential that it stands for, so a revoked key or a disabled client ends it.
 
 import type { Role } from '../core/operator.ts'
@@ -9,7 +9,8 @@ import type { KeyDigest } from './operator-keys.ts'
 export type SessionHolder =
   | { kind: 'first-key'; key: KeyDigest }
   | { kind: 'operator-key'; keyId: string }
-  | { kind: 'client'; clientKey: number; secretId: string }
+  /** Without a secret, a link has opened it. */
+  | { kind: 'client'; clientKey: number; secretId: string | null }
 
 /** A session whose credential is still good; of the first key, only its owner can tell. */
 export type LiveSession = { id: string; expiresAt: Date } & (
@@ -85,7 +86,8 @@ export async function findSession(db: Db, digest: Buffer, now: Date): Promise<Li
            left join operator_keys k on k.id = s.operator_key_id and k.revoked_at is null
            left join client_secrets cs
              on cs.client_key = s.client_key and cs.id = s.client_secret_id
-           left join clients c on c.client_key = cs.client_key and c.status = 'ACTIVE'
+           left join clients c on c.client_key = s.client_key and c.status = 'ACTIVE'
+             and (s.client_secret_id is null or cs.id is not null)
            where s.digest = $1 and s.expires_at > $2`,
     values: [digest, now],
   })
@@ -132,6 +134,30 @@ export async function takeLink(db: Db, digest: Buffer, now: Date): Promise<boole
     values: [digest],
   })
   return rows[0] !== undefined && rows[0].expires_at > now
+}
+
+export async function insertClientLink(
+  db: Db,
+  link: { digest: Buffer; clientKey: number; expiresAt: Date },
+): Promise<void> {
+  await db.query({
+    text: `insert into client_console_links (digest, client_key, expires_at) values ($1, $2, $3)`,
+    values: [link.digest, link.clientKey, link.expiresAt],
+  })
+}
+
+/** Whose link it is, for the first caller, in time. Others find nothing. */
+export async function takeClientLink(db: Db, digest: Buffer, now: Date): Promise<number | null> {
+  const { rows } = await db.query<{ client_key: number; expires_at: Date }>({
+    text: `delete from client_console_links where digest = $1 returning client_key, expires_at`,
+    values: [digest],
+  })
+  const [link] = rows
+  return link !== undefined && link.expires_at > now ? link.client_key : null
+}
+
+export async function deleteOldClientLinks(db: Db, now: Date): Promise<void> {
+  await db.query('delete from client_console_links where expires_at <= $1', [now])
 }
 
 /** Links that were not followed in time. */

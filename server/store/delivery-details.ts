@@ -206,6 +206,7 @@ export interface DeliveryOfEvent {
   eventId: string
   id: string
   endpointId: string
+  endpointUrl: string
   state: DeliveryState
 }
 
@@ -225,13 +226,15 @@ export function readDeliveriesOfEvents(
         event_id: string
         id: string
         endpoint_id: string
+        url: string
         state: DeliveryState
       }>({
-        text: `select d.event_id, d.id, d.endpoint_id, d.state from (${text}) as d`,
+        text: `select d.event_id, d.id, d.endpoint_id, e.url, d.state from (${text}) as d
+               join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id`,
         values: parameters.values,
       })
-      for (const { event_id: eventId, endpoint_id: endpointId, ...row } of rows) {
-        found.push({ eventId, endpointId, ...row })
+      for (const { event_id: eventId, endpoint_id: endpointId, url, ...row } of rows) {
+        found.push({ eventId, endpointId, endpointUrl: url, ...row })
       }
     }
     if (spans.length > 0) await read((parameters) => pendingOfSpans(spans, parameters))

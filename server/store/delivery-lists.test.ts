@@ -10,9 +10,10 @@ import { sized } from '../../test/support/size.ts'
 import { storeClient, storeEndpoint } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { DELIVERY_STATES, type DeliveryState } from '../core/delivery.ts'
+import type { OutcomeFilter } from '../core/outcome-filter.ts'
 import { uuidFloor } from '../core/uuid.ts'
 import { readDeliverySlice } from './delivery-lists.ts'
-import type { DeliveryQuery } from './delivery-query.ts'
+import { type DeliveryQuery, EVERY_DELIVERY } from './delivery-query.ts'
 import { ensurePartitions } from './partitions.ts'
 
 const { pool } = await cloneDatabase()
@@ -22,6 +23,13 @@ const STEP_MS = 2 * DAY_MS
 for (let day = 0; day <= 60; day += 8) {
   await ensurePartitions(pool, new Date(STARTED_MS + day * DAY_MS))
 }
+const LAST: readonly Row['last'][] = [
+  [null, null],
+  ['timeout', null],
+  ['answered', 404],
+  ['answered', 503],
+]
+const JOB = randomUUID()
 const KINDS = ['payment.created', 'payment.due', 'payment.paid']
 
 interface Row {
@@ -36,19 +44,8 @@ interface Row {
   kind: string
   state: DeliveryState
   createdAtMs: number
-}
-
-const EVERYTHING: DeliveryQuery = {
-  clientKey: null,
-  accountId: null,
-  endpointId: null,
-  payments: null,
-  event: null,
-  deliveryId: null,
-  states: null,
-  kind: null,
-  fromMs: null,
-  toMs: null,
+  /** What the last attempt came to, and the status of an answer. */
+  last: readonly [string | null, number | null]
 }
 
 const rows = await storeHistory()
@@ -79,13 +76,28 @@ async function storeHistory(): Promise<readonly Row[]> {
             state: DELIVERY_STATES[(stored.length * 7) % 5] as DeliveryState,
             // The clock is read before the id is made.
             createdAtMs: ms - (stored.length % 3),
+            last: LAST[(stored.length * 3) % LAST.length] as Row['last'],
           })
         }
       }
     }
   }
   for (const row of stored) await store(row)
+  await pool.query(
+    `insert into job_deliveries (job_id, delivery_id, client_key, endpoint_id)
+     select $1, *, $1 from unnest($2::uuid[], $3::int[])`,
+    [JOB, ...ofJob(stored)],
+  )
   return stored.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+function isOfJob(row: Row): boolean {
+  return row.sequence !== 2
+}
+
+function ofJob(stored: readonly Row[]) {
+  const some = stored.filter(isOfJob)
+  return [some.map(({ id }) => id), some.map(({ clientKey }) => clientKey)]
 }
 
 /** A UUIDv7 of this millisecond. */
@@ -113,17 +125,27 @@ async function store(row: Row): Promise<void> {
   await (row.state === 'PENDING'
     ? pool.query(
         `insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
-           sequence, kind, created_at, shard) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [...shared, row.shard],
+           sequence, kind, created_at, shard, last_outcome, last_status)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+        [...shared, row.shard, ...row.last],
       )
     : pool.query(
         `insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
            sequence, kind, created_at, state, attempts, finished_at, last_outcome, last_status,
            attempted_at, duration_ms)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, 'answered', 200,
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12, $13,
            case $10 when 'DELIVERED' then $9::timestamptz end, case $10 when 'DELIVERED' then 5 end)`,
-        [...shared, row.state, new Date(row.createdAtMs + 10 * DAY_MS * (row.sequence - 1))],
+        [
+          ...shared,
+          row.state,
+          new Date(row.createdAtMs + 10 * DAY_MS * (row.sequence - 1)),
+          ...lastOf(row),
+        ],
       ))
+}
+
+function lastOf({ state, last }: Row): Row['last'] {
+  return state === 'DELIVERED' ? ['answered', 200] : last
 }
 
 async function readAll(
@@ -147,6 +169,11 @@ async function readAll(
   return assert.fail('the list has no end')
 }
 
+const OUTCOMES: readonly OutcomeFilter[] = [
+  { codes: ['timeout'], statuses: [], isUntried: false },
+  { codes: [], statuses: [{ from: 500, to: 599 }], isUntried: true },
+  { codes: ['timeout'], statuses: [{ from: 200, to: 404 }], isUntried: false },
+]
 const pick = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: null })
 const anyRow = fc.constantFrom(...rows)
 
@@ -161,13 +188,16 @@ const anyQuery = fc
       'event',
       'delivery',
       'kind',
+      'outcome',
+      'job',
       'from',
       'to',
     ]),
     states: fc.option(fc.subarray([...DELIVERY_STATES], { minLength: 1 }), { nil: null }),
     kind: pick(KINDS),
+    outcomes: fc.constantFrom(...OUTCOMES),
   })
-  .map(({ row, by, states, kind }): DeliveryQuery => {
+  .map(({ row, by, states, kind, outcomes }): DeliveryQuery => {
     const has = (name: string) => by.includes(name as (typeof by)[number])
     return {
       clientKey: has('client') || has('endpoint') || has('account') ? row.clientKey : null,
@@ -178,10 +208,19 @@ const anyQuery = fc
       deliveryId: has('delivery') && !has('event') && !has('payment') ? row.id : null,
       states,
       kind: has('kind') ? kind : null,
+      outcomes: has('outcome') ? outcomes : null,
+      jobId: has('job') ? JOB : null,
       fromMs: has('from') ? row.createdAtMs : null,
       toMs: has('to') ? row.createdAtMs + 4 * STEP_MS : null,
     }
   })
+
+function hasOutcome(row: Row, { codes, statuses, isUntried }: OutcomeFilter): boolean {
+  const [code, status] = lastOf(row)
+  if (code === null) return isUntried
+  if (code !== 'answered') return codes.includes(code)
+  return statuses.some(({ from, to }) => status !== null && from <= status && status <= to)
+}
 
 function matches(row: Row, query: DeliveryQuery): boolean {
   return (
@@ -194,6 +233,8 @@ function matches(row: Row, query: DeliveryQuery): boolean {
     (query.deliveryId === null || query.deliveryId === row.id) &&
     (query.states === null || query.states.includes(row.state)) &&
     (query.kind === null || query.kind === row.kind) &&
+    (query.outcomes === null || hasOutcome(row, query.outcomes)) &&
+    (query.jobId === null || isOfJob(row)) &&
     (query.fromMs === null || row.createdAtMs >= query.fromMs) &&
     (query.toMs === null || row.createdAtMs < query.toMs)
   )
@@ -247,7 +288,7 @@ test('cursors hold while deliveries end and are replayed between the pages', asy
     [3, 20],
     [50, 5],
   ] as const) {
-    const seen = await readAll(EVERYTHING, limit, chunk, move)
+    const seen = await readAll(EVERY_DELIVERY, limit, chunk, move)
     assert.deepEqual(
       seen.map((item) => item.id),
       rows.map((row) => row.id),
@@ -256,7 +297,7 @@ test('cursors hold while deliveries end and are replayed between the pages', asy
 })
 
 test('one step looks at no more rows than its chunk, and says where to go on', async () => {
-  const query = { ...EVERYTHING, kind: 'payment.no-such-kind' }
+  const query = { ...EVERY_DELIVERY, kind: 'payment.no-such-kind' }
   const { items, downTo } = await readDeliverySlice(pool, query, {
     beforeId: null,
     limit: 50,

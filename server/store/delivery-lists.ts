@@ -15,12 +15,15 @@ import {
   type EventSpan,
   finalOfSpans,
   finalSource,
+  finalWithKeys,
   pendingOfSpans,
   pendingSource,
+  pendingWithKeys,
   residualConditions,
   type Source,
 } from './delivery-sources.ts'
 import { readSpans } from './event-spans.ts'
+import { readJobDeliveries } from './job-deliveries.ts'
 import { Parameters } from './parameters.ts'
 import { owedTo } from './planner.ts'
 import { inSnapshot } from './snapshot.ts'
@@ -64,6 +67,8 @@ export function mustLeaf(query: DeliveryQuery): boolean {
   return (
     query.accountId !== null ||
     query.kind !== null ||
+    query.outcomes !== null ||
+    query.jobId !== null ||
     query.fromMs !== null ||
     query.toMs !== null ||
     query.endpointId !== null ||
@@ -77,9 +82,13 @@ export function readDeliverySlice(
   reach: Reach,
 ): Promise<DeliverySlice> {
   const isOfEvents = query.payments !== null || query.event !== null
-  return inSnapshot(pool, (db) =>
-    isOfEvents ? readSliceOfEvents(db, query, reach) : readNewestSlice(db, query, reach),
-  )
+  return inSnapshot(pool, (db) => {
+    if (isOfEvents) return readSliceOfEvents(db, query, reach)
+    if (query.jobId !== null && query.deliveryId === null) {
+      return readSliceOfJob(db, query.jobId, query, reach)
+    }
+    return readNewestSlice(db, query, reach)
+  })
 }
 
 async function readNewestSlice(db: Db, query: DeliveryQuery, reach: Reach): Promise<DeliverySlice> {
@@ -135,6 +144,28 @@ async function readSliceOfEvents(
     if (before.length === 0) break
     slices.push(
       await readPart(db, query, reach, (parameters) => finalOfSpans(before, parameters, stretch)),
+    )
+  }
+  return merge(slices, reach)
+}
+
+async function readSliceOfJob(
+  db: Db,
+  jobId: string,
+  query: DeliveryQuery,
+  reach: Reach,
+): Promise<DeliverySlice> {
+  const { keys, downTo } = await readJobDeliveries(db, jobId, reach)
+  const slices: DeliverySlice[] = [{ items: [], downTo }]
+  if (keys.length > 0 && wantsPending(query)) {
+    slices.push(await readPart(db, query, reach, (parameters) => pendingWithKeys(keys, parameters)))
+  }
+  if (!wantsFinal(query)) return merge(slices, reach)
+  for (const stretch of await readStretches(db, 'final_deliveries')) {
+    const before = keys.filter(({ id }) => uuidTimeMs(id) - CLOCKS_APART_MS < stretch.toMs)
+    if (before.length === 0) break
+    slices.push(
+      await readPart(db, query, reach, (parameters) => finalWithKeys(before, parameters, stretch)),
     )
   }
   return merge(slices, reach)

@@ -1,6 +1,7 @@
 // Which deliveries are asked for: by whose they are, by a filter, and how far a read may go.
 
 import type { DeliveryState } from '../core/delivery.ts'
+import type { OutcomeFilter } from '../core/outcome-filter.ts'
 
 /** Whose delivery it may be; null where the operator asks for anybody's. */
 export interface DeliveryOwner {
@@ -21,10 +22,29 @@ export interface DeliveryQuery {
   event: { clientKey: number; eventId: string } | null
   /** Only this delivery. */
   deliveryId: string | null
+  /** Only what this job deals with, or has dealt with. */
+  jobId: string | null
   states: readonly DeliveryState[] | null
   kind: string | null
+  outcomes: OutcomeFilter | null
   fromMs: number | null
   toMs: number | null
+}
+
+/** Of all clients, with nothing left out. */
+export const EVERY_DELIVERY: DeliveryQuery = {
+  clientKey: null,
+  accountId: null,
+  endpointId: null,
+  payments: null,
+  event: null,
+  deliveryId: null,
+  jobId: null,
+  states: null,
+  kind: null,
+  outcomes: null,
+  fromMs: null,
+  toMs: null,
 }
 
 /** Ids below this one, so many items at most, and so many rows looked at in each table at most. */

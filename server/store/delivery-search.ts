@@ -1,10 +1,12 @@
 // From the names in a filter to the keys that deliveries are read by: whose they are, and where a search
 // leads. Nothing is scanned here: ids lead straight to their rows, externalIds through their summary.
 
+import { DELIVERY_STATES } from '../core/delivery.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
+import { admitsDelivered } from '../core/outcome-filter.ts'
 import { isUuid } from '../core/uuid.ts'
 import type { Db } from './db.ts'
-import type { DeliveryQuery } from './delivery-query.ts'
+import { type DeliveryQuery, EVERY_DELIVERY } from './delivery-query.ts'
 import { findByExternalId } from './payment-lists.ts'
 
 /** Payments with one externalId that a search looks at, the newest. */
@@ -17,17 +19,18 @@ export async function resolveDeliveryFilter(
   ownClientKey: number | null,
 ): Promise<DeliveryQuery | null> {
   const query: DeliveryQuery = {
+    ...EVERY_DELIVERY,
     clientKey: ownClientKey,
     accountId: filter.accountId,
     endpointId: filter.endpointId,
-    payments: null,
-    event: null,
-    deliveryId: null,
-    states: filter.states,
+    jobId: filter.jobId,
+    states: statesOf(filter),
     kind: filter.kind,
+    outcomes: filter.outcomes,
     fromMs: filter.fromMs,
     toMs: filter.toMs,
   }
+  if (query.states?.length === 0) return null
   const owners = [
     filter.clientId && (await findClientKey(db, 'clients where id = $1', filter.clientId)),
     filter.accountId && (await findClientKey(db, 'accounts where id = $1', filter.accountId)),
@@ -43,6 +46,9 @@ export async function resolveDeliveryFilter(
     query.payments = await findPayment(db, filter.paymentId)
     if (query.payments.length === 0) return null
   }
+  if (filter.externalId !== null && !(await applyExternalId(db, query, filter.externalId))) {
+    return null
+  }
   if (filter.eventId !== null) {
     query.event = await findEvent(db, filter.eventId)
     if (query.event === null) return null
@@ -51,19 +57,32 @@ export async function resolveDeliveryFilter(
   return query
 }
 
+/** What was not answered with 200 was not delivered: then the few others are looked through by their index. */
+function statesOf({ states, outcomes }: DeliveryFilter): DeliveryQuery['states'] {
+  if (outcomes === null || admitsDelivered(outcomes)) return states
+  return (states ?? DELIVERY_STATES).filter((state) => state !== 'DELIVERED')
+}
+
+async function applyExternalId(db: Db, query: DeliveryQuery, externalId: string): Promise<boolean> {
+  return narrowTo(query, await findByExternalId(db, externalId, query.clientKey, PAYMENTS_MAX))
+}
+
+/** False where no payment is left. */
+function narrowTo(query: DeliveryQuery, found: NonNullable<DeliveryQuery['payments']>): boolean {
+  const wanted = query.payments
+  query.payments =
+    wanted === null
+      ? found
+      : found.filter(({ paymentId }) => wanted.some((key) => key.paymentId === paymentId))
+  return query.payments.length > 0
+}
+
 /** A uuid may be a payment's, an event's or a delivery's; anything else is an externalId. */
 async function applySearch(db: Db, query: DeliveryQuery, search: string): Promise<boolean> {
   const found = isUuid(search)
     ? await findPayment(db, search.toLowerCase())
     : await findByExternalId(db, search, query.clientKey, PAYMENTS_MAX)
-  if (found.length > 0) {
-    const wanted = query.payments
-    query.payments =
-      wanted === null
-        ? found
-        : found.filter(({ paymentId }) => wanted.some((key) => key.paymentId === paymentId))
-    return query.payments.length > 0
-  }
+  if (found.length > 0) return narrowTo(query, found)
   if (!isUuid(search)) return false
   const event = await findEvent(db, search.toLowerCase())
   if (event === null) query.deliveryId = search.toLowerCase()
@@ -80,7 +99,7 @@ async function findClientKey(db: Db, where: string, id: string): Promise<number 
   return rows[0]?.client_key
 }
 
-async function findPayment(
+export async function findPayment(
   db: Db,
   paymentId: string,
 ): Promise<{ clientKey: number; paymentId: string }[]> {

@@ -5,6 +5,7 @@ import { uuidTimeMs } from '../core/uuid.ts'
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { isWhole } from './erasures.ts'
+import type { EndpointCount } from './job-deliveries.ts'
 import { releasing } from './snapshot.ts'
 import { byStretch, idsWithin, type Stretch, stretchAround, timesWithin } from './stretches.ts'
 
@@ -97,6 +98,24 @@ async function readFitRows(
   return rows
 }
 
+/** How many of them a job would deal with, at each endpoint. */
+export async function countFitByEndpoint(
+  db: Db,
+  act: Act,
+  selected: readonly SelectedDelivery[],
+): Promise<readonly EndpointCount[]> {
+  const counts = new Map<string, EndpointCount>()
+  for (const { client_key: clientKey, endpoint_id: endpointId } of await readFit(
+    db,
+    act,
+    selected,
+  )) {
+    const known = counts.get(endpointId) ?? { clientKey, endpointId, count: 0 }
+    counts.set(endpointId, { ...known, count: known.count + 1 })
+  }
+  return [...counts.values()]
+}
+
 /** How many of them a job would deal with. */
 export async function countFit(
   db: Db,
@@ -122,10 +141,14 @@ export async function noteItems(
   for (const some of inParts(inOrder)) {
     const { rowCount } = await db.query({
       name: 'note-items',
-      text: `insert into job_items (client_key, delivery_id, endpoint_id, finished_at, place, job_id)
-             select *, $6::uuid from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[],
-               $5::int[])
-             on conflict (client_key, delivery_id) do nothing`,
+      text: `with noted as (
+               insert into job_items (client_key, delivery_id, endpoint_id, finished_at, place, job_id)
+               select *, $6::uuid from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[],
+                 $5::int[])
+               on conflict (client_key, delivery_id) do nothing
+               returning job_id, delivery_id, client_key, endpoint_id)
+             insert into job_deliveries (job_id, delivery_id, client_key, endpoint_id)
+             select * from noted`,
       values: [
         plainColumn(some, (row) => row.client_key),
         plainColumn(some, (row) => row.id),

@@ -2,6 +2,7 @@
 // first and no more than a chunk; or the deliveries of given events.
 
 import { FINAL_STATES } from '../core/delivery.ts'
+import type { OutcomeFilter } from '../core/outcome-filter.ts'
 import { plainColumn } from './columns.ts'
 import type { DeliveryQuery, Reach } from './delivery-query.ts'
 import { movedColumns } from './file-deliveries.ts'
@@ -154,6 +155,44 @@ function ofSpans(
   }
 }
 
+/** A delivery by its whole key. */
+export interface DeliveryKey {
+  clientKey: number
+  id: string
+}
+
+export function pendingWithKeys(keys: readonly DeliveryKey[], parameters: Parameters): Source {
+  return withKeys('pending_deliveries', PENDING_COLUMNS, keys, parameters, 'true')
+}
+
+export function finalWithKeys(
+  keys: readonly DeliveryKey[],
+  parameters: Parameters,
+  stretch: Stretch,
+): Source {
+  const within = timesWithin(stretch, 'd.finished_at')
+  return withKeys('final_deliveries', FINAL_COLUMNS, keys, parameters, within)
+}
+
+function withKeys(
+  table: string,
+  columns: string,
+  keys: readonly DeliveryKey[],
+  parameters: Parameters,
+  within: string,
+): Source {
+  const clientKeys = parameters.add(plainColumn(keys, (key) => key.clientKey))
+  const ids = parameters.add(plainColumn(keys, (key) => key.id))
+  return {
+    // From each key into the table, as ofSpans does.
+    text: `select d.* from unnest(${clientKeys}::int[], ${ids}::uuid[]) as w (client_key, id)
+      cross join lateral (
+        select ${columns} from ${table} d
+        where d.client_key = w.client_key and d.id = w.id and ${within} offset 0) as d`,
+    downTo: NO_MORE,
+  }
+}
+
 /** What the index can use of the cursor and of the times. */
 function idConditions(query: DeliveryQuery, reach: Reach, parameters: Parameters): string {
   const conditions: string[] = []
@@ -184,8 +223,26 @@ export function residualConditions(
   if (query.endpointId !== null) add(`d.endpoint_id = ${parameters.add(query.endpointId)}`)
   if (query.accountId !== null) add(`d.account_id = ${parameters.add(query.accountId)}`)
   if (query.kind !== null) add(`d.kind = ${parameters.add(query.kind)}`)
+  if (query.outcomes !== null) add(outcomeCondition(query.outcomes, parameters))
+  if (query.jobId !== null) {
+    add(`exists (select from job_deliveries j where j.job_id = ${parameters.add(query.jobId)}
+      and j.delivery_id = d.id and j.client_key = d.client_key)`)
+  }
   if (query.states !== null) add(`d.state = any(${parameters.add(query.states)}::text[])`)
   if (query.fromMs !== null) add(`d.created_at >= ${parameters.add(new Date(query.fromMs))}`)
   if (query.toMs !== null) add(`d.created_at < ${parameters.add(new Date(query.toMs))}`)
   return conditions.join('')
+}
+
+function outcomeCondition(outcomes: OutcomeFilter, parameters: Parameters): string {
+  const any: string[] = []
+  if (outcomes.isUntried) any.push('d.last_outcome is null')
+  if (outcomes.codes.length > 0) {
+    any.push(`d.last_outcome = any(${parameters.add(outcomes.codes)}::text[])`)
+  }
+  for (const { from, to } of outcomes.statuses) {
+    any.push(`(d.last_outcome = 'answered'
+      and d.last_status between ${parameters.add(from)} and ${parameters.add(to)})`)
+  }
+  return `(${any.join(' or ')})`
 }

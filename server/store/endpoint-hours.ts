@@ -1,4 +1,4 @@
-// The last 24 hours of endpoints, hour by hour: what a small curve beside each of them is drawn from.
+// Endpoints hour by hour: the last 24 for the small curve beside each of them, and one with its durations.
 
 import { DAY_MS } from '../core/backoff.ts'
 import type { Db } from './db.ts'
@@ -34,4 +34,26 @@ export async function readEndpointHours(
     hours.get(endpoint_id)?.push({ at: hour, attempts, delivered })
   }
   return hours
+}
+
+/** One endpoint's hours from an instant on, with its durations (core/health), in order. */
+export async function readHoursOf(
+  db: Db,
+  { clientKey, id }: { clientKey: number; id: string },
+  from: Date,
+): Promise<
+  readonly { atMs: number; attempts: number; delivered: number; durations: readonly number[] }[]
+> {
+  const { rows } = await db.query<{
+    hour: Date
+    attempts: number
+    delivered: number
+    durations: number[]
+  }>({
+    name: 'read-hours-of-endpoint',
+    text: `select hour, attempts, delivered, durations from endpoint_hours
+           where client_key = $1 and endpoint_id = $2 and hour >= $3 order by hour`,
+    values: [clientKey, id, from],
+  })
+  return rows.map(({ hour, ...row }) => ({ atMs: hour.getTime(), ...row }))
 }

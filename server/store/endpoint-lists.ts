@@ -5,10 +5,12 @@ import type { CircuitState } from '../core/circuit.ts'
 import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts'
 import type { EndpointHealth } from '../core/health.ts'
 import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
+import { isUuid } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { type EndpointRow, toEndpoint } from './endpoints.ts'
 import { type HealthRow, toHealth } from './health.ts'
 import { owedTo } from './planner.ts'
+import { isNamed } from './search-words.ts'
 
 export interface EndpointFilter {
   clientId: string | null
@@ -17,27 +19,36 @@ export interface EndpointFilter {
   status: EndpointStatus | null
   /** Whether its last attempts have failed. */
   isFailing: boolean | null
+  /** Words of its address, the last perhaps only begun; or its id. */
+  search: string | null
 }
 
 export interface OwnedEndpoint extends Endpoint {
   clientKey: number
   clientId: string
+  clientName: string
+  accountName: string | null
   deletedAt: Date | null
 }
 
 interface OwnedRow extends EndpointRow {
   client_key: number
   client_id: string
+  client_name: string
+  account_name: string | null
   deleted_at: Date | null
 }
 
-const COLUMNS = `e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-  e.created_at, e.deleted_at`
+const COLUMNS = `e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+  e.status, e.created_at, e.deleted_at`
+/** One look-up for each row that is shown. */
+const accountNameOf = (row: string) => `(select a.name from accounts a
+  where a.client_key = ${row}.client_key and a.id = ${row}.account_id) as account_name`
 
 export async function findAnyEndpoint(db: Db, endpointId: string): Promise<OwnedEndpoint | null> {
   const { rows } = await db.query<OwnedRow>({
     name: 'find-any-endpoint',
-    text: `select ${COLUMNS} from endpoints e join clients c on c.client_key = e.client_key
+    text: `select ${COLUMNS}, ${accountNameOf('e')} from endpoints e join clients c on c.client_key = e.client_key
            where e.id = $1 and not c.is_internal limit 1`,
     values: [endpointId],
   })
@@ -59,6 +70,9 @@ export async function listAllEndpoints(
   where(filter.accountId, (place) => `e.account_id = ${place}`)
   where(filter.kind, (place) => `e.kind = ${place}`)
   where(filter.status, (place) => `e.status = ${place}`)
+  where(filter.search, (place) =>
+    isUuid(filter.search ?? '') ? `e.id = ${place}::uuid` : isNamed('e.url', place),
+  )
   const failing = `exists (select from endpoint_health h where h.client_key = e.client_key
     and h.endpoint_id = e.id and h.failing_since is not null)`
   if (filter.isFailing !== null) conditions.push(filter.isFailing ? failing : `not ${failing}`)
@@ -67,7 +81,7 @@ export async function listAllEndpoints(
     text: `with matching as materialized (
              select ${COLUMNS} from clients c join endpoints e on e.client_key = c.client_key
              where ${conditions.join(' and ')})
-           select all_of_them.total, shown.*
+           select all_of_them.total, shown.*, ${accountNameOf('shown')}
            from (select count(*) as total from matching) as all_of_them
            left join (select * from matching order by created_at, id limit $1 offset $2) as shown
              on true
@@ -115,6 +129,7 @@ export async function readHealthOf(
 export interface TroubledEndpoint {
   endpointId: string
   clientId: string
+  clientName: string
   endpointUrl: string
   status: EndpointStatus
   circuit: CircuitState
@@ -128,6 +143,7 @@ export async function readTroubled(db: Db, limit: number): Promise<readonly Trou
   const { rows } = await db.query<{
     id: string
     client_id: string
+    client_name: string
     url: string
     status: EndpointStatus
     circuit: CircuitState | null
@@ -146,7 +162,7 @@ export async function readTroubled(db: Db, limit: number): Promise<readonly Trou
              where e.status = 'DISABLED' and e.deleted_at is null and e.kind <> 'notice'
              order by e.client_key, e.id limit $1
            )
-           select e.id, c.id as client_id, e.url, e.status, h.circuit, h.failing_since, h.last_error,
+           select e.id, c.id as client_id, c.name as client_name, e.url, e.status, h.circuit, h.failing_since, h.last_error,
              (select count(*)::int from (
                select from pending_deliveries p
                where ${owedTo('p', 'e.client_key', 'e.id')} limit $2) as owed) as pending
@@ -161,6 +177,7 @@ export async function readTroubled(db: Db, limit: number): Promise<readonly Trou
   return rows.map((row) => ({
     endpointId: row.id,
     clientId: row.client_id,
+    clientName: row.client_name,
     endpointUrl: row.url,
     status: row.status,
     circuit: row.circuit ?? 'CLOSED',
@@ -175,6 +192,8 @@ function toOwned(row: OwnedRow): OwnedEndpoint {
     ...toEndpoint(row),
     clientKey: row.client_key,
     clientId: row.client_id,
+    clientName: row.client_name,
+    accountName: row.account_name,
     deletedAt: row.deleted_at,
   }
 }

@@ -4,7 +4,15 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
-import { findJob, insertJob, noteFailure, readItems, settleItems } from './jobs.ts'
+import {
+  idAt,
+  setStatus,
+  storeClient,
+  storeEndpoint,
+  storePending,
+} from '../../test/support/stored-deliveries.ts'
+import { countJobEndpoints, countJobOutcome, nameEndpoints } from './job-deliveries.ts'
+import { deleteOldJobs, findJob, insertJob, noteFailure, readItems, settleItems } from './jobs.ts'
 
 const { pool } = await cloneDatabase()
 const NOW = new Date('2026-03-02T09:30:00Z')
@@ -50,4 +58,80 @@ test('regression: failures with progress between them are not in a row', async (
   assert.equal((await findJob(pool, jobId))?.state, 'RUNNING')
   assert.equal((await readItems(pool, jobId, 0, 10)).items.length, 2)
   assert.equal(await fail(jobId, 1), true)
+})
+
+test('a job tells how its deliveries stand: on their way, held up, or ended since it began', async () => {
+  const { clientKey, accountId } = await storeClient(pool)
+  const [open, paused] = [
+    await storeEndpoint(pool, clientKey),
+    await storeEndpoint(pool, clientKey),
+  ]
+  await setStatus(pool, paused, 'PAUSED')
+  const jobId = randomUUID()
+  const tried = { attempts: 3, run_attempts: 1, first_attempt_at: NOW, deadline_at: NOW }
+  const ids = [
+    (await storePending(pool, open, { id: idAt(NOW) })).id,
+    (await storePending(pool, open, { id: idAt(NOW), ...tried })).id,
+    (await storePending(pool, paused, { id: idAt(NOW) })).id,
+  ]
+  const end = async (state: string, minutes: number) => {
+    const id = idAt(NOW)
+    const isDelivered = state === 'DELIVERED'
+    await pool.query(
+      `insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
+         sequence, kind, created_at, state, attempts, finished_at, last_outcome, last_status,
+         attempted_at, duration_ms)
+       values ($1, $2, $2, $3, $2, $4, 1, 'payment.due', $5, $6, 1, $7, 'answered', $8, $9, $10)`,
+      [
+        ...[clientKey, id, open.endpointId, accountId, NOW, state],
+        new Date(NOW.getTime() + minutes * 60_000),
+        isDelivered ? 200 : 500,
+        isDelivered ? NOW : null,
+        isDelivered ? 5 : null,
+      ],
+    )
+    ids.push(id)
+  }
+  await end('DELIVERED', 1)
+  await end('DELIVERED', 2)
+  await end('EXHAUSTED', 3)
+  await end('EXHAUSTED', -3)
+  for (const id of ids) {
+    await pool.query('insert into job_deliveries values ($1, $2, $3, $4)', [
+      ...[jobId, id, clientKey],
+      id === ids[2] ? paused.endpointId : open.endpointId,
+    ])
+  }
+  assert.deepEqual(await countJobOutcome(pool, jobId, NOW), {
+    queued: 1,
+    waiting: 2,
+    ended: { DELIVERED: 2, EXHAUSTED: 1 },
+  })
+  const counts = (await countJobEndpoints(pool, jobId)).toSorted((a, b) => b.count - a.count)
+  const named = await nameEndpoints(pool, counts)
+  assert.deepEqual(
+    named.map(({ endpointId, status, count, clientName }) => [
+      endpointId,
+      status,
+      count,
+      clientName,
+    ]),
+    [
+      [open.endpointId, 'ACTIVE', 6, 'Test'],
+      [paused.endpointId, 'PAUSED', 1, 'Test'],
+    ],
+  )
+})
+
+test('with an old job goes the list of what it was about', async () => {
+  const jobId = randomUUID()
+  const hold = { runner: randomUUID(), until: NOW, now: NOW }
+  await insertJob(pool, { id: jobId, kind: 'replay', total: 0 }, hold)
+  await pool.query('insert into job_deliveries values ($1, $1, 1, $1)', [jobId])
+  await deleteOldJobs(pool, NOW)
+  assert.notEqual(await findJob(pool, jobId), null)
+  await deleteOldJobs(pool, new Date(NOW.getTime() + 1))
+  assert.equal(await findJob(pool, jobId), null)
+  const { rows } = await pool.query('select from job_deliveries where job_id = $1', [jobId])
+  assert.equal(rows.length, 0)
 })

@@ -1,6 +1,7 @@
 // Jobs: what was asked for in bulk, and the deliveries that it still has to deal with. The process
 // that holds a job's row locked works on it; what it does and that it is done are committed together.
 
+import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 
@@ -78,6 +79,21 @@ export async function findJob(db: Db, jobId: string): Promise<Job | null> {
     values: [jobId],
   })
   return rows[0] ? toJob(rows[0]) : null
+}
+
+/** The newest first: ids rise with time. */
+export async function listJobs(db: Db, page: PageRequest): Promise<Page<Job>> {
+  // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
+  const { rows } = await db.query<{ all_jobs: number } & Partial<JobRow>>({
+    text: `select all_of_them.total as all_jobs, shown.*
+           from (select count(*) as total from jobs) as all_of_them
+           left join lateral (
+             select ${COLUMNS} from jobs order by id desc limit $1 offset $2) as shown on true
+           order by shown.id desc`,
+    values: [page.size, pageOffset(page)],
+  })
+  const items = rows.filter((row): row is typeof row & JobRow => row.id != null)
+  return { ...page, items: items.map(toJob), total: rows[0]?.all_jobs ?? 0 }
 }
 
 /** Running jobs that no process works on, oldest first. */
@@ -200,7 +216,11 @@ export async function noteFailure(
 }
 
 export async function deleteOldJobs(db: Db, before: Date): Promise<void> {
-  await db.query('delete from jobs where finished_at < $1', [before])
+  await db.query(
+    `with gone as (delete from jobs where finished_at < $1 returning id)
+     delete from job_deliveries where job_id in (select id from gone)`,
+    [before],
+  )
 }
 
 function toJob(row: JobRow): Job {

@@ -21,7 +21,9 @@ export interface PaymentQuery {
 export interface PaymentItem {
   id: string
   clientId: string
+  clientName: string
   accountId: string
+  accountName: string | null
   version: number | null
   sequence: number
   acceptedAt: Date
@@ -47,7 +49,9 @@ interface PaymentRow {
   down_id: string | null
   id: string | null
   client_id: string
+  client_name: string
   account_id: string
+  account_name: string | null
   version: number | null
   sequence: number
   accepted_at: Date
@@ -82,9 +86,10 @@ export async function readPaymentSlice(
            found as (
              select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
              where ${afterwards} order by p.accepted_at desc, p.id desc limit $2)
-           select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-             p.changed_at, p.text
+           select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+             a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
            from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+           left join accounts a on a.client_key = p.client_key and a.id = p.account_id
            order by p.accepted_at desc, p.id desc`,
     values,
   })
@@ -186,7 +191,9 @@ function toItem(row: PaymentRow): PaymentItem {
   return {
     id: row.id as string,
     clientId: row.client_id,
+    clientName: row.client_name,
     accountId: row.account_id,
+    accountName: row.account_name,
     version: row.version,
     sequence: row.sequence,
     acceptedAt: row.accepted_at,

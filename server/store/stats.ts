@@ -3,7 +3,7 @@
 // is never more than the backlog.
 
 import type { Pool } from 'pg'
-import { DELIVERY_STATES, type DeliveryState } from '../core/delivery.ts'
+import { DELIVERY_STATES, type DeliveryState, type FinalState } from '../core/delivery.ts'
 import { DURATION_BUCKETS } from '../core/health.ts'
 import { type Db, inTransaction } from './db.ts'
 import { LOCKS, lockStatement, tryLock } from './locks.ts'
@@ -17,6 +17,30 @@ export async function readFinalCounts(db: Db): Promise<Readonly<Record<DeliveryS
   const counts = Object.fromEntries(DELIVERY_STATES.map((state) => [state, 0]))
   for (const { state, count } of rows) counts[state] = count
   return counts as Record<DeliveryState, number>
+}
+
+/** Deliveries that ended on one day, in UTC, by state. */
+export interface EndedDay {
+  day: string
+  ended: Partial<Record<FinalState, number>>
+}
+
+/** Oldest first, from the day of an instant on; days on which none ended are left out. */
+export async function readEndedDays(db: Db, from: Date): Promise<readonly EndedDay[]> {
+  const { rows } = await db.query<{ day: string; state: FinalState; count: number }>({
+    name: 'read-ended-days',
+    text: `select day::text as day, state, sum(count)::bigint as count from final_counts
+           where day >= ($1::timestamptz at time zone 'UTC')::date
+           group by 1, 2 having sum(count) <> 0 order by 1`,
+    values: [from],
+  })
+  const days = new Map<string, EndedDay>()
+  for (const { day, state, count } of rows) {
+    const known = days.get(day) ?? { day, ended: {} }
+    known.ended[state] = count
+    days.set(day, known)
+  }
+  return [...days.values()]
 }
 
 /** Many small rows become one for each day and state. Skipped while another process does it. */

@@ -20,7 +20,7 @@ import { listAudit } from './audit.ts'
 import { inTransaction } from './db.ts'
 import { readAttempts, readDeliveriesOfEvents, readDeliveryDetail } from './delivery-details.ts'
 import { readDeliverySlice } from './delivery-lists.ts'
-import type { DeliveryQuery } from './delivery-query.ts'
+import { type DeliveryQuery, EVERY_DELIVERY as QUERY } from './delivery-query.ts'
 import { findEvent as findOwnerOfEvent } from './delivery-search.ts'
 import { countFit, noteItems } from './delivery-selections.ts'
 import { eraseExcerpts, eraseTexts } from './erasures.ts'
@@ -116,18 +116,6 @@ async function store(sequence: number, day: number): Promise<Stored> {
   return row
 }
 
-const QUERY: DeliveryQuery = {
-  clientKey: null,
-  accountId: null,
-  endpointId: null,
-  payments: null,
-  event: null,
-  deliveryId: null,
-  states: null,
-  kind: null,
-  fromMs: null,
-  toMs: null,
-}
 const OWNER = { clientKey, accountId: null }
 const counter = countLocks(pool)
 

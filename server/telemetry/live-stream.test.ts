@@ -51,15 +51,15 @@ const ATTEMPT = {
 }
 const LIMITS = { ...LIVE_STREAM_LIMITS, writeEveryMs: 1 }
 
-test('events go to every reader, and none is made without a reader', async (t) => {
+test('events go to every reader, and only once there is one', async (t) => {
   const stream = new LiveStream(LIMITS)
   t.after(() => stream.end())
   assert.equal(stream.isWatched, false)
-  stream.attempted(ATTEMPT)
+  stream.attempted(() => ATTEMPT)
   const readers = [new Reader(), new Reader()]
   for (const reader of readers) stream.add(reader.asResponse())
   assert.equal(stream.isWatched, true)
-  stream.attempted(ATTEMPT)
+  stream.attempted(() => ATTEMPT)
   for (const reader of readers) {
     await reader.hasRead(/event: attempt/)
     assert.equal(reader.text, `: watching\n\nevent: attempt\ndata: ${JSON.stringify(ATTEMPT)}\n\n`)
@@ -76,7 +76,7 @@ test('a reader that falls behind is dropped, the others go on', async (t) => {
   slow.isSlow = true
   for (const reader of [slow, quick]) stream.add(reader.asResponse())
   const dropped = once(slow, 'close')
-  stream.attempted(ATTEMPT)
+  stream.attempted(() => ATTEMPT)
   await dropped
   assert.equal(slow.isDestroyed, true)
   assert.equal(quick.isDestroyed, false)
@@ -90,8 +90,32 @@ test('more than the limit in a second is left out and counted; more readers than
   assert.equal(stream.isFull, false)
   stream.add(reader.asResponse())
   assert.equal(stream.isFull, true)
-  for (let i = 0; i < 10; i++) stream.attempted(ATTEMPT)
+  for (let i = 0; i < 10; i++) stream.attempted(() => ATTEMPT)
   await reader.hasRead(/left out/)
   assert.equal(reader.text.match(/event: attempt/g)?.length, 3)
   assert.match(reader.text, /: 7 left out\n\n/)
+})
+
+test('a reader that asks for them begins with the last attempts, oldest first and none twice', async (t) => {
+  const stream = new LiveStream(LIMITS)
+  t.after(() => stream.end())
+  const attempt = (number: number) => stream.attempted(() => ({ ...ATTEMPT, attempt: number }))
+  const numbers = (reader: Reader) =>
+    [...reader.text.matchAll(/"attempt":(\d+)/g)].map(([, number]) => Number(number))
+  for (let number = 1; number <= 25; number++) attempt(number)
+  const [early, late, incurious] = [new Reader(), new Reader(), new Reader()]
+  stream.add(early.asResponse(), 20)
+  assert.deepEqual(
+    numbers(early),
+    Array.from({ length: 20 }, (_, index) => index + 6),
+  )
+  attempt(26)
+  stream.add(late.asResponse(), 2)
+  stream.add(incurious.asResponse(), 0)
+  assert.deepEqual(numbers(late), [25, 26])
+  attempt(27)
+  for (const reader of [early, late, incurious]) await reader.hasRead(/"attempt":27/)
+  assert.deepEqual(numbers(late), [25, 26, 27])
+  assert.deepEqual(numbers(early).slice(-2), [26, 27])
+  assert.deepEqual(numbers(incurious), [27])
 })

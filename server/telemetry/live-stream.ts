@@ -24,9 +24,14 @@ export const LIVE_STREAM_LIMITS: LiveStreamLimits = {
   commentEveryMs: 15_000,
 }
 
+/** What a page shows before anything happens. */
+const RECENT_ATTEMPTS = 20
+
 export class LiveStream {
   readonly #limits: LiveStreamLimits
   readonly #readers = new Set<ServerResponse>()
+  readonly #recent: (() => AttemptedEvent)[] = []
+  #attempts = 0
   #text = ''
   #eventsThisSecond = 0
   #leftOut = 0
@@ -51,16 +56,23 @@ export class LiveStream {
     this.#publish('accepted', event)
   }
 
-  attempted(event: AttemptedEvent): void {
-    this.#publish('attempt', event)
+  /** Made only when a reader gets it: of ten thousand a second, the last few are remembered as they came. */
+  attempted(make: () => AttemptedEvent): void {
+    this.#recent[this.#attempts++ % RECENT_ATTEMPTS] = make
+    if (this.isWatched) this.#publish('attempt', make())
   }
 
-  /** Adds an answer whose headers are sent; the stream writes to it until it closes. */
-  add(reader: ServerResponse): void {
+  /**
+   * Adds an answer whose headers are sent: first so many of the last attempts, oldest first, then what happens
+   * until it closes.
+   */
+  add(reader: ServerResponse, recent = 0): void {
+    // What was published and not yet written is among the last attempts: other readers get it now.
+    if (recent > 0) this.#flush()
     this.#readers.add(reader)
     reader.once('close', () => this.#remove(reader))
     reader.on('error', () => this.#remove(reader))
-    reader.write(': watching\n\n')
+    reader.write(`: watching\n\n${this.#lastAttempts(recent)}`)
     if (this.#readers.size > 1) return
     this.#commentTimer = setInterval(
       () => this.#send(': still here\n\n'),
@@ -77,6 +89,16 @@ export class LiveStream {
     for (const reader of this.#readers) reader.end()
   }
 
+  #lastAttempts(recent: number): string {
+    let text = ''
+    const count = Math.min(recent, RECENT_ATTEMPTS, this.#attempts)
+    for (let at = this.#attempts - count; at < this.#attempts; at++) {
+      const make = this.#recent[at % RECENT_ATTEMPTS]
+      if (make !== undefined) text += toText('attempt', make())
+    }
+    return text
+  }
+
   #publish(name: string, event: object): void {
     if (this.#readers.size === 0) return
     if (this.#eventsThisSecond >= this.#limits.eventsPerSecondMax) {
@@ -84,7 +106,7 @@ export class LiveStream {
       return
     }
     this.#eventsThisSecond++
-    this.#text += `event: ${name}\ndata: ${JSON.stringify(event)}\n\n`
+    this.#text += toText(name, event)
     this.#writeTimer ??= setTimeout(() => this.#flush(), this.#limits.writeEveryMs)
   }
 
@@ -122,4 +144,8 @@ export class LiveStream {
     this.#leftOut = 0
     this.#eventsThisSecond = 0
   }
+}
+
+function toText(name: string, event: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(event)}\n\n`
 }

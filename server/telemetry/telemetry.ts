@@ -70,7 +70,7 @@ export class Telemetry {
     if (logger.isLevelEnabled('info')) logger.info(attemptLine(report), 'delivery.attempted')
     const { atMs, durationMs, state } = report
     this.#curves.count(atMs + durationMs, state === 'DELIVERED', durationMs)
-    if (this.stream.isWatched) this.stream.attempted(attemptedEvent(report))
+    this.stream.attempted(() => attemptedEvent(report))
   }
 
   /** From here on the metrics include them. */

@@ -108,6 +108,12 @@ const CASES: Readonly<Record<string, Case>> = {
     prepare: () => ({ path: `/clients/${paybell.clientId}`, body: { status: 'ACTIVE' } }),
     wrong: nothing('/clients/:id', { status: 'ACTIVE' }),
   },
+  'POST /clients/:id/console-links': {
+    action: 'console-link.create',
+    object: new RegExp(`^client:${UUID}$`),
+    prepare: () => ({ path: `/clients/${paybell.clientId}/console-links` }),
+    wrong: nothing('/clients/:id/console-links'),
+  },
   'POST /clients/:id/secrets': {
     action: 'secret.create',
     object: new RegExp(`^secret:${UUID}$`),

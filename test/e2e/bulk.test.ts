@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, beforeEach, describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { addAccount, addClient, readDeliveries, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -238,6 +239,15 @@ describe('in bulk', () => {
     const filter = { endpointId: door.endpointId, state: 'EXHAUSTED' }
     const dry = await operate('/deliveries/replay', { filter, dryRun: true })
     assert.deepEqual(dry, { status: 200, body: { wouldReplay: 2_499 } })
+    const byEndpoint = await operate('/deliveries/replay?byEndpoint=true', { filter, dryRun: true })
+    const [endpoint, ...others] = byEndpoint.body.endpoints as Record<string, unknown>[]
+    assert.equal(byEndpoint.body.moreEndpoints, 0)
+    assert.deepEqual(others, [])
+    const { endpointId, status, circuit, count } = endpoint ?? {}
+    assert.deepEqual(
+      { endpointId, status, circuit, count },
+      { endpointId: door.endpointId, status: 'ACTIVE', circuit: 'CLOSED', count: 2_499 },
+    )
     const begun = await fetch(`${paybell.baseUrl}/operator/v1/deliveries/replay`, {
       method: 'POST',
       headers: {
@@ -255,6 +265,18 @@ describe('in bulk', () => {
     assert.deepEqual([job.kind, job.total, job.done, job.passedOver], ['replay', 2_499, 2_499, 0])
     assert.ok(Date.parse(String(job.finishedAt)) >= Date.parse(String(job.startedAt)))
     await until('all replayed', () => arrived().length === 2_500 + 2_499)
+    const outcome = { queued: 0, waiting: 0, delivered: 2_499, failed: 0, cancelled: 0 }
+    await until('the job tells what came of it', async () => {
+      const { body } = await operate(`/jobs/${jobId}`, undefined, 'GET')
+      return isDeepStrictEqual(body.outcome, outcome)
+    })
+    const listed = await operate('/jobs?size=1', undefined, 'GET')
+    assert.deepEqual((listed.body.content as { id: string }[])[0]?.id, jobId)
+    const found = await operate(`/deliveries?job=${jobId}&limit=200`, undefined, 'GET')
+    assert.equal((found.body.items as unknown[]).length, 200)
+    assert.ok(found.body.next)
+    const none = await operate(`/deliveries?job=${jobId}&state=EXHAUSTED`, undefined, 'GET')
+    assert.deepEqual(none.body, { items: [], next: null })
     const { rows } = await pool.query(`select action from audit where object = $1`, [
       `job:${jobId}`,
     ])

@@ -130,6 +130,24 @@ test('webhooks are registered, tested and deleted; a trigger reaches them', asyn
   const { items } = await paybellJson('deliveries', 'list', '--payment', paymentId as string)
   const shown = await run('deliveries', 'show', items[0].id)
   assert.match(shown.stdout, /^ATTEMPT +TIME +DURATION +STATUS +ERROR$/m)
+  assert.match(shown.stdout, /^X-Paybell-Hmac +[0-9a-f]{64}$/m)
+
+  // The same as the client, which has no operator key.
+  const client = { ...env, PAYBELL_OPERATOR_KEY: '' }
+  const asClient = (...args: string[]) => runCommand({ after }, args, { env: client })
+  const { externalId } = items[0]
+  const own = await asClient('payments', 'list', '--external-id', externalId)
+  assert.match(
+    own.stdout,
+    new RegExp(`^${paymentId} +PAID +100\\.00 +EUR .* DELIVERED .*${externalId}$`, 'm'),
+  )
+  const found = await asClient('find', externalId)
+  assert.match(found.stdout, new RegExp(`^payment +${paymentId} +PAID +- +${externalId}$`, 'm'))
+  const curl = await asClient('deliveries', 'show', items[0].id, '--curl')
+  const sent = receiver.received.find(({ headers }) => headers['webhook-id'] === items[0].eventId)
+  assert.ok(curl.stdout.includes(`-H 'X-Paybell-Hmac: ${sent?.headers['x-paybell-hmac']}'`))
+  assert.ok(curl.stdout.endsWith(`--data-binary '${sent?.body}'\n`), curl.stdout)
+  assert.equal((await asClient('deliveries', 'list', '--job', randomUUID())).code, 2)
 
   const last = receiver.received.at(-1)
   const bodyFile = join(dir, 'body')

@@ -12,7 +12,7 @@ import { FEED_START } from '../../server/core/feed-cursor.ts'
 import { createPool } from '../../server/store/db.ts'
 import { readDeliveryDetail } from '../../server/store/delivery-details.ts'
 import { readDeliverySlice } from '../../server/store/delivery-lists.ts'
-import type { DeliveryQuery } from '../../server/store/delivery-query.ts'
+import { EVERY_DELIVERY as QUERY } from '../../server/store/delivery-query.ts'
 import { readFeed } from '../../server/store/feed.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { ensurePartitions } from '../../server/store/partitions.ts'
@@ -24,11 +24,6 @@ const BIN = '/usr/lib/postgresql/15/bin'
 const isInstalled = existsSync(join(BIN, 'initdb')) && existsSync(join(BIN, 'postgres'))
 const DAYS = sized(64, 365)
 const AT_ONCE = 16
-const QUERY: DeliveryQuery = {
-  ...{ clientKey: null, accountId: null, endpointId: null, payments: null, event: null },
-  ...{ deliveryId: null, states: null, kind: null, fromMs: null, toMs: null },
-}
-
 test(`regression: with ${DAYS} days of history, 16 lists at once are all answered`, {
   skip: isInstalled ? false : 'PostgreSQL 15 is not installed here',
 }, async (t) => {

@@ -102,7 +102,20 @@ test('register, receive, look, replay, rotate, recover, check, delete', async ()
     return items[0]
   })
   assert.equal(delivery.eventId, handled[0]?.id)
+  assert.equal(delivery.amount?.amount, '9007199254740993.10')
+  const { externalId } = delivery
+  assert.ok(externalId)
+  const { items } = await client.payments.list({ externalId, state: 'DUE' })
+  assert.deepEqual(
+    items.map((payment) => [payment.id, payment.amount.amount, payment.deliveryState]),
+    [[id, '9007199254740993.10', 'DELIVERED']],
+  )
+  const [hit] = await client.search(externalId)
+  assert.deepEqual([hit?.kind, hit?.id], ['payment', id])
+  const series = await client.webhooks.series(webhook.id)
+  assert.equal(series.points.length, 24)
   const detail = await client.deliveries.get(delivery.id)
+  assert.equal(detail.request.url, callbackUrl)
   assert.equal(detail.attemptLog[0]?.status, 200)
   assert.match(detail.explanation, /200|deliver/i)
 

@@ -7,7 +7,7 @@ import { noticePolicy } from '../../server/core/notice.ts'
 import { listAccounts } from '../../server/store/accounts.ts'
 import { listAudit } from '../../server/store/audit.ts'
 import { listSecrets, readCredentials } from '../../server/store/client-secrets.ts'
-import { findClient, listClients } from '../../server/store/clients.ts'
+import { CLIENT_ORDERS, findClient, listClients } from '../../server/store/clients.ts'
 import { findSession } from '../../server/store/console-sessions.ts'
 import { readDefaultRows } from '../../server/store/default-partitions.ts'
 import {
@@ -16,9 +16,10 @@ import {
   readDeliveryDetail,
 } from '../../server/store/delivery-details.ts'
 import { readDeliverySlice } from '../../server/store/delivery-lists.ts'
-import type { DeliveryQuery } from '../../server/store/delivery-query.ts'
+import { readDeliveryNames } from '../../server/store/delivery-names.ts'
+import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/delivery-query.ts'
 import { resolveDeliveryFilter } from '../../server/store/delivery-search.ts'
-import { readEndpointHours } from '../../server/store/endpoint-hours.ts'
+import { readEndpointHours, readHoursOf } from '../../server/store/endpoint-hours.ts'
 import {
   findAnyEndpoint,
   listAllEndpoints,
@@ -30,12 +31,24 @@ import { readEventsOfPayment } from '../../server/store/events.ts'
 import { findEvent, readFeed } from '../../server/store/feed.ts'
 import { readDatabaseGauges } from '../../server/store/gauges.ts'
 import { readHealth } from '../../server/store/health.ts'
-import { countRunningJobs, findJob, findLeftJobs, readItems } from '../../server/store/jobs.ts'
+import {
+  countJobEndpoints,
+  countJobOutcome,
+  nameEndpoints,
+} from '../../server/store/job-deliveries.ts'
+import {
+  countRunningJobs,
+  findJob,
+  findLeftJobs,
+  listJobs,
+  readItems,
+} from '../../server/store/jobs.ts'
 import { readForgottenListeners, readSilentListeners } from '../../server/store/listeners.ts'
 import { countSecretsByMasterKey } from '../../server/store/master-keys.ts'
 import { findInternalClient, findNoticeEndpoint } from '../../server/store/notice-endpoint.ts'
 import { readEndpointsToTell } from '../../server/store/notices.ts'
 import { listKeys, readLiveKeys } from '../../server/store/operator-keys.ts'
+import { countDeliveries } from '../../server/store/payment-deliveries.ts'
 import { findByExternalId, readPaymentSlice } from '../../server/store/payment-lists.ts'
 import { readClientKeys } from '../../server/store/payment-retention.ts'
 import { readLatestPaymentText, readPayment } from '../../server/store/payments.ts'
@@ -45,9 +58,18 @@ import {
   readSigningKeysToReseal,
 } from '../../server/store/reseal.ts'
 import { readSealingForm } from '../../server/store/sealing-form.ts'
+import {
+  findEventHit,
+  findHolderById,
+  findNamedAccounts,
+  findNamedClients,
+  findNamedEndpoints,
+  findPaymentHits,
+} from '../../server/store/search.ts'
 import { isSigningKeyOlder, readSigningKeys } from '../../server/store/signing-keys.ts'
 import {
   readAttemptSteps,
+  readEndedDays,
   readFinalCounts,
   readOwedPicture,
   readProcesses,
@@ -65,19 +87,6 @@ export async function callReads(recorder: Recorder, sample: Sample): Promise<voi
   await endpoints(recorder, sample)
   await numbers(recorder, sample)
   await credentials(recorder, sample)
-}
-
-const EVERY_DELIVERY: DeliveryQuery = {
-  clientKey: null,
-  accountId: null,
-  endpointId: null,
-  payments: null,
-  event: null,
-  deliveryId: null,
-  states: null,
-  kind: null,
-  fromMs: null,
-  toMs: null,
 }
 
 async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
@@ -98,6 +107,11 @@ async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
     'of rare states of an endpoint': { clientKey, endpointId, states: ['EXHAUSTED'] },
     'of a time': { clientKey, fromMs: now.getTime() - 3 * DAY_MS, toMs: now.getTime() },
     'of a kind': { clientKey, kind: 'payment.paid' },
+    'with an outcome': {
+      states: ['PENDING', 'EXHAUSTED'],
+      outcomes: { codes: ['timeout'], statuses: [{ from: 500, to: 599 }], isUntried: true },
+    },
+    'of a job': { jobId: sample.jobId },
   }
   const reach = { beforeId: null, limit: 20, chunk: 100 }
   for (const [label, query] of Object.entries(queries)) {
@@ -118,6 +132,8 @@ async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
     })
   }
   await recorder.record('', () => readDeliveriesOfEvents(pool, clientKey, [eventId]))
+  await recorder.record('', () => readDeliveryNames(pool, [{ clientKey, accountId, paymentId }]))
+  await recorder.record('', () => countDeliveries(pool, clientKey, [paymentId]))
   const filters = { clientId: sample.clientId, accountId, endpointId, paymentId, eventId }
   for (const [name, value] of Object.entries(filters)) {
     const filter = { ...parseDeliveryFilter({}), [name]: value }
@@ -125,6 +141,23 @@ async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
   }
   const search = { ...parseDeliveryFilter({}), search: 'INV-1' }
   await recorder.record('by search', () => resolveDeliveryFilter(pool, search, null))
+  await searches(recorder, sample)
+}
+
+async function searches(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { clientKey, endpointId, eventId, paymentId } = sample
+  await recorder.record('', () => findNamedClients(pool, 'client 4'))
+  for (const [label, of] of [
+    ['of all', { clientKey: null, accountId: null }],
+    ['of a client', { clientKey, accountId: null }],
+  ] as const) {
+    await recorder.record(label, () => findNamedEndpoints(pool, 'receiver te', of))
+    await recorder.record(label, () => findNamedAccounts(pool, 'mai', of))
+    await recorder.record(label, () => findHolderById(pool, endpointId, of))
+    await recorder.record(label, () => findPaymentHits(pool, [{ clientKey, paymentId }], of))
+    await recorder.record(label, () => findEventHit(pool, eventId, of))
+  }
 }
 
 async function payments(recorder: Recorder, sample: Sample): Promise<void> {
@@ -175,13 +208,22 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => findEndpoint(pool, scope, endpointId))
   await recorder.record('', () => listEndpoints(pool, [{ scope, page: PAGE }]))
   await recorder.record('', () => findAnyEndpoint(pool, endpointId))
-  const every = { clientId: null, accountId: null, kind: null, status: null, isFailing: null }
+  const every = {
+    clientId: null,
+    accountId: null,
+    kind: null,
+    status: null,
+    isFailing: null,
+    search: null,
+  }
   const filters = {
     'of all': {},
     'of a client': { clientId: sample.clientId },
     'of an account': { accountId },
     'of a kind': { kind: 'webhook' as const },
     'in a status': { status: 'DISABLED' as const },
+    'by words': { search: 'receiver te' },
+    'by an id': { search: endpointId },
     failing: { isFailing: true },
     'not failing': { isFailing: false },
   }
@@ -192,6 +234,7 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => readHealth(pool, clientKey, endpointId, now))
   await recorder.record('', () => readHealthOf(pool, some, now))
   await recorder.record('', () => readEndpointHours(pool, some, now))
+  await recorder.record('', () => readHoursOf(pool, { clientKey, id: endpointId }, now))
   await recorder.record('', () => readTroubled(pool, 20))
   await recorder.record('', () => readSilentListeners(pool, now, 20))
   await recorder.record('', () => readForgottenListeners(pool, now, 20))
@@ -202,9 +245,10 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   )
 }
 
-async function numbers(recorder: Recorder, { now }: Sample): Promise<void> {
+async function numbers(recorder: Recorder, { now, jobId }: Sample): Promise<void> {
   const { pool } = recorder
   await recorder.record('', () => readFinalCounts(pool))
+  await recorder.record('', () => readEndedDays(pool, now))
   await recorder.record('', () => readOwedPicture(pool, [now, new Date(now.getTime() + 60_000)]))
   await recorder.record('', () => readProcesses(pool))
   await recorder.record('', () => readAttemptSteps(pool, 60, new Date(now.getTime() - DAY_MS)))
@@ -213,6 +257,12 @@ async function numbers(recorder: Recorder, { now }: Sample): Promise<void> {
   await recorder.record('', () => countRunningJobs(pool))
   await recorder.record('', () => findJob(pool, NOBODY))
   await recorder.record('', () => findLeftJobs(pool, now, 10))
+  await recorder.record('', () => listJobs(pool, PAGE))
+  await recorder.record('', () => countJobOutcome(pool, jobId, now))
+  await recorder.record('', async () => {
+    const counts = await countJobEndpoints(pool, jobId)
+    await nameEndpoints(pool, counts.slice(0, 20))
+  })
   await recorder.record('', () => readItems(pool, NOBODY, 0, 100))
   await recorder.record('of all', () => listAudit(pool, {}, { limit: 20, beforeId: null }))
   const from = new Date(now.getTime() - DAY_MS)
@@ -221,6 +271,7 @@ async function numbers(recorder: Recorder, { now }: Sample): Promise<void> {
     'by action': { action: 'payment.write' },
     'by object': { object: 'payment:1' },
     'of a time': { from, to: now },
+    'without payments': { hasPaymentWrites: false },
   }
   for (const [label, filter] of Object.entries(filters)) {
     await recorder.record(label, () => listAudit(pool, filter, { limit: 20, beforeId: NOBODY }))
@@ -234,7 +285,13 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => readCredentials(pool, [clientId], dummy))
   await recorder.record('', () => listSecrets(pool, clientKey))
   await recorder.record('', () => findClient(pool, clientId))
-  await recorder.record('', () => listClients(pool, PAGE))
+  for (const order of CLIENT_ORDERS) {
+    await recorder.record(`by ${order}`, () => listClients(pool, { search: null, order }, PAGE))
+  }
+  for (const search of ['client 4', clientId]) {
+    const label = search === clientId ? 'with an id' : 'by words'
+    await recorder.record(label, () => listClients(pool, { search, order: 'name' }, PAGE))
+  }
   await recorder.record('', () => listAccounts(pool, clientKey, PAGE))
   await recorder.record('', () => findSession(pool, Buffer.alloc(32), now))
   await recorder.record('', () => readLiveKeys(pool))

@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../server/core/backoff.ts'
 import { insertAccount } from '../../server/store/accounts.ts'
-import { insertAudit } from '../../server/store/audit.ts'
+import { insertAudit, insertAuditWithChanges } from '../../server/store/audit.ts'
 import {
   cancelDeliveries,
   findPending,
@@ -11,10 +11,13 @@ import {
 import { deleteSecret, insertSecret, replaceDigest } from '../../server/store/client-secrets.ts'
 import { insertClient, lockClient, setClientStatus } from '../../server/store/clients.ts'
 import {
+  deleteOldClientLinks,
   deleteOldLinks,
   deleteSession,
+  insertClientLink,
   insertLink,
   insertSession,
+  takeClientLink,
   takeLink,
 } from '../../server/store/console-sessions.ts'
 import { inTransaction } from '../../server/store/db.ts'
@@ -263,6 +266,10 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => deleteSession(pool, DIGEST))
   await recorder.record('', () => insertLink(pool, DIGEST, now))
   await recorder.record('', () => takeLink(pool, DIGEST, now))
+  const link = { digest: DIGEST, clientKey: 1, expiresAt: now }
+  await recorder.record('', () => insertClientLink(pool, link))
+  await recorder.record('', () => takeClientLink(pool, DIGEST, now))
+  await recorder.record('', () => deleteOldClientLinks(pool, now))
   await recorder.record('', () => deleteOldLinks(pool, now))
   await recorder.record('', () => revokeKey(pool, NEW, now))
   await recorder.record('', () => deleteSecret(pool, clientKey, NEW))
@@ -299,6 +306,7 @@ async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {
   }
   await recorder.record('', () => insertAudit(pool, entry))
   await recorder.record('once', () => insertAudit(pool, { ...entry, id: NEW }))
+  await recorder.record('', () => insertAuditWithChanges(pool, { ...entry, changes: [] }))
   await recorder.record('', () => countExhausted(pool, 200, now))
   await recorder.record('', () => forgetDeleted(pool))
   const told = {

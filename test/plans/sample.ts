@@ -30,6 +30,7 @@ export interface Sample {
   listenerId: string
   paymentId: string
   eventId: string
+  jobId: string
   /** Of many clients. */
   pending: readonly SampleDelivery[]
   delivered: readonly SampleFinal[]
@@ -71,6 +72,7 @@ export async function pickSample(pool: Pool): Promise<Sample> {
     listenerId: await one('id', `from endpoints ${ofClient} and kind = 'listener' order by id`),
     paymentId: await one('id', `from payments ${ofClient} order by accepted_at desc`),
     eventId: await one('id', `from events ${ofClient} order by id desc`),
+    jobId: await one('job_id', 'from job_deliveries order by job_id'),
     pending,
     delivered: await final('DELIVERED', 100),
     cancelled: await final('CANCELLED', 20),

@@ -241,6 +241,8 @@ export async function fillWorld(db: Db): Promise<void> {
     `insert into job_items (client_key, delivery_id, job_id, place, endpoint_id, finished_at)
      select client_key, id, ${idOf(`'j' || i / 1000 * 10`)}, i, endpoint_id, at + interval '120 ms'
      from row_of where state <> 'PENDING' and i % 9 = 0 and i < 10000`,
+    `insert into job_deliveries (job_id, delivery_id, client_key, endpoint_id)
+     select ${idOf(`'j' || i / 1000 * 10`)}, id, client_key, endpoint_id from row_of where i % 5 = 0 and i < 20000`,
     `insert into processes (id, host, version, started_at, seen_at)
      select ${idOf(`'o' || n`)}, 'host', '0.2.0', ${now}, ${now} from generate_series(0, 3) as n`,
     `update leases set owner = ${idOf(`'o' || shard % 4`)}, epoch = 1, beat = 1, expires_at = ${now}`,

@@ -16,6 +16,12 @@ import {
   StateSchema,
 } from '../../server/http/delivery-schema.ts'
 import { EventItem, EventKindSchema } from '../../server/http/event-text.ts'
+import {
+  CountedEndpointSchema,
+  JobDetailSchema,
+  JobOutcomeSchema,
+  JobSchema,
+} from '../../server/http/job-schema.ts'
 import { ListenerSchema, OfferSchema, OutcomeBody } from '../../server/http/listener-schema.ts'
 import { PageOf } from '../../server/http/page.ts'
 import {
@@ -35,15 +41,20 @@ import {
 } from '../../server/http/routes/delivery-actions.ts'
 import { FeedPage } from '../../server/http/routes/events.ts'
 import { withHealth } from '../../server/http/routes/one-endpoint.ts'
-import { AuditItem, AuditListQuery } from '../../server/http/routes/operator-audit.ts'
+import {
+  AuditChangeSchema,
+  AuditItem,
+  AuditListQuery,
+} from '../../server/http/routes/operator-audit.ts'
 import {
   AccountItem,
   ClientItem,
   ClientWithSecrets,
+  ConsoleLink,
   NewClient,
   NewSecret,
 } from '../../server/http/routes/operator-clients.ts'
-import { Filter, JobSchema } from '../../server/http/routes/operator-delivery-actions.ts'
+import { Filter } from '../../server/http/routes/operator-delivery-actions.ts'
 import {
   EndpointListQuery,
   Hour,
@@ -61,17 +72,19 @@ import {
 import { LineSchema, WrittenSchema } from '../../server/http/routes/operator-payments.ts'
 import { Setting } from '../../server/http/routes/operator-settings.ts'
 import {
+  EndedDaySchema,
   PeriodSchema,
-  SeriesPointSchema,
   StatsSchema,
   TroubledSchema,
 } from '../../server/http/routes/operator-stats.ts'
+import { OwnPaymentSchema, PaymentDeliveries } from '../../server/http/routes/own-payments.ts'
 import {
   CheckedStepSchema,
   DiagnosisSchema,
   FindingCodeSchema,
   ReportSchema,
 } from '../../server/http/routes/receiver-tools.ts'
+import { OperatorSearchHit, SearchHit } from '../../server/http/routes/search.ts'
 import { ItemWithAccount } from '../../server/http/routes/webhooks.ts'
 import {
   CircuitSchema,
@@ -79,6 +92,7 @@ import {
   HealthSchema,
   ProblemSchema,
 } from '../../server/http/schemas.ts'
+import { SeriesPointSchema, SeriesSchema } from '../../server/http/series-schema.ts'
 import { View } from '../../server/sandbox/receiver-routes.ts'
 import { AcceptedEventSchema, AttemptedEventSchema } from '../../server/telemetry/live-events.ts'
 
@@ -109,6 +123,8 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'Endpoint', schema: EndpointItem },
   { name: 'Circuit', schema: CircuitSchema },
   { name: 'EndpointHealth', schema: HealthSchema },
+  { name: 'SeriesPoint', schema: SeriesPointSchema },
+  { name: 'Series', schema: SeriesSchema },
   { name: 'EndpointDetail', schema: withHealth(EndpointItem), base: 'Endpoint' },
   { name: 'Webhook', schema: ItemWithAccount, base: 'Endpoint' },
   { name: 'Listener', schema: ListenerSchema },
@@ -120,8 +136,12 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'Delivery', schema: DeliverySchema },
   { name: 'DeliveryAttempt', schema: AttemptSchema },
   { name: 'ExplanationPart', schema: ExplanationPartSchema },
+  { name: 'SentRequest', schema: SentRequestSchema },
   { name: 'DeliveryDetail', schema: DeliveryDetailSchema, base: 'Delivery' },
   { name: 'ReplayedDelivery', schema: ChangedDeliverySchema },
+  { name: 'PaymentDeliveries', schema: PaymentDeliveries },
+  { name: 'PaymentItem', schema: OwnPaymentSchema },
+  { name: 'SearchHit', schema: SearchHit },
   { name: 'PaymentEvent', schema: EventItem },
   { name: 'EventPage', schema: FeedPage },
   { name: 'TestResult', schema: TestResultSchema },
@@ -140,8 +160,10 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'ClientWithSecrets', schema: ClientWithSecrets, base: 'ClientItem' },
   { name: 'NewClient', schema: NewClient },
   { name: 'NewSecret', schema: NewSecret },
+  { name: 'ConsoleLink', schema: ConsoleLink },
   { name: 'OperatorKey', schema: KeyItem },
   { name: 'NewOperatorKey', schema: NewKey },
+  { name: 'AuditChange', schema: AuditChangeSchema },
   { name: 'AuditItem', schema: AuditItem },
   { name: 'AuditQuery', schema: AuditListQuery, isRequest: true },
   { name: 'Setting', schema: Setting },
@@ -157,21 +179,24 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'OperatorDeliveryQuery', schema: OperatorDeliveryListQuery, isRequest: true },
   { name: 'DeliveryFilter', schema: Filter, isRequest: true },
   { name: 'OperatorDelivery', schema: OperatorDeliverySchema, base: 'Delivery' },
-  { name: 'SentRequest', schema: SentRequestSchema },
   { name: 'SignatureInputs', schema: SignatureInputsSchema },
   {
     name: 'OperatorDeliveryDetail',
     schema: OperatorDeliveryDetailSchema,
     base: 'OperatorDelivery',
   },
+  { name: 'OperatorSearchHit', schema: OperatorSearchHit },
+  { name: 'CountedEndpoint', schema: CountedEndpointSchema },
   { name: 'Job', schema: JobSchema },
+  { name: 'JobOutcome', schema: JobOutcomeSchema },
+  { name: 'JobDetail', schema: JobDetailSchema, base: 'Job' },
   { name: 'EndpointKind', schema: KindSchema },
   { name: 'EndpointHour', schema: Hour },
   { name: 'OperatorEndpointQuery', schema: EndpointListQuery, isRequest: true },
   { name: 'OperatorEndpoint', schema: Item, base: 'Endpoint' },
   { name: 'OperatorEndpointDetail', schema: ItemWithHealth, base: 'OperatorEndpoint' },
   { name: 'StatsPeriod', schema: PeriodSchema },
-  { name: 'SeriesPoint', schema: SeriesPointSchema },
+  { name: 'EndedDay', schema: EndedDaySchema },
   { name: 'TroubledEndpoint', schema: TroubledSchema },
   { name: 'Stats', schema: StatsSchema },
   { name: 'AcceptedEvent', schema: AcceptedEventSchema },

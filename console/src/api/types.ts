@@ -18,7 +18,6 @@ export type {
   NewClient,
   Role,
   SandboxReceiver,
-  SentRequest,
   Setting,
   SignatureInputs,
   Stats,
@@ -38,6 +37,7 @@ export type {
   PaymentEvent,
   PaymentState,
   Problem,
+  SentRequest,
   TestResult,
   Webhook,
 } from '../../../sdk/src/types.ts'

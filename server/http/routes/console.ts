@@ -236,11 +236,14 @@ function toSignIn(body: Readonly<Record<string, string | undefined>>, surface: S
     if (isWelcome('client', surface)) return { clientId, clientSecret }
     throw elsewhere('Clients sign in at the public address of the service.')
   }
+  if (link !== undefined) {
+    const kinds = (['operator', 'client'] as const).filter((kind) => isWelcome(kind, surface))
+    return { link, kinds }
+  }
   if (!isWelcome('operator', surface)) {
     throw elsewhere('Operators sign in at the operator’s own port.')
   }
   if (operatorKey !== undefined) return { operatorKey }
-  if (link !== undefined) return { link }
   throw oneCredential()
 }
 

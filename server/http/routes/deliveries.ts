@@ -2,7 +2,7 @@
 // what belongs to another client is a 404, as if it did not exist.
 
 import type { FastifyRequest } from 'fastify'
-import { parseDeliveryFilter } from '../../core/delivery-filter.ts'
+import { CLIENTS_QUERY, parseDeliveryFilter } from '../../core/delivery-filter.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import {
   type DeliveryReader,
@@ -10,16 +10,19 @@ import {
   viewDelivery,
 } from '../../operations/view-deliveries.ts'
 import { viewOwnPayment } from '../../operations/view-payments.ts'
+import { viewSentRequest } from '../../operations/view-sent-request.ts'
 import { callerOf } from '../authenticate.ts'
-import { toCursorRequest } from '../cursor.ts'
+import { cursorText, toCursorRequest } from '../cursor.ts'
 import {
   CursorPageOf,
   DeliveryDetailSchema,
   DeliveryListQuery,
   DeliverySchema,
+  deliveryText,
   toAttempt,
   toDelivery,
   toExplanation,
+  toSentRequest,
 } from '../delivery-schema.ts'
 import { PaymentSchema } from '../payment-schema.ts'
 import {
@@ -32,6 +35,7 @@ import {
 import type { Routes } from '../typed.ts'
 
 const tags = ['Deliveries']
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function deliveryRoutes(deps: Deps): Routes {
   return (app) => {
@@ -52,13 +56,15 @@ export function deliveryRoutes(deps: Deps): Routes {
           ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
         },
       },
-      handler: async (request) => {
+      handler: async (request, reply) => {
         // Filters that only the operator has are ignored.
-        const { state, endpointId, paymentId, from, to } = request.query
-        const filter = parseDeliveryFilter({ state, endpointId, paymentId, from, to })
+        const { state, endpointId, paymentId, externalId, outcome, from, to } = request.query
+        const written = { state, endpointId, paymentId, externalId, outcome, from, to }
+        const filter = parseDeliveryFilter(written, CLIENTS_QUERY)
         const asked = toCursorRequest(request.query)
         const page = await viewDeliveries(deps, readerOf(request), filter, asked)
-        return { items: page.items.map(toDelivery), next: page.next }
+        const text = cursorText(page, (item) => deliveryText(toDelivery(item), item))
+        return reply.type(JSON_TYPE).send(text as never)
       },
     })
 
@@ -69,7 +75,9 @@ export function deliveryRoutes(deps: Deps): Routes {
       schema: {
         operationId: 'getDelivery',
         tags,
-        summary: 'See one delivery, its attempts and its status in words',
+        summary: 'See one delivery, what was sent, what came back, and its status in words',
+        description:
+          '`attemptLog` holds the beginning of what your receiver answered, `request` the headers of the last attempt with their signatures. With the bytes at `request.bodyUrl` they make the same request again. They are made from what is stored, with the keys that signed at the time where these are still there.',
         headers: OptionalAccountHeader,
         params: IdParams,
         response: {
@@ -77,13 +85,17 @@ export function deliveryRoutes(deps: Deps): Routes {
           ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
         },
       },
-      handler: async (request) => {
+      handler: async (request, reply) => {
         const found = await viewDelivery(deps, readerOf(request), readId(request.params.id))
-        return {
-          ...toDelivery(found.delivery),
-          attemptLog: found.attempts.map(toAttempt),
-          ...toExplanation(found.explanation),
+        const { delivery, attempts, explanation } = found
+        const sent = await viewSentRequest(deps, delivery, attempts.at(-1))
+        const body = {
+          ...toDelivery(delivery),
+          attemptLog: attempts.map(toAttempt),
+          ...toExplanation(explanation),
+          request: toSentRequest(sent.request, delivery, `/v1/events/${delivery.eventId}`),
         }
+        return reply.type(JSON_TYPE).send(deliveryText(body, delivery) as never)
       },
     })
 
@@ -114,7 +126,7 @@ export function deliveryRoutes(deps: Deps): Routes {
         const of = { clientKey, accountId: request.accountId }
         const payment = await viewOwnPayment(deps, of, readId(request.params.id))
         // The stored text, unparsed: parsing would lose the digits of the amount.
-        return reply.type('application/json; charset=utf-8').send(payment.text as never)
+        return reply.type(JSON_TYPE).send(payment.text as never)
       },
     })
   }

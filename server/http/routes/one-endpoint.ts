@@ -7,6 +7,7 @@ import { type Endpoint, OWNER_STATUSES } from '../../core/endpoint.ts'
 import { changeEndpoint } from '../../operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
+import { viewSeries } from '../../operations/view-endpoint-series.ts'
 import { type EndpointScope, viewEndpoint } from '../../operations/view-endpoints.ts'
 import {
   BODY_PROBLEMS,
@@ -19,6 +20,7 @@ import {
   readId,
   toClientHealth,
 } from '../schemas.ts'
+import { SeriesQuery, SeriesSchema, toSeriesBody } from '../series-schema.ts'
 import type { App } from '../typed.ts'
 
 export interface EndpointDoor {
@@ -65,6 +67,29 @@ export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): 
     handler: async (request) => {
       const found = await viewEndpoint(deps, scopeOf(request), readId(request.params.id))
       return { ...toItem(found.endpoint), health: toClientHealth(found.health) }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: `${url}/series`,
+    config: { account: 'optional' },
+    schema: {
+      operationId: `get${door.name}Series`,
+      summary: `See how a ${noun} fared, hour by hour`,
+      description:
+        'Attempts, how many of them were answered with 200, and about how long they took (within 41 %). Empty hours are there too.',
+      ...shared,
+      querystring: SeriesQuery,
+      response: {
+        200: SeriesSchema,
+        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query', 'not-found'),
+      },
+    },
+    handler: async (request) => {
+      const period = request.query.window ?? 'day'
+      const id = readId(request.params.id)
+      return toSeriesBody(await viewSeries(deps, scopeOf(request), id, period))
     },
   })
 

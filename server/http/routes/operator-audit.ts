@@ -8,6 +8,14 @@ import { Instant, Uuid } from '../scalars.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
+const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+
+export const AuditChangeSchema = Type.Object({
+  field: Type.String(),
+  before: OptionalText,
+  after: OptionalText,
+})
+
 export const AuditItem = Type.Object(
   {
     id: Uuid,
@@ -16,6 +24,12 @@ export const AuditItem = Type.Object(
     action: Type.String(),
     object: Type.String(),
     requestId: Type.String({ format: 'uuid', description: '`X-Request-Id` of the call.' }),
+    changes: Type.Optional(
+      Type.Array(AuditChangeSchema, {
+        description:
+          'What the call changed, where that is small: a name, a status, a role, how many deliveries.',
+      }),
+    ),
   },
   {
     examples: [
@@ -26,6 +40,7 @@ export const AuditItem = Type.Object(
         action: 'client.create',
         object: 'client:01a1dd3c-57d6-7001-9e6f-60de241483ec',
         requestId: '5b9d1f0a-2f5e-4f6c-9a43-6a0f2c7d8e11',
+        changes: [{ field: 'name', before: null, after: 'Northwind Traders' }],
       },
     ],
   },
@@ -40,6 +55,12 @@ export const AuditListQuery = Type.Object({
   object: Type.Optional(Word),
   from: Type.Optional(Instant),
   to: Type.Optional(Instant),
+  paymentWrites: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: 'false: without `payment.put` and `payment.batch`, which are nearly all rows.',
+    }),
+  ),
 })
 
 export function operatorAuditRoutes(deps: Deps): Routes {
@@ -63,8 +84,9 @@ export function operatorAuditRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request) => {
-        const { actor, action, object, from, to, ...cursor } = request.query
-        const filter = { actor, action, object, from: toInstant(from), to: toInstant(to) }
+        const { actor, action, object, from, to, paymentWrites, ...cursor } = request.query
+        const period = { from: toInstant(from), to: toInstant(to) }
+        const filter = { actor, action, object, ...period, hasPaymentWrites: paymentWrites }
         const page = await viewAudit(deps, filter, toCursorRequest(cursor))
         return { items: page.items.map(toAuditItem), next: page.next }
       },
@@ -77,6 +99,7 @@ function toInstant(text: string | undefined): Date | undefined {
 }
 
 function toAuditItem(row: AuditRow) {
-  const { id, at, actor, action, object, requestId } = row
-  return { id, at: at.toISOString(), actor, action, object, requestId }
+  const { id, at, actor, action, object, requestId, changes } = row
+  const item = { id, at: at.toISOString(), actor, action, object, requestId }
+  return changes === undefined ? item : { ...item, changes: [...changes] }
 }

@@ -4,16 +4,17 @@
 import { Type } from 'typebox'
 import { toPageRequest } from '../../core/page.ts'
 import { CLIENT_STATUSES, changeClient } from '../../operations/change-client.ts'
+import { createConsoleLink } from '../../operations/create-console-link.ts'
 import { issueClientSecret } from '../../operations/issue-client-secret.ts'
 import { onboardClient } from '../../operations/onboard-client.ts'
 import { openAccount } from '../../operations/open-account.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { revokeClientSecret } from '../../operations/revoke-client-secret.ts'
 import { viewAccounts } from '../../operations/view-accounts.ts'
-import { viewClient, viewClients } from '../../operations/view-clients.ts'
+import { CLIENT_ORDERS, viewClient, viewClients } from '../../operations/view-clients.ts'
 import { auditOf } from '../audit.ts'
-import { pagesOf, toPageBody } from '../page.ts'
-import { Instant, Uuid } from '../scalars.ts'
+import { PageQuery, pagesOf, toPageBody } from '../page.ts'
+import { Instant, SearchText, Uuid } from '../scalars.ts'
 import {
   BODY_PROBLEMS,
   EMPTY_BODY,
@@ -59,11 +60,47 @@ export const NewSecret = Type.Object({
   clientSecret: Type.String({ description: 'Shown now and never again.' }),
 })
 
+export const ConsoleLink = Type.Object(
+  {
+    url: Type.String({ format: 'uri', description: 'Shown now and never again.' }),
+    expiresAt: Instant,
+  },
+  {
+    examples: [
+      {
+        url: 'https://paybell.example.com/console/sign-in#q3ZxJ0b1rXW8mE0n4sHk2dVtYpL6uAcGf9iR7wTeBoM',
+        expiresAt: '2026-03-02T09:45:00.400Z',
+      },
+    ],
+  },
+)
+
 export const AccountItem = Type.Object({ id: Uuid, name: Type.String() })
+
+const ClientListQuery = Type.Object({
+  ...PageQuery.properties,
+  q: Type.Optional(
+    Type.String({
+      ...SearchText,
+      description: 'Words of its name, each perhaps only begun; or its id.',
+    }),
+  ),
+  sort: Type.Optional(
+    Type.Enum([...CLIENT_ORDERS], {
+      default: 'createdAt',
+      description: 'What they are sorted by; with a minus, the other way round.',
+    }),
+  ),
+})
 
 const SecretParams = Type.Object({ id: Type.String(), secretId: Type.String() })
 
-export function operatorClientRoutes(deps: Deps): Routes {
+export interface ClientRoutesDeps extends Deps {
+  /** The public address, where clients sign in. */
+  baseUrl(): string
+}
+
+export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
   return (app) => {
     app.route({
       method: 'POST',
@@ -93,10 +130,15 @@ export function operatorClientRoutes(deps: Deps): Routes {
       schema: {
         operationId: 'listClients',
         summary: 'List clients',
+        description: 'The oldest first, unless `sort` says otherwise.',
         ...pagesOf(ClientItem, ...OPERATOR_PROBLEMS),
+        querystring: ClientListQuery,
       },
-      handler: async (request) =>
-        toPageBody(await viewClients(deps, toPageRequest(request.query)), toClientItem),
+      handler: async (request) => {
+        const { q, sort, ...page } = request.query
+        const filter = { search: q ?? null, order: sort ?? 'createdAt' }
+        return toPageBody(await viewClients(deps, filter, toPageRequest(page)), toClientItem)
+      },
     })
 
     app.route({
@@ -181,6 +223,31 @@ export function operatorClientRoutes(deps: Deps): Routes {
         const audit = auditOf(deps, request, 'secret.revoke')
         await revokeClientSecret(deps, readId(id), readId(secretId), audit)
         return reply.code(204).send(undefined)
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/clients/:id/console-links',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'createConsoleLink',
+        summary: 'Make a link that signs a person in at the console as the client',
+        description:
+          'It works once, within 15 minutes. The session lasts 12 hours at most and ends when the client is disabled. Whoever has the link can use it: hand it over as you would a password.',
+        params: IdParams,
+        response: {
+          201: ConsoleLink,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'client-disabled'),
+        },
+      },
+      handler: async (request, reply) => {
+        const audit = auditOf(deps, request, 'console-link.create')
+        const link = await createConsoleLink(deps, readId(request.params.id), audit)
+        reply.code(201).header('cache-control', 'no-store')
+        // After the #, where it reaches no server's log.
+        const url = `${deps.baseUrl()}/console/sign-in#${link.token}`
+        return { url, expiresAt: link.expiresAt.toISOString() }
       },
     })
 

@@ -6,9 +6,10 @@ import type { Deps } from '../../operations/parts/deps.ts'
 import { viewDeliveries, viewDelivery } from '../../operations/view-deliveries.ts'
 import { viewAnyEventBody } from '../../operations/view-event-body.ts'
 import { viewSentRequest } from '../../operations/view-sent-request.ts'
-import { toCursorRequest } from '../cursor.ts'
+import { cursorText, toCursorRequest } from '../cursor.ts'
 import {
   CursorPageOf,
+  deliveryText,
   OperatorDeliveryDetailSchema,
   OperatorDeliveryListQuery,
   OperatorDeliverySchema,
@@ -16,11 +17,13 @@ import {
   toExplanation,
   toOperatorAttempt,
   toOperatorDelivery,
+  toSentRequest,
 } from '../delivery-schema.ts'
 import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
 const tags = ['Operator']
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function operatorDeliveryRoutes(deps: Deps): Routes {
   return (app) => {
@@ -40,11 +43,12 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
           ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
         },
       },
-      handler: async (request) => {
+      handler: async (request, reply) => {
         const filter = parseDeliveryFilter(request.query)
         const asked = toCursorRequest(request.query)
         const page = await viewDeliveries(deps, { kind: 'operator' }, filter, asked)
-        return { items: page.items.map(toOperatorDelivery), next: page.next }
+        const text = cursorText(page, (item) => deliveryText(toOperatorDelivery(item), item))
+        return reply.type(JSON_TYPE).send(text as never)
       },
     })
 
@@ -64,7 +68,7 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
           ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
         },
       },
-      handler: async (request) => {
+      handler: async (request, reply) => {
         const id = readId(request.params.id)
         const { delivery, attempts, explanation } = await viewDelivery(
           deps,
@@ -73,23 +77,16 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
         )
         const last = attempts.at(-1)
         const sent = await viewSentRequest(deps, delivery, last)
-        return {
+        const bodyUrl = `/operator/v1/events/${delivery.eventId}/body`
+        const body = {
           ...toOperatorDelivery(delivery),
           attemptLog: attempts.map(toOperatorAttempt),
           ...toExplanation(explanation),
-          request: {
-            method: 'POST',
-            url: delivery.endpointUrl,
-            ...sent.request,
-            headers: [...sent.request.headers],
-            bodyUrl: `/operator/v1/events/${delivery.eventId}/body`,
-          },
-          signatureInputs: {
-            ...sent.signatureInputs,
-            headers: [...sent.signatureInputs.headers],
-          },
+          request: toSentRequest(sent.request, delivery, bodyUrl),
+          signatureInputs: sent.signatureInputs,
           response: last === undefined ? null : { status: last.status, excerpt: toExcerpt(last) },
         }
+        return reply.type(JSON_TYPE).send(deliveryText(body, delivery) as never)
       },
     })
 

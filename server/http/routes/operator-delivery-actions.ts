@@ -1,5 +1,4 @@
-// The operator's actions on deliveries: replay or cancel one, or all that match a filter, and see the progress
-// of such a job.
+// The operator's actions on deliveries: replay or cancel one, or all that match a filter.
 
 import { Type } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
@@ -7,14 +6,15 @@ import { parseDeliveryFilter, SEARCH_CHARACTERS_MAX } from '../../core/delivery-
 import { EVENT_KINDS } from '../../core/payment.ts'
 import { cancelDelivery } from '../../operations/cancel-delivery.ts'
 import { changeDeliveries, previewChange } from '../../operations/change-deliveries.ts'
+import type { EndpointBreakdown } from '../../operations/parts/endpoint-breakdown.ts'
 import type { JobDeps } from '../../operations/parts/start-job.ts'
 import { replayDelivery } from '../../operations/replay-delivery.ts'
-import { type Job, viewJob } from '../../operations/view-job.ts'
 import { auditOf } from '../audit.ts'
-import { STATES_PATTERN } from '../delivery-schema.ts'
+import { ExternalIdFilter, OutcomeFilterSchema, STATES_PATTERN } from '../delivery-schema.ts'
 import { DryRun, DryRunQuery, isDryRun, refuseDryRun } from '../dry-run.ts'
+import { breakdownProperties, toBreakdownBody } from '../job-schema.ts'
 import { TEXT_PATTERN } from '../published.ts'
-import { Instant, OptionalInstant, Uuid } from '../scalars.ts'
+import { Instant, Uuid } from '../scalars.ts'
 import { BODY_PROBLEMS, IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 import { ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
@@ -27,6 +27,9 @@ export const Filter = Type.Object(
     endpointId: Type.Optional(Uuid),
     paymentId: Type.Optional(Uuid),
     eventId: Type.Optional(Uuid),
+    job: Type.Optional(Uuid),
+    externalId: Type.Optional(ExternalIdFilter),
+    outcome: Type.Optional(OutcomeFilterSchema),
     state: Type.Optional(
       Type.Unsafe<string | string[]>({
         type: ['string', 'array'],
@@ -68,42 +71,25 @@ const BulkBody = Type.Object(
   },
 )
 
-const WouldReplay = Type.Object({ wouldReplay: Type.Integer() })
+const BulkQuery = Type.Object({
+  ...DryRunQuery.properties,
+  byEndpoint: Type.Optional(
+    Type.Boolean({ default: false, description: 'A dry run also counts by endpoint.' }),
+  ),
+})
+
+const optionalBreakdown = {
+  endpoints: Type.Optional(breakdownProperties.endpoints),
+  moreEndpoints: Type.Optional(breakdownProperties.moreEndpoints),
+}
+
+const WouldReplay = Type.Object({ wouldReplay: Type.Integer(), ...optionalBreakdown })
 const Replayed = Type.Object(
   { replayed: Type.Integer() },
   { description: 'The header Location names the job: GET it to see how far it is.' },
 )
-const WouldCancel = Type.Object({ wouldCancel: Type.Integer() })
+const WouldCancel = Type.Object({ wouldCancel: Type.Integer(), ...optionalBreakdown })
 const Cancelled = Type.Object({ cancelled: Type.Integer() })
-
-export const JobSchema = Type.Object(
-  {
-    id: Uuid,
-    kind: Type.Enum(['replay', 'recover', 'cancel']),
-    state: Type.Enum(['RUNNING', 'DONE', 'FAILED']),
-    total: Type.Integer({ description: 'Deliveries that matched.' }),
-    done: Type.Integer({ description: 'Dealt with so far.' }),
-    passedOver: Type.Integer({
-      description: 'Of these, the ones that had moved on by themselves before their turn came.',
-    }),
-    startedAt: Instant,
-    finishedAt: OptionalInstant,
-  },
-  {
-    examples: [
-      {
-        id: '019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e',
-        kind: 'replay',
-        state: 'RUNNING',
-        total: 40_000,
-        done: 12_000,
-        passedOver: 0,
-        startedAt: '2026-03-02T09:30:00.400Z',
-        finishedAt: null,
-      },
-    ],
-  },
-)
 
 const BULK_PROBLEMS = [...BODY_PROBLEMS, 'invalid-query', 'filter-too-wide', 'overloaded'] as const
 const ANY_CLIENT = { clientKey: null, accountId: null }
@@ -174,8 +160,8 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         operationId: 'replayDeliveries',
         summary: 'Replay all deliveries that match a filter',
         description:
-          'All that match and have ended, not one page of them, oldest first; at most 100,000. With dryRun nothing is changed and the number is told.',
-        querystring: DryRunQuery,
+          'All that match and have ended, not one page of them, oldest first; at most 100,000. With dryRun nothing is changed and the number is told; with byEndpoint also how many there are at which endpoint, and whether it takes them now.',
+        querystring: BulkQuery,
         body: BulkBody,
         response: {
           200: WouldReplay,
@@ -186,7 +172,10 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
       handler: async (request, reply) => {
         const isDry = isDryRun(request)
         const filter = parseDeliveryFilter(request.body.filter, AT_FILTER)
-        if (isDry) return { wouldReplay: await previewChange(deps, 'replay', filter) }
+        if (isDry) {
+          const found = await previewChange(deps, 'replay', filter)
+          return { wouldReplay: found.count, ...breakdownFor(request.query, found) }
+        }
         const audit = auditOf(deps, request, 'deliveries.replay')
         const { count, jobId } = await changeDeliveries(deps, 'replay', filter, audit)
         reply.code(202).header('location', `/operator/v1/jobs/${jobId}`)
@@ -203,7 +192,7 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         summary: 'Cancel all pending deliveries that match a filter',
         description:
           'All that match and are pending, not one page of them; at most 100,000. With dryRun nothing is changed and the number is told.',
-        querystring: DryRunQuery,
+        querystring: BulkQuery,
         body: BulkBody,
         response: {
           200: WouldCancel,
@@ -214,34 +203,19 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
       handler: async (request, reply) => {
         const isDry = isDryRun(request)
         const filter = parseDeliveryFilter(request.body.filter, AT_FILTER)
-        if (isDry) return { wouldCancel: await previewChange(deps, 'cancel', filter) }
+        if (isDry) {
+          const found = await previewChange(deps, 'cancel', filter)
+          return { wouldCancel: found.count, ...breakdownFor(request.query, found) }
+        }
         const audit = auditOf(deps, request, 'deliveries.cancel')
         const { count, jobId } = await changeDeliveries(deps, 'cancel', filter, audit)
         reply.code(202).header('location', `/operator/v1/jobs/${jobId}`)
         return { cancelled: count }
       },
     })
-
-    app.route({
-      method: 'GET',
-      url: '/jobs/:id',
-      config: { role: 'viewer' },
-      schema: {
-        operationId: 'getJob',
-        summary: 'See how far a job is',
-        description: 'Jobs are kept for 30 days after they have ended.',
-        params: IdParams,
-        response: { 200: JobSchema, ...problemResponses(...OPERATOR_PROBLEMS, 'not-found') },
-      },
-      handler: async (request) => toJobItem(await viewJob(deps, readId(request.params.id))),
-    })
   }
 }
 
-function toJobItem({ startedAt, finishedAt, ...job }: Job) {
-  return {
-    ...job,
-    startedAt: startedAt.toISOString(),
-    finishedAt: finishedAt?.toISOString() ?? null,
-  }
+function breakdownFor(query: { byEndpoint?: boolean }, found: EndpointBreakdown) {
+  return query.byEndpoint ? toBreakdownBody(found) : {}
 }

@@ -8,8 +8,7 @@ import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../core/payment.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import {
   type EventWithDeliveries,
-  type PaymentItem,
-  type PaymentView,
+  type NamedPayment,
   viewPayment,
   viewPaymentEvents,
   viewPayments,
@@ -18,10 +17,10 @@ import { CursorQuery, cursorText, toCursorRequest } from '../cursor.ts'
 import { CursorPageOf } from '../delivery-schema.ts'
 import { EventItem, eventText } from '../event-text.ts'
 import { PaymentSchema } from '../payment-schema.ts'
+import { readPeriod } from '../period.ts'
 import { Uuid } from '../scalars.ts'
 import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
-import { invalidQuery } from '../validation.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const tags = ['Payments in']
@@ -56,7 +55,9 @@ export const ListQuery = Type.Object({
 /** The payment, and what only the operator sees of it. */
 export const OperatorPayment = Type.Object({
   accountId: Uuid,
+  accountName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   clientId: Uuid,
+  clientName: Type.String(),
   version: Type.Unsafe<number | null>({
     type: ['integer', 'null'],
     description: 'The highest number that the source has sent.',
@@ -67,7 +68,12 @@ export const OperatorPayment = Type.Object({
 
 export const EventWithDeliveriesItem = Type.Object({
   deliveries: Type.Array(
-    Type.Object({ id: Uuid, endpointId: Uuid, state: Type.Enum([...DELIVERY_STATES]) }),
+    Type.Object({
+      id: Uuid,
+      endpointId: Uuid,
+      endpointUrl: Type.String(),
+      state: Type.Enum([...DELIVERY_STATES]),
+    }),
   ),
   ...EventItem.properties,
 })
@@ -92,19 +98,11 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
       },
       handler: async (request, reply) => {
         const { query } = request
-        const fromMs = query.from === undefined ? null : Date.parse(query.from)
-        const toMs = query.to === undefined ? null : Date.parse(query.to)
-        if (fromMs !== null && toMs !== null && toMs <= fromMs) {
-          throw invalidQuery([
-            { pointer: '/to', code: 'not-after-from', detail: 'Must lie after from.' },
-          ])
-        }
         const filter = {
           clientId: query.clientId ?? null,
           accountId: query.accountId ?? null,
           state: query.state ?? null,
-          fromMs,
-          toMs,
+          ...readPeriod(query),
           externalId: query.externalId ?? null,
           search: query.q ?? null,
         }
@@ -158,16 +156,18 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
 }
 
 // The texts begin with "{": our members go in front, so that the exact amount stays untouched.
-function paymentText(payment: PaymentItem | PaymentView): string {
-  const { accountId, clientId, version, sequence } = payment
-  const added = JSON.stringify({ accountId, clientId, version, sequence })
+function paymentText(payment: NamedPayment): string {
+  const { accountId, accountName, clientId, clientName, version, sequence } = payment
+  const names = { accountId, accountName, clientId, clientName }
+  const added = JSON.stringify({ ...names, version, sequence })
   return `${added.slice(0, -1)},${payment.text.slice(1)}`
 }
 
 function eventWithDeliveriesText(event: EventWithDeliveries): string {
-  const deliveries = event.deliveries.map(({ id, endpointId, state }) => ({
+  const deliveries = event.deliveries.map(({ id, endpointId, endpointUrl, state }) => ({
     id,
     endpointId,
+    endpointUrl,
     state,
   }))
   return `{"deliveries":${JSON.stringify(deliveries)},${eventText(event).slice(1)}`

@@ -12,8 +12,9 @@ import {
   type StatsPeriod,
   StatsViewer,
 } from '../../operations/view-stats.ts'
-import { Instant, OptionalInstant, OptionalNumber, Uuid } from '../scalars.ts'
+import { Instant, OptionalInstant, Uuid } from '../scalars.ts'
 import { CircuitSchema, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import { SeriesSchema, toSeriesBody } from '../series-schema.ts'
 import type { Routes } from '../typed.ts'
 
 export interface StatsRoutesDeps extends Deps {
@@ -26,33 +27,38 @@ export interface StatsRoutesDeps extends Deps {
 /** Server-sent events of what this process does. */
 export interface EventStream {
   readonly isFull: boolean
-  /** Adds an answer whose headers are sent: the stream writes the rest until it closes. */
-  add(reader: ServerResponse): void
+  /**
+   * Adds an answer whose headers are sent: first so many of the last attempts, then what happens until it
+   * closes.
+   */
+  add(reader: ServerResponse, recent: number): void
   /** Ends all answers, because the service stops. */
   end(): void
 }
 
-const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+/** As many as the stream remembers (telemetry/live-stream). */
+const RECENT_ATTEMPTS_MAX = 20
 
-export const SeriesPointSchema = Type.Object({
-  at: Instant,
-  attempts: Type.Integer(),
-  delivered: Type.Integer(),
-  failed: Type.Integer(),
-  p50Ms: OptionalNumber,
-  p95Ms: OptionalNumber,
-  p99Ms: OptionalNumber,
-})
+const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
 export const TroubledSchema = Type.Object({
   endpointId: Uuid,
   clientId: Uuid,
+  clientName: Type.String(),
   endpointUrl: Type.String(),
   status: Type.Enum([...ENDPOINT_STATUSES]),
   circuit: CircuitSchema,
   failingSince: OptionalInstant,
   pending: Type.Integer({ description: 'Counted up to 10,000.' }),
   lastError: OptionalText,
+})
+
+export const EndedDaySchema = Type.Object({
+  day: Type.String({ format: 'date' }),
+  delivered: Type.Integer(),
+  exhausted: Type.Integer(),
+  superseded: Type.Integer(),
+  cancelled: Type.Integer(),
 })
 
 export const StatsSchema = Type.Object({
@@ -88,9 +94,10 @@ export const StatsSchema = Type.Object({
       description: 'What is overdue has no `from`, what is due after the 7 days no `to`.',
     },
   ),
-  series: Type.Object({
-    stepSeconds: Type.Integer(),
-    points: Type.Array(SeriesPointSchema),
+  series: SeriesSchema,
+  days: Type.Array(EndedDaySchema, {
+    description:
+      'What has ended on each of the last 7 days, in UTC: success by delivery, whatever attempts it took. Days on which nothing ended are left out.',
   }),
   troubled: Type.Array(TroubledSchema),
 })
@@ -138,13 +145,23 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
         tags,
         summary: 'Watch what this process accepts and attempts',
         description:
-          'Server-sent events `accepted` and `attempt`. At most 1,000 a second; a comment line says how many were left out. A reader that falls behind by more than 1 MiB is disconnected.',
+          'Server-sent events `accepted` and `attempt`. At most 1,000 a second; a comment line says how many were left out. A reader that falls behind by more than 1 MiB is disconnected. With `recent` it begins with the last attempts that this process made.',
+        querystring: Type.Object({
+          recent: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: RECENT_ATTEMPTS_MAX,
+              default: 0,
+              description: 'So many of the last attempts first, oldest first.',
+            }),
+          ),
+        }),
         response: {
           200: Type.Unsafe<unknown>({
             description: 'A stream of events, without end.',
             content: { 'text/event-stream': { schema: { type: 'string' } } },
           }),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'overloaded'),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query', 'overloaded'),
         },
       },
       handler: (request, reply) => {
@@ -166,7 +183,7 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
           // Proxies that buffer answers would delay every event.
           'x-accel-buffering': 'no',
         })
-        deps.stream.add(reply.raw)
+        deps.stream.add(reply.raw, request.query.recent ?? 0)
       },
     })
   }
@@ -195,13 +212,14 @@ function toBody(deps: StatsRoutesDeps, stats: Stats) {
       to: toText(bounds[index]),
       count,
     })),
-    series: {
-      stepSeconds: stats.series.stepSeconds,
-      points: stats.series.points.map(({ atMs, ...point }) => ({
-        at: new Date(atMs).toISOString(),
-        ...point,
-      })),
-    },
+    series: toSeriesBody(stats.series),
+    days: stats.days.map(({ day, ended }) => ({
+      day,
+      delivered: ended.DELIVERED ?? 0,
+      exhausted: ended.EXHAUSTED ?? 0,
+      superseded: ended.SUPERSEDED ?? 0,
+      cancelled: ended.CANCELLED ?? 0,
+    })),
     troubled: stats.troubled.map((one) => ({
       ...one,
       failingSince: toText(one.failingSince ?? undefined),

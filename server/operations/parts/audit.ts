@@ -2,12 +2,18 @@
 // row in its own transaction, so that what was done and who did it are committed together.
 
 import type { Operator } from '../../core/operator.ts'
-import { type AuditEntry, auditId, insertAudit } from '../../store/audit.ts'
+import {
+  type AuditChange,
+  type AuditEntry,
+  auditId,
+  insertAudit,
+  insertAuditWithChanges,
+} from '../../store/audit.ts'
 import type { Db } from '../../store/db.ts'
 import type { Deps } from './deps.ts'
 
-/** Writes the one row of a call; `object` is what was changed, such as `client:<id>`. */
-export type Audit = (db: Db, object: string) => Promise<void>
+/** Writes the one row of a call; `object` is what was changed, such as `client:<id>`, and how, where that is small. */
+export type Audit = (db: Db, object: string, changes?: readonly AuditChange[]) => Promise<void>
 
 /** For changes that no operator asked for, such as the sandbox's own client. */
 export const NO_AUDIT: Audit = async () => {}
@@ -19,7 +25,13 @@ export interface Trail {
 }
 
 export function toAudit(deps: Pick<Deps, 'clock'>, trail: Trail, action: string): Audit {
-  return (db, object) => insertAudit(db, toAuditEntry(deps, trail, action, object))
+  return (db, object, changes = []) => {
+    const entry = toAuditEntry(deps, trail, action, object)
+    const real = changes.filter(({ before, after }) => before !== after)
+    return real.length === 0
+      ? insertAudit(db, entry)
+      : insertAuditWithChanges(db, { ...entry, changes: real })
+  }
 }
 
 export function toAuditEntry(

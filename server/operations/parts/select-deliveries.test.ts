@@ -9,7 +9,7 @@ import {
   storePending,
 } from '../../../test/support/stored-deliveries.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { DeliveryQuery } from '../../store/delivery-query.ts'
+import { type DeliveryQuery, EVERY_DELIVERY } from '../../store/delivery-query.ts'
 import { selectDeliveries } from './select-deliveries.ts'
 
 const { pool } = await cloneDatabase()
@@ -23,16 +23,10 @@ for (let n = 0; n < 25; n++) {
 }
 
 const query: DeliveryQuery = {
+  ...EVERY_DELIVERY,
   clientKey,
-  accountId: null,
   endpointId: endpoint.endpointId,
-  payments: null,
-  event: null,
-  deliveryId: null,
   states: ['PENDING'],
-  kind: null,
-  fromMs: null,
-  toMs: null,
 }
 const deps = { pool, clock: { nowMs: () => 0, monotonicMs: () => 0 } }
 

@@ -3,10 +3,16 @@
 
 import { inTransaction } from '../../store/db.ts'
 import type { DeliveryQuery } from '../../store/delivery-query.ts'
-import { countFit, noteItems, type SelectedDelivery } from '../../store/delivery-selections.ts'
+import {
+  countFit,
+  countFitByEndpoint,
+  noteItems,
+  type SelectedDelivery,
+} from '../../store/delivery-selections.ts'
 import { countRunningJobs, findJob, insertJob, type JobKind } from '../../store/jobs.ts'
 import type { Audit } from './audit.ts'
 import type { Deps } from './deps.ts'
+import { type EndpointBreakdown, toBreakdown } from './endpoint-breakdown.ts'
 import type { JobRunner } from './job-runner.ts'
 import { tooBusy } from './one-at-a-time.ts'
 import { selectDeliveries } from './select-deliveries.ts'
@@ -36,6 +42,17 @@ export function previewJob(deps: JobDeps, { kind, query }: JobRequest): Promise<
   return deps.jobs.oneAtATime(async () =>
     countFit(deps.pool, actOf(kind), await select(deps, query)),
   )
+}
+
+/** The same, by endpoint, the most first. */
+export function previewJobByEndpoint(
+  deps: JobDeps,
+  { kind, query }: JobRequest,
+): Promise<EndpointBreakdown> {
+  return deps.jobs.oneAtATime(async () => {
+    const counts = await countFitByEndpoint(deps.pool, actOf(kind), await select(deps, query))
+    return toBreakdown(deps, counts)
+  })
 }
 
 export async function startJob(
@@ -71,7 +88,8 @@ function insert(
   return inTransaction(deps.pool, async (db) => {
     const total = await noteItems(db, job.id, actOf(job.kind), selected)
     await insertJob(db, { ...job, total }, deps.jobs.hold())
-    await audit(db, `job:${job.id}`)
+    const change = { field: 'deliveries', before: null, after: String(total) }
+    await audit(db, `job:${job.id}`, [change])
     return total
   })
 }

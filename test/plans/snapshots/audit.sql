@@ -23,18 +23,26 @@ prepare "audit.insertAudit once" (uuid[], timestamp with time zone[], text[], te
 --     Insert audit
 --       Function Scan
 
+-- audit.insertAuditWithChanges: planned each time
+prepare "audit.insertAuditWithChanges" (uuid, timestamp with time zone, text, text, text, uuid, text) as
+  insert into audit (id, at, actor, action, object, request_id, changes)
+  values ($1, $2, $3, $4, $5, $6, $7);
+--   always
+--     Insert audit
+--       Result
+
 -- audit.listAudit by action: planned each time
 prepare "audit.listAudit by action" (bigint, text, uuid) as
-  select id, at, actor, action, object, request_id from audit
+  select id, at, actor, action, object, request_id, changes from audit
   where action = $2 and id < $3::uuid and true
   order by id desc limit $1;
 --   always
 --     Limit
---       Index Scan audit_<day> by audit_pkey (id) filter (action)
+--       Index Scan audit_<day> by audit_of_acts (id) filter (action)
 
 -- audit.listAudit by actor: planned each time
 prepare "audit.listAudit by actor" (bigint, text, uuid) as
-  select id, at, actor, action, object, request_id from audit
+  select id, at, actor, action, object, request_id, changes from audit
   where actor = $2 and id < $3::uuid and true
   order by id desc limit $1;
 --   always
@@ -43,7 +51,7 @@ prepare "audit.listAudit by actor" (bigint, text, uuid) as
 
 -- audit.listAudit by object: planned each time
 prepare "audit.listAudit by object" (bigint, text, uuid) as
-  select id, at, actor, action, object, request_id from audit
+  select id, at, actor, action, object, request_id, changes from audit
   where object = $2 and id < $3::uuid and true
   order by id desc limit $1;
 --   always
@@ -52,7 +60,7 @@ prepare "audit.listAudit by object" (bigint, text, uuid) as
 
 -- audit.listAudit of a time: planned each time
 prepare "audit.listAudit of a time" (bigint, uuid, uuid, uuid) as
-  select id, at, actor, action, object, request_id from audit
+  select id, at, actor, action, object, request_id, changes from audit
   where id >= $2::uuid and id < $3::uuid and id < $4::uuid and true
   order by id desc limit $1;
 --   always
@@ -62,7 +70,7 @@ prepare "audit.listAudit of a time" (bigint, uuid, uuid, uuid) as
 
 -- audit.listAudit of all: planned each time
 prepare "audit.listAudit of all" (bigint) as
-  select id, at, actor, action, object, request_id from audit
+  select id, at, actor, action, object, request_id, changes from audit
   where true
   order by id desc limit $1;
 --   always
@@ -70,3 +78,12 @@ prepare "audit.listAudit of all" (bigint) as
 --       Merge Append on audit.id DESC
 --         Index Scan audit_<day> by audit_pkey
 --         … 5 alike
+
+-- audit.listAudit without payments: planned each time
+prepare "audit.listAudit without payments" (bigint, uuid) as
+  select id, at, actor, action, object, request_id, changes from audit
+  where id < $2::uuid and action not in ('payment.put', 'payment.batch') and true
+  order by id desc limit $1;
+--   always
+--     Limit
+--       Index Scan audit_<day> by audit_of_acts (id)

@@ -17,23 +17,115 @@ prepare "clients.insertClient" (uuid, text, timestamp with time zone) as
 --     Insert clients
 --       Result
 
--- clients.listClients: planned each time
-prepare "clients.listClients" (bigint, bigint) as
+-- clients.listClients by -createdAt: planned each time
+prepare "clients.listClients by -createdAt" (bigint, bigint) as
   select all_of_them.total, shown.*
   from (select count(*) as total from clients where not is_internal) as all_of_them
   left join lateral (
     select client_key, id, name, status, created_at from clients where not is_internal
-    order by created_at, id limit $1 offset $2
+    order by created_at desc, id desc limit $1 offset $2
   ) as shown on true
-  order by shown.created_at, shown.id;
+  order by created_at desc, id desc;
+--   always
+--     Sort on clients_1.created_at DESC, clients_1.id DESC
+--       Nested Loop left
+--         Aggregate
+--           Seq Scan clients filter (is_internal)
+--         Limit
+--           Incremental Sort on clients_1.created_at DESC, clients_1.id DESC
+--             Index Scan clients by clients_by_age filter (is_internal)
+
+-- clients.listClients by -name: planned each time
+prepare "clients.listClients by -name" (bigint, bigint) as
+  select all_of_them.total, shown.*
+  from (select count(*) as total from clients where not is_internal) as all_of_them
+  left join lateral (
+    select client_key, id, name, status, created_at from clients where not is_internal
+    order by lower(name) desc, id desc limit $1 offset $2
+  ) as shown on true
+  order by lower(name) desc, id desc;
+--   always
+--     Sort on (lower(clients_1.name)) DESC, clients_1.id DESC
+--       Nested Loop left
+--         Aggregate
+--           Seq Scan clients filter (is_internal)
+--         Limit
+--           Incremental Sort on (lower(clients_1.name)) DESC, clients_1.id DESC
+--             Index Scan clients by clients_by_name filter (is_internal)
+
+-- clients.listClients by createdAt: planned each time
+prepare "clients.listClients by createdAt" (bigint, bigint) as
+  select all_of_them.total, shown.*
+  from (select count(*) as total from clients where not is_internal) as all_of_them
+  left join lateral (
+    select client_key, id, name, status, created_at from clients where not is_internal
+    order by created_at asc, id asc limit $1 offset $2
+  ) as shown on true
+  order by created_at asc, id asc;
 --   always
 --     Sort on clients_1.created_at, clients_1.id
 --       Nested Loop left
 --         Aggregate
 --           Seq Scan clients filter (is_internal)
 --         Limit
---           Sort on clients_1.created_at, clients_1.id
---             Seq Scan clients filter (is_internal)
+--           Incremental Sort on clients_1.created_at, clients_1.id
+--             Index Scan clients by clients_by_age filter (is_internal)
+
+-- clients.listClients by name: planned each time
+prepare "clients.listClients by name" (bigint, bigint) as
+  select all_of_them.total, shown.*
+  from (select count(*) as total from clients where not is_internal) as all_of_them
+  left join lateral (
+    select client_key, id, name, status, created_at from clients where not is_internal
+    order by lower(name) asc, id asc limit $1 offset $2
+  ) as shown on true
+  order by lower(name) asc, id asc;
+--   always
+--     Sort on (lower(clients_1.name)), clients_1.id
+--       Nested Loop left
+--         Aggregate
+--           Seq Scan clients filter (is_internal)
+--         Limit
+--           Incremental Sort on (lower(clients_1.name)), clients_1.id
+--             Index Scan clients by clients_by_name filter (is_internal)
+
+-- clients.listClients by words: planned each time
+prepare "clients.listClients by words" (bigint, bigint, text) as
+  select all_of_them.total, shown.*
+  from (select count(*) as total from clients where not is_internal and search_words(name) @@ search_query($3::text)) as all_of_them
+  left join lateral (
+    select client_key, id, name, status, created_at from clients where not is_internal and search_words(name) @@ search_query($3::text)
+    order by lower(name) asc, id asc limit $1 offset $2
+  ) as shown on true
+  order by lower(name) asc, id asc;
+--   always
+--     Sort on (lower(clients_1.name)), clients_1.id
+--       Nested Loop left
+--         Aggregate
+--           Bitmap Heap Scan clients filter (is_internal)
+--             Bitmap Index Scan clients by clients_by_words (name)
+--         Limit
+--           Sort on (lower(clients_1.name)), clients_1.id
+--             Bitmap Heap Scan clients filter (is_internal)
+--               Bitmap Index Scan clients by clients_by_words (name)
+
+-- clients.listClients with an id: planned each time
+prepare "clients.listClients with an id" (bigint, bigint, uuid) as
+  select all_of_them.total, shown.*
+  from (select count(*) as total from clients where not is_internal and id = $3::uuid) as all_of_them
+  left join lateral (
+    select client_key, id, name, status, created_at from clients where not is_internal and id = $3::uuid
+    order by lower(name) asc, id asc limit $1 offset $2
+  ) as shown on true
+  order by lower(name) asc, id asc;
+--   always
+--     Sort on (lower(clients_1.name)), clients_1.id
+--       Nested Loop left
+--         Aggregate
+--           Index Scan clients by client_id_is_unique (id) filter (is_internal)
+--         Limit
+--           Sort on (lower(clients_1.name))
+--             Index Scan clients by client_id_is_unique (id) filter (is_internal)
 
 -- clients.lockClient: kept as lock-client
 prepare "clients.lockClient" (integer) as

@@ -4,6 +4,13 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
+-- console-sessions.deleteOldClientLinks: planned each time
+prepare "console-sessions.deleteOldClientLinks" (timestamp with time zone) as
+  delete from client_console_links where expires_at <= $1;
+--   always
+--     Delete client_console_links
+--       Index Scan client_console_links by client_console_links_by_end (expires_at)
+
 -- console-sessions.deleteOldLinks: planned each time
 prepare "console-sessions.deleteOldLinks" (timestamp with time zone) as
   delete from console_links where expires_at <= $1;
@@ -104,11 +111,12 @@ prepare "console-sessions.findSession" (bytea, timestamp with time zone) as
   left join operator_keys k on k.id = s.operator_key_id and k.revoked_at is null
   left join client_secrets cs
   on cs.client_key = s.client_key and cs.id = s.client_secret_id
-  left join clients c on c.client_key = cs.client_key and c.status = 'ACTIVE'
+  left join clients c on c.client_key = s.client_key and c.status = 'ACTIVE'
+  and (s.client_secret_id is null or cs.id is not null)
   where s.digest = $1 and s.expires_at > $2;
 --   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
 --   for values given: full, never analyzed; full, analyzed when empty
---     Nested Loop left
+--     Nested Loop left with a join filter
 --       Nested Loop left
 --         Nested Loop left with a join filter
 --           Index Scan console_sessions by console_sessions_pkey (digest) filter (expires_at)
@@ -123,15 +131,22 @@ prepare "console-sessions.findSession" (bytea, timestamp with time zone) as
 --           Index Scan operator_keys by operator_keys_pkey filter (revoked_at)
 --         Index Only Scan client_secrets by client_secrets_pkey
 --       Index Scan clients by clients_pkey filter (status)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop left
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Nested Loop left with a join filter
 --       Nested Loop left
---         Index Scan console_sessions by console_sessions_pkey (digest) filter (expires_at)
 --         Nested Loop left
---           Index Only Scan client_secrets by client_secrets_pkey (client_key, id)
---           Index Scan clients by clients_pkey (client_key) filter (status)
---       Index Scan operator_keys by operator_keys_pkey (id) filter (revoked_at)
+--           Index Scan console_sessions by console_sessions_pkey (digest) filter (expires_at)
+--           Index Scan operator_keys by operator_keys_pkey (id) filter (revoked_at)
+--         Index Only Scan client_secrets by client_secrets_pkey (client_key, id)
+--       Index Scan clients by clients_pkey (client_key) filter (status)
+
+-- console-sessions.insertClientLink: planned each time
+prepare "console-sessions.insertClientLink" (bytea, integer, timestamp with time zone) as
+  insert into client_console_links (digest, client_key, expires_at) values ($1, $2, $3);
+--   always
+--     Insert client_console_links
+--       Result
 
 -- console-sessions.insertLink: planned each time
 prepare "console-sessions.insertLink" (bytea, timestamp with time zone) as
@@ -159,6 +174,13 @@ prepare "console-sessions.insertSession of the first key 2" (timestamp with time
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete console_sessions
 --       Index Scan console_sessions by console_sessions_by_end (expires_at)
+
+-- console-sessions.takeClientLink: planned each time
+prepare "console-sessions.takeClientLink" (bytea) as
+  delete from client_console_links where digest = $1 returning client_key, expires_at;
+--   always
+--     Delete client_console_links
+--       Index Scan client_console_links by client_console_links_pkey (digest)
 
 -- console-sessions.takeLink: planned each time
 prepare "console-sessions.takeLink" (bytea) as

@@ -16,7 +16,7 @@ prepare "delivery-details.readAttemptThatDelivered" (integer, uuid) as
 
 -- delivery-details.readDeliveriesOfEvents: planned each time, with enable_seqscan = on
 prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
-  select d.event_id, d.id, d.endpoint_id, d.state from (select d.* from (
+  select d.event_id, d.id, d.endpoint_id, e.url, d.state from (select d.* from (
       select client_key, id as event_id,
       (left(id::text, 13) || '-0000-0000-000000000000')::uuid as low,
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
@@ -25,15 +25,18 @@ prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
       select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
-      and d.event_id = w.event_id and true offset 0) as d) as d;
+      and d.event_id = w.event_id and true offset 0) as d) as d
+  join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id;
 --   always
 --     Nested Loop
---       Function Scan
---       Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (event_id)
+--       Nested Loop
+--         Function Scan
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (event_id)
+--       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 
 -- delivery-details.readDeliveriesOfEvents 2: planned each time, with enable_seqscan = on
 prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
-  select d.event_id, d.id, d.endpoint_id, d.state from (select d.* from (
+  select d.event_id, d.id, d.endpoint_id, e.url, d.state from (select d.* from (
       select client_key, id as event_id,
       (left(id::text, 13) || '-0000-0000-000000000000')::uuid as low,
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
@@ -41,41 +44,58 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
     cross join lateral (
       select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
-      and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d) as d;
+      and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d) as d
+  join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id;
 --   for values given: full, never analyzed
 --     Nested Loop
 --       Function Scan
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
---         … 7 alike
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---         … 6 alike
+--       Hash Join
+--         Seq Scan endpoints
+--         Hash
+--           Subquery Scan
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
+--               … 7 alike
+--               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--               … 6 alike
 --   for values given: full, analyzed
 --     Nested Loop
 --       Function Scan
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
---         … 8 alike
---         Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
---         … 5 alike
+--       Hash Join
+--         Seq Scan endpoints
+--         Hash
+--           Subquery Scan
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
+--               … 8 alike
+--               Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--               … 5 alike
 --   for values given: full, analyzed when empty
 --     Nested Loop
 --       Function Scan
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
---         … 7 alike
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---         Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
---         … 5 alike
---   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--       Hash Join
+--         Seq Scan endpoints
+--         Hash
+--           Subquery Scan
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
+--               … 7 alike
+--               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--               Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--               … 5 alike
+--   for values given: full, analyzed but for what is owed
 --     Nested Loop
 --       Function Scan
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
---         … 7 alike
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---         Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
---         … 5 alike
+--       Hash Join
+--         Seq Scan endpoints
+--         Hash
+--           Subquery Scan
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
+--               … 7 alike
+--               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--               Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--               … 5 alike
 
 -- delivery-details.readEarlierAttempts: planned each time, with enable_seqscan = on
 prepare "delivery-details.readEarlierAttempts" (integer, uuid, bigint) as

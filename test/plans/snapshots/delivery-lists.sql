@@ -195,6 +195,182 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
 
+-- delivery-lists.readPart of a job: planned each time, with enable_seqscan = on
+prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
+  with part as materialized (select d.* from unnest($1::int[], $2::uuid[]) as w (client_key, id)
+    cross join lateral (
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      null::timestamptz as finished_at from pending_deliveries d
+      where d.client_key = w.client_key and d.id = w.id and true offset 0) as d),
+  reached as (select null::uuid as down_to),
+  found as (
+    select d.* from part as d, reached r
+    where (r.down_to is null or d.id >= r.down_to) and exists (select from job_deliveries j where j.job_id = $3
+      and j.delivery_id = d.id and j.client_key = d.client_key)
+    order by d.id desc limit $4)
+  select r.down_to, d.*, c.id as client_id, e.url
+  from reached r
+  left join (found d
+    join clients c on c.client_key = d.client_key
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+  order by d.id desc;
+--   for values given: full, never analyzed
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Sort on d.id DESC
+--                 Nested Loop with a join filter
+--                   Hash Join
+--                     CTE Scan part
+--                     Hash
+--                       Bitmap Heap Scan job_deliveries
+--                         Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--                   CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Merge Join with a join filter
+--                 Index Only Scan job_deliveries by job_deliveries_pkey (job_id)
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Sort on d.id DESC
+--                 Nested Loop with a join filter
+--                   Hash Join
+--                     CTE Scan part
+--                     Hash
+--                       Bitmap Heap Scan job_deliveries
+--                         Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--                   CTE Scan reached
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+
+-- delivery-lists.readPart of a job 2: planned each time, with enable_seqscan = on
+prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) as
+  with part as materialized (select d.* from unnest($1::int[], $2::uuid[]) as w (client_key, id)
+    cross join lateral (
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+      where d.client_key = w.client_key and d.id = w.id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d),
+  reached as (select null::uuid as down_to),
+  found as (
+    select d.* from part as d, reached r
+    where (r.down_to is null or d.id >= r.down_to) and exists (select from job_deliveries j where j.job_id = $3
+      and j.delivery_id = d.id and j.client_key = d.client_key)
+    order by d.id desc limit $4)
+  select r.down_to, d.*, c.id as client_id, e.url
+  from reached r
+  left join (found d
+    join clients c on c.client_key = d.client_key
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+  order by d.id desc;
+--   for values given: full, never analyzed
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
+--           … 7 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--           … 6 alike
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Sort on d.id DESC
+--                 Nested Loop with a join filter
+--                   Hash Join
+--                     CTE Scan part
+--                     Hash
+--                       Bitmap Heap Scan job_deliveries
+--                         Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--                   CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--           … 8 alike
+--           Seq Scan final_deliveries_<day> filter (finished_at, client_key, id)
+--           … 5 alike
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Hash Join
+--             Seq Scan clients
+--             Hash
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     Hash Join
+--                       CTE Scan part
+--                       Hash
+--                         Index Only Scan job_deliveries by job_deliveries_pkey (job_id)
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
+--           … 7 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--           Seq Scan final_deliveries_<day> filter (finished_at, client_key, id)
+--           … 5 alike
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Sort on d.id DESC
+--                 Nested Loop with a join filter
+--                   Hash Join
+--                     CTE Scan part
+--                     Hash
+--                       Bitmap Heap Scan job_deliveries
+--                         Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--                   CTE Scan reached
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+
 -- delivery-lists.readPart of a kind: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
   with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
@@ -2089,3 +2265,237 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --                     CTE Scan reached
 --                     CTE Scan part
 --           Index Scan endpoints by endpoints_pkey (client_key)
+
+-- delivery-lists.readPart with an outcome: planned each time, with enable_seqscan = on
+prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, smallint, text[], bigint) as
+  with part as materialized (select d.* from (
+      select n.client_key, case when count(*) over () >= $1
+      then first_value(n.id) over (order by n.id) end as floor
+      from (
+        select c.client_key, d.id from clients c cross join lateral (
+          select d.id from pending_deliveries d where d.client_key = c.client_key and true
+          order by d.id desc limit 1) as d
+        where not c.is_internal
+        order by d.id desc limit $1) as n) as owner
+    cross join lateral (
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      null::timestamptz as finished_at from pending_deliveries d
+      where d.client_key = owner.client_key and true
+      and d.id >= coalesce(owner.floor, '00000000-0000-0000-0000-000000000000')
+      order by d.id desc limit $1) as d
+    order by d.id desc limit $1),
+  reached as (select (select case when count(*) >= $1 then
+      (select id from part order by id limit 1) end from part) as down_to),
+  found as (
+    select d.* from part as d, reached r
+    where (r.down_to is null or d.id >= r.down_to) and (d.last_outcome is null or d.last_outcome = any($2::text[]) or (d.last_outcome = 'answered'
+        and d.last_status between $3 and $4)) and d.state = any($5::text[])
+    order by d.id desc limit $6)
+  select r.down_to, d.*, c.id as client_id, e.url
+  from reached r
+  left join (found d
+    join clients c on c.client_key = d.client_key
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+  order by d.id desc;
+--   for values given: full, never analyzed
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.id
+--                   Subquery Scan
+--                     Limit
+--                       Sort on d_1.id DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Limit
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.id
+--                   Subquery Scan
+--                     Limit
+--                       Sort on d_1.id DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Limit
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.id
+--                   Subquery Scan
+--                     Limit
+--                       Sort on d_1.id DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Sort on d_1.id DESC
+--                               Bitmap Heap Scan pending_deliveries
+--                                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
+--             Limit
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+
+-- delivery-lists.readPart with an outcome 2: planned each time, with enable_seqscan = on
+prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, smallint, text[], bigint) as
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'EXHAUSTED' order by d.id desc limit $1)) as d
+    order by d.id desc limit $1),
+  reached as (select (select case when count(*) >= $1 then
+      (select id from part order by id limit 1) end from part) as down_to),
+  found as (
+    select d.* from part as d, reached r
+    where (r.down_to is null or d.id >= r.down_to) and (d.last_outcome is null or d.last_outcome = any($2::text[]) or (d.last_outcome = 'answered'
+        and d.last_status between $3 and $4)) and d.state = any($5::text[])
+    order by d.id desc limit $6)
+  select r.down_to, d.*, c.id as client_id, e.url
+  from reached r
+  left join (found d
+    join clients c on c.client_key = d.client_key
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+  order by d.id desc;
+--   for values given: full, never analyzed
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Limit
+--           InitPlan 1: Seq Scan clients filter (is_internal)
+--           Sort on d_1.id DESC
+--             Append
+--               Bitmap Heap Scan final_deliveries_<day> filter (client_key)
+--                 Bitmap Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at)
+--               … 7 alike
+--               Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at) filter (client_key)
+--               Index Scan final_deliveries_<day> by undelivered (state) filter (finished_at, client_key)
+--               … 5 alike
+--       CTE reached: Result
+--         InitPlan 4: Aggregate
+--           InitPlan 3: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoints by endpoints_pkey (client_key)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Limit
+--           InitPlan 1: Index Scan clients by one_internal_client
+--           Merge Append on d_1.id DESC
+--             Index Scan final_deliveries_<day> by undelivered (state) filter (finished_at, client_key)
+--             … 13 alike
+--       CTE reached: Result
+--         InitPlan 4: Aggregate
+--           InitPlan 3: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Limit
+--           InitPlan 1: Seq Scan clients filter (is_internal)
+--           Sort on d_1.id DESC
+--             Append
+--               Bitmap Heap Scan final_deliveries_<day> filter (client_key)
+--                 Bitmap Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at)
+--               … 7 alike
+--               Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at) filter (client_key)
+--               Seq Scan final_deliveries_<day> filter (finished_at, client_key, state)
+--               … 5 alike
+--       CTE reached: Result
+--         InitPlan 4: Aggregate
+--           InitPlan 3: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Limit
+--               Nested Loop with a join filter
+--                 CTE Scan part
+--                 CTE Scan reached
+--             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--           Index Scan clients by clients_pkey (client_key)

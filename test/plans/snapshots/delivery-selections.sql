@@ -6,13 +6,19 @@
 
 -- delivery-selections.noteItems: kept as note-items
 prepare "delivery-selections.noteItems" (integer[], uuid[], uuid[], timestamp with time zone[], integer[], uuid) as
-  insert into job_items (client_key, delivery_id, endpoint_id, finished_at, place, job_id)
-  select *, $6::uuid from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[],
-    $5::int[])
-  on conflict (client_key, delivery_id) do nothing;
+  with noted as (
+    insert into job_items (client_key, delivery_id, endpoint_id, finished_at, place, job_id)
+    select *, $6::uuid from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[],
+      $5::int[])
+    on conflict (client_key, delivery_id) do nothing
+    returning job_id, delivery_id, client_key, endpoint_id)
+  insert into job_deliveries (job_id, delivery_id, client_key, endpoint_id)
+  select * from noted;
 --   always
---     Insert job_items
---       Function Scan
+--     Insert job_deliveries
+--       CTE noted: Insert job_items
+--         Function Scan
+--       CTE Scan noted
 
 -- delivery-selections.readFitRows to cancel: planned each time
 prepare "delivery-selections.readFitRows to cancel" (integer[], uuid[], integer[], timestamp with time zone[]) as

@@ -23,3 +23,10 @@ prepare "endpoint-hours.readEndpointHours" (integer[], uuid[], timestamp with ti
 --         Function Scan
 --         Hash
 --           Index Scan endpoint_hours by endpoint_hours_pkey (hour)
+
+-- endpoint-hours.readHoursOf: kept as read-hours-of-endpoint
+prepare "endpoint-hours.readHoursOf" (integer, uuid, timestamp with time zone) as
+  select hour, attempts, delivered, durations from endpoint_hours
+  where client_key = $1 and endpoint_id = $2 and hour >= $3 order by hour;
+--   always
+--     Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)

@@ -6,34 +6,144 @@
 
 -- endpoint-lists.findAnyEndpoint: kept as find-any-endpoint
 prepare "endpoint-lists.findAnyEndpoint" (uuid) as
-  select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-  e.created_at, e.deleted_at from endpoints e join clients c on c.client_key = e.client_key
+  select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+  e.status, e.created_at, e.deleted_at, (select a.name from accounts a
+    where a.client_key = e.client_key and a.id = e.account_id) as account_name from endpoints e join clients c on c.client_key = e.client_key
   where e.id = $1 and not c.is_internal limit 1;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for any values: empty, never analyzed; full, never analyzed
+--   for values given: full, never analyzed
 --     Limit
 --       Nested Loop
 --         Index Scan endpoints by endpoints_by_id (id)
 --         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         SubPlan 1: Index Scan accounts by accounts_pkey (client_key, id)
 --   for any values: empty, analyzed
 --     Limit
 --       Nested Loop with a join filter
 --         Index Scan endpoints by endpoints_pkey (id)
 --         Index Scan clients by clients_pkey filter (is_internal)
+--         SubPlan 1: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Nested Loop
+--         Index Scan endpoints by endpoints_by_id (id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         SubPlan 1: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
--- endpoint-lists.listAllEndpoints failing: planned each time
-prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
+-- endpoint-lists.listAllEndpoints by an id: planned each time
+prepare "endpoint-lists.listAllEndpoints by an id" (bigint, bigint, uuid) as
   with matching as materialized (
-    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
-    where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
-      and h.endpoint_id = e.id and h.failing_since is not null))
-  select all_of_them.total, shown.*
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and e.id = $3::uuid)
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
   order by shown.created_at, shown.id;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address filter (id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by endpoints_by_id (id) filter (deleted_at)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address filter (id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+
+-- endpoint-lists.listAllEndpoints by words: planned each time
+prepare "endpoint-lists.listAllEndpoints by words" (bigint, bigint, text) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and search_words(e.url) @@ search_query($3::text))
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   for values given: full, never analyzed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address filter (url)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Hash Join
+--         Index Scan endpoints by endpoints_pkey filter (deleted_at, url)
+--         Hash
+--           Index Scan clients by clients_pkey filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address filter (url)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+
+-- endpoint-lists.listAllEndpoints failing: planned each time
+prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
+      and h.endpoint_id = e.id and h.failing_since is not null))
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+  on true
+  order by shown.created_at, shown.id;
+--   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop with a join filter
 --         Nested Loop
@@ -46,7 +156,8 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Hash Join
@@ -60,19 +171,35 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop with a join filter
+--         Nested Loop
+--           Index Scan endpoints by one_endpoint_per_address
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- endpoint-lists.listAllEndpoints in a status: planned each time
 prepare "endpoint-lists.listAllEndpoints in a status" (bigint, bigint, text) as
   with matching as materialized (
-    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and e.status = $3)
-  select all_of_them.total, shown.*
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
   order by shown.created_at, shown.id;
---   always
+--   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan endpoints by endpoints_disabled
@@ -83,20 +210,34 @@ prepare "endpoint-lists.listAllEndpoints in a status" (bigint, bigint, text) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by endpoints_disabled
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- endpoint-lists.listAllEndpoints not failing: planned each time
 prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
   with matching as materialized (
-    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and not exists (select from endpoint_health h where h.client_key = e.client_key
       and h.endpoint_id = e.id and h.failing_since is not null))
-  select all_of_them.total, shown.*
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
   order by shown.created_at, shown.id;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop anti
 --         Nested Loop
@@ -109,7 +250,8 @@ prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Hash Join
 --         Merge Join anti
@@ -124,19 +266,35 @@ prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop anti
+--         Nested Loop
+--           Index Scan endpoints by one_endpoint_per_address
+--           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- endpoint-lists.listAllEndpoints of a client: planned each time
 prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
   with matching as materialized (
-    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and c.id = $3)
-  select all_of_them.total, shown.*
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
   order by shown.created_at, shown.id;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop with a join filter
 --         Index Scan clients by client_id_is_unique (id) filter (is_internal)
@@ -147,7 +305,8 @@ prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan clients by client_id_is_unique (id) filter (is_internal)
@@ -158,19 +317,33 @@ prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop with a join filter
+--         Index Scan clients by client_id_is_unique (id) filter (is_internal)
+--         Index Scan endpoints by one_endpoint_per_address
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- endpoint-lists.listAllEndpoints of a kind: planned each time
 prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
   with matching as materialized (
-    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and e.kind = $3)
-  select all_of_them.total, shown.*
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
   order by shown.created_at, shown.id;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan endpoints by one_endpoint_per_address filter (kind)
@@ -181,7 +354,8 @@ prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Merge Join
 --         Index Scan clients by clients_pkey filter (is_internal)
@@ -192,19 +366,33 @@ prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address filter (kind)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- endpoint-lists.listAllEndpoints of all: planned each time
 prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
   with matching as materialized (
-    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal)
-  select all_of_them.total, shown.*
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
   order by shown.created_at, shown.id;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan endpoints by one_endpoint_per_address
@@ -215,7 +403,8 @@ prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Hash Join
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at)
@@ -227,19 +416,33 @@ prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- endpoint-lists.listAllEndpoints of an account: planned each time
 prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) as
   with matching as materialized (
-    select e.client_key, c.id as client_id, e.id, e.kind, e.account_id, e.url, e.status,
-    e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and e.account_id = $3)
-  select all_of_them.total, shown.*
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
   order by shown.created_at, shown.id;
---   for values given: full, never analyzed; full, analyzed when empty
+--   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan endpoints by one_endpoint_per_address filter (account_id)
@@ -250,7 +453,8 @@ prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) a
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Merge Join
 --         Index Scan clients by clients_pkey filter (is_internal)
@@ -261,6 +465,19 @@ prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) a
 --         Limit
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.created_at, matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address filter (account_id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.created_at, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- endpoint-lists.readHealthOf: kept as read-health-of-endpoints
 prepare "endpoint-lists.readHealthOf" (integer[], uuid[], timestamp with time zone, bigint) as
@@ -324,7 +541,7 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
     where e.status = 'DISABLED' and e.deleted_at is null and e.kind <> 'notice'
     order by e.client_key, e.id limit $1
   )
-  select e.id, c.id as client_id, e.url, e.status, h.circuit, h.failing_since, h.last_error,
+  select e.id, c.id as client_id, c.name as client_name, e.url, e.status, h.circuit, h.failing_since, h.last_error,
   (select count(*)::int from (
       select from pending_deliveries p
       where p.endpoint_id = e.id and p.client_key + 0 = e.client_key limit $2) as owed) as pending

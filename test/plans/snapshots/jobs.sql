@@ -13,14 +13,26 @@ prepare "jobs.countRunningJobs" as
 
 -- jobs.deleteOldJobs: planned each time
 prepare "jobs.deleteOldJobs" (timestamp with time zone) as
-  delete from jobs where finished_at < $1;
+  with gone as (delete from jobs where finished_at < $1 returning id)
+  delete from job_deliveries where job_id in (select id from gone);
 --   for values given: full, never analyzed; full, analyzed when empty
---     Delete jobs
---       Bitmap Heap Scan jobs
---         Bitmap Index Scan jobs by jobs_finished (finished_at)
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Delete jobs
---       Index Scan jobs by jobs_finished (finished_at)
+--     Delete job_deliveries
+--       CTE gone: Delete jobs
+--         Bitmap Heap Scan jobs
+--           Bitmap Index Scan jobs by jobs_finished (finished_at)
+--       Nested Loop
+--         Aggregate
+--           CTE Scan gone
+--         Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Delete job_deliveries
+--       CTE gone: Delete jobs
+--         Index Scan jobs by jobs_finished (finished_at)
+--       Nested Loop
+--         Aggregate
+--           CTE Scan gone
+--         Bitmap Heap Scan job_deliveries
+--           Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
 
 -- jobs.findJob: kept as find-job
 prepare "jobs.findJob" (uuid) as
@@ -91,6 +103,29 @@ prepare "jobs.insertJob" (uuid, text, text, integer, uuid, timestamp with time z
 --   always
 --     Insert jobs
 --       Result
+
+-- jobs.listJobs: planned each time
+prepare "jobs.listJobs" (bigint, bigint) as
+  select all_of_them.total as all_jobs, shown.*
+  from (select count(*) as total from jobs) as all_of_them
+  left join lateral (
+    select id, kind, state, total, done, passed_over, started_at, finished_at from jobs order by id desc limit $1 offset $2) as shown on true
+  order by shown.id desc;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Sort on jobs_1.id DESC
+--       Nested Loop left
+--         Aggregate
+--           Bitmap Heap Scan jobs
+--             Bitmap Index Scan jobs by jobs_pkey
+--         Limit
+--           Index Scan jobs by jobs_pkey
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on jobs_1.id DESC
+--       Nested Loop left
+--         Aggregate
+--           Index Only Scan jobs by jobs_pkey
+--         Limit
+--           Index Scan jobs by jobs_pkey
 
 -- jobs.noteFailure: kept as note-job-failure
 prepare "jobs.noteFailure" (uuid, integer, timestamp with time zone) as

@@ -56,11 +56,12 @@ prepare "payment-lists.readPaymentSlice in a state" (bigint, bigint, text) as
   found as (
     select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
     where substr(p.text, 46, 12) <> '"erasedAt":"' and substr(p.text, 46) like $3 order by p.accepted_at desc, p.id desc limit $2)
-  select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-  p.changed_at, p.text
+  select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+  a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+  left join accounts a on a.client_key = p.client_key and a.id = p.account_id
   order by p.accepted_at desc, p.id desc;
---   always
+--   for values given: full, never analyzed
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -86,13 +87,50 @@ prepare "payment-lists.readPaymentSlice in a state" (bigint, bigint, text) as
 --             Sort on looked.accepted_at, looked.id
 --               Result
 --                 CTE Scan looked
---         Nested Loop
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_2.accepted_at DESC, p_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_1.accepted_at DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
 --           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
 --                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- payment-lists.readPaymentSlice of a client: planned each time
 prepare "payment-lists.readPaymentSlice of a client" (bigint, bigint, uuid) as
@@ -118,11 +156,82 @@ prepare "payment-lists.readPaymentSlice of a client" (bigint, bigint, uuid) as
   found as (
     select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
     where substr(p.text, 46, 12) <> '"erasedAt":"' order by p.accepted_at desc, p.id desc limit $2)
-  select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-  p.changed_at, p.text
+  select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+  a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+  left join accounts a on a.client_key = p.client_key and a.id = p.account_id
   order by p.accepted_at desc, p.id desc;
---   always
+--   for values given: full, never analyzed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_2.accepted_at DESC, p_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_1.accepted_at DESC
+--                         Nested Loop
+--                           Index Scan clients by client_id_is_unique (id) filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_2.accepted_at DESC, p_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_1.accepted_at DESC
+--                         Nested Loop
+--                           Index Scan clients by client_id_is_unique (id) filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -149,11 +258,13 @@ prepare "payment-lists.readPaymentSlice of a client" (bigint, bigint, uuid) as
 --               Result
 --                 CTE Scan looked
 --         Nested Loop
---           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
---                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
+--           Nested Loop left
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan accounts by accounts_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
 -- payment-lists.readPaymentSlice of a time: planned each time
@@ -180,11 +291,84 @@ prepare "payment-lists.readPaymentSlice of a time" (bigint, bigint, timestamp wi
   found as (
     select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
     where substr(p.text, 46, 12) <> '"erasedAt":"' order by p.accepted_at desc, p.id desc limit $2)
-  select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-  p.changed_at, p.text
+  select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+  a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+  left join accounts a on a.client_key = p.client_key and a.id = p.account_id
   order by p.accepted_at desc, p.id desc;
---   always
+--   for values given: full, never analyzed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_2.accepted_at DESC, p_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_1.accepted_at DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key, accepted_at)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_3.accepted_at DESC, p_3.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_2.accepted_at DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key, accepted_at)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop left
+--           Merge Join
+--             Sort on p.client_key
+--               Subquery Scan
+--                 Limit
+--                   Sort on p_1.accepted_at DESC, p_1.id DESC
+--                     Nested Loop
+--                       CTE Scan looked
+--                       Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey
+--           Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -211,11 +395,13 @@ prepare "payment-lists.readPaymentSlice of a time" (bigint, bigint, timestamp wi
 --               Result
 --                 CTE Scan looked
 --         Nested Loop
---           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
---                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
+--           Nested Loop left
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan accounts by accounts_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
 -- payment-lists.readPaymentSlice of all: planned each time
@@ -242,11 +428,84 @@ prepare "payment-lists.readPaymentSlice of all" (bigint, bigint) as
   found as (
     select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
     where substr(p.text, 46, 12) <> '"erasedAt":"' order by p.accepted_at desc, p.id desc limit $2)
-  select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-  p.changed_at, p.text
+  select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+  a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+  left join accounts a on a.client_key = p.client_key and a.id = p.account_id
   order by p.accepted_at desc, p.id desc;
---   always
+--   for values given: full, never analyzed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_2.accepted_at DESC, p_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_1.accepted_at DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_3.accepted_at DESC, p_3.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_2.accepted_at DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop left
+--           Merge Join
+--             Sort on p.client_key
+--               Subquery Scan
+--                 Limit
+--                   Sort on p_1.accepted_at DESC, p_1.id DESC
+--                     Nested Loop
+--                       CTE Scan looked
+--                       Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey
+--           Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -273,11 +532,13 @@ prepare "payment-lists.readPaymentSlice of all" (bigint, bigint) as
 --               Result
 --                 CTE Scan looked
 --         Nested Loop
---           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
---                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
+--           Nested Loop left
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan accounts by accounts_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
 -- payment-lists.readPaymentSlice of all, next page: planned each time
@@ -304,11 +565,84 @@ prepare "payment-lists.readPaymentSlice of all, next page" (bigint, bigint, time
   found as (
     select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
     where substr(p.text, 46, 12) <> '"erasedAt":"' order by p.accepted_at desc, p.id desc limit $2)
-  select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-  p.changed_at, p.text
+  select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+  a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+  left join accounts a on a.client_key = p.client_key and a.id = p.account_id
   order by p.accepted_at desc, p.id desc;
---   always
+--   for values given: full, never analyzed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_2.accepted_at DESC, p_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_1.accepted_at DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key, accepted_at, id)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at, id)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_3.accepted_at DESC, p_3.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       Sort on p_2.accepted_at DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key, accepted_at, id)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at, id)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
+--           Limit
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
+--                 CTE Scan looked
+--         Nested Loop left
+--           Merge Join
+--             Sort on p.client_key
+--               Subquery Scan
+--                 Limit
+--                   Sort on p_1.accepted_at DESC, p_1.id DESC
+--                     Nested Loop
+--                       CTE Scan looked
+--                       Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey
+--           Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -335,11 +669,13 @@ prepare "payment-lists.readPaymentSlice of all, next page" (bigint, bigint, time
 --               Result
 --                 CTE Scan looked
 --         Nested Loop
---           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
---                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
+--           Nested Loop left
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan accounts by accounts_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
 
 -- payment-lists.readPaymentSlice of an account: planned each time
@@ -366,11 +702,12 @@ prepare "payment-lists.readPaymentSlice of an account" (bigint, bigint, uuid, uu
   found as (
     select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
     where substr(p.text, 46, 12) <> '"erasedAt":"' and p.account_id = $3 order by p.accepted_at desc, p.id desc limit $2)
-  select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-  p.changed_at, p.text
+  select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+  a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+  left join accounts a on a.client_key = p.client_key and a.id = p.account_id
   order by p.accepted_at desc, p.id desc;
---   always
+--   for values given: full, never analyzed
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -398,13 +735,52 @@ prepare "payment-lists.readPaymentSlice of an account" (bigint, bigint, uuid, uu
 --             Sort on looked.accepted_at, looked.id
 --               Result
 --                 CTE Scan looked
---         Nested Loop
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (account_id, text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_2.accepted_at DESC, p_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.accepted_at
+--                   Subquery Scan
+--                     Limit
+--                       InitPlan 1: Limit
+--                         Index Scan accounts by accounts_by_id (id)
+--                       Sort on p_1.accepted_at DESC
+--                         Nested Loop
+--                           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--                           Limit
+--                             Index Only Scan payments by payments_newest (client_key)
+--             Limit
+--               Index Only Scan payments by payments_newest (client_key, accepted_at)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
 --           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
+--             InitPlan 3: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
 --                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (account_id, text)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (account_id, text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- payment-lists.readPaymentSlice with an external id: planned each time
 prepare "payment-lists.readPaymentSlice with an external id" (bigint, bigint, text, text) as
@@ -421,11 +797,12 @@ prepare "payment-lists.readPaymentSlice with an external id" (bigint, bigint, te
   found as (
     select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
     where substr(p.text, 46, 12) <> '"erasedAt":"' order by p.accepted_at desc, p.id desc limit $2)
-  select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-  p.changed_at, p.text
+  select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+  a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+  left join accounts a on a.client_key = p.client_key and a.id = p.account_id
   order by p.accepted_at desc, p.id desc;
---   always
+--   for values given: full, never analyzed
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_1.accepted_at DESC, p_1.id DESC
@@ -442,13 +819,41 @@ prepare "payment-lists.readPaymentSlice with an external id" (bigint, bigint, te
 --             Sort on looked.accepted_at, looked.id
 --               Result
 --                 CTE Scan looked
---         Nested Loop
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Sort on p.accepted_at DESC, p.id DESC
+--       CTE looked: Limit
+--         Sort on p_1.accepted_at DESC, p_1.id DESC
+--           Nested Loop
+--             Bitmap Heap Scan payments filter (text)
+--               Bitmap Index Scan payments by payments_by_external_id (text)
+--             Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Nested Loop left
+--           Result
 --           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
+--             InitPlan 2: Aggregate
+--               CTE Scan looked
+--             Sort on looked.accepted_at, looked.id
+--               Result
 --                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_by_id (id) filter (client_key)
 
 -- payment-lists.readPaymentSlice with an id: planned each time
 prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
@@ -464,9 +869,10 @@ prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
   found as (
     select p.* from looked l join payments p on p.client_key = l.client_key and p.id = l.id
     where substr(p.text, 46, 12) <> '"erasedAt":"' order by p.accepted_at desc, p.id desc limit $2)
-  select r.*, p.id, c.id as client_id, p.account_id, p.version, p.sequence, p.accepted_at,
-  p.changed_at, p.text
+  select r.*, p.id, c.id as client_id, c.name as client_name, p.account_id,
+  a.name as account_name, p.version, p.sequence, p.accepted_at, p.changed_at, p.text
   from reached r left join (found p join clients c on c.client_key = p.client_key) on true
+  left join accounts a on a.client_key = p.client_key and a.id = p.account_id
   order by p.accepted_at desc, p.id desc;
 --   for values given: full, never analyzed
 --     Sort on p.accepted_at DESC, p.id DESC
@@ -486,14 +892,16 @@ prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
 --             Sort on looked.accepted_at, looked.id
 --               Result
 --                 CTE Scan looked
---         Nested Loop
---           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
---                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
---           Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_1.accepted_at DESC
@@ -509,13 +917,15 @@ prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
 --             Sort on looked.accepted_at, looked.id
 --               Result
 --                 CTE Scan looked
---         Nested Loop
---           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
---                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan accounts by accounts_by_id (id) filter (client_key)
 --   for values given: full, analyzed when empty
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
@@ -535,9 +945,11 @@ prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
 --               Result
 --                 CTE Scan looked
 --         Nested Loop
---           Limit
---             Sort on p.accepted_at DESC, p.id DESC
---               Nested Loop
---                 CTE Scan looked
---                 Index Scan payments by payments_pkey (id, client_key) filter (text)
+--           Nested Loop left
+--             Limit
+--               Sort on p.accepted_at DESC, p.id DESC
+--                 Nested Loop
+--                   CTE Scan looked
+--                   Index Scan payments by payments_pkey (id, client_key) filter (text)
+--             Index Scan accounts by accounts_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)

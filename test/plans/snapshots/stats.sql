@@ -18,6 +18,22 @@ prepare "stats.readAttemptSteps" (integer, timestamp with time zone) as
 --   always
 --     Index Scan attempt_steps by attempt_steps_pkey (step_seconds, at)
 
+-- stats.readEndedDays: kept as read-ended-days
+prepare "stats.readEndedDays" (timestamp with time zone) as
+  select day::text as day, state, sum(count)::bigint as count from final_counts
+  where day >= ($1::timestamptz at time zone 'UTC')::date
+  group by 1, 2 having sum(count) <> 0 order by 1;
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed but for what is owed
+--   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
+--     Sort on ((day)::text)
+--       Aggregate
+--         Seq Scan final_counts filter (day)
+--   for any values: empty, analyzed; full, analyzed when empty
+--   for values given: full, analyzed when empty
+--     Aggregate
+--       Sort on ((day)::text), state
+--         Seq Scan final_counts filter (day)
+
 -- stats.readFinalCounts: kept as read-final-counts
 prepare "stats.readFinalCounts" as
   select state, sum(count)::bigint as count from final_counts group by state;

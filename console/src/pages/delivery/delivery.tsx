@@ -57,7 +57,7 @@ export default function DeliveryPage({ params }: PageProps) {
         <Timeline delivery={delivery} />
         <AttemptTable delivery={delivery} />
       </Panel>
-      {delivery.request ? (
+      {delivery.request && delivery.signatureInputs ? (
         <SentBody request={delivery.request} />
       ) : (
         <ClientBody eventId={delivery.eventId} />

@@ -26,7 +26,11 @@ export function Signature({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Panel title="Signature">
       {signatureInputs ? <Inputs of={signatureInputs} /> : <ClientInputs />}
-      {request ? <CompareBox request={request} /> : <DoctorBox endpointId={delivery.endpointId} />}
+      {request && signatureInputs ? (
+        <CompareBox request={request} />
+      ) : (
+        <DoctorBox endpointId={delivery.endpointId} />
+      )}
     </Panel>
   )
 }

@@ -1,0 +1,38 @@
+// Curves as answers show them.
+
+import { Type } from 'typebox'
+import type { Series } from '../operations/parts/series.ts'
+import { SERIES_PERIODS, type SeriesPeriod } from '../operations/view-endpoint-series.ts'
+import { Instant, OptionalNumber } from './scalars.ts'
+
+export const SeriesPointSchema = Type.Object({
+  at: Instant,
+  attempts: Type.Integer(),
+  delivered: Type.Integer(),
+  failed: Type.Integer(),
+  p50Ms: OptionalNumber,
+  p95Ms: OptionalNumber,
+  p99Ms: OptionalNumber,
+})
+
+export const SeriesSchema = Type.Object({
+  stepSeconds: Type.Integer(),
+  points: Type.Array(SeriesPointSchema),
+})
+
+/** Of one endpoint. */
+export const SeriesQuery = Type.Object({
+  window: Type.Optional(
+    Type.Enum(Object.keys(SERIES_PERIODS) as SeriesPeriod[], {
+      default: 'day',
+      description: 'What the series covers, in steps of an hour.',
+    }),
+  ),
+})
+
+export function toSeriesBody({ stepSeconds, points }: Series) {
+  return {
+    stepSeconds,
+    points: points.map(({ atMs, ...point }) => ({ at: new Date(atMs).toISOString(), ...point })),
+  }
+}

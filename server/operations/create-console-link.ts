@@ -1,0 +1,29 @@
+// A link that an operator hands to a person at the client: it signs in at the console, once, as that client, so
+// that nobody has to type the secret of a machine into a browser.
+
+import { ServiceError } from '../core/errors.ts'
+import { findClient } from '../store/clients.ts'
+import { inTransaction } from '../store/db.ts'
+import { makeClientLink } from './console-session.ts'
+import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+
+export async function createConsoleLink(
+  deps: Deps,
+  clientId: string,
+  audit: Audit = NO_AUDIT,
+): Promise<{ token: string; expiresAt: Date }> {
+  const client = await findClient(deps.pool, clientId)
+  if (client === null) throw notFound()
+  if (client.status !== 'ACTIVE') {
+    throw new ServiceError(
+      'client-disabled',
+      'The client is disabled, so that nobody can sign in as it. Enable it first.',
+    )
+  }
+  return inTransaction(deps.pool, async (db) => {
+    await audit(db, `client:${clientId}`)
+    return makeClientLink(deps, db, client.clientKey)
+  })
+}

@@ -1,0 +1,181 @@
+-- The statements of server/store/search.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- search.findEventHit: planned each time
+prepare "search.findEventHit" (integer, uuid, uuid) as
+  select e.id, e.kind as name, null as state, e.payment_id, c.id as client_id,
+  c.name as client_name
+  from events e join clients c on c.client_key = e.client_key
+  where e.client_key = $1 and e.id = $2 and ($3::uuid is null or e.account_id = $3)
+  and not c.is_internal;
+--   always
+--     Nested Loop
+--       Index Scan events_<day> by events_pkey (client_key, id)
+--       Index Scan clients by clients_pkey (client_key) filter (is_internal)
+
+-- search.findHolderById: planned each time
+prepare "search.findHolderById" (uuid, integer, uuid) as
+  select f.kind, f.id, f.name, f.state, c.id as client_id, c.name as client_name from (
+    select 'client' as kind, client_key, id, name, status as state, null::uuid as account_id
+    from clients where id = $1
+    union all
+    select 'account', client_key, id, name, null, id from accounts where id = $1
+    union all
+    select 'endpoint', client_key, id, url,
+    case when deleted_at is null then status else 'DELETED' end, account_id
+    from endpoints where id = $1) as f
+  join clients c on c.client_key = f.client_key
+  where not c.is_internal and ($2::int is null or (c.client_key = $2 and f.kind <> 'client'))
+  and ($3::uuid is null or coalesce(f.account_id, $3) = $3) limit 1;
+--   for values given: full, never analyzed
+--     Limit
+--       Nested Loop
+--         Append
+--           Subquery Scan
+--             Index Scan clients by client_id_is_unique (id)
+--           Subquery Scan
+--             Bitmap Heap Scan accounts
+--               Bitmap Index Scan accounts by accounts_by_id (id)
+--           Subquery Scan
+--             Index Scan endpoints by endpoints_by_id (id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Nested Loop
+--         Append
+--           Subquery Scan
+--             Index Scan clients by client_id_is_unique (id)
+--           Subquery Scan
+--             Index Scan accounts by accounts_by_id (id)
+--           Subquery Scan
+--             Index Scan endpoints by endpoints_by_id (id)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+
+-- search.findNamedAccounts of a client: planned each time
+prepare "search.findNamedAccounts of a client" (text, integer, uuid) as
+  select * from (select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
+    from accounts a join clients c on c.client_key = a.client_key
+    where search_words(a.name) @@ search_query($1::text) and not c.is_internal
+    and a.client_key = $2 and ($3::uuid is null or a.id = $3) limit 1000) as found
+  order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
+--   for values given: full, never analyzed
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             Nested Loop
+--               Bitmap Heap Scan accounts filter (name)
+--                 Bitmap Index Scan accounts by accounts_pkey (client_key)
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             Nested Loop
+--               Index Scan accounts by accounts_pkey (client_key) filter (name)
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal)
+
+-- search.findNamedAccounts of all: planned each time
+prepare "search.findNamedAccounts of all" (text, integer, uuid) as
+  select * from (select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
+    from accounts a join clients c on c.client_key = a.client_key
+    where search_words(a.name) @@ search_query($1::text) and not c.is_internal
+    and $2::int is null and ($3::uuid is null or a.id = $3) limit 1000) as found
+  order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
+--   always
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             Nested Loop
+--               Bitmap Heap Scan accounts
+--                 Bitmap Index Scan accounts by accounts_by_words (name)
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal)
+
+-- search.findNamedClients: planned each time
+prepare "search.findNamedClients" (text) as
+  select * from (select c.id, c.name, c.status as state, c.id as client_id, c.name as client_name
+    from clients c where search_words(c.name) @@ search_query($1::text) and not c.is_internal limit 1000) as found
+  order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
+--   always
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'client 4'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             Bitmap Heap Scan clients filter (is_internal)
+--               Bitmap Index Scan clients by clients_by_words (name)
+
+-- search.findNamedEndpoints of a client: planned each time
+prepare "search.findNamedEndpoints of a client" (text, integer, uuid) as
+  select * from (select e.id, e.url as name, e.status as state, c.id as client_id,
+    c.name as client_name
+    from endpoints e join clients c on c.client_key = e.client_key
+    where search_words(e.url) @@ search_query($1::text) and e.deleted_at is null and not c.is_internal
+    and e.client_key = $2 and ($3::uuid is null or coalesce(e.account_id, $3) = $3) limit 1000) as found
+  order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             Nested Loop
+--               Index Scan endpoints by one_endpoint_per_address (client_key) filter (url)
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             Nested Loop
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--               Index Scan endpoints by one_endpoint_per_address (client_key) filter (url)
+
+-- search.findNamedEndpoints of all: planned each time
+prepare "search.findNamedEndpoints of all" (text, integer, uuid) as
+  select * from (select e.id, e.url as name, e.status as state, c.id as client_id,
+    c.name as client_name
+    from endpoints e join clients c on c.client_key = e.client_key
+    where search_words(e.url) @@ search_query($1::text) and e.deleted_at is null and not c.is_internal
+    and $2::int is null and ($3::uuid is null or coalesce(e.account_id, $3) = $3) limit 1000) as found
+  order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             Nested Loop
+--               Index Scan endpoints by one_endpoint_per_address filter (url)
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--   for values given: full, analyzed; full, analyzed but for what is owed
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             Hash Join
+--               Index Scan endpoints by endpoints_pkey filter (deleted_at, url)
+--               Hash
+--                 Index Scan clients by clients_pkey filter (is_internal)
+
+-- search.findPaymentHits: planned each time
+prepare "search.findPaymentHits" (integer[], uuid[], integer, uuid) as
+  select p.id, p.text, c.id as client_id, c.name as client_name
+  from unnest($1::int[], $2::uuid[]) with ordinality as k (client_key, id, place)
+  cross join lateral (
+    select p.id, p.text, p.account_id from payments p
+    where p.id = k.id and p.client_key = k.client_key limit 1) as p
+  join clients c on c.client_key = k.client_key
+  where not c.is_internal and ($3::int is null or c.client_key = $3)
+  and ($4::uuid is null or p.account_id = $4)
+  order by k.place limit 8;
+--   always
+--     Limit
+--       Nested Loop
+--         Nested Loop
+--           Function Scan
+--           Limit
+--             Index Scan payments by payments_pkey (id, client_key)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
