@@ -20,9 +20,9 @@ export interface CallbackRequest {
   endpointId: string | null
   /** Null for tests and checks, which are no deliveries. */
   deliveryId: string | null
-  /** When it must be over, on the process's cautious clock: the lease that it is made under may end after
-   *  that. Without that much time left nothing of it leaves. Null where no lease is needed. */
-  overByMs: number | null
+  /** Before when it must begin, on the process's cautious clock, so that it is over and recorded before the
+   *  lease that it is made under can end. Null where no lease is needed. */
+  beginByMs: number | null
 }
 
 export interface AttemptResult {

@@ -46,9 +46,9 @@ export function hasRoom(lease: Lease, policy: LeasePolicy, cautiousMs: number): 
   return lease.endsAtCautiousMs - cautiousMs > policy.attemptMsMax + policy.recordingMsMax
 }
 
-/** When an attempt made under this lease must be over, on the owner's cautious clock. */
-export function attemptOverByMs(lease: Lease, policy: LeasePolicy): number {
-  return lease.endsAtCautiousMs - policy.recordingMsMax
+/** The same as a fact of the lease: an attempt has to begin before this time of the owner's cautious clock. */
+export function attemptBeginsByMs(lease: Lease, policy: LeasePolicy): number {
+  return lease.endsAtCautiousMs - policy.attemptMsMax - policy.recordingMsMax
 }
 
 /** How many of the shards each of `processes` should hold. */

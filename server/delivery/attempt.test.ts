@@ -12,7 +12,7 @@ import { concludeAttempt, prepareAttempt } from './attempt.ts'
 const POLICY = retryPolicy()
 const BODY = [Buffer.from('{"id":"1"}')]
 const OK: Outcome = { kind: 'answered', status: 200 }
-const AT = { epoch: 5, atMs: Date.UTC(2026, 0, 1), overByMs: 700 }
+const AT = { epoch: 5, atMs: Date.UTC(2026, 0, 1), beginByMs: 700 }
 const KEY = createSecretKey(Buffer.from('key'))
 
 function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {

@@ -37,7 +37,7 @@ export function prepareAttempt(
   delivery: QueuedDelivery,
   endpoint: SendingEndpoint,
   body: readonly Uint8Array[] | null,
-  at: { epoch: number; atMs: number; overByMs: number },
+  at: { epoch: number; atMs: number; beginByMs: number },
 ): PreparedAttempt {
   const request = toRequest(delivery, endpoint, body, at)
   return { delivery, epoch: at.epoch, atMs: at.atMs, request }
@@ -47,7 +47,7 @@ function toRequest(
   delivery: QueuedDelivery,
   endpoint: SendingEndpoint,
   body: readonly Uint8Array[] | null,
-  { atMs, overByMs }: { atMs: number; overByMs: number },
+  { atMs, beginByMs }: { atMs: number; beginByMs: number },
 ): CallbackRequest | UnsendableReason {
   if (endpoint.secrets === null) return 'undecryptable-key'
   if (body === null) return 'payload-missing'
@@ -77,7 +77,7 @@ function toRequest(
     body,
     endpointId,
     deliveryId: id,
-    overByMs,
+    beginByMs,
   }
 }
 

@@ -29,7 +29,7 @@ const NO_EVENTS = {
   onEnded() {},
 }
 
-const OVER_BY_MS = 8_000
+const BEGIN_BY_MS = 8_000
 
 /** A sender with real lanes and a real recorder, over a store and a network that the test describes. */
 function startSender(options: {
@@ -105,7 +105,7 @@ function startSender(options: {
       shards: {
         epochOf: () => 3,
         maySend: options.maySend ?? (() => true),
-        overByMs: () => OVER_BY_MS,
+        beginByMs: () => BEGIN_BY_MS,
         toHeld: () => [],
       } as never,
       recorder: new Recorder(environment, RECORDER_LIMITS, {
@@ -143,7 +143,7 @@ test('a delivery is sent, recorded under its epoch, reported, and leaves memory'
   await deliver(delivery)
   assert.equal(seen.requests.length, 1)
   assert.deepEqual(seen.requests[0]?.body, [Buffer.from('{"id":"1"}')])
-  assert.equal(seen.requests[0]?.overByMs, OVER_BY_MS, 'the client asks its own clock')
+  assert.equal(seen.requests[0]?.beginByMs, BEGIN_BY_MS, 'the client asks its own clock')
   assert.deepEqual(
     seen.records.map(({ id, epoch, state, status }) => ({ id, epoch, state, status })),
     [{ id: delivery.id, epoch: 3, state: 'DELIVERED', status: 200 }],

@@ -85,7 +85,7 @@ export class Sender {
         return lanes.callOff(flight, delivery, clock.nowMs())
       }
       // A process can be frozen while it signs, too: the client compares this with the clock when it begins.
-      const at = { epoch, atMs: clock.nowMs(), overByMs: shards.overByMs(delivery.shard) }
+      const at = { epoch, atMs: clock.nowMs(), beginByMs: shards.beginByMs(delivery.shard) }
       const prepared = prepareAttempt(delivery, endpoint, body?.parts ?? null, at)
       const sent: SentAttempt = { prepared, result: await this.#send(prepared) }
       body?.release()

@@ -4,7 +4,7 @@
 // monotonic clock. So the owner has always stopped before, and no two clocks are compared.
 
 import {
-  attemptOverByMs,
+  attemptBeginsByMs,
   fairShare,
   hasRoom,
   type Lease,
@@ -107,11 +107,11 @@ export class Shards {
     return hasRoom(lease, this.#policy, this.#environment.cautiousMs())
   }
 
-  /** When an attempt for this shard must be over, on the cautious clock. It is a fact of the lease, not of the
-   *  moment in which it is asked for. */
-  overByMs(shard: number): number {
+  /** Before when an attempt for this shard must begin, on the cautious clock. It is a fact of the lease, not of
+   *  the moment in which it is asked for. */
+  beginByMs(shard: number): number {
     const lease = this.#leases.get(shard)
-    return lease === undefined ? Number.NEGATIVE_INFINITY : attemptOverByMs(lease, this.#policy)
+    return lease === undefined ? Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)
   }
 
   /** One renewal: keeps what is ours, notices what is lost, takes or gives up to a fair share. */

@@ -63,7 +63,7 @@ export class ReceiverChecker {
     const body = pauseMs === 0 ? post.body : slowly(post.body, pauseMs)
     return this.#deps.send({
       ...{ ...post, body, url, clientKey },
-      ...{ endpointId: null, deliveryId: null, overByMs: null },
+      ...{ endpointId: null, deliveryId: null, beginByMs: null },
     })
   }
 

@@ -107,7 +107,7 @@ export class EndpointTester {
       body,
       endpointId,
       deliveryId: null,
-      overByMs: null,
+      beginByMs: null,
     })
   }
 }

@@ -45,7 +45,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/shards.ts',
-        'Number.NEGATIVE_INFINITY : attemptOverByMs(lease, this.#policy)',
+        'Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)',
         'Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY',
       ),
     ],

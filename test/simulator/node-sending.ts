@@ -21,8 +21,7 @@ export interface SendingNode {
 export function sendFrom(node: SendingNode, request: CallbackRequest): Promise<AttemptResult> {
   return new Promise((resolve, reject) => {
     const begin = () => {
-      const { attemptMsMax } = node.world.options.leases
-      if (node.cautiousMs() + attemptMsMax > (request.overByMs ?? Infinity)) {
+      if (node.cautiousMs() >= (request.beginByMs ?? Infinity)) {
         reject(new Error('the lease may end before the attempt is over'))
       } else exchange(node, request, resolve)
     }

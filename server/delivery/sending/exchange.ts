@@ -22,7 +22,7 @@ export interface ExchangeLimits {
 
 /** What leaves of a callback; its other members are for the code before the socket. */
 export type Posted = Pick<CallbackRequest, 'url' | 'clientKey' | 'headers' | 'body'> &
-  Partial<Pick<CallbackRequest, 'overByMs'>>
+  Partial<Pick<CallbackRequest, 'beginByMs'>>
 
 /** Where a callback goes, once its URL has passed the rules. */
 export interface Target {
@@ -83,7 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     this.#startedAtMs = limits.monotonicMs()
     this.#startedAtCautiousMs = limits.cautiousMs()
     // The process stood still after it had looked at its lease: there is no time for a whole attempt any more.
-    if (this.#startedAtCautiousMs + limits.deadlineMs > (this.#request.overByMs ?? Infinity)) {
+    if (this.#startedAtCautiousMs >= (this.#request.beginByMs ?? Infinity)) {
       this.#giveUp(new Error('the lease may end before the attempt is over'))
       return
     }

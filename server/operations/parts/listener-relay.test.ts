@@ -38,7 +38,7 @@ function post(deliveryId: string | null = null): CallbackRequest {
     body: [Buffer.from('{"a":'), Buffer.from('1}')],
     endpointId: LISTENER.listenerId,
     deliveryId,
-    overByMs: null,
+    beginByMs: null,
   }
 }
 
@@ -103,7 +103,7 @@ test('an offer taken and not answered is a timeout; one that is not taken was no
 
 test('regression: F3, what a frozen process would offer under a lease that may end is not offered', async () => {
   const relay = newRelay(300)
-  const late = { ...post(randomUUID()), overByMs: clock.monotonicMs() + 299 }
+  const late = { ...post(randomUUID()), beginByMs: clock.monotonicMs() }
   await assert.rejects(relay.send(late), /the lease may end/)
   assert.equal(await countOffers(), 0)
 })

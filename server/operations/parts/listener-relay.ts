@@ -81,8 +81,7 @@ export class ListenerRelay {
     // The deadline counts from here, not from the insert: a process that is frozen in between must not
     // offer a delivery whose shard another process owns by then.
     const startedAtMs = clock.monotonicMs()
-    const { cautiousMs, deadlineMs } = this.#options
-    if (cautiousMs() + deadlineMs > (request.overByMs ?? Infinity)) {
+    if (this.#options.cautiousMs() >= (request.beginByMs ?? Infinity)) {
       throw new Error('the lease may end before the attempt is over')
     }
     const elapsedMs = () => Math.round(clock.monotonicMs() - startedAtMs)
