@@ -131,8 +131,8 @@ prepare "console-sessions.findSession" (bytea, timestamp with time zone) as
 --           Index Scan operator_keys by operator_keys_pkey filter (revoked_at)
 --         Index Only Scan client_secrets by client_secrets_pkey
 --       Index Scan clients by clients_pkey filter (status)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop left with a join filter
 --       Nested Loop left
 --         Nested Loop left

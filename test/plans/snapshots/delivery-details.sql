@@ -83,7 +83,7 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
 --               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
 --               Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
 --               … 5 alike
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop
 --       Function Scan
 --       Hash Join

@@ -235,7 +235,7 @@ prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
 --                   CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
 --         Function Scan
@@ -319,7 +319,7 @@ prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) a
 --                   CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
 --         Function Scan
@@ -2363,7 +2363,7 @@ prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, sma
 --                 CTE Scan reached
 --             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --           Index Scan clients by clients_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_2.id DESC
@@ -2446,7 +2446,7 @@ prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, s
 --                 CTE Scan reached
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Limit

@@ -40,8 +40,8 @@ prepare "delivery-names.readDeliveryNames" (integer[], uuid[], uuid[]) as
 --             Index Scan accounts by accounts_by_id (id) filter (client_key)
 --         Limit
 --           Index Scan payments by payments_newest (client_key, id)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop left
 --       Nested Loop left
 --         Nested Loop

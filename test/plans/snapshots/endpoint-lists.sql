@@ -23,8 +23,8 @@ prepare "endpoint-lists.findAnyEndpoint" (uuid) as
 --         Index Scan endpoints by endpoints_pkey (id)
 --         Index Scan clients by clients_pkey filter (is_internal)
 --         SubPlan 1: Index Scan accounts by accounts_by_id (id) filter (client_key)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop
 --         Index Scan endpoints by endpoints_by_id (id)
@@ -55,7 +55,7 @@ prepare "endpoint-lists.listAllEndpoints by an id" (bigint, bigint, uuid) as
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan endpoints by endpoints_by_id (id) filter (deleted_at)
@@ -104,7 +104,7 @@ prepare "endpoint-lists.listAllEndpoints by words" (bigint, bigint, text) as
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Hash Join
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at, url)
@@ -157,7 +157,7 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Hash Join
@@ -211,7 +211,7 @@ prepare "endpoint-lists.listAllEndpoints in a status" (bigint, bigint, text) as
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan endpoints by endpoints_disabled
@@ -251,7 +251,7 @@ prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Hash Join
 --         Merge Join anti
@@ -306,7 +306,7 @@ prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
 --         Index Scan clients by client_id_is_unique (id) filter (is_internal)
@@ -355,7 +355,7 @@ prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Merge Join
 --         Index Scan clients by clients_pkey filter (is_internal)
@@ -404,7 +404,7 @@ prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Hash Join
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at)
@@ -454,7 +454,7 @@ prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) a
 --           Sort on matching_1.created_at, matching_1.id
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Merge Join
 --         Index Scan clients by clients_pkey filter (is_internal)

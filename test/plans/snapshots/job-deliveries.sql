@@ -45,7 +45,7 @@ prepare "job-deliveries.addOutcome 2" (integer[], uuid[]) as
 --           Append
 --             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
 --             … 6 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Aggregate
 --       Nested Loop
 --         Function Scan
@@ -95,6 +95,6 @@ prepare "job-deliveries.readJobDeliveries" (uuid, uuid, bigint) as
 --       Sort on delivery_id DESC
 --         Bitmap Heap Scan job_deliveries
 --           Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Index Only Scan job_deliveries by job_deliveries_pkey (job_id)

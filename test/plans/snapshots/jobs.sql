@@ -24,7 +24,7 @@ prepare "jobs.deleteOldJobs" (timestamp with time zone) as
 --         Aggregate
 --           CTE Scan gone
 --         Index Scan job_deliveries by job_deliveries_pkey (job_id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete job_deliveries
 --       CTE gone: Delete jobs
 --         Index Scan jobs by jobs_finished (finished_at)
@@ -119,7 +119,7 @@ prepare "jobs.listJobs" (bigint, bigint) as
 --             Bitmap Index Scan jobs by jobs_pkey
 --         Limit
 --           Index Scan jobs by jobs_pkey
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on jobs_1.id DESC
 --       Nested Loop left
 --         Aggregate

@@ -62,7 +62,7 @@ prepare "payment-deliveries.countDeliveries 2" (integer[], uuid[]) as
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
 --           Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
 --           … 5 alike
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Aggregate
 --       Nested Loop
 --         Function Scan
@@ -88,7 +88,7 @@ prepare "payment-deliveries.readNewestEvents" (integer, uuid[], bigint) as
 --         Merge Append on e.sequence DESC
 --           Index Scan events_<day> by events_of_payment (client_key, payment_id) filter (id)
 --           … 13 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop
 --       Function Scan unnest
 --       Limit

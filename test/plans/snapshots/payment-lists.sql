@@ -96,7 +96,7 @@ prepare "payment-lists.readPaymentSlice in a state" (bigint, bigint, text) as
 --                   Index Scan payments by payments_pkey (id, client_key) filter (text)
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -196,7 +196,7 @@ prepare "payment-lists.readPaymentSlice of a client" (bigint, bigint, uuid) as
 --                   Index Scan payments by payments_pkey (id, client_key) filter (text)
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -331,7 +331,7 @@ prepare "payment-lists.readPaymentSlice of a time" (bigint, bigint, timestamp wi
 --                   Index Scan payments by payments_pkey (id, client_key) filter (text)
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_3.accepted_at DESC, p_3.id DESC
@@ -468,7 +468,7 @@ prepare "payment-lists.readPaymentSlice of all" (bigint, bigint) as
 --                   Index Scan payments by payments_pkey (id, client_key) filter (text)
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_3.accepted_at DESC, p_3.id DESC
@@ -605,7 +605,7 @@ prepare "payment-lists.readPaymentSlice of all, next page" (bigint, bigint, time
 --                   Index Scan payments by payments_pkey (id, client_key) filter (text)
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_3.accepted_at DESC, p_3.id DESC
@@ -744,7 +744,7 @@ prepare "payment-lists.readPaymentSlice of an account" (bigint, bigint, uuid, uu
 --                   Index Scan payments by payments_pkey (id, client_key) filter (account_id, text)
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_2.accepted_at DESC, p_2.id DESC
@@ -828,7 +828,7 @@ prepare "payment-lists.readPaymentSlice with an external id" (bigint, bigint, te
 --                   Index Scan payments by payments_pkey (id, client_key) filter (text)
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_1.accepted_at DESC, p_1.id DESC
@@ -901,7 +901,7 @@ prepare "payment-lists.readPaymentSlice with an id" (bigint, bigint, uuid) as
 --                   Index Scan payments by payments_pkey (id, client_key) filter (text)
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan accounts by accounts_pkey (client_key, id)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on p.accepted_at DESC, p.id DESC
 --       CTE looked: Limit
 --         Sort on p_1.accepted_at DESC

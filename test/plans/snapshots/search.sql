@@ -42,7 +42,7 @@ prepare "search.findHolderById" (uuid, integer, uuid) as
 --           Subquery Scan
 --             Index Scan endpoints by endpoints_by_id (id)
 --         Index Scan clients by clients_pkey (client_key) filter (is_internal)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Nested Loop
 --         Append
@@ -70,7 +70,7 @@ prepare "search.findNamedAccounts of a client" (text, integer, uuid) as
 --               Bitmap Heap Scan accounts filter (name)
 --                 Bitmap Index Scan accounts by accounts_pkey (client_key)
 --               Index Scan clients by clients_pkey (client_key) filter (is_internal)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
 --         Subquery Scan
@@ -125,7 +125,7 @@ prepare "search.findNamedEndpoints of a client" (text, integer, uuid) as
 --             Nested Loop
 --               Index Scan endpoints by one_endpoint_per_address (client_key) filter (url)
 --               Index Scan clients by clients_pkey (client_key) filter (is_internal)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
 --         Subquery Scan
@@ -150,7 +150,7 @@ prepare "search.findNamedEndpoints of all" (text, integer, uuid) as
 --             Nested Loop
 --               Index Scan endpoints by one_endpoint_per_address filter (url)
 --               Index Scan clients by clients_pkey (client_key) filter (is_internal)
---   for values given: full, analyzed; full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
 --         Subquery Scan

@@ -23,8 +23,8 @@ prepare "stats.readEndedDays" (timestamp with time zone) as
   select day::text as day, state, sum(count)::bigint as count from final_counts
   where day >= ($1::timestamptz at time zone 'UTC')::date
   group by 1, 2 having sum(count) <> 0 order by 1;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed but for what is owed
---   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on ((day)::text)
 --       Aggregate
 --         Seq Scan final_counts filter (day)
