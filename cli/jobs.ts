@@ -1,4 +1,4 @@
-// `paybell jobs …`: what was asked for in bulk, and what came of it.
+// `paybell jobs …`: what was asked for in bulk, and how its deliveries stand.
 
 import type { Command } from 'commander'
 import type { Job, JobDetail } from '../sdk/src/internal/operator-types.ts'
@@ -11,7 +11,7 @@ const PATH = '/operator/v1/jobs'
 const JOB = '01a1dd3c-7a52-7c1e-9d0b-3f6a1c2b4d5e'
 
 export function jobsCommand(): Command {
-  return family('jobs', 'See bulk jobs, and what came of their deliveries.', [list(), show()])
+  return family('jobs', 'List bulk jobs, and show the state of their deliveries.', [list(), show()])
 }
 
 function list(): Command {

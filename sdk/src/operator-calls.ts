@@ -9,6 +9,7 @@ import type {
   AuditQuery,
   ClientItem,
   ClientWithSecrets,
+  ConsoleLink,
   NewClient,
   NewOperatorKey,
   NewSecret,
@@ -16,13 +17,14 @@ import type {
   OperatorEndpointDetail,
   OperatorEndpointQuery,
   OperatorKey,
+  OperatorSearchHit,
   Role,
   Setting,
   Stats,
   StatsPeriod,
 } from './operator-types.ts'
 import type { CallOptions } from './transport.ts'
-import type { CursorPage, Page } from './types.ts'
+import type { CursorPage, Page, Series } from './types.ts'
 
 const CLIENTS = '/operator/v1/clients'
 const ENDPOINTS = '/operator/v1/endpoints'
@@ -58,6 +60,9 @@ export function clientCalls({ call, get }: Caller) {
       call<NewSecret>('POST', `${CLIENTS}/${segment(clientId)}/secrets`, details),
     deleteSecret: (clientId: string, secretId: string, details?: CallOptions) =>
       call<void>('DELETE', `${CLIENTS}/${segment(clientId)}/secrets/${segment(secretId)}`, details),
+    /** Signs a person in at the console as the client, once, within 15 minutes. */
+    createConsoleLink: (clientId: string, details?: CallOptions) =>
+      call<ConsoleLink>('POST', `${CLIENTS}/${segment(clientId)}/console-links`, details),
   }
 }
 
@@ -82,6 +87,9 @@ export function operatorEndpointCalls({ call, get }: Caller) {
     /** Also one that was deleted. */
     get: (id: string, details?: CallOptions) =>
       get<OperatorEndpointDetail>(`${ENDPOINTS}/${segment(id)}`, undefined, details),
+    /** Attempts hour by hour, over a day or a week. */
+    series: (id: string, query: { window?: 'day' | 'week' } = {}, details?: CallOptions) =>
+      get<Series>(`${ENDPOINTS}/${segment(id)}/series`, query, details),
     /** `PAUSED` keeps what is owed; `ACTIVE` lets it go out, in order. */
     setStatus: (id: string, status: 'ACTIVE' | 'PAUSED', details?: CallOptions) =>
       call<OperatorEndpoint>('PATCH', `${ENDPOINTS}/${segment(id)}`, {
@@ -122,6 +130,9 @@ export function serviceCalls({ get }: Caller) {
     /** Of a secret only whether it is set. */
     settings: async (details?: CallOptions) =>
       (await get<{ settings: Setting[] }>('/operator/v1/settings', undefined, details)).settings,
+    /** Any id, external id, client name or address. */
+    search: async (q: string, details?: CallOptions) =>
+      (await get<{ items: OperatorSearchHit[] }>('/operator/v1/search', { q }, details)).items,
     stats: (query: { window?: StatsPeriod | undefined } = {}, details?: CallOptions) =>
       get<Stats>('/operator/v1/stats', query, details),
   }

@@ -43,7 +43,7 @@ export interface Operator {
   audit: AuditCalls
   /** The settings of the process that answers, and the service at a glance. */
   service: ServiceCalls
-  /** What the process that answers accepts and attempts, as it happens; a `signal` ends it. */
+  /** What the process that answers accepts and attempts, live; a `signal` ends it. */
   watch: WatchCall
 }
 

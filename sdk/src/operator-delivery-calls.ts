@@ -1,22 +1,25 @@
 // The operator's calls about deliveries: one, or all that match a filter; jobs, bodies, and what happens now.
 
 import { type Caller, segment } from './caller.ts'
+import type { PageQuery } from './endpoint-calls.ts'
 import type { Bytes } from './hmac.ts'
-import { cursorItems } from './operator-lists.ts'
+import { cursorItems, pageItems } from './operator-lists.ts'
 import type {
   AcceptedEvent,
   AttemptedEvent,
   DeliveryFilter,
   Job,
+  JobDetail,
   OperatorDelivery,
   OperatorDeliveryDetail,
   OperatorDeliveryQuery,
 } from './operator-types.ts'
 import { readServerSentEvents } from './server-sent-events.ts'
 import { type CallOptions, sleep, toJson } from './transport.ts'
-import type { CursorPage, ReplayedDelivery } from './types.ts'
+import type { CursorPage, Page, ReplayedDelivery } from './types.ts'
 
 const DELIVERIES = '/operator/v1/deliveries'
+const JOBS = '/operator/v1/jobs'
 /** For calls whose answer waits until all that match were found. */
 const LONG_MS = 120_000
 
@@ -88,14 +91,18 @@ export function operatorDeliveryCalls({ call, get, request }: Caller) {
 
 export function jobCalls({ get }: Caller) {
   const jobs = {
+    /** Newest first. */
+    list: (query: PageQuery = {}, details?: CallOptions) => get<Page<Job>>(JOBS, query, details),
+    all: (details?: CallOptions) => pageItems<Job>(get, JOBS, {}, details),
+    /** With how its deliveries stand now. */
     get: (id: string, details?: CallOptions) =>
-      get<Job>(`/operator/v1/jobs/${segment(id)}`, undefined, details),
+      get<JobDetail>(`${JOBS}/${segment(id)}`, undefined, details),
     /** Asks again and again until it is done or has failed. */
     async untilEnded(
       id: string,
       { pollMs = 1_000 }: { pollMs?: number | undefined } = {},
       details?: CallOptions,
-    ): Promise<Job> {
+    ): Promise<JobDetail> {
       for (;;) {
         const job = await jobs.get(id, details)
         if (job.state !== 'RUNNING') return job

@@ -371,7 +371,7 @@ export interface CountedEndpoint {
 export interface Job {
   id: string
   kind: 'replay' | 'recover' | 'cancel'
-  /** DONE: all were dealt with. What came of them is in `outcome`. */
+  /** DONE: all were dealt with. How they stand is in `outcome`. */
   state: 'RUNNING' | 'DONE' | 'FAILED'
   /** Deliveries that matched. */
   total: number

@@ -300,8 +300,8 @@ export interface PaymentItem {
   /** How many of its deliveries are in which state, over its newest 100 events. */
   deliveries: PaymentDeliveries
   /**
-   * The worst of them: EXHAUSTED before PENDING, CANCELLED, DELIVERED and SUPERSEDED. Null when no
-   * endpoint is told of the payment.
+   * The worst of them: EXHAUSTED before PENDING, CANCELLED, DELIVERED and SUPERSEDED. Null when the
+   * payment has no deliveries.
    */
   deliveryState: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'SUPERSEDED' | 'CANCELLED' | null
 }

@@ -31,7 +31,7 @@ export const JobSchema = Type.Object(
     id: Uuid,
     kind: Type.Enum(['replay', 'recover', 'cancel']),
     state: Type.Enum(['RUNNING', 'DONE', 'FAILED'], {
-      description: 'DONE: all were dealt with. What came of them is in `outcome`.',
+      description: 'DONE: all were dealt with. How they stand is in `outcome`.',
     }),
     total: Type.Integer({ description: 'Deliveries that matched.' }),
     done: Type.Integer({ description: 'Dealt with so far.' }),

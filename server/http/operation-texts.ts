@@ -14,6 +14,15 @@ const RECOVERED = 'How many deliveries are replayed. Large recoveries go on afte
 const TESTED = 'What the endpoint answered. `delivered` is true only for a 200.'
 
 export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
+  getWebhookSeries: { answers: { 200: 'Attempts hour by hour, and how long they took.' } },
+  getSubscriptionSeries: { answers: { 200: 'Attempts hour by hour, and how long they took.' } },
+  getListenerSeries: { answers: { 200: 'Attempts hour by hour, and how long they took.' } },
+  getEndpointSeries: { answers: { 200: 'Attempts hour by hour, and how long they took.' } },
+  listOwnPayments: { answers: { 200: CURSOR_PAGE } },
+  search: { answers: { 200: 'What was found, ids first.' } },
+  searchAll: { answers: { 200: 'What was found, ids first.' } },
+  createConsoleLink: { answers: { 201: 'The link, and when it expires.' } },
+  listJobs: { answers: { 200: 'One page, the newest first.' } },
   isAlive: {
     description: 'For a supervisor: restart the process when this is not answered with 200.',
     answers: { 200: 'The process runs.' },

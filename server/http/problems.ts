@@ -142,7 +142,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'client-disabled': {
     status: 409,
     title: 'The client is disabled',
-    meaning: 'Nobody can sign in as a client that is disabled.',
+    meaning: 'A disabled client cannot be signed in as.',
     remedy: 'Enable the client, then try again.',
   },
   'too-many-keys': {

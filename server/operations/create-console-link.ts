@@ -19,7 +19,7 @@ export async function createConsoleLink(
   if (client.status !== 'ACTIVE') {
     throw new ServiceError(
       'client-disabled',
-      'The client is disabled, so that nobody can sign in as it. Enable it first.',
+      'The client is disabled, so it cannot be signed in as. Enable it first.',
     )
   }
   return inTransaction(deps.pool, async (db) => {

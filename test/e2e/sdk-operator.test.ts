@@ -91,6 +91,7 @@ test('clients, secrets and accounts', async () => {
   const { secretId } = await operator.clients.addSecret(clientId)
   assert.equal((await operator.clients.get(clientId)).secrets.length, 2)
   await operator.clients.deleteSecret(clientId, secretId)
+  assert.match((await operator.clients.createConsoleLink(clientId)).url, /\/console\/sign-in#/)
   assert.equal((await operator.clients.setStatus(clientId, 'DISABLED')).status, 'DISABLED')
   const ids = (await Array.fromAsync(operator.clients.all())).map((client) => client.clientId)
   assert.ok(ids.includes(clientId))
@@ -149,6 +150,9 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
   assert.equal(await operator.deliveries.countCancellable(filter), 1)
   const cancelled = await operator.deliveries.cancelAll(filter)
   assert.equal((await operator.jobs.get(cancelled.jobId)).total, 1)
+  assert.ok((await Array.fromAsync(operator.jobs.all())).some((job) => job.id === jobId))
+  assert.equal((await operator.endpoints.series(endpoint.id)).stepSeconds, 3_600)
+  assert.equal((await operator.service.search('ORDER-7'))[0]?.id, id)
   assert.equal((await operator.endpoints.get(endpoint.id)).status, 'PAUSED')
   assert.ok((await Array.fromAsync(operator.deliveries.all({ state: 'CANCELLED' }))).length > 0)
 

@@ -234,7 +234,7 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
         operationId: 'createConsoleLink',
         summary: 'Make a link that signs a person in at the console as the client',
         description:
-          'It works once, within 15 minutes. The session lasts 12 hours at most and ends when the client is disabled. Whoever has the link can use it: hand it over as you would a password.',
+          'It works once, within 15 minutes. The session lasts 12 hours at most and ends when the client is disabled. Anyone who has the link can use it: hand it over as you would a password.',
         params: IdParams,
         response: {
           201: ConsoleLink,

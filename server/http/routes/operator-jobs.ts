@@ -1,4 +1,4 @@
-// /operator/v1/jobs: what was asked for in bulk, and what came of it.
+// /operator/v1/jobs: what was asked for in bulk, and how its deliveries stand.
 
 import { toPageRequest } from '../../core/page.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
@@ -36,7 +36,7 @@ export function operatorJobRoutes(deps: Deps): Routes {
       schema: {
         operationId: 'getJob',
         tags,
-        summary: 'See how far a job is, and what came of its deliveries',
+        summary: 'See how far a job is, and how its deliveries stand',
         description:
           'The outcome may be half a second old, and older for a job of many thousands. `GET /operator/v1/deliveries?job=` lists its deliveries. Jobs are kept for 30 days after they have ended.',
         params: IdParams,

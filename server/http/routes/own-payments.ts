@@ -43,7 +43,7 @@ export const OwnPaymentSchema = Type.Object({
     type: ['string', 'null'],
     enum: [...DELIVERY_STATES, null],
     description:
-      'The worst of them: EXHAUSTED before PENDING, CANCELLED, DELIVERED and SUPERSEDED. Null when no endpoint is told of the payment.',
+      'The worst of them: EXHAUSTED before PENDING, CANCELLED, DELIVERED and SUPERSEDED. Null when the payment has no deliveries.',
   }),
 })
 
