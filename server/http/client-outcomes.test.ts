@@ -54,5 +54,5 @@ test('regression: a client sees one code for a name that is unknown and one that
     }
   }
   assert.deepEqual(seen[0], seen[1])
-  assert.match(seen[0]?.[1] ?? '', /found no address that callbacks may be sent to/)
+  assert.match(seen[0]?.[1] ?? '', /the host name has no public address/)
 })

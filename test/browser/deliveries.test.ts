@@ -261,7 +261,7 @@ site.test(
     assert.ok(Number(width) <= 380, `the page is ${width} px wide`)
     await page.getByRole('button', { name: 'Cancel…' }).click()
     await page.getByRole('button', { name: 'Cancel the delivery' }).click()
-    await page.getByText(/^Cancelled on .*by the operator/).waitFor()
+    await page.getByText(/^Cancelled by the operator/).waitFor()
   },
 )
 

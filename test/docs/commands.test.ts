@@ -25,7 +25,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'nats ': 'needs the nats command; test/e2e/nats.test.ts publishes the same',
   PAYBELL_TIME_SCALE: 'test/docs/walkthrough.test.ts starts it',
 }
-const WHOLE_PAGES = ['walkthrough.md', 'signatures.md']
+/** With tests of their own. */
+const WHOLE_PAGES = ['walkthrough.md', 'signatures.md', 'receivers.md']
 
 interface Block {
   page: string

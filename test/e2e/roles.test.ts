@@ -28,7 +28,7 @@ type Row = Record<Credential, Answer>
 
 /** What needs no credential, in the sandbox. */
 const OPEN =
-  /^\/($|auth\/token$|\.well-known\/|livez$|readyz$|metrics$|openapi\.json$|docs($|\/)|problems($|\/)|console($|\/))/
+  /^\/($|auth\/token$|\.well-known\/|livez$|readyz$|metrics$|openapi\.json$|docs($|\/)|problems($|\/)|guides($|\/)|console($|\/))/
 const CLIENT = /^(\/api)?\/v1\//
 const RECEIVER = '/sandbox/receiver/:name'
 const OPERATOR = /^(\/operator\/v1\/|\/sandbox\/(receiver\/:name|clock)$)/

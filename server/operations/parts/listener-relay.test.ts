@@ -91,7 +91,7 @@ test('an offer taken and not answered is a timeout; one that is not taken was no
     const offer = isTaken ? await take(relay, 250) : null
     assert.equal(offer !== null, isTaken)
     if (isTaken) assert.deepEqual((await sent).outcome, TIMEOUT)
-    else await assert.rejects(sent, /nobody has taken it/)
+    else await assert.rejects(sent, /no listener has taken it/)
     assert.ok(performance.now() - startedAtMs < limitOf(2_000))
     const outcome = { kind: 'answered', status: 200 } as const
     if (offer) assert.equal(await relay.answer(offer, { outcome, durationMs: 1 }), false)
