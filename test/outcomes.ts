@@ -19,6 +19,7 @@ export interface FileOutcome extends Outcome {
 }
 
 const DOTS_PER_LINE = 100
+const SLOWEST_SHOWN = 5
 let dots = 0
 
 export function noteResult(outcome: Outcome, news: TestResult): void {
@@ -29,7 +30,7 @@ export function noteResult(outcome: Outcome, news: TestResult): void {
   if (++dots % DOTS_PER_LINE === 0) process.stdout.write('\n')
 }
 
-export function addUp(files: readonly FileOutcome[]): Outcome[] {
+function addUp(files: readonly FileOutcome[]): Outcome[] {
   const groups = new Map<GroupName, Outcome>()
   for (const { name, passed, skips, failures, seconds } of files) {
     const group = groups.get(name) ?? { name, passed: 0, skips: [], failures: [], seconds: 0 }
@@ -42,9 +43,13 @@ export function addUp(files: readonly FileOutcome[]): Outcome[] {
   return [...groups.values()]
 }
 
-export function tell(outcomes: readonly Outcome[], seconds: number): void {
+export function tell(files: readonly FileOutcome[], seconds: number): void {
+  const outcomes = addUp(files)
   console.log('\n')
   for (const outcome of outcomes) console.log(lineOf(outcome))
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
+  const named = slowest.map(({ file, seconds }) => `${file} ${Math.round(seconds)} s`)
+  console.log(`slowest: ${named.join(', ')}`)
   for (const skip of outcomes.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`)
   for (const failure of outcomes.flatMap(({ failures }) => failures)) console.log(`\n${failure}`)
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
 import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
-import { addUp, type FileOutcome, noteResult, tell } from './outcomes.ts'
+import { type FileOutcome, noteResult, tell } from './outcomes.ts'
 import { makeCluster } from './support/made-cluster.ts'
 import { makeTemplate, startTestServer } from './support/test-server.ts'
 import { WorkerProcess } from './worker-process.ts'
@@ -45,7 +45,7 @@ try {
 } finally {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 }
-tell(addUp(outcomes), (performance.now() - startedAt) / 1_000)
+tell(outcomes, (performance.now() - startedAt) / 1_000)
 const isGood = outcomes.every(({ failures }) => failures.length === 0)
 process.exitCode = isGood && !ended.signal.aborted ? 0 : 1
 
