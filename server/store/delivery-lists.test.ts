@@ -260,6 +260,19 @@ test('every match comes exactly once, newest first, whatever is asked for', asyn
   )
 })
 
+test('regression: of a job, only the deliveries of the client that was named', async () => {
+  for (const clientKey of new Set(rows.map((row) => row.clientKey))) {
+    const query = { ...EVERY_DELIVERY, clientKey, jobId: JOB }
+    const expected = rows.filter((row) => matches(row, query)).map((row) => row.id)
+    assert.ok(expected.length < rows.filter(isOfJob).length)
+    const seen = await readAll(query, 7, 8)
+    assert.deepEqual(
+      seen.map((item) => item.id),
+      expected,
+    )
+  }
+})
+
 test('cursors hold while deliveries end and are replayed between the pages', async () => {
   const moving = rows.filter((row) => row.state === 'PENDING')
   let turn = 0

@@ -155,7 +155,10 @@ async function readSliceOfJob(
   query: DeliveryQuery,
   reach: Reach,
 ): Promise<DeliverySlice> {
-  const { keys, downTo } = await readJobDeliveries(db, jobId, reach)
+  const { keys: all, downTo } = await readJobDeliveries(db, jobId, reach)
+  // A job may have deliveries of several clients, and who asks for those of one acts on those of one.
+  const { clientKey } = query
+  const keys = clientKey === null ? all : all.filter((key) => key.clientKey === clientKey)
   const slices: DeliverySlice[] = [{ items: [], downTo }]
   if (keys.length > 0 && wantsPending(query)) {
     slices.push(await readPart(db, query, reach, (parameters) => pendingWithKeys(keys, parameters)))
