@@ -156,10 +156,12 @@ create table endpoint_health (
   last_failure_at timestamp with time zone,
   last_error text,
   circuit text not null default 'CLOSED'::text,
+  next_probe_at timestamp with time zone,
   constraint endpoint_health_pkey PRIMARY KEY (client_key, endpoint_id),
   constraint circuit_is_known CHECK ((circuit = ANY (ARRAY['CLOSED'::text, 'OPEN'::text, 'HALF_OPEN'::text])))
 ) with (fillfactor=50);
 CREATE INDEX endpoints_failing ON endpoint_health USING btree (failing_since) WHERE (failing_since IS NOT NULL);
+CREATE INDEX endpoints_with_open_circuit ON endpoint_health USING btree (client_key, endpoint_id) WHERE (circuit <> 'CLOSED'::text);
 
 create table endpoint_hours (
   client_key integer not null,
@@ -207,6 +209,7 @@ create table endpoints (
   changed_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   deliveries_changed_at timestamp with time zone,
+  retried_at timestamp with time zone,
   constraint endpoints_pkey PRIMARY KEY (client_key, id),
   constraint endpoints_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
   constraint endpoint_kind_is_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'webhook'::text, 'listener'::text, 'notice'::text]))),
@@ -356,7 +359,7 @@ create table jobs (
   constraint jobs_pkey PRIMARY KEY (id),
   constraint a_running_job_is_not_finished CHECK (((state = 'RUNNING'::text) = (finished_at IS NULL))),
   constraint job_is_done_in_parts CHECK ((((done >= 0) AND (done <= total)) AND ((passed_over >= 0) AND (passed_over <= done)))),
-  constraint job_kind_is_known CHECK ((kind = ANY (ARRAY['replay'::text, 'recover'::text, 'cancel'::text]))),
+  constraint job_kind_is_known CHECK ((kind = ANY (ARRAY['replay'::text, 'recover'::text, 'cancel'::text, 'retry'::text]))),
   constraint job_state_is_known CHECK ((state = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'FAILED'::text])))
 ) with (fillfactor=50);
 CREATE INDEX jobs_finished ON jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);

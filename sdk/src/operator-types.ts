@@ -370,7 +370,7 @@ export interface CountedEndpoint {
 
 export interface Job {
   id: string
-  kind: 'replay' | 'recover' | 'cancel'
+  kind: 'replay' | 'recover' | 'cancel' | 'retry'
   /** DONE: all were dealt with. How they stand is in `outcome`. */
   state: 'RUNNING' | 'DONE' | 'FAILED'
   /** Deliveries that matched. */
@@ -470,6 +470,11 @@ export interface TroubledEndpoint {
   endpointUrl: string
   status: EndpointStatus
   circuit: Circuit
+  /**
+   * When the next attempt probes the endpoint, while its circuit is not closed; what it is owed
+   * waits for that. Null while it is.
+   */
+  nextProbeAt: string | null
   failingSince: string | null
   /** Counted up to 10,000. */
   pending: number
@@ -498,7 +503,9 @@ export interface Stats {
   pending: {
     due: number
     scheduled: number
-    /** Without a due time: waits for its endpoint. */
+    /**
+     * Waits for its endpoint, which is paused, disabled or down, or for room in its queue. Not due.
+     */
     paused: number
   }
   /** Attempts under way in the process that answers. */

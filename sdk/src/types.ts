@@ -87,6 +87,11 @@ export interface EndpointHealth {
   lastError: string | null
   pending: number
   circuit: Circuit
+  /**
+   * When the next attempt probes the endpoint, while its circuit is not closed; what it is owed
+   * waits for that. Null while it is.
+   */
+  nextProbeAt: string | null
   successRate24h: number | null
   p95Ms: number | null
 }
@@ -192,7 +197,10 @@ export interface Delivery {
   /** So far, over all runs. */
   attempts: number
   createdAt: string
-  /** Null when it has ended, or waits for its endpoint. */
+  /**
+   * When the next attempt can start: while the endpoint is down, not before its next probe. Null
+   * when it has ended, or waits until its endpoint is active or has room in its queue.
+   */
   nextAttemptAt: string | null
   /** No attempt starts later. Null before the first one. */
   deadlineAt: string | null

@@ -3,6 +3,7 @@
 //   OPEN ─▶ HALF_OPEN     its pause is over: one attempt that is due anyway goes as a probe
 //   HALF_OPEN ─▶ CLOSED   the probe got its 200
 //             ─▶ OPEN     it did not: a pause twice as long, up to 5 minutes
+//   OPEN ─▶ HALF_OPEN     a retry, a resumption or a test that was answered 200: the next attempt probes at once
 // A circuit postpones and never drops. Its longest pause is 5 minutes, so that a delivery which ends while
 // it is open has seen a probe fail within the last 5 minutes of its run.
 
@@ -52,6 +53,16 @@ export function mayPass(circuit: Circuit, inFlight: number, nowMs: number): bool
 /** An attempt starts while the circuit is not closed: it is the probe. */
 export function afterProbeStarted(circuit: Circuit): Circuit {
   return circuit.state === 'OPEN' ? { ...circuit, state: 'HALF_OPEN' } : circuit
+}
+
+/** The endpoint is said to be mended: an attempt may probe it at once. A closed circuit has nothing to probe. */
+export function afterRetryAsked(circuit: Circuit, nowMs: number): Circuit {
+  return circuit.state === 'CLOSED' ? circuit : { ...circuit, state: 'HALF_OPEN', probeAtMs: nowMs }
+}
+
+/** A failure of an attempt that began before the endpoint was said to be mended tells nothing of it now. */
+export function afterOutdatedFailure(circuit: Circuit): Circuit {
+  return { ...circuit, failures: circuit.failures + 1 }
 }
 
 export function afterAttempt(

@@ -35,6 +35,7 @@ export type ErrorCode =
   | 'delivery-final'
   | 'payload-expired'
   | 'endpoint-deleted'
+  | 'endpoint-not-active'
   | 'offer-gone'
   | 'filter-too-wide'
   | 'cursor-expired'

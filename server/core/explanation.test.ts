@@ -26,6 +26,7 @@ const ENDPOINT: ExplainedDelivery['endpoint'] = {
   isDeleted: false,
   inactiveSinceMs: null,
   circuit: 'CLOSED',
+  nextProbeAtMs: null,
 }
 
 /** Never attempted, and due. */
@@ -237,23 +238,27 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
     {
       ...failed('answered', 500),
       nextAttemptAtMs: null,
-      endpoint: { ...ENDPOINT, circuit: 'OPEN' },
+      endpoint: { ...ENDPOINT, circuit: 'OPEN', nextProbeAtMs: NOW + 120_000 },
     },
-    'Attempt 6 of about 40 got 500. Your endpoint is down. Paybell probes it at least every 5 min and sends this as soon as a probe succeeds; retries end 21 Nov 13:58 UTC.',
+    'Attempt 6 of about 40 got 500. Your endpoint is down. Paybell probes it next in 2 min (14:02:40 UTC), then at least every 5 min, and sends this as soon as a probe succeeds; retries end 21 Nov 13:58 UTC.',
   ],
   [
     'an open circuit, and an attempt that is due',
     {
       ...failed('answered', 500),
       nextAttemptAtMs: NOW - 1_000,
-      endpoint: { ...ENDPOINT, circuit: 'OPEN' },
+      endpoint: { ...ENDPOINT, circuit: 'OPEN', nextProbeAtMs: NOW },
     },
-    'Attempt 6 of about 40 got 500. Your endpoint is down. Paybell probes it at least every 5 min and sends this as soon as a probe succeeds; retries end 21 Nov 13:58 UTC.',
+    'Attempt 6 of about 40 got 500. Your endpoint is down. Paybell probes it next now, then at least every 5 min, and sends this as soon as a probe succeeds; retries end 21 Nov 13:58 UTC.',
   ],
   [
     'an open circuit before the first attempt',
-    { ...FRESH, nextAttemptAtMs: null, endpoint: { ...ENDPOINT, circuit: 'HALF_OPEN' } },
-    'Your endpoint is down. Paybell probes it at least every 5 min and sends this as soon as a probe succeeds.',
+    {
+      ...FRESH,
+      nextAttemptAtMs: null,
+      endpoint: { ...ENDPOINT, circuit: 'HALF_OPEN', nextProbeAtMs: NOW },
+    },
+    'Your endpoint is down. Paybell probes it next now, then at least every 5 min, and sends this as soon as a probe succeeds.',
   ],
   [
     'a long queue',
@@ -365,6 +370,14 @@ describe('explanations', () => {
         instants: { nextAttemptAt: RETRIED.nextAttemptAtMs, deadlineAt: RETRIED.deadlineAtMs },
       },
     ])
+    const nextProbeAtMs = NOW + 180_000
+    const down = { ...RETRIED, endpoint: { ...ENDPOINT, circuit: 'OPEN', nextProbeAtMs } } as const
+    assert.deepEqual(explain(down, CONTEXT).parts.at(-1), {
+      code: 'endpoint-down',
+      template:
+        'Your endpoint is down. Paybell probes it next in {in nextProbeAt} ({nextProbeAt}), then at least every 5 min, and sends this as soon as a probe succeeds; retries end {deadlineAt}.',
+      instants: { nextProbeAt: nextProbeAtMs, deadlineAt: RETRIED.deadlineAtMs },
+    })
     for (const [name, delivery] of CASES) {
       for (const { template, instants } of explain(delivery, CONTEXT).parts) {
         // Clock times are instants, never words: a console would show two zones on one page.

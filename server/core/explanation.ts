@@ -26,6 +26,8 @@ export interface ExplainedDelivery {
     isDeleted: boolean
     inactiveSinceMs: number | null
     circuit: CircuitState
+    /** When it is probed next, now at the earliest; null while its circuit is closed. */
+    nextProbeAtMs: number | null
     /** Its callbacks are fetched: it is paused while none is asked for. */
     isListener?: boolean
   }
@@ -98,9 +100,11 @@ function describeHold(
   // A person asked for a replay: it keeps no order among other updates.
   if (elder !== null && !delivery.isReplay) return describeElder(elder, context)
   if (newer !== null && !delivery.isReplay) return describeNewer(newer, delivery)
-  // A circuit postpones what is due as well: "due now" would be shown for minutes.
-  const isSpared = endpoint.circuit !== 'CLOSED' && (nextAttemptAtMs ?? 0) <= context.nowMs
-  if (isSpared) return [describeDown(delivery, context)]
+  // An open circuit holds up what is due as well: "due now" would be shown for minutes.
+  const { nextProbeAtMs } = endpoint
+  if (nextProbeAtMs !== null && (nextAttemptAtMs ?? 0) <= nextProbeAtMs) {
+    return [describeDown(nextProbeAtMs, delivery, context)]
+  }
   if (nextAttemptAtMs === null) {
     return [part('queued', `Queued: ${words.endpoint} has a long queue, which is sent in order.`)]
   }
@@ -117,13 +121,23 @@ function describeHold(
   ]
 }
 
-function describeDown(delivery: ExplainedDelivery, context: ExplanationContext): ExplanationPart {
+/** One attempt at a time probes an endpoint that is down; what it is owed follows the first that gets a 200. */
+function describeDown(
+  nextProbeAt: number,
+  delivery: ExplainedDelivery,
+  context: ExplanationContext,
+): ExplanationPart {
   const { Endpoint } = wordsFor(context)
   const pause = toDurationText(context.circuit.pauseMsMax)
+  const isNow = nextProbeAt <= context.nowMs
+  const next = isNow ? 'now' : 'in {in nextProbeAt} ({nextProbeAt})'
   const text =
-    `${Endpoint} is down. Paybell probes it at least every ${pause} and sends this as soon as a ` +
-    `probe succeeds${retriesEnd(delivery)}`
-  return part('endpoint-down', text, deadlineOf(delivery))
+    `${Endpoint} is down. Paybell probes it next ${next}, then at least every ${pause}, and sends this ` +
+    `as soon as a probe succeeds${retriesEnd(delivery)}`
+  return part('endpoint-down', text, {
+    nextProbeAt: isNow ? null : nextProbeAt,
+    ...deadlineOf(delivery),
+  })
 }
 
 function describeInactive(

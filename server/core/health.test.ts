@@ -53,7 +53,11 @@ test('without attempts there is no percentile', () => {
 })
 
 test('what only counts on is no news; what people see of a failure is', () => {
-  const failing: ShownHealth = { isFailing: true, error: 'timeout', circuit: 'CLOSED' }
+  const failing: ShownHealth = {
+    ...SHOWN_WELL,
+    isFailing: true,
+    error: 'timeout',
+  }
   const seen = (changes: object, of: ShownHealth = failing) => ({
     ...of,
     hasSucceeded: false,
@@ -66,23 +70,29 @@ test('what only counts on is no news; what people see of a failure is', () => {
   assert.equal(isNews(failing, seen({ error: 'answered 500' })), true, 'with another error')
   assert.equal(isNews(failing, seen({ hasSucceeded: true })), true, 'since a later time')
   assert.equal(isNews(failing, seen({ circuit: 'OPEN' })), true, 'its circuit has opened')
+  const down: ShownHealth = { ...failing, circuit: 'OPEN', nextProbeAtMs: 1_000 }
+  assert.equal(isNews(down, seen({}, down)), false)
+  assert.equal(isNews(down, seen({ nextProbeAtMs: 2_000 }, down)), true, 'it is probed later')
 })
 
 interface Kept {
   failingSinceMs: number | null
   error: string | null
   circuit: ShownHealth['circuit']
+  nextProbeAtMs: number | null
 }
 
 test('a store that is written only with news shows the same as one that is written each time', () => {
   const attempt = fc.record({
     error: fc.constantFrom(null, null, 'timeout', 'answered 500'),
     circuit: fc.constantFrom<ShownHealth['circuit']>('CLOSED', 'CLOSED', 'OPEN', 'HALF_OPEN'),
+    probeAtMs: fc.constantFrom(1, 2),
   })
   const polls = fc.array(fc.array(attempt, { minLength: 1, maxLength: 4 }), { maxLength: 20 })
   fc.assert(
     fc.property(polls, (all) => {
-      const always: Kept = { failingSinceMs: null, error: null, circuit: 'CLOSED' }
+      const { error, circuit, nextProbeAtMs } = SHOWN_WELL
+      const always: Kept = { failingSinceMs: null, error, circuit, nextProbeAtMs }
       const withNews: Kept = { ...always }
       let nowMs = 0
       let pending: Attempt[] = []
@@ -103,6 +113,7 @@ test('a store that is written only with news shows the same as one that is writt
 interface Attempt {
   error: string | null
   circuit: ShownHealth['circuit']
+  probeAtMs: number
   atMs: number
 }
 
@@ -112,10 +123,12 @@ function failingIn(attempts: readonly Attempt[]): readonly Attempt[] {
 
 function seenIn(attempts: readonly Attempt[]) {
   const failing = failingIn(attempts)
+  const { circuit = 'CLOSED', probeAtMs = 0 } = attempts.at(-1) ?? {}
   return {
     isFailing: failing.length > 0,
     error: failing.at(-1)?.error ?? null,
-    circuit: attempts.at(-1)?.circuit ?? 'CLOSED',
+    circuit,
+    nextProbeAtMs: circuit === 'CLOSED' ? null : probeAtMs,
     hasSucceeded: failing.length < attempts.length,
   }
 }
@@ -123,16 +136,17 @@ function seenIn(attempts: readonly Attempt[]) {
 /** As store/health writes. */
 function write(kept: Kept, attempts: readonly Attempt[]): void {
   const [first] = failingIn(attempts)
-  const { error, circuit, hasSucceeded } = seenIn(attempts)
+  const { error, circuit, nextProbeAtMs, hasSucceeded } = seenIn(attempts)
   if (first === undefined) kept.failingSinceMs = null
   else if (hasSucceeded) kept.failingSinceMs = first.atMs
   else kept.failingSinceMs ??= first.atMs
   kept.error = error
   kept.circuit = circuit
+  kept.nextProbeAtMs = nextProbeAtMs
 }
 
-function shownOf({ failingSinceMs, error, circuit }: Kept): ShownHealth {
-  return { isFailing: failingSinceMs !== null, error, circuit }
+function shownOf({ failingSinceMs, ...kept }: Kept): ShownHealth {
+  return { isFailing: failingSinceMs !== null, ...kept }
 }
 
 function shownWithTime(kept: Kept) {

@@ -7,6 +7,8 @@ export interface EndpointHealth {
   lastError: string | null
   pending: number
   circuit: 'CLOSED' | 'OPEN' | 'HALF_OPEN'
+  /** When an attempt may probe the endpoint, at the earliest; null while its circuit is closed. */
+  nextProbeAt: Date | null
   successRate24h: number | null
   p95Ms: number | null
 }
@@ -17,9 +19,16 @@ export interface ShownHealth {
   /** What it fails with; null while it does not fail. */
   error: string | null
   circuit: EndpointHealth['circuit']
+  /** Null exactly while the circuit is closed. */
+  nextProbeAtMs: number | null
 }
 
-export const SHOWN_WELL: ShownHealth = { isFailing: false, error: null, circuit: 'CLOSED' }
+export const SHOWN_WELL: ShownHealth = {
+  isFailing: false,
+  error: null,
+  circuit: 'CLOSED',
+  nextProbeAtMs: null,
+}
 
 /** What the attempts since the last write have shown. */
 export interface SeenHealth extends ShownHealth {
@@ -28,10 +37,12 @@ export interface SeenHealth extends ShownHealth {
 
 /**
  * True when what is shown has become untrue: the endpoint began or ceased to fail, fails with something else or
- * since a later time, or its circuit has moved. All the rest only counts on, and can wait.
+ * since a later time, or its circuit has moved, or the time of its next probe: what waits for a probe that looks
+ * overdue would count as due. All the rest only counts on, and can wait.
  */
 export function isNews(shown: ShownHealth, seen: SeenHealth): boolean {
   if (seen.isFailing !== shown.isFailing || seen.circuit !== shown.circuit) return true
+  if (seen.nextProbeAtMs !== shown.nextProbeAtMs) return true
   return seen.isFailing && (seen.hasSucceeded || seen.error !== shown.error)
 }
 

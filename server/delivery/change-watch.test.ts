@@ -41,7 +41,8 @@ function watchOver(limits: Partial<ChangeWatchLimits> = {}) {
   const change = (number: number, agoMs = 0) => {
     const endpointId = idOf(number)
     world.changes = world.changes.filter((known) => known.endpointId !== endpointId)
-    world.changes.push({ clientKey: 1, endpointId, shard: 1, changedAtMs: nowMs - agoMs })
+    const changedAtMs = nowMs - agoMs
+    world.changes.push({ clientKey: 1, endpointId, shard: 1, retriedAtMs: 0, changedAtMs })
   }
   return { world, look, change }
 }

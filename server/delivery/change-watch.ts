@@ -3,7 +3,6 @@
 // has seen. Where very many have changed at once, the overlap is read again now and then only.
 
 import { NIL_UUID } from '../core/uuid.ts'
-import type { LaneKey } from '../store/parked.ts'
 import type { ChangedEndpoint } from '../store/sending-endpoints.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 
@@ -55,7 +54,7 @@ export class ChangeWatch {
   }
 
   /** Hands over what has changed since the last look, a page at a time. */
-  async look(nowMs: number, take: (changes: readonly LaneKey[]) => void): Promise<void> {
+  async look(nowMs: number, take: (changes: readonly ChangedEndpoint[]) => void): Promise<void> {
     const { rereadMax, noticedMax } = this.#limits
     const isBrief = this.#noticed.size > rereadMax && this.#briefLooks < WIDE_EVERY_LOOKS - 1
     const sinceMs = isBrief

@@ -1,8 +1,9 @@
-// What follows when endpoints are changed (paused, resumed, deleted, disabled, a new key, header or address):
-// everything that this process knows of them leaves memory and is read again. A change made here arrives at
-// once; one made in another process is announced, and found by ChangeWatch if the announcement got lost.
+// What follows when endpoints are changed (paused, resumed, deleted, disabled, a new key, header or address, or what
+// they are owed made due): everything that this process knows of them leaves memory and is read again. A change
+// made here arrives at once; one made in another process is announced, and found by ChangeWatch if the announcement
+// got lost.
 
-import type { LaneKey } from '../store/parked.ts'
+import type { ChangedLane } from '../store/sending-endpoints.ts'
 import { ChangeWatch, type ChangeWatchLimits } from './change-watch.ts'
 import type { DueReader } from './due-reader.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
@@ -44,19 +45,19 @@ export class ChangedEndpoints {
   }
 
   /** Changed in this process, or announced by another one. */
-  take(changes: readonly LaneKey[]): void {
-    for (const { endpointId } of changes) this.#forget(endpointId)
+  take(changes: readonly ChangedLane[]): void {
+    for (const change of changes) this.#forget(change)
     this.#readAgain(changes)
   }
 
   /** Looks for changes that were made in other processes. */
   async look(): Promise<void> {
-    const few: LaneKey[] = []
+    const few: ChangedLane[] = []
     const shards = new Set<number>()
     try {
       await this.#watch.look(this.#environment.clock.nowMs(), (changes) => {
         for (const change of changes) {
-          this.#forget(change.endpointId)
+          this.#forget(change)
           shards.add(change.shard)
           if (few.length <= this.#limits.oneByOneMax) few.push(change)
         }
@@ -68,15 +69,18 @@ export class ChangedEndpoints {
   }
 
   /** What is known of the endpoint is wrong now, and so may be what is being read. */
-  #forget(endpointId: string): void {
+  #forget({ endpointId, retriedAtMs }: ChangedLane): void {
     const { endpoints, lanes } = this.#parts
+    if (retriedAtMs) {
+      lanes.directory.find(endpointId)?.retry(retriedAtMs, this.#environment.clock.nowMs())
+    }
     endpoints.forget(endpointId)
     lanes.watches.note(endpointId)
     lanes.removeEndpoint(endpointId)
   }
 
   /** Reads what was in memory of these endpoints, and what was parked while they were not active. */
-  #readAgain(changed: readonly LaneKey[], others: Iterable<number> = []): void {
+  #readAgain(changed: readonly ChangedLane[], others: Iterable<number> = []): void {
     const { shards, reader, lanes } = this.#parts
     const named = new Set([...changed.map(({ shard }) => shard), ...others])
     const held = [...named].filter((shard) => shards.holds(shard))

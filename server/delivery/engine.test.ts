@@ -153,6 +153,7 @@ test('regression: very many endpoints that change at once are looked after by sh
   const { engine, world, environment, poll } = await runningEngine()
   world.changed = Array.from({ length: 25_000 }, (_, number) => ({
     ...endpoint(number + 1),
+    retriedAtMs: 0,
     changedAtMs: environment.clock.nowMs(),
   }))
   await poll()

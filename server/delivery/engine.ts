@@ -192,10 +192,11 @@ export class Engine {
     }
   }
 
-  /** Changed in this process: the change holds here at once, and is announced to the other processes. */
-  endpointChanged(clientKey: number, endpointId: string, shard: number): void {
-    this.#environment.wakeUps?.announceEndpoint({ clientKey, endpointId, shard })
-    this.#changed.take([{ clientKey, endpointId, shard }])
+  /** Changed, or (at a time other than 0) retried, in this process: it holds at once, and is announced. */
+  endpointChanged(clientKey: number, endpointId: string, shard: number, retriedAtMs = 0): void {
+    const changed = { clientKey, endpointId, shard, retriedAtMs }
+    this.#environment.wakeUps?.announceEndpoint(changed)
+    this.#changed.take([changed])
   }
 
   /** Another process has work for us, has changed an endpoint, has started or stopped, or has given shards up. */

@@ -4,7 +4,7 @@
 import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Outcome } from '../core/delivery.ts'
-import type { LaneKey } from '../store/parked.ts'
+import type { ChangedLane } from '../store/sending-endpoints.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 
 export interface AttemptReport {
@@ -38,7 +38,7 @@ export interface EngineEnvironment {
   /** Announces work and changes to other processes; without it they find them by polling. */
   wakeUps?: {
     announceWork(shard: number): void
-    announceEndpoint(lane: LaneKey): void
+    announceEndpoint(lane: ChangedLane): void
     /** This process has started or stopped, or has given shards up: others may give or take. */
     announceLeases(): void
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf } from '../../test/support/engine-parts.ts'
+import { CLOSED_CIRCUIT } from '../core/circuit.ts'
 import type { Outcome } from '../core/delivery.ts'
 import { DURATION_BUCKETS, durationBucket } from '../core/health.ts'
 import { HealthCounter } from './health-counter.ts'
@@ -10,7 +11,7 @@ const B = { clientKey: 2, endpointId: idOf(2), shard: 7 }
 const OK: Outcome = { kind: 'answered', status: 200 }
 const BUSY: Outcome = { kind: 'answered', status: 503 }
 const GONE: Outcome = { kind: 'unreachable', reason: 'connect-error' }
-const CLOSED = () => 'CLOSED' as const
+const CLOSED = () => CLOSED_CIRCUIT
 
 test('it adds up for each endpoint, and starts from zero when it is taken', () => {
   const counter = new HealthCounter()
@@ -37,12 +38,13 @@ test('failing begins with the first failure after the last success', () => {
   counter.count(A, OK, 1, 2_000)
   counter.count(A, BUSY, 1, 3_000)
   counter.count(A, GONE, 1, 4_000)
-  const [delta] = counter.takeNews(10, () => 'OPEN')
+  const [delta] = counter.takeNews(10, () => ({ state: 'OPEN', probeAtMs: 9_000 }))
   assert.equal(delta?.failingSinceMs, 3_000)
   assert.equal(delta?.lastSuccessAtMs, 2_000)
   assert.equal(delta?.lastFailureAtMs, 4_000)
   assert.equal(delta?.lastError, 'connect-error')
   assert.equal(delta?.circuit, 'OPEN')
+  assert.equal(delta?.nextProbeAtMs, 9_000)
 })
 
 test('a success at the end means that it does not fail; the error says what was answered', () => {
@@ -77,8 +79,8 @@ test('what could not be written is put back, and counts on as the older part', (
 
 test('a failure is news once, and so is what it fails with, its end, and a move of its circuit', () => {
   const counter = new HealthCounter()
-  const newsOf = (circuit: 'CLOSED' | 'OPEN' = 'CLOSED') => {
-    const taken = counter.takeNews(10, () => circuit)
+  const newsOf = (state: 'CLOSED' | 'OPEN' = 'CLOSED', probeAtMs = 9_000) => {
+    const taken = counter.takeNews(10, () => ({ state, probeAtMs }))
     counter.written(taken)
     return taken.length
   }
@@ -90,6 +92,10 @@ test('a failure is news once, and so is what it fails with, its end, and a move 
   assert.equal(newsOf(), 1, 'with something else')
   counter.count(A, GONE, 3, 4_000)
   assert.equal(newsOf('OPEN'), 1, 'its circuit is open')
+  counter.count(A, GONE, 3, 4_500)
+  assert.equal(newsOf('OPEN'), 0, 'a late failure moves no probe')
+  counter.count(A, GONE, 3, 9_000)
+  assert.equal(newsOf('OPEN', 19_000), 1, 'a probe has failed: the next one is later')
   counter.count(A, OK, 3, 5_000)
   assert.equal(newsOf(), 1, 'it is well')
   counter.count(A, OK, 3, 6_000)
@@ -107,7 +113,7 @@ test('of an endpoint that answers it is asked first whether it is shown as faili
     asked.map(({ endpointId }) => endpointId),
     [A.endpointId, B.endpointId],
   )
-  const failing = { isFailing: true, error: 'timeout', circuit: 'OPEN' } as const
+  const failing = { isFailing: true, error: 'timeout', circuit: 'OPEN', nextProbeAtMs: 1 } as const
   counter.learn(asked, new Map([[B.endpointId, failing]]))
   const news = counter.takeNews(10, CLOSED)
   assert.deepEqual(

@@ -2,6 +2,7 @@
 // for its time; where it may be news it is looked at with the next poll (core/health says what is news).
 
 import { BoundedMap } from '../core/bounded-map.ts'
+import type { Circuit } from '../core/circuit.ts'
 import { isSuccess, type Outcome, outcomeCode } from '../core/delivery.ts'
 import {
   DURATION_BUCKETS,
@@ -28,7 +29,9 @@ interface Counting extends LaneKey {
 /** What was counted of one endpoint, to be written. */
 export type Counted = HealthDelta & LaneKey
 
-type CircuitOf = (endpointId: string) => HealthDelta['circuit']
+/** When its circuit may be probed, too: what it is owed waits for that. */
+type CircuitOf = (endpointId: string) => Pick<Circuit, 'state' | 'probeAtMs'>
+type SeenCircuit = Pick<HealthDelta, 'circuit' | 'nextProbeAtMs'>
 
 /** Endpoints of which it is known what is shown; any beyond are merely asked for again. */
 const SHOWN_MAX = 200_000
@@ -93,7 +96,7 @@ export class HealthCounter {
       const { endpointId, failingSinceMs } = counting
       const shown = this.#shown.get(endpointId)
       if (shown === undefined && failingSinceMs === null) continue
-      const circuit = circuitOf(endpointId)
+      const circuit = toSeenCircuit(circuitOf(endpointId))
       if (shown === undefined || isNews(shown, toSeen(counting, circuit))) {
         taken.push(this.#take(counting, circuit))
       } else this.#doubtful.delete(counting)
@@ -106,7 +109,7 @@ export class HealthCounter {
     const taken: Counted[] = []
     for (const counting of this.#byShard.get(shard)?.values() ?? []) {
       if (taken.length >= endpointsMax) break
-      taken.push(this.#take(counting, circuitOf(counting.endpointId)))
+      taken.push(this.#take(counting, toSeenCircuit(circuitOf(counting.endpointId))))
     }
     return taken
   }
@@ -114,9 +117,9 @@ export class HealthCounter {
   /** They are on disk: this is shown from now on. */
   written(deltas: readonly HealthDelta[]): void {
     for (const delta of deltas) {
-      const { isFailing, error, circuit } = toSeen(delta, delta.circuit)
-      const isWell = !isFailing && circuit === 'CLOSED'
-      this.#shown.set(delta.endpointId, isWell ? SHOWN_WELL : { isFailing, error, circuit })
+      const { hasSucceeded: _, ...shown } = toSeen(delta, delta)
+      const isWell = !shown.isFailing && shown.circuit === 'CLOSED'
+      this.#shown.set(delta.endpointId, isWell ? SHOWN_WELL : shown)
     }
   }
 
@@ -165,13 +168,13 @@ export class HealthCounter {
     return counting
   }
 
-  #take(counting: Counting, circuit: HealthDelta['circuit']): Counted {
+  #take(counting: Counting, circuit: SeenCircuit): Counted {
     this.#byShard.get(counting.shard)?.delete(counting.endpointId)
     this.#doubtful.delete(counting)
     this.#size--
     const durations = new Array<number>(DURATION_BUCKETS).fill(0)
     for (const [bucket, count] of counting.durations.entries()) durations[bucket] = count
-    return { ...counting, durations, circuit }
+    return { ...counting, durations, ...circuit }
   }
 }
 
@@ -186,9 +189,13 @@ function toSeen(
     lastSuccessAtMs,
     lastError,
   }: Pick<Counting, 'failingSinceMs' | 'lastSuccessAtMs' | 'lastError'>,
-  circuit: HealthDelta['circuit'],
+  { circuit, nextProbeAtMs }: SeenCircuit,
 ): SeenHealth {
   const isFailing = failingSinceMs !== null
   const error = isFailing ? lastError : null
-  return { isFailing, error, circuit, hasSucceeded: lastSuccessAtMs !== null }
+  return { isFailing, error, circuit, nextProbeAtMs, hasSucceeded: lastSuccessAtMs !== null }
+}
+
+function toSeenCircuit({ state, probeAtMs }: Pick<Circuit, 'state' | 'probeAtMs'>): SeenCircuit {
+  return { circuit: state, nextProbeAtMs: state === 'CLOSED' ? null : probeAtMs }
 }

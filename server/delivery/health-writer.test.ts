@@ -89,13 +89,23 @@ test('among thousands a failure, and its end, are written with the next poll', a
 
 test('an endpoint that a former owner saw fail is shown as well again with the next poll', async () => {
   const { world, count, poll, writer } = writing()
-  world.failing.set(idOf(9_998), { isFailing: true, error: 'timeout', circuit: 'OPEN' })
+  world.failing.set(idOf(9_998), {
+    isFailing: true,
+    error: 'timeout',
+    circuit: 'OPEN',
+    nextProbeAtMs: 1,
+  })
   for (let number = 0; number < 10_000; number++) count(number)
   const written = await poll()
   assert.ok(written.some(({ endpointId }) => endpointId === idOf(9_998)))
   // Shards came back from another owner, which has seen one fail.
   world.failing.clear()
-  world.failing.set(idOf(9_997), { isFailing: true, error: 'timeout', circuit: 'OPEN' })
+  world.failing.set(idOf(9_997), {
+    isFailing: true,
+    error: 'timeout',
+    circuit: 'OPEN',
+    nextProbeAtMs: 1,
+  })
   writer.forgetShown()
   for (let number = 0; number < 10_000; number++) count(number)
   assert.ok((await poll()).some(({ endpointId }) => endpointId === idOf(9_997)))

@@ -20,7 +20,7 @@ const ASKED_MAX = 10_000
 export class HealthWriter {
   readonly #environment: EngineEnvironment
   readonly #counter: HealthCounter
-  readonly #circuitOf: (endpointId: string) => Counted['circuit']
+  readonly #circuitOf: LaneDirectory['circuitOf']
   #nextShard = 0
   /** Shards that the minute asks for. */
   #shardsDue = 0

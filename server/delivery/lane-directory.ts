@@ -1,6 +1,7 @@
 // All lanes of this process, by endpoint. An idle lane is kept for what it knows of its endpoint, as long as
 // there is room.
 
+import { type Circuit, CLOSED_CIRCUIT } from '../core/circuit.ts'
 import type { LaneKey } from '../store/parked.ts'
 import { Lane } from './lane.ts'
 
@@ -27,8 +28,8 @@ export class LaneDirectory {
     return broken
   }
 
-  circuitOf(endpointId: string): Lane['circuit']['state'] {
-    return this.#lanes.get(endpointId)?.circuit.state ?? 'CLOSED'
+  circuitOf(endpointId: string): Circuit {
+    return this.#lanes.get(endpointId)?.circuit ?? CLOSED_CIRCUIT
   }
 
   find(endpointId: string): Lane | undefined {

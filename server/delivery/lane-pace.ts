@@ -10,7 +10,9 @@ import {
 } from '../core/answer-times.ts'
 import {
   afterAttempt,
+  afterOutdatedFailure,
   afterProbeStarted,
+  afterRetryAsked,
   type Circuit,
   type CircuitPolicy,
   CLOSED_CIRCUIT,
@@ -64,6 +66,9 @@ export class LanePace {
   #hasBacklog = false
   #nextSendAtMs = 0
   #aheadMs = 0
+  /** The last retry that the lane has heard of, and when it heard. */
+  #retriedAtMs = Number.NEGATIVE_INFINITY
+  #heardAtMs = Number.NEGATIVE_INFINITY
 
   /** True when the endpoint answers, and quickly: its lane may hold its full share of memory. */
   get isProven(): boolean {
@@ -98,10 +103,31 @@ export class LanePace {
     if (this.circuit.state === 'HALF_OPEN') this.circuit = { ...this.circuit, state: 'OPEN' }
   }
 
-  answered(verdict: Verdict, policy: LanePolicy, circuit: CircuitPolicy, nowMs: number): void {
+  /**
+   * The endpoint is said to be mended, at `retriedAtMs`: if it was down, the next attempt is its probe, at once. A
+   * retry is heard of more than once, announced and found; it counts once.
+   */
+  retry(retriedAtMs: number, nowMs: number): void {
+    if (retriedAtMs <= this.#retriedAtMs) return
+    this.#retriedAtMs = retriedAtMs
+    this.#heardAtMs = nowMs
+    this.circuit = afterRetryAsked(this.circuit, nowMs)
+  }
+
+  answered(
+    verdict: Verdict,
+    policy: LanePolicy,
+    circuit: CircuitPolicy,
+    nowMs: number,
+    startedAtMs = nowMs,
+  ): void {
     this.inFlight--
     this.debt += Math.floor(verdict.bodyBytes / BYTES_PER_TURN)
     const wasClosed = this.circuit.state === 'CLOSED'
+    if (!wasClosed && !verdict.isSuccess && startedAtMs < this.#heardAtMs) {
+      this.circuit = afterOutdatedFailure(this.circuit)
+      return
+    }
     this.circuit = afterAttempt(this.circuit, verdict.isSuccess, circuit, nowMs)
     // A failed probe moves the circuit only: the window keeps the size that was safe before.
     if (wasClosed) {

@@ -374,7 +374,7 @@ function broken(count: number) {
   const { lanes, calls } = lanesWith()
   for (let n = 0; n < count; n++) lanes.add(queued(), false, 0)
   for (let n = 0; n < 2; n++) fail(lanes, next(lanes), 5_000)
-  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)), 'OPEN')
+  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)).state, 'OPEN')
   return { lanes, calls }
 }
 
@@ -392,7 +392,7 @@ test('an attempt that is under way when the circuit opens keeps its slot', () =>
   const [one, other] = [next(lanes), next(lanes)]
   fail(lanes, one, 5_000)
   lanes.answered(other, FAILURE, 0)
-  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)), 'OPEN')
+  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)).state, 'OPEN')
   assert.equal(other.strand.state.is, 'flying')
   assert.equal(other.state, 'answered')
   lanes.settle(other, null, 0)
@@ -420,7 +420,7 @@ test('while a circuit is open one probe goes when its pause is over, and its 200
   const probe = next(lanes, 5_000)
   assert.equal(lanes.next(5_000, ANY), null)
   deliver(lanes, probe, 5_000)
-  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)), 'CLOSED')
+  assert.equal(lanes.directory.circuitOf(idOf(2_000_000)).state, 'CLOSED')
   assert.ok(lanes.next(5_000, ANY))
 })
 
@@ -552,7 +552,7 @@ test('lanes are forgotten when there are too many, but not those that would be m
     lanes.add(queued({ endpointId: idOf(n) }), false, 0)
     deliver(lanes, next(lanes))
   }
-  assert.equal(lanes.directory.circuitOf(idOf(900)), 'OPEN')
+  assert.equal(lanes.directory.circuitOf(idOf(900)).state, 'OPEN')
 })
 
 test('a lane is not forgotten before the attempts of strands that have left it are recorded', () => {

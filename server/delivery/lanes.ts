@@ -141,7 +141,7 @@ export class Lanes {
     flight.answer()
     this.#turns.ended(lane)
     const { policy, policies } = this.#options
-    lane.answered(verdict, policy, policies.current.circuit, nowMs)
+    lane.answered(verdict, policy, policies.current.circuit, nowMs, flight.startedAtMs)
     this.#turns.setSlow(lane, verdict.durationMs > SLOW_MS)
     if (lane.circuit.state !== 'CLOSED') this.#shed(lane, nowMs)
     this.#turns.join(lane)

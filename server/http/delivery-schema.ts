@@ -33,7 +33,9 @@ const itemProperties = {
   state: StateSchema,
   attempts: Type.Integer({ description: 'So far, over all runs.' }),
   createdAt: Instant,
-  nextAttemptAt: OptionalInstant('Null when it has ended, or waits for its endpoint.'),
+  nextAttemptAt: OptionalInstant(
+    'When the next attempt can start: while the endpoint is down, not before its next probe. Null when it has ended, or waits until its endpoint is active or has room in its queue.',
+  ),
   deadlineAt: OptionalInstant('No attempt starts later. Null before the first one.'),
   lastOutcome: OptionalText(
     'What the last attempt came to: `answered` and the status, or why there was no answer.',

@@ -11,6 +11,8 @@ const PAGE = 'One page, in the order of creation.'
 const CURSOR_PAGE = 'Items, and a cursor to read on with; the cursor is null at the end.'
 const DRY_RUN = 'The dry run: how many match. Nothing was changed.'
 const RECOVERED = 'How many deliveries are replayed. Large recoveries go on after the answer.'
+const RETRIED = 'The next attempt is due now.'
+const ALL_RETRIED = 'How many deliveries are pending for it. They are due now.'
 const TESTED = 'What the endpoint answered. `delivered` is true only for a 200.'
 
 export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
@@ -100,6 +102,10 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   },
   getOwnPayment: { answers: { 200: 'The payment.' } },
   replayDelivery: { answers: { 202: 'The replay is on disk and under way.' } },
+  retryDelivery: { answers: { 202: RETRIED } },
+  retryWebhook: { answers: { 202: ALL_RETRIED } },
+  retrySubscription: { answers: { 202: ALL_RETRIED } },
+  retryListener: { answers: { 202: ALL_RETRIED } },
   recoverWebhook: { answers: { 200: DRY_RUN, 202: RECOVERED } },
   recoverSubscription: { answers: { 200: DRY_RUN, 202: RECOVERED } },
   recoverListener: { answers: { 200: DRY_RUN, 202: RECOVERED } },
@@ -176,6 +182,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   },
   changeEndpoint: { answers: { 200: 'The endpoint as it is now.' } },
   operatorReplayDelivery: { answers: { 202: 'The replay is on disk and under way.' } },
+  operatorRetryDelivery: { answers: { 202: RETRIED } },
+  operatorRetryEndpoint: { answers: { 202: ALL_RETRIED } },
+  retryDeliveries: {
+    answers: { 200: DRY_RUN, 202: 'How many are retried. `Location` names the job.' },
+  },
   cancelDelivery: { answers: { 200: 'The delivery as it is now.' } },
   replayDeliveries: { answers: { 200: DRY_RUN } },
   cancelDeliveries: {

@@ -310,7 +310,7 @@ describe('endpoints', () => {
     assert.equal(subscription.health.successRate24h, 1)
     assert.deepEqual(Object.keys(webhook.health), [
       ...['failingSince', 'lastSuccessAt', 'lastError', 'pending', 'circuit'],
-      ...['successRate24h', 'p95Ms'],
+      ...['nextProbeAt', 'successRate24h', 'p95Ms'],
     ])
     for (const [query, expected] of [
       [`?clientId=${paybell.clientId}`, 1],

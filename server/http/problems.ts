@@ -188,13 +188,14 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     title: 'The delivery is still under way',
     meaning:
       'Only a delivery that has ended can be replayed. This one is pending: Paybell attempts it by itself.',
-    remedy: 'Wait for it to end. GET the delivery to see when the next attempt is.',
+    remedy:
+      'To have it sent now, retry it: POST …/retry. GET the delivery to see when the next attempt is.',
   },
   'delivery-final': {
     status: 409,
     title: 'The delivery has ended',
-    meaning: 'Only a delivery that is still pending can be cancelled.',
-    remedy: 'Nothing: it is not sent again by itself.',
+    meaning: 'Only a delivery that is still pending can be retried or cancelled.',
+    remedy: 'To send it again, replay it. It is not sent again by itself.',
   },
   'payload-expired': {
     status: 410,
@@ -210,6 +211,14 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     meaning: 'The history of a deleted endpoint can be read, but nothing is sent to it any more.',
     remedy:
       'Register the address again: it gets every change from then on. GET the payment to see it as it is now.',
+  },
+  'endpoint-not-active': {
+    status: 409,
+    title: 'The endpoint is not active',
+    meaning:
+      'It is paused or disabled: what it is owed waits, and cannot be retried until it is active.',
+    remedy:
+      'Resume it: PATCH the endpoint with {"status": "ACTIVE"}. Everything that it is owed is due at once then, without a retry.',
   },
   'offer-gone': {
     status: 410,

@@ -134,6 +134,12 @@ export const HealthSchema = Type.Object({
   lastError: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   pending: Type.Integer(),
   circuit: CircuitSchema,
+  nextProbeAt: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'date-time',
+    description:
+      'When the next attempt probes the endpoint, while its circuit is not closed; what it is owed waits for that. Null while it is.',
+  }),
   successRate24h: OptionalNumber,
   p95Ms: OptionalNumber,
 })
@@ -158,5 +164,6 @@ export function toHealth(health: EndpointHealth) {
     ...health,
     failingSince: health.failingSince?.toISOString() ?? null,
     lastSuccessAt: health.lastSuccessAt?.toISOString() ?? null,
+    nextProbeAt: health.nextProbeAt?.toISOString() ?? null,
   }
 }

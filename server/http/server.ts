@@ -34,11 +34,13 @@ import { operatorKeyRoutes } from './routes/operator-keys.ts'
 import { operatorPaymentErasureRoutes } from './routes/operator-payment-erasure.ts'
 import { operatorPaymentViewRoutes } from './routes/operator-payment-views.ts'
 import { operatorPaymentRoutes } from './routes/operator-payments.ts'
+import { operatorRetryRoutes } from './routes/operator-retries.ts'
 import { operatorSettingsRoutes } from './routes/operator-settings.ts'
 import { operatorStatsRoutes } from './routes/operator-stats.ts'
 import { ownPaymentRoutes } from './routes/own-payments.ts'
 import { problemPageRoutes } from './routes/problem-pages.ts'
 import { receiverToolRoutes } from './routes/receiver-tools.ts'
+import { retryRoutes } from './routes/retries.ts'
 import { operatorSearchRoutes, searchRoutes } from './routes/search.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -110,6 +112,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
       searchRoutes(deps),
       receiverToolRoutes(deps, work),
       deliveryActionRoutes(deps),
+      retryRoutes(deps),
       listenerRoutes(deps),
     ]
     for (const add of routes) await add(scope)
@@ -146,6 +149,7 @@ function operatorRoutes(deps: ServerDeps): readonly Routes[] {
     operatorPaymentRoutes(deps),
     operatorDeliveryActionRoutes(deps),
     operatorJobRoutes(deps),
+    operatorRetryRoutes(deps),
     operatorStatsRoutes(deps),
   ]
 }

@@ -386,6 +386,7 @@ test('GET by id shows the item and its health', async (t) => {
       'failingSince',
       'lastError',
       'lastSuccessAt',
+      'nextProbeAt',
       'p95Ms',
       'pending',
       'successRate24h',

@@ -1,5 +1,5 @@
-// The operator's acts on all deliveries that match a filter: replay what has ended, cancel what is
-// pending. Deliveries in other states match too, but nothing is done to them.
+// The operator's acts on all deliveries that match a filter: replay what has ended, cancel what is pending,
+// or make it due now. Deliveries in other states match too, but nothing is done to them.
 
 import { DELIVERY_STATES, FINAL_STATES } from '../core/delivery.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
@@ -14,7 +14,7 @@ import {
   startJob,
 } from './parts/start-job.ts'
 
-export type BulkAct = 'replay' | 'cancel'
+export type BulkAct = 'replay' | 'cancel' | 'retry'
 
 export async function previewChange(
   deps: JobDeps,
@@ -34,7 +34,7 @@ export async function changeDeliveries(
 }
 
 async function toRequest(deps: JobDeps, act: BulkAct, filter: DeliveryFilter): Promise<JobRequest> {
-  const fit = act === 'cancel' ? (['PENDING'] as const) : FINAL_STATES
+  const fit = act === 'replay' ? FINAL_STATES : (['PENDING'] as const)
   const states = DELIVERY_STATES.filter(
     (state) =>
       (fit as readonly string[]).includes(state) && (filter.states?.includes(state) ?? true),

@@ -74,7 +74,7 @@ async function replay(
 function notFinal(): ServiceError {
   return new ServiceError(
     'delivery-not-final',
-    'This delivery is pending: it will be tried without being asked.',
+    'This delivery is pending. A retry makes its next attempt due now: POST it to …/retry.',
   )
 }
 

@@ -1,6 +1,6 @@
 // Sends a signed specimen to an endpoint at once, as the engine would send a callback, and returns the
 // outcome. One attempt, no retry, nothing stored: it is no delivery. A paused endpoint is tested too,
-// because its owner asks for it.
+// because its owner asks for it. A 200 of an endpoint that has failed until now makes due what it is owed.
 
 import { callbackHeaders, traceparentOf } from '../core/callback-headers.ts'
 import type { AttemptResult } from '../core/callback-request.ts'
@@ -12,6 +12,7 @@ import { readSendingEndpoints } from '../store/sending-endpoints.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import { RateBuckets } from './parts/rate-buckets.ts'
+import { retryMended } from './retry-endpoint.ts'
 
 export interface TestResult {
   delivered: boolean
@@ -46,7 +47,9 @@ export class EndpointTester {
     this.#admit(endpoint.id)
     this.#underWay++
     try {
-      return toResult(await this.#attempt(scope.clientKey, endpoint.id))
+      const result = toResult(await this.#attempt(scope.clientKey, endpoint.id))
+      if (result.delivered) await retryMended(this.#deps, scope.clientKey, endpoint.id)
+      return result
     } finally {
       this.#underWay--
     }

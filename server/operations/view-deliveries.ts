@@ -3,6 +3,7 @@
 
 import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
+import { attemptTimeMs, probeTimeMs } from '../core/due.ts'
 import { type Explanation, type ExplanationContext, explain } from '../core/explanation.ts'
 import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
@@ -47,6 +48,7 @@ export async function viewDeliveries(
   const narrowed = own === null ? filter : { ...filter, clientId: null, accountId: own.accountId }
   const query = await resolveDeliveryFilter(deps.pool, narrowed, own?.clientKey ?? null)
   if (query === null) return { items: [], next: null }
+  const nowMs = deps.clock.nowMs()
   const page = await fillPage<DeliveryItem, string>(
     afterId ?? null,
     {
@@ -58,7 +60,8 @@ export async function viewDeliveries(
     (beforeId, few, chunk) => readDeliverySlice(deps.pool, query, { beforeId, limit: few, chunk }),
     { ofItem: (item) => toCursor(item.id), ofPosition: (id) => toCursor(id) },
   )
-  return { ...page, items: await withNames(deps, page.items) }
+  const items = page.items.map((item) => withAttemptTime(item, nowMs))
+  return { ...page, items: await withNames(deps, items) }
 }
 
 async function withNames<T extends DeliveryItem>(
@@ -67,6 +70,15 @@ async function withNames<T extends DeliveryItem>(
 ): Promise<readonly (T & DeliveryNames)[]> {
   const names = await readDeliveryNames(deps.pool, deliveries)
   return deliveries.map((delivery, at) => ({ ...delivery, ...(names[at] as DeliveryNames) }))
+}
+
+/** Its next attempt as it can be made: not before an endpoint that is down is probed. */
+function withAttemptTime<T extends DeliveryItem>(item: T, nowMs: number): T {
+  if (item.state !== 'PENDING') return item
+  const { endpointStatus: status, circuit, nextProbeAt } = item
+  const endpoint = { status, circuit, nextProbeAtMs: nextProbeAt?.getTime() ?? null }
+  const atMs = attemptTimeMs(item.nextAttemptAt?.getTime() ?? null, endpoint, nowMs)
+  return { ...item, nextAttemptAt: atMs === null ? null : new Date(atMs) }
 }
 
 export interface ExplainedDetail {
@@ -103,6 +115,11 @@ export async function viewDelivery(
         isDeleted: delivery.isEndpointDeleted,
         inactiveSinceMs: delivery.endpointInactiveSince?.getTime() ?? null,
         circuit: delivery.circuit,
+        nextProbeAtMs: probeTimeMs(
+          delivery.circuit,
+          delivery.nextProbeAt?.getTime() ?? null,
+          context.nowMs,
+        ),
         isListener: delivery.isListener,
       },
       ...holderOf(delivery, owed, context),
@@ -110,7 +127,7 @@ export async function viewDelivery(
     },
     context,
   )
-  const [named] = await withNames(deps, [delivery])
+  const [named] = await withNames(deps, [withAttemptTime(delivery, context.nowMs)])
   if (named === undefined) throw notFound()
   return { delivery: named, attempts, explanation }
 }

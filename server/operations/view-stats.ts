@@ -88,7 +88,7 @@ export class StatsViewer {
       readEndedDays(pool, new Date(nowMs - (DAYS_SHOWN - 1) * DAY_MS)),
       this.#picture.get(undefined, () => this.#look()),
       readAttemptSteps(pool, steps.stepSeconds, new Date(startMs)),
-      readTroubled(pool, TROUBLED_MAX),
+      readTroubled(pool, TROUBLED_MAX, new Date(nowMs)),
     ])
     return {
       atMs: nowMs,

@@ -145,7 +145,7 @@ test('the endpoint is marked, so that its owner in another process drops what it
   await cancel(id, endpoint)
   const changed = await readChangedEndpoints(pool, STORED_AT.getTime(), NIL_UUID, 1_000)
   const mine = changed.filter(({ endpointId }) => endpointId === endpoint.endpointId)
-  assert.deepEqual(mine, [{ ...endpoint, changedAtMs: NOW.getTime() }])
+  assert.deepEqual(mine, [{ ...endpoint, retriedAtMs: 0, changedAtMs: NOW.getTime() }])
 })
 
 test('a cancellation waits for a recording that is under way, and finds that it has come too late', async () => {

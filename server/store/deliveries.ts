@@ -3,6 +3,7 @@
 
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
+import { movesTo } from './due-times.ts'
 import { fileAs, movedColumns } from './file-deliveries.ts'
 import { ofAnyLength, owedTo } from './planner.ts'
 
@@ -152,8 +153,9 @@ export async function cancelDeliveriesOf(
 }
 
 /**
- * The endpoint is active again: the time that it was not does not count against the 7 days. What was
- * parked stays parked; its lane takes it up, in order and no faster than the endpoint can bear.
+ * The endpoint is active again: all that it is owed is due now, and the time that it was not active does not
+ * count against the 7 days. What was parked stays parked; its lane takes it up, in order and no faster than the
+ * endpoint can bear.
  */
 export async function releaseDeliveriesOf(
   db: Db,
@@ -166,10 +168,12 @@ export async function releaseDeliveriesOf(
     name: 'release-deliveries-of-endpoint',
     // Patience too: an update that failed before the pause must not be given up on because of it.
     text: `update pending_deliveries p set
+             next_attempt_at = case when p.next_attempt_at is not null and ${movesTo('$4')}
+               then $4 else p.next_attempt_at end,
              deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
              first_failed_at =
                first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
-           where ${owedTo('p', '$1', '$2')} and deadline_at is not null`,
+           where ${owedTo('p', '$1', '$2')} and (deadline_at is not null or p.next_attempt_at > $4)`,
     values: [clientKey, endpointId, inactiveSince, now],
   })
 }

@@ -24,10 +24,8 @@ import {
 export interface DeliveryDetail extends DeliveryItem {
   runAttempts: number | null
   isReplay: boolean
-  endpointStatus: EndpointStatus
   isEndpointDeleted: boolean
   endpointInactiveSince: Date | null
-  circuit: CircuitState
   isListener: boolean
 }
 
@@ -56,6 +54,7 @@ interface DetailRow {
   is_deleted: boolean
   inactive_since: Date | null
   circuit: CircuitState | null
+  next_probe_at: Date | null
   is_listener: boolean
 }
 
@@ -112,7 +111,8 @@ async function readOne(
 ): Promise<DeliveryDetail | null> {
   const { rows } = await db.query<DetailRow>({
     text: `select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-             e.inactive_since, e.kind = 'listener' as is_listener, h.circuit
+             e.inactive_since, e.kind = 'listener' as is_listener, h.circuit,
+             h.next_probe_at
            from (${source}) as d
            join clients c on c.client_key = d.client_key
            join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
@@ -252,10 +252,8 @@ function toDetail(row: DetailRow): DeliveryDetail {
     ...toItem(row),
     runAttempts: row.run_attempts,
     isReplay: row.is_replay,
-    endpointStatus: row.status,
     isEndpointDeleted: row.is_deleted,
     endpointInactiveSince: row.inactive_since,
-    circuit: row.circuit ?? 'CLOSED',
     isListener: row.is_listener,
   }
 }

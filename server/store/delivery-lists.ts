@@ -7,7 +7,9 @@
 // ended is read from its newest days back, no further than the page needs (store/stretches.ts).
 
 import type { Pool } from 'pg'
+import type { CircuitState } from '../core/circuit.ts'
 import { type DeliveryState, FINAL_STATES } from '../core/delivery.ts'
+import type { EndpointStatus } from '../core/endpoint.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import type { DeliveryQuery, Reach } from './delivery-query.ts'
@@ -43,7 +45,11 @@ export interface DeliveryItem {
   state: DeliveryState
   attempts: number
   createdAt: Date
+  /** As it is written down; core/due says when an attempt can start. */
   nextAttemptAt: Date | null
+  endpointStatus: EndpointStatus
+  circuit: CircuitState
+  nextProbeAt: Date | null
   deadlineAt: Date | null
   lastOutcome: string | null
   lastStatus: number | null
@@ -217,11 +223,13 @@ async function readPart(
              select d.* from part as d, reached r
              where (r.down_to is null or d.id >= r.down_to)${residual}
              order by d.id desc limit ${parameters.add(reach.limit)})
-           select r.down_to, d.*, c.id as client_id, e.url
+           select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
            from reached r
            left join (found d
              join clients c on c.client_key = d.client_key
-             join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+             join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+             left join endpoint_health h
+               on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
            order by d.id desc`,
     values: parameters.values,
   })
@@ -255,6 +263,9 @@ interface FoundRow {
   state: DeliveryState
   attempts: number
   next_attempt_at: Date | null
+  status: EndpointStatus
+  circuit: CircuitState | null
+  next_probe_at: Date | null
   deadline_at: Date | null
   last_outcome: string | null
   last_status: number | null
@@ -279,6 +290,9 @@ export function toItem(row: Omit<FoundRow, 'down_to'>): DeliveryItem {
     attempts: row.attempts,
     createdAt: row.created_at,
     nextAttemptAt: row.next_attempt_at,
+    endpointStatus: row.status,
+    circuit: row.circuit ?? 'CLOSED',
+    nextProbeAt: row.next_probe_at,
     deadlineAt: row.deadline_at,
     lastOutcome: row.last_outcome,
     lastStatus: row.last_status,

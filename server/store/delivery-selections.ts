@@ -17,8 +17,8 @@ export interface SelectedDelivery {
   finishedAtMs: number | null
 }
 
-/** What is to be done to them: final ones are replayed, pending ones are cancelled. */
-export type Act = 'replay' | 'cancel'
+/** What is to be done to them: final ones are replayed, pending ones are cancelled or made due. */
+export type Act = 'replay' | 'cancel' | 'retry'
 
 /** As many at once as a statement handles in a fraction of a second. */
 const AT_ONCE = 5_000
@@ -35,6 +35,12 @@ const TO_CANCEL = `select g.client_key, g.id, p.endpoint_id, null::text as finis
   from free g cross join lateral (
     select p.endpoint_id from pending_deliveries p
     where p.client_key = g.client_key and p.id = g.id limit 1) as p`
+
+/** Where the endpoint is not active, nothing can be tried. */
+const TO_RETRY = `${TO_CANCEL}
+  cross join lateral (
+    select from endpoints e
+    where e.client_key = g.client_key and e.id = p.endpoint_id and e.status = 'ACTIVE' limit 1) as e`
 
 /**
  * Without its endpoint or its payload there is nothing to be sent. One that has ended again since it was
@@ -69,8 +75,9 @@ async function readFit(
 ): Promise<readonly FitRow[]> {
   const placed = selected.map((delivery, place) => ({ ...delivery, place }))
   const found: FitRow[] = []
-  if (act === 'cancel') {
-    for (const some of inParts(placed)) found.push(...(await readFitRows(db, TO_CANCEL, some)))
+  if (act !== 'replay') {
+    const text = act === 'cancel' ? TO_CANCEL : TO_RETRY
+    for (const some of inParts(placed)) found.push(...(await readFitRows(db, text, some)))
     return found
   }
   // What was pending when it was selected has not been selected for a replay.

@@ -8,7 +8,7 @@ import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import { isUuid } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { type EndpointRow, toEndpoint } from './endpoints.ts'
-import { type HealthRow, toHealth } from './health.ts'
+import { type HealthRow, toHealth, toProbeTime } from './health.ts'
 import { owedTo } from './planner.ts'
 import { isNamed } from './search-words.ts'
 
@@ -104,6 +104,7 @@ export async function readHealthOf(
   const { rows } = await db.query<{ endpoint_id: string } & HealthRow>({
     name: 'read-health-of-endpoints',
     text: `select k.endpoint_id, h.failing_since, h.last_success_at, h.last_error, h.circuit,
+             h.next_probe_at,
              (select count(*)::int from (
                select from pending_deliveries p
                where ${owedTo('p', 'k.client_key', 'k.endpoint_id')} limit $4) as owed) as pending,
@@ -123,7 +124,7 @@ export async function readHealthOf(
       PENDING_COUNTED_MAX,
     ],
   })
-  return new Map(rows.map((row) => [row.endpoint_id, toHealth(row)]))
+  return new Map(rows.map((row) => [row.endpoint_id, toHealth(row, now)]))
 }
 
 export interface TroubledEndpoint {
@@ -133,13 +134,18 @@ export interface TroubledEndpoint {
   endpointUrl: string
   status: EndpointStatus
   circuit: CircuitState
+  nextProbeAt: Date | null
   failingSince: Date | null
   pending: number
   lastError: string | null
 }
 
 /** Those that fail, the longest first, and those that the service has disabled. */
-export async function readTroubled(db: Db, limit: number): Promise<readonly TroubledEndpoint[]> {
+export async function readTroubled(
+  db: Db,
+  limit: number,
+  now: Date,
+): Promise<readonly TroubledEndpoint[]> {
   const { rows } = await db.query<{
     id: string
     client_id: string
@@ -147,6 +153,7 @@ export async function readTroubled(db: Db, limit: number): Promise<readonly Trou
     url: string
     status: EndpointStatus
     circuit: CircuitState | null
+    next_probe_at: Date | null
     failing_since: Date | null
     pending: number
     last_error: string | null
@@ -162,7 +169,8 @@ export async function readTroubled(db: Db, limit: number): Promise<readonly Trou
              where e.status = 'DISABLED' and e.deleted_at is null and e.kind <> 'notice'
              order by e.client_key, e.id limit $1
            )
-           select e.id, c.id as client_id, c.name as client_name, e.url, e.status, h.circuit, h.failing_since, h.last_error,
+           select e.id, c.id as client_id, c.name as client_name, e.url, e.status, h.circuit, h.next_probe_at,
+             h.failing_since, h.last_error,
              (select count(*)::int from (
                select from pending_deliveries p
                where ${owedTo('p', 'e.client_key', 'e.id')} limit $2) as owed) as pending
@@ -181,6 +189,7 @@ export async function readTroubled(db: Db, limit: number): Promise<readonly Trou
     endpointUrl: row.url,
     status: row.status,
     circuit: row.circuit ?? 'CLOSED',
+    nextProbeAt: toProbeTime(row, now),
     failingSince: row.failing_since,
     pending: row.pending,
     lastError: row.failing_since === null ? null : row.last_error,

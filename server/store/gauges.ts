@@ -7,11 +7,12 @@ import type { FinalState } from '../core/delivery.ts'
 import type { EndpointStatus } from '../core/endpoint.ts'
 import { inTransaction } from './db.ts'
 import { DEFAULT_ROWS, type DefaultRows } from './default-partitions.ts'
+import { downEndpoints, isOfDownEndpoint } from './due-times.ts'
 
 export interface DatabaseGauges {
   due: number
   scheduled: number
-  /** Without a due time: the endpoint is paused, disabled or failing, or has enough in memory. */
+  /** The endpoint is paused, disabled or down, or has enough in memory: they wait for it, and are not due. */
   paused: number
   /** Null when nothing is due. */
   oldestDueAtMs: number | null
@@ -53,13 +54,21 @@ export async function readDatabaseGauges(
       default_rows: DefaultRows
     }>({
       name: 'read-database-gauges',
-      text: `select ${counted('p.next_attempt_at <= $1')} as due,
+      text: `with ${downEndpoints('$1')}, come as materialized (
+               select count(*) filter (where not one.is_down)::int as due,
+                 count(*) filter (where one.is_down)::int as held_up
+               from generate_series(0, 63) as s (shard) cross join lateral (
+                 select ${isOfDownEndpoint('p')} as is_down from pending_deliveries p
+                 where p.shard = s.shard and p.next_attempt_at <= $1
+                 limit ${COUNTED_PER_SHARD_MAX}) as one)
+             select (select due from come) as due,
                ${counted('p.next_attempt_at > $1')} as scheduled,
-               ${counted('p.next_attempt_at is null')} as paused,
+               ${counted('p.next_attempt_at is null')} + (select held_up from come) as paused,
                (select min(first.next_attempt_at)
                 from generate_series(0, 63) as s (shard) cross join lateral (
                   select p.next_attempt_at from pending_deliveries p
                   where p.shard = s.shard and p.next_attempt_at <= $1
+                    and not ${isOfDownEndpoint('p')}
                   order by p.next_attempt_at limit 1) as first) as oldest_due_at,
                (select json_object_agg(state, round) from (
                   select v.state, round(sum(c.reltuples * v.share)) as round

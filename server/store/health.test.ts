@@ -35,6 +35,7 @@ function delta(changes: Partial<HealthDelta> & { tookMs?: readonly number[] } = 
     lastError: null,
     failingSinceMs: null,
     circuit: 'CLOSED',
+    nextProbeAtMs: null,
     ...rest,
   }
 }
@@ -59,6 +60,7 @@ test('an endpoint that nothing was sent to has no health to tell', async () => {
     lastError: null,
     pending: 0,
     circuit: 'CLOSED',
+    nextProbeAt: null,
     successRate24h: null,
     p95Ms: null,
   })

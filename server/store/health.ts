@@ -2,6 +2,7 @@
 // what is pending now.
 
 import { DAY_MS } from '../core/backoff.ts'
+import { probeTimeMs } from '../core/due.ts'
 import {
   DURATION_BUCKETS,
   type EndpointHealth,
@@ -24,6 +25,8 @@ export interface HealthDelta {
   /** The first failure after the last success among these attempts, if they end in failure. */
   failingSinceMs: number | null
   circuit: EndpointHealth['circuit']
+  /** Null exactly while the circuit is closed. */
+  nextProbeAtMs: number | null
 }
 
 export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Date): Promise<void> {
@@ -33,9 +36,9 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
     name: 'save-health',
     text: `insert into endpoint_health as h
              (client_key, endpoint_id, failing_since, last_success_at, last_failure_at, last_error,
-              circuit)
+              circuit, next_probe_at)
            select * from unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::timestamptz[],
-             $5::timestamptz[], $6::text[], $7::text[])
+             $5::timestamptz[], $6::text[], $7::text[], $8::timestamptz[])
            on conflict (client_key, endpoint_id) do update set
              -- After a success in between the count starts again; without one the older beginning stays.
              failing_since = case when excluded.failing_since is null then null
@@ -44,7 +47,7 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
              last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
              last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
              last_error = coalesce(excluded.last_error, h.last_error),
-             circuit = excluded.circuit`,
+             circuit = excluded.circuit, next_probe_at = excluded.next_probe_at`,
     values: [
       deltas.map((delta) => delta.clientKey),
       deltas.map((delta) => delta.endpointId),
@@ -53,6 +56,7 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
       deltas.map((delta) => toDate(delta.lastFailureAtMs)),
       deltas.map((delta) => delta.lastError),
       deltas.map((delta) => delta.circuit),
+      deltas.map((delta) => toDate(delta.nextProbeAtMs)),
     ],
   })
   await db.query({
@@ -89,20 +93,27 @@ export async function readShownHealth(
     is_failing: boolean
     last_error: string | null
     circuit: EndpointHealth['circuit']
+    next_probe_at: Date | null
   }>({
     name: 'read-shown-health',
     text: `select h.* from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)
            cross join lateral (
-             select h.endpoint_id, h.failing_since is not null as is_failing, h.last_error, h.circuit
+             select h.endpoint_id, h.failing_since is not null as is_failing, h.last_error, h.circuit,
+               h.next_probe_at
              from endpoint_health h
              where h.client_key = k.client_key and h.endpoint_id = k.id
                and (h.failing_since is not null or h.circuit <> 'CLOSED') limit 1) as h`,
     values: [keys.map((key) => key.clientKey), keys.map((key) => key.endpointId)],
   })
   return new Map(
-    rows.map(({ endpoint_id, is_failing, last_error, circuit }) => [
+    rows.map(({ endpoint_id, is_failing, last_error, circuit, next_probe_at }) => [
       endpoint_id,
-      { isFailing: is_failing, error: is_failing ? last_error : null, circuit },
+      {
+        isFailing: is_failing,
+        error: is_failing ? last_error : null,
+        circuit,
+        nextProbeAtMs: next_probe_at?.getTime() ?? null,
+      },
     ]),
   )
 }
@@ -113,6 +124,7 @@ export interface HealthRow {
   last_success_at: Date | null
   last_error: string | null
   circuit: EndpointHealth['circuit'] | null
+  next_probe_at: Date | null
   pending: number
   attempts: number
   delivered: number
@@ -127,7 +139,7 @@ export async function readHealth(
 ): Promise<EndpointHealth> {
   const { rows } = await db.query<HealthRow>({
     name: 'read-health',
-    text: `select h.failing_since, h.last_success_at, h.last_error, h.circuit,
+    text: `select h.failing_since, h.last_success_at, h.last_error, h.circuit, h.next_probe_at,
              (select count(*)::int from pending_deliveries p
                where ${owedTo('p', '$1', '$2')}) as pending,
              d.attempts, d.delivered, d.durations
@@ -138,10 +150,10 @@ export async function readHealth(
            left join endpoint_health h on h.client_key = $1 and h.endpoint_id = $2`,
     values: [clientKey, endpointId, new Date(now.getTime() - DAY_MS)],
   })
-  return toHealth(rows[0] as HealthRow)
+  return toHealth(rows[0] as HealthRow, now)
 }
 
-export function toHealth(row: HealthRow): EndpointHealth {
+export function toHealth(row: HealthRow, now: Date): EndpointHealth {
   const durations = Array.from({ length: DURATION_BUCKETS }, (_, bucket) =>
     (row.durations ?? []).reduce((sum, hour) => sum + (hour[bucket] ?? 0), 0),
   )
@@ -151,7 +163,17 @@ export function toHealth(row: HealthRow): EndpointHealth {
     lastError: row.failing_since === null ? null : row.last_error,
     pending: row.pending,
     circuit: row.circuit ?? 'CLOSED',
+    nextProbeAt: toProbeTime(row, now),
     successRate24h: row.attempts === 0 ? null : row.delivered / row.attempts,
     p95Ms: percentileMs(durations, 0.95),
   }
+}
+
+export function toProbeTime(
+  row: Pick<HealthRow, 'circuit' | 'next_probe_at'>,
+  now: Date,
+): Date | null {
+  const probeAtMs = row.next_probe_at?.getTime() ?? null
+  const atMs = probeTimeMs(row.circuit ?? 'CLOSED', probeAtMs, now.getTime())
+  return atMs === null ? null : new Date(atMs)
 }

@@ -310,18 +310,22 @@ test('exhausting ends only what is ours and over', async () => {
   assert.equal((await readPending(pool)).length, 2)
 })
 
-test('postponing moves what is due, leaves what is parked, and needs the lease', async () => {
+test('postponing moves what is due, leaves what is parked or was retried, and needs the lease', async () => {
   const due = await storePending(pool, endpoint)
   const parked = await storePending(pool, endpoint, { next_attempt_at: null })
+  const retried = await storePending(pool, endpoint)
   const foreign = await storePending(pool, endpoint)
+  const knownAtMs = STORED_AT.getTime()
   await postponeDeliveries(pool, [
-    { ...held(due.id), nextAttemptAtMs: LATER_MS },
-    { ...held(parked.id), nextAttemptAtMs: LATER_MS },
-    { ...held(foreign.id, { epoch: epoch + 1 }), nextAttemptAtMs: LATER_MS },
+    { ...held(due.id), knownAtMs, nextAttemptAtMs: LATER_MS },
+    { ...held(parked.id), knownAtMs, nextAttemptAtMs: LATER_MS },
+    { ...held(retried.id), knownAtMs: knownAtMs + 1, nextAttemptAtMs: LATER_MS },
+    { ...held(foreign.id, { epoch: epoch + 1 }), knownAtMs, nextAttemptAtMs: LATER_MS },
   ])
   const rows = new Map((await readPending(pool)).map((row) => [row.id, row.next_attempt_at]))
   assert.equal(rows.get(due.id)?.getTime(), LATER_MS)
   assert.equal(rows.get(parked.id), null)
+  assert.deepEqual(rows.get(retried.id), STORED_AT)
   assert.deepEqual(rows.get(foreign.id), STORED_AT)
 })
 

@@ -4,6 +4,7 @@
 import type { SigningKeys } from '../core/callback-headers.ts'
 import { toSigningKey } from '../core/signature.ts'
 import type { Db } from './db.ts'
+import type { LaneKey } from './parked.ts'
 import { ofAnyLength } from './planner.ts'
 import type { Sealer } from './sealing.ts'
 
@@ -52,10 +53,13 @@ export async function readSendingEndpoints(
   return rows.map((row) => toSending(row, sealer))
 }
 
-export interface ChangedEndpoint {
-  clientKey: number
-  endpointId: string
-  shard: number
+export interface ChangedLane extends LaneKey {
+  /** When the endpoint was last said to be mended: a retry, a resumption, a test that was answered 200. 0: never. */
+  retriedAtMs?: number
+}
+
+export interface ChangedEndpoint extends ChangedLane {
+  retriedAtMs: number
   changedAtMs: number
 }
 
@@ -71,13 +75,15 @@ export async function readChangedEndpoints(
     id: string
     shard: number
     changed_at: Date
+    retried_at: Date | null
   }>({
     name: 'read-changed-endpoints',
-    // Deliveries that were taken away count too. One row for each endpoint, with the later of the two.
-    text: `select client_key, id, shard, greatest(changed_at, deliveries_changed_at) as changed_at
+    // Deliveries that were taken away, or made due, count too. One row for each endpoint, with the later of the two.
+    text: `select client_key, id, shard, retried_at,
+             greatest(changed_at, deliveries_changed_at) as changed_at
            from endpoints where changed_at > $1 and id > $2
            union
-           select client_key, id, shard, greatest(changed_at, deliveries_changed_at)
+           select client_key, id, shard, retried_at, greatest(changed_at, deliveries_changed_at)
            from endpoints where deliveries_changed_at > $1 and id > $2
            order by id limit $3`,
     values: [new Date(sinceMs), afterId, limit],
@@ -86,6 +92,7 @@ export async function readChangedEndpoints(
     clientKey: row.client_key,
     endpointId: row.id,
     shard: row.shard,
+    retriedAtMs: row.retried_at?.getTime() ?? 0,
     changedAtMs: row.changed_at.getTime(),
   }))
 }

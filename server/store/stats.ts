@@ -6,6 +6,7 @@ import type { Pool } from 'pg'
 import { DELIVERY_STATES, type DeliveryState, type FinalState } from '../core/delivery.ts'
 import { DURATION_BUCKETS } from '../core/health.ts'
 import { type Db, inTransaction } from './db.ts'
+import { downEndpoints, isOfDownEndpoint } from './due-times.ts'
 import { LOCKS, lockStatement, tryLock } from './locks.ts'
 
 /** How many have ended in each state, of the history that is kept. Exact as of this statement. */
@@ -67,7 +68,7 @@ export function forgetFinalCounts(dayStartMs: number): string {
 export interface OwedPicture {
   due: number
   scheduled: number
-  /** Without a due time: waits for its endpoint. */
+  /** Waits for its endpoint, which is paused, disabled or down, or for room in its queue. */
   paused: number
   oldestDueAt: Date | null
   /** Counts of what is due between two bounds; one more than there are bounds. */
@@ -81,10 +82,15 @@ export async function readOwedPicture(pool: Pool, bounds: readonly Date[]): Prom
     const allowed = db.query('set local enable_seqscan = on')
     const { rows } = await db.query<{ place: number | null; count: number; oldest: Date | null }>({
       name: 'read-owed-picture',
-      text: `select width_bucket(next_attempt_at, $1::timestamptz[]) as place, count(*)::int as count,
-               min(next_attempt_at) as oldest
-             from pending_deliveries group by 1`,
-      values: [bounds],
+      text: `with ${downEndpoints('$2')}
+             select width_bucket(due_at, $1::timestamptz[]) as place, count(*)::int as count,
+               min(due_at) as oldest
+             from (
+               select case when p.next_attempt_at > $2 or not ${isOfDownEndpoint('p')}
+                 then p.next_attempt_at end as due_at
+               from pending_deliveries p) as owed
+             group by 1`,
+      values: [bounds, bounds[0]],
     })
     await allowed
     const byBound = Array.from({ length: bounds.length + 1 }, () => 0)

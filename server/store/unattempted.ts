@@ -47,11 +47,16 @@ export async function exhaustDeliveries(
 }
 
 export interface Postponement extends HeldDelivery {
+  /** The time that the engine knows of. */
+  knownAtMs: number
   nextAttemptAtMs: number
 }
 
 const POSTPONEMENTS = guardedRows<Postponement>(
-  [instant('next_attempt_at', (row) => row.nextAttemptAtMs)],
+  [
+    instant('known_at', (row) => row.knownAtMs),
+    instant('next_attempt_at', (row) => row.nextAttemptAtMs),
+  ],
   0,
 )
 
@@ -67,8 +72,9 @@ export async function postponeDeliveries(
       update pending_deliveries p set next_attempt_at = m.next_attempt_at
       from mine m
       where ${sameDelivery('m')}
-        -- Not for the planner, which would take the index of what is due.
-        and coalesce(p.next_attempt_at, '-infinity') > '-infinity'`,
+        -- Not one that was parked, or whose time was moved by a retry that the engine has not heard of yet. With a
+        -- coalesce, because the planner would take the index of what is due.
+        and date_trunc('milliseconds', coalesce(p.next_attempt_at, '-infinity')) = m.known_at`,
     values: POSTPONEMENTS.values(postponed),
   })
 }

@@ -81,6 +81,15 @@ test('two processes hear each other, and nobody hears itself', async (t) => {
   assert.deepEqual(other.shards, [17])
 })
 
+test('a retry is announced with its time, and a change right after it does not take it back', async (t) => {
+  const [one, other] = (await startListeners(t, 2)) as [Listener, Listener]
+  const lane = { clientKey: 4, endpointId: randomUUID(), shard: 9 }
+  one.wakeUps.announceEndpoint({ ...lane, retriedAtMs: 1_000 })
+  one.wakeUps.announceEndpoint(lane)
+  await until('the other heard', () => other.heard.length > 0)
+  assert.deepEqual(other.heard[0]?.endpoints, [{ ...lane, retriedAtMs: 1_000 }])
+})
+
 test('many announcements travel in one message, each thing once', async (t) => {
   const [one, other] = (await startListeners(t, 2)) as [Listener, Listener]
   for (let n = 0; n < 1_000; n++) one.wakeUps.announceWork(n % 64)

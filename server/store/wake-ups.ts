@@ -5,11 +5,11 @@
 import type pg from 'pg'
 import { isUuid } from '../core/uuid.ts'
 import { createClient, isDatabaseAway } from './db.ts'
-import type { LaneKey } from './parked.ts'
+import type { ChangedLane } from './sending-endpoints.ts'
 
 export interface WakeUp {
   shards: readonly number[]
-  endpoints: readonly LaneKey[]
+  endpoints: readonly ChangedLane[]
   /** When the work became due, if that was longer ago than a poll: a large transaction commits late. */
   sinceMs?: number
   /** A process has come or gone, or has given shards up: there may be leases to take or to give. */
@@ -46,7 +46,7 @@ export class WakeUps {
   #sleeper: Sleeper | null = null
   #client: pg.Client | null = null
   #shards = new Set<number>()
-  #endpoints = new Map<string, LaneKey>()
+  #endpoints = new Map<string, ChangedLane>()
   #haveLeasesMoved = false
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
@@ -79,8 +79,10 @@ export class WakeUps {
     this.#schedule(NOTIFY_EVERY_MS)
   }
 
-  announceEndpoint(lane: LaneKey): void {
-    this.#endpoints.set(lane.endpointId, lane)
+  announceEndpoint(lane: ChangedLane): void {
+    // A change after a retry does not take it back.
+    const retriedAtMs = lane.retriedAtMs || this.#endpoints.get(lane.endpointId)?.retriedAtMs
+    this.#endpoints.set(lane.endpointId, { ...lane, ...(retriedAtMs ? { retriedAtMs } : {}) })
     this.#schedule(NOTIFY_EVERY_MS)
   }
 
@@ -109,11 +111,7 @@ export class WakeUps {
     const message: Message = {
       from: this.#options.processId,
       shards: [...this.#shards],
-      endpoints: endpoints.map(({ clientKey, endpointId, shard }) => ({
-        clientKey,
-        endpointId,
-        shard,
-      })),
+      endpoints: endpoints.map(toChangedLane),
       ...(this.#haveLeasesMoved ? { leases: true } : {}),
     }
     this.#haveLeasesMoved = false
@@ -187,7 +185,7 @@ function parseMessage(payload: string | undefined): Message | null {
     return {
       from,
       shards,
-      endpoints,
+      endpoints: endpoints.map(toChangedLane),
       ...(Number.isFinite(sinceMs) ? { sinceMs } : {}),
       ...(leases === true ? { leases } : {}),
     }
@@ -196,6 +194,12 @@ function parseMessage(payload: string | undefined): Message | null {
   }
 }
 
-function isLaneKey({ clientKey, endpointId, shard }: LaneKey): boolean {
+/** A process of the version before knows of no retries. */
+function toChangedLane({ clientKey, endpointId, shard, retriedAtMs }: ChangedLane): ChangedLane {
+  const isRetried = Number.isFinite(retriedAtMs) && retriedAtMs !== 0
+  return { clientKey, endpointId, shard, ...(isRetried ? { retriedAtMs } : {}) }
+}
+
+function isLaneKey({ clientKey, endpointId, shard }: ChangedLane): boolean {
   return Number.isInteger(clientKey) && isUuid(endpointId) && Number.isInteger(shard)
 }

@@ -17,15 +17,19 @@ import { AccountDirectory } from '../../server/operations/parts/account-director
 import type { Deps } from '../../server/operations/parts/deps.ts'
 import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
 import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
+import { RetryLimits } from '../../server/operations/parts/retry-limits.ts'
 import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
 import { recordPayments } from '../../server/operations/record-payments.ts'
 import { replayDelivery } from '../../server/operations/replay-delivery.ts'
+import { retryDelivery } from '../../server/operations/retry-delivery.ts'
+import { retryEndpoint } from '../../server/operations/retry-endpoint.ts'
 import { insertClient } from '../../server/store/clients.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { keyOf } from '../simulator/key-ring.ts'
 import { Twin } from '../simulator/twin.ts'
 import * as twinEndpoints from '../simulator/twin-endpoints.ts'
 import { replayDelivery as twinReplay } from '../simulator/twin-replays.ts'
+import * as twinRetries from '../simulator/twin-retries.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { readState, type State, twinState } from './states.ts'
 import { twinPaymentStore } from './twin-payment-store.ts'
@@ -44,6 +48,7 @@ export class BothStores {
   readonly deps: Deps
   readonly #accounts: AccountDirectory
   readonly #ids: string[] = []
+  readonly #limits = new RetryLimits({ monotonicMs: () => this.nowMs })
 
   constructor(database: TestDatabase) {
     this.database = database
@@ -156,6 +161,27 @@ export class BothStores {
     const { attempts, nextAttemptAt } = await asked
     assert.equal(again.attempts, attempts)
     assert.equal(again.nextAttemptAtMs, nextAttemptAt?.getTime() ?? null)
+  }
+
+  async retry(deliveryId: string): Promise<void> {
+    const owner = { clientKey: this.clientKey, accountId: null }
+    const asked = retryDelivery(this.deps, owner, deliveryId)
+    const moved = twinRetries.retryDelivery(this.twin, deliveryId, this.nowMs)
+    const own = moved?.find(({ id }) => id === deliveryId)
+    if (own === undefined) {
+      await assert.rejects(asked, /has ended|paused or disabled/)
+      return
+    }
+    const { attempts, nextAttemptAt } = await asked
+    assert.equal(own.attempts, attempts)
+    assert.equal(own.nextAttemptAtMs, nextAttemptAt?.getTime() ?? null)
+  }
+
+  async retryEndpoint(endpointId: string): Promise<void> {
+    const owed = twinRetries.retryEndpoint(this.twin, endpointId, this.nowMs)
+    const asked = retryEndpoint(this.deps, this.scopeOf(endpointId), endpointId, this.#limits)
+    if (owed === null) await assert.rejects(asked)
+    else assert.equal(owed.length, await asked)
   }
 
   /** A process of the version before renews: it changes the time, and raises no beat. */

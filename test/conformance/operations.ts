@@ -67,6 +67,8 @@ export class Operations {
     pastTheirTime: () => this.#both.setPastTheirTime(),
     replay: () => this.#replay(),
     replayMore: () => this.#replay(),
+    retry: () => this.#retry(),
+    retryEndpoint: () => this.#both.retryEndpoint(this.#endpoint()),
     readDue: () => this.#readDue(),
     readStrands: () => this.#readStrands(),
     readEndpoints: () => this.#readEndpoints(),
@@ -82,7 +84,11 @@ export class Operations {
     recordAgain: () => this.#record(),
     postpone: async () => {
       const nextAttemptAtMs = this.#both.nowMs + this.#dice.between(0, HOUR_MS)
-      const given = this.#held().map((held) => ({ ...held, nextAttemptAtMs }))
+      const given = this.#held().map((held) => {
+        // Now and then a retry has moved it in between.
+        const known = this.#both.twin.tables.pending.get(held.id)?.nextAttemptAtMs ?? 0
+        return { ...held, knownAtMs: known + this.#dice.pick([0, 0, 1]), nextAttemptAtMs }
+      })
       await this.#both.store(0).postpone(given)
       this.#both.twin.outcomes.postpone(given)
     },
@@ -260,6 +266,13 @@ export class Operations {
     if (ids.length > 0) await this.#both.replay(this.#dice.pick(ids))
   }
 
+  /** Mostly of a pending delivery; of one that has ended it is refused. */
+  async #retry(): Promise<void> {
+    const { pending, final } = this.#both.twin.tables
+    const ids = [...(this.#dice.chance(0.8) ? pending : final).keys()].toSorted()
+    if (ids.length > 0) await this.#both.retry(this.#dice.pick(ids))
+  }
+
   async #readParked(): Promise<void> {
     const { twin } = this.#both
     const shards = this.#shards()
@@ -298,6 +311,7 @@ export class Operations {
         lastError: this.#dice.chance(0.5) ? 'timeout' : null,
         failingSinceMs: orNull(),
         circuit: this.#dice.pick(['CLOSED', 'OPEN', 'HALF_OPEN'] as const),
+        nextProbeAtMs: orNull(),
       },
     ]
     await this.#both.store(0).saveHealth(deltas, nowMs)

@@ -26,9 +26,22 @@ export function writeOf(reference: string, id = PAYMENT) {
 }
 
 /** Accepts a payment; returns what one of the endpoints is owed. */
-export async function acceptOne(both: BothStores): Promise<PendingRow> {
-  await both.accept([writeOf('first')])
-  return both.twin.tables.pending.values().next().value ?? assert.fail('nothing is owed')
+export async function acceptOne(both: BothStores, id = PAYMENT): Promise<PendingRow> {
+  const { pending } = both.twin.tables
+  const before = new Set(pending.keys())
+  await both.accept([writeOf(`update ${pending.size}`, id)])
+  return [...pending.values()].find((row) => !before.has(row.id)) ?? assert.fail('nothing is owed')
+}
+
+/** The engine knows the time of a delivery, and moves it. */
+export async function postponeTo(
+  both: BothStores,
+  { clientKey, id, shard, nextAttemptAtMs: knownAtMs }: PendingRow,
+  nextAttemptAtMs: number,
+): Promise<void> {
+  const given = [{ clientKey, id, shard, epoch: 1, knownAtMs: knownAtMs ?? 0, nextAttemptAtMs }]
+  await both.store(0).postpone(given)
+  both.twin.outcomes.postpone(given)
 }
 
 /** All shards for the first process, under epoch 1. */
@@ -42,16 +55,17 @@ export async function takeAll(both: BothStores): Promise<void> {
 export async function recordAttempt(
   both: BothStores,
   row: PendingRow,
-  { isDelivered, epoch = 1 }: { isDelivered: boolean; epoch?: number },
+  { isDelivered, epoch = 1, ...given }: { isDelivered: boolean; epoch?: number; atMs?: number },
 ): Promise<Recorded> {
   const { nowMs } = both
+  const { atMs = nowMs } = given
   const firstAttemptAtMs = row.firstAttemptAtMs ?? nowMs
   const record: AttemptRecord = {
     ...row,
     epoch,
     attempt: row.attempts + 1,
     runAttempt: row.runAttempts + 1,
-    atMs: nowMs,
+    atMs,
     durationMs: 1,
     outcome: 'answered',
     status: isDelivered ? 200 : 500,

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { POLICY } from './both-stores.ts'
-import { acceptOne, prepareBoth, recordAttempt, takeAll } from './prepared.ts'
+import { acceptOne, postponeTo, prepareBoth, recordAttempt, takeAll } from './prepared.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -71,4 +71,59 @@ test('a pause is added to the 7 days and to the patience of what was attempted',
   await both.change(row.endpointId, 'ACTIVE')
   await both.sameState(t.name)
   assert.equal(both.twin.tables.pending.get(row.id)?.deadlineAtMs, deadlineAtMs + 5 * HOUR_MS)
+})
+
+test('a retry makes due what the payment is owed, the older updates too, and leaves it in its order', async (t) => {
+  const both = await prepareBoth(t)
+  const elder = await acceptOne(both)
+  await takeAll(both)
+  await recordAttempt(both, elder, { isDelivered: false })
+  const younger = await acceptOne(both)
+  const stranger = await acceptOne(both, '5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a01')
+  const nextAttemptAtMs = both.nowMs + HOUR_MS
+  for (const row of [younger, stranger]) await postponeTo(both, row, nextAttemptAtMs)
+  both.nowMs += 1_000
+  await both.retry(younger.id)
+  await both.sameState(t.name)
+  const { pending, endpoints } = both.twin.tables
+  for (const { id } of [elder, younger]) {
+    assert.equal(pending.get(id)?.nextAttemptAtMs, both.nowMs)
+    assert.equal(pending.get(id)?.isReplay, false)
+  }
+  assert.equal(pending.get(stranger.id)?.nextAttemptAtMs, nextAttemptAtMs)
+  assert.equal(endpoints.get(elder.endpointId)?.retriedAtMs, both.nowMs)
+})
+
+test('a retry that is asked for during an attempt outlives its failure', async (t) => {
+  const both = await prepareBoth(t)
+  const row = await acceptOne(both)
+  await takeAll(both)
+  await recordAttempt(both, row, { isDelivered: false })
+  const atMs = both.nowMs
+  both.nowMs += 5_000
+  await both.retryEndpoint(row.endpointId)
+  const retriedAtMs = both.nowMs
+  both.nowMs += 5_000
+  await recordAttempt(both, row, { isDelivered: false, atMs })
+  await both.sameState(t.name)
+  assert.equal(both.twin.tables.pending.get(row.id)?.nextAttemptAtMs, retriedAtMs)
+  // The next attempt begins after it, and its failure is followed by its own delay.
+  both.nowMs += 5_000
+  await recordAttempt(both, row, { isDelivered: false })
+  await both.sameState(`${t.name}: again`)
+  assert.ok((both.twin.tables.pending.get(row.id)?.nextAttemptAtMs ?? 0) > both.nowMs)
+})
+
+test('a resumption makes due what is owed, and a retry of what is paused is refused', async (t) => {
+  const both = await prepareBoth(t)
+  const row = await acceptOne(both)
+  await takeAll(both)
+  await recordAttempt(both, row, { isDelivered: false })
+  await both.change(row.endpointId, 'PAUSED')
+  both.nowMs += 1_000
+  await both.retry(row.id)
+  await both.retryEndpoint(row.endpointId)
+  await both.change(row.endpointId, 'ACTIVE')
+  await both.sameState(t.name)
+  assert.equal(both.twin.tables.pending.get(row.id)?.nextAttemptAtMs, both.nowMs)
 })

@@ -17,9 +17,11 @@ const QUERIES: Readonly<Record<string, string>> = {
   attempts: `select delivery_id, attempt, at, duration_ms, outcome, status
     from attempts order by delivery_id, attempt, at`,
   events: 'select id, payment_id, sequence, kind, text from events order by id',
-  endpoints: `select id, status, inactive_since, changed_at, deleted_at, previous_key_until
+  endpoints: `select id, status, inactive_since, changed_at, deliveries_changed_at, retried_at,
+      deleted_at, previous_key_until
     from endpoints order by id`,
-  health: `select endpoint_id, failing_since, last_success_at, last_failure_at, last_error, circuit
+  health: `select endpoint_id, failing_since, last_success_at, last_failure_at, last_error, circuit,
+      next_probe_at
     from endpoint_health order by endpoint_id`,
   leases: 'select shard, epoch, owner, beat from leases order by shard',
   processes: 'select id, beat from processes order by id',
@@ -95,6 +97,8 @@ export function twinState({ tables }: Twin): State {
       row.status,
       row.inactiveSinceMs,
       row.changedAtMs,
+      row.deliveriesChangedAtMs,
+      row.retriedAtMs,
       row.deletedAtMs,
       row.previousKeyUntilMs,
     ]),
@@ -105,6 +109,7 @@ export function twinState({ tables }: Twin): State {
       row.lastFailureAtMs,
       row.lastError,
       row.circuit,
+      row.nextProbeAtMs,
     ]),
     leases: sorted(tables.leases.values(), (row) => [row.shard, row.epoch, row.owner, row.beat]),
     processes: sorted(tables.processes, ([id, { beat }]) => [id, beat]),

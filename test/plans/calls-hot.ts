@@ -134,7 +134,7 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
   await recorder.record('', () =>
     postponeDeliveries(
       pool,
-      rest.map((row) => ({ ...row, nextAttemptAtMs })),
+      rest.map((row) => ({ ...row, knownAtMs: nowMs, nextAttemptAtMs })),
     ),
   )
   await recorder.record('', () => parkDeliveries(pool, rest))
@@ -154,6 +154,7 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
     lastError: null,
     failingSinceMs: null,
     circuit: 'CLOSED',
+    nextProbeAtMs: null,
   } as const
   await recorder.record('', () => saveHealth(pool, [health], now))
   await recorder.record('', () => readShownHealth(pool, [health]))

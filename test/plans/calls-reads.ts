@@ -235,7 +235,7 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => readHealthOf(pool, some, now))
   await recorder.record('', () => readEndpointHours(pool, some, now))
   await recorder.record('', () => readHoursOf(pool, { clientKey, id: endpointId }, now))
-  await recorder.record('', () => readTroubled(pool, 20))
+  await recorder.record('', () => readTroubled(pool, 20, now))
   await recorder.record('', () => readSilentListeners(pool, now, 20))
   await recorder.record('', () => readForgottenListeners(pool, now, 20))
   await recorder.record('', () => findInternalClient(pool))

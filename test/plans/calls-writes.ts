@@ -98,6 +98,7 @@ import {
   retireSigningKeys,
 } from '../../server/store/signing-keys.ts'
 import { deleteOldSteps, saveAttemptSteps, sumUpFinalCounts } from '../../server/store/stats.ts'
+import { callRetries } from './calls-retries.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample, SampleFinal } from './sample.ts'
 import { UNUSED_DOCUMENT } from './world.ts'
@@ -141,6 +142,7 @@ async function act(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () =>
     inTransaction(pool, (db) => replayDeliveries(db, sample.cancelled, now)),
   )
+  await callRetries(recorder, sample)
   await recorder.record('', () => cancelDeliveriesOf(pool, clientKey, endpointId, now))
   await recorder.record('', () => releaseDeliveriesOf(pool, clientKey, endpointId, now, now))
 }
@@ -154,6 +156,7 @@ async function jobs(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => insertJob(pool, { id: NEW, kind: 'replay', total: 2 }, hold))
   await recorder.record('to replay', () => countFit(pool, 'replay', toReplay))
   await recorder.record('to cancel', () => countFit(pool, 'cancel', toCancel))
+  await recorder.record('to retry', () => countFit(pool, 'retry', toCancel))
   await recorder.record('', () =>
     inTransaction(pool, (db) => noteItems(db, NEW, 'cancel', toCancel)),
   )

@@ -71,9 +71,7 @@ export const NEEDED: readonly Needed[] = [
   {
     trick: 'coalesce',
     statements: ['unattempted.postponeDeliveries'],
-    without: changeText((text) =>
-      text.replace(/coalesce\((p\.next_attempt_at), [^)]*\) > '-infinity'/, '$1 is not null'),
-    ),
+    without: changeText((text) => text.replace(/coalesce\((p\.next_attempt_at), [^)]*\)/, '$1')),
   },
 ]
 

@@ -2,7 +2,13 @@
 // resumed, deleted.
 
 import type { KeyObject } from 'node:crypto'
-import { type EndpointRow, endDelivery, type Stored, whole } from './twin-tables.ts'
+import {
+  type EndpointRow,
+  endDelivery,
+  type PendingRow,
+  type Stored,
+  whole,
+} from './twin-tables.ts'
 
 export const KEY_OVERLAP_MS = 24 * 3_600_000
 
@@ -25,6 +31,8 @@ export function registerEndpoint(twin: Stored, endpoint: NewEndpoint, nowMs: num
     previousKeyUntilMs: null,
     createdAtMs: whole(nowMs),
     changedAtMs: whole(nowMs),
+    deliveriesChangedAtMs: null,
+    retriedAtMs: null,
     deletedAtMs: null,
   })
 }
@@ -59,18 +67,37 @@ export function changeStatus(
   endpoint.status = status
   endpoint.inactiveSinceMs = status === 'ACTIVE' ? null : inactiveSinceMs
   endpoint.changedAtMs = whole(nowMs)
-  if (status === 'ACTIVE') release(twin, endpoint, inactiveSinceMs, whole(nowMs))
+  if (status === 'ACTIVE') {
+    endpoint.retriedAtMs = whole(nowMs)
+    probeNow(twin, endpointId, nowMs)
+    release(twin, endpoint, inactiveSinceMs, whole(nowMs))
+  }
   twin.events.onStatus(endpoint)
   return true
 }
 
-/** The time that the endpoint was not active does not count; what was parked stays parked. */
+/** An endpoint that is down is probed at once. */
+export function probeNow({ tables }: Stored, endpointId: string, nowMs: number): void {
+  const health = tables.health.get(endpointId)
+  if (health === undefined || health.circuit === 'CLOSED') return
+  health.circuit = 'HALF_OPEN'
+  health.nextProbeAtMs = whole(nowMs)
+}
+
+/** A row whose time a retry moves: tried before, or waiting for a later time; not a replay that has just begun. */
+export function moves({ runAttempts, nextAttemptAtMs, isReplay }: PendingRow, nowMs: number) {
+  return runAttempts > 0 || (nextAttemptAtMs !== null && nextAttemptAtMs > nowMs && !isReplay)
+}
+
+/** All is due; the time that the endpoint was not active does not count; what was parked stays parked. */
 function release(twin: Stored, endpoint: EndpointRow, sinceMs: number, nowMs: number): void {
   const sinceThen = (ms: number | null) => Math.max(0, nowMs - Math.max(sinceMs, ms ?? sinceMs))
   let count = 0
   for (const row of twin.tables.pending.values()) {
     if (row.endpointId !== endpoint.id) continue
     count++
+    const isOver = row.deadlineAtMs !== null || (row.nextAttemptAtMs ?? 0) > nowMs
+    if (isOver && row.nextAttemptAtMs !== null && moves(row, nowMs)) row.nextAttemptAtMs = nowMs
     if (row.deadlineAtMs === null) continue
     row.deadlineAtMs += sinceThen(row.firstAttemptAtMs)
     if (row.firstFailedAtMs !== null) row.firstFailedAtMs += sinceThen(row.firstFailedAtMs)

@@ -7,7 +7,15 @@ import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
 import type { AttemptRecord, Recorded } from '../../server/store/outcomes.ts'
 import type { LaneKey } from '../../server/store/parked.ts'
 import type { Postponement } from '../../server/store/unattempted.ts'
-import { endDelivery, isHeld, pendingOf, type Stored, whole, wholeOrNull } from './twin-tables.ts'
+import {
+  endDelivery,
+  isHeld,
+  type PendingRow,
+  pendingOf,
+  type Stored,
+  whole,
+  wholeOrNull,
+} from './twin-tables.ts'
 
 export class TwinOutcomes {
   readonly #stored: Stored
@@ -40,7 +48,7 @@ export class TwinOutcomes {
       row.lastStatus = record.status
       if (record.state === 'PENDING') {
         row.runAttempts = record.runAttempt
-        row.nextAttemptAtMs = wholeOrNull(record.nextAttemptAtMs)
+        row.nextAttemptAtMs = nextTime(row, record)
         row.firstAttemptAtMs = whole(record.firstAttemptAtMs)
         row.firstFailedAtMs = wholeOrNull(record.firstFailedAtMs)
       } else endDelivery(this.#stored, row, record.state, nowMs)
@@ -53,8 +61,7 @@ export class TwinOutcomes {
   postpone(postponed: readonly Postponement[]): void {
     for (const given of postponed) {
       const row = this.#stored.tables.pending.get(given.id)
-      if (row === undefined || row.nextAttemptAtMs === null || !isHeld(this.#stored, given))
-        continue
+      if (row?.nextAttemptAtMs !== whole(given.knownAtMs) || !isHeld(this.#stored, given)) continue
       row.nextAttemptAtMs = whole(given.nextAttemptAtMs)
     }
   }
@@ -136,6 +143,7 @@ export class TwinOutcomes {
         lastFailureAtMs: wholeOrNull(delta.lastFailureAtMs) ?? before?.lastFailureAtMs ?? null,
         lastError: delta.lastError ?? before?.lastError ?? null,
         circuit: delta.circuit,
+        nextProbeAtMs: wholeOrNull(delta.nextProbeAtMs),
       })
       this.#stored.events.onCircuit(delta.circuit, delta.endpointId)
     }
@@ -168,4 +176,12 @@ export class TwinOutcomes {
       }
     }
   }
+}
+
+/** A time after the attempt began was set by a retry, during it: that holds. */
+function nextTime(row: PendingRow, record: AttemptRecord): number | null {
+  const nextMs = wholeOrNull(record.nextAttemptAtMs)
+  const setMs = row.nextAttemptAtMs
+  const isRetried = setMs !== null && setMs >= whole(record.atMs) + 1
+  return isRetried && nextMs !== null ? Math.min(setMs, nextMs) : nextMs
 }

@@ -62,7 +62,8 @@ export class TwinReads {
       const isFailing = row.failingSinceMs !== null
       if (!isFailing && row.circuit === 'CLOSED') continue
       const error = isFailing ? row.lastError : null
-      shown.set(endpointId, { isFailing, error, circuit: row.circuit })
+      const { circuit, nextProbeAtMs } = row
+      shown.set(endpointId, { isFailing, error, circuit, nextProbeAtMs })
     }
     return shown
   }
@@ -91,9 +92,12 @@ export class TwinReads {
 
   readChangedEndpoints(sinceMs: number, afterId: string, limit: number): ChangedEndpoint[] {
     const changed: ChangedEndpoint[] = []
-    for (const { clientKey, id, shard, changedAtMs } of this.#stored.tables.endpoints.values()) {
+    for (const row of this.#stored.tables.endpoints.values()) {
+      const { clientKey, id, shard } = row
+      const retriedAtMs = row.retriedAtMs ?? 0
+      const changedAtMs = Math.max(row.changedAtMs, row.deliveriesChangedAtMs ?? 0)
       if (changedAtMs > whole(sinceMs) && id > afterId) {
-        changed.push({ clientKey, endpointId: id, shard, changedAtMs })
+        changed.push({ clientKey, endpointId: id, shard, retriedAtMs, changedAtMs })
       }
     }
     return changed

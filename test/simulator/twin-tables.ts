@@ -83,6 +83,8 @@ export interface EndpointRow {
   previousKeyUntilMs: number | null
   createdAtMs: number
   changedAtMs: number
+  deliveriesChangedAtMs: number | null
+  retriedAtMs: number | null
   deletedAtMs: number | null
 }
 
@@ -93,6 +95,7 @@ export interface HealthRow {
   lastFailureAtMs: number | null
   lastError: string | null
   circuit: EndpointHealth['circuit']
+  nextProbeAtMs: number | null
 }
 
 export interface LeaseRow {

@@ -52,7 +52,7 @@ export const Filter = Type.Object(
   { additionalProperties: false, description: 'As in the list of deliveries.' },
 )
 
-const BulkBody = Type.Object(
+export const BulkBody = Type.Object(
   {
     filter: Filter,
     dryRun: DryRun,
@@ -71,14 +71,14 @@ const BulkBody = Type.Object(
   },
 )
 
-const BulkQuery = Type.Object({
+export const BulkQuery = Type.Object({
   ...DryRunQuery.properties,
   byEndpoint: Type.Optional(
     Type.Boolean({ default: false, description: 'A dry run also counts by endpoint.' }),
   ),
 })
 
-const optionalBreakdown = {
+export const optionalBreakdown = {
   endpoints: Type.Optional(breakdownProperties.endpoints),
   moreEndpoints: Type.Optional(breakdownProperties.moreEndpoints),
 }
@@ -91,9 +91,14 @@ const Replayed = Type.Object(
 const WouldCancel = Type.Object({ wouldCancel: Type.Integer(), ...optionalBreakdown })
 const Cancelled = Type.Object({ cancelled: Type.Integer() })
 
-const BULK_PROBLEMS = [...BODY_PROBLEMS, 'invalid-query', 'filter-too-wide', 'overloaded'] as const
-const ANY_CLIENT = { clientKey: null, accountId: null }
-const AT_FILTER = { code: 'invalid-fields', pointer: '/filter' } as const
+export const BULK_PROBLEMS = [
+  ...BODY_PROBLEMS,
+  'invalid-query',
+  'filter-too-wide',
+  'overloaded',
+] as const
+export const ANY_CLIENT = { clientKey: null, accountId: null }
+export const AT_FILTER = { code: 'invalid-fields', pointer: '/filter' } as const
 
 export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
   return (app) => {
@@ -216,6 +221,6 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
   }
 }
 
-function breakdownFor(query: { byEndpoint?: boolean }, found: EndpointBreakdown) {
+export function breakdownFor(query: { byEndpoint?: boolean }, found: EndpointBreakdown) {
   return query.byEndpoint ? toBreakdownBody(found) : {}
 }

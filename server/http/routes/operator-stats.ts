@@ -13,7 +13,7 @@ import {
   StatsViewer,
 } from '../../operations/view-stats.ts'
 import { Instant, OptionalInstant, Uuid } from '../scalars.ts'
-import { CircuitSchema, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import { CircuitSchema, HealthSchema, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import { SeriesSchema, toSeriesBody } from '../series-schema.ts'
 import type { Routes } from '../typed.ts'
 
@@ -48,6 +48,7 @@ export const TroubledSchema = Type.Object({
   endpointUrl: Type.String(),
   status: Type.Enum([...ENDPOINT_STATUSES]),
   circuit: CircuitSchema,
+  nextProbeAt: HealthSchema.properties.nextProbeAt,
   failingSince: OptionalInstant,
   pending: Type.Integer({ description: 'Counted up to 10,000.' }),
   lastError: OptionalText,
@@ -84,7 +85,10 @@ export const StatsSchema = Type.Object({
   pending: Type.Object({
     due: Type.Integer(),
     scheduled: Type.Integer(),
-    paused: Type.Integer({ description: 'Without a due time: waits for its endpoint.' }),
+    paused: Type.Integer({
+      description:
+        'Waits for its endpoint, which is paused, disabled or down, or for room in its queue. Not due.',
+    }),
   }),
   inFlight: Type.Integer({ description: 'Attempts under way in the process that answers.' }),
   oldestDueAgeSeconds: Type.Number(),
@@ -223,6 +227,7 @@ function toBody(deps: StatsRoutesDeps, stats: Stats) {
     troubled: stats.troubled.map((one) => ({
       ...one,
       failingSince: toText(one.failingSince ?? undefined),
+      nextProbeAt: toText(one.nextProbeAt ?? undefined),
     })),
   }
 }

@@ -12,12 +12,14 @@ import {
   holdJob,
   type JobHold,
   type JobItem,
+  type JobKind,
   noteFailure,
   readItems,
   settleItems,
 } from '../../store/jobs.ts'
-import type { LaneKey } from '../../store/parked.ts'
 import { replayDeliveries, takeOfFewDays } from '../../store/replays.ts'
+import { markRetried, retryDeliveries } from '../../store/retries.ts'
+import type { ChangedLane } from '../../store/sending-endpoints.ts'
 import { isDue } from '../replay-delivery.ts'
 import type { Deps } from './deps.ts'
 import { handingOff } from './hand-off.ts'
@@ -56,13 +58,13 @@ const WAITING_MAX = 16
 /** What a chunk has done; passed to the engine once it is committed. */
 interface Chunk {
   replayed: readonly HandedOff[]
-  emptied: readonly LaneKey[]
+  changed: readonly ChangedLane[]
   /** Where to go on (column `place`); null at the end of the list, of which some may be left. */
   nextPosition: number | null
   end: 'done' | 'not-ours' | null
 }
 
-const NOTHING: Chunk = { replayed: [], emptied: [], nextPosition: null, end: 'not-ours' }
+const NOTHING: Chunk = { replayed: [], changed: [], nextPosition: null, end: 'not-ours' }
 
 export class JobRunner {
   readonly #deps: Deps
@@ -152,8 +154,8 @@ export class JobRunner {
     const { engine, pool } = this.#deps
     const transact = () => inTransaction(pool, (db) => this.#transact(db, jobId, position))
     const chunk = await handingOff(engine, transact, ({ replayed }) => replayed.filter(isDue))
-    for (const { clientKey, endpointId, shard } of chunk.emptied) {
-      engine.endpointChanged(clientKey, endpointId, shard)
+    for (const { clientKey, endpointId, shard, retriedAtMs } of chunk.changed) {
+      engine.endpointChanged(clientKey, endpointId, shard, retriedAtMs)
     }
     return chunk
   }
@@ -165,11 +167,11 @@ export class JobRunner {
     const job = await holdJob(db, jobId, hold)
     if (job === null) return NOTHING
     const chunk = await readItems(db, jobId, position, chunkMax)
-    const items = job.kind === 'cancel' ? chunk.items : takeOfFewDays(chunk.items)
+    const areFinal = job.kind === 'replay' || job.kind === 'recover'
+    const items = areFinal ? takeOfFewDays(chunk.items) : chunk.items
     const nextPosition = chunk.items[items.length]?.place ?? chunk.nextPlace
-    const done = job.kind === 'cancel' ? cancelItems(db, items, now) : replayItems(db, items, now)
-    const { changed, settled, ...effects } = await done
-    await settleItems(db, jobId, settled, settled.length - changed)
+    const { dealtWith, settled, ...effects } = await ACTS[job.kind](db, items, now)
+    await settleItems(db, jobId, settled, settled.length - dealtWith)
     const isDone = job.done + settled.length >= job.total || (position === 0 && items.length === 0)
     if (isDone) await finishJob(db, jobId, now)
     return { ...effects, nextPosition, end: isDone ? 'done' : null }
@@ -195,29 +197,59 @@ export class JobRunner {
 }
 
 interface Dealt {
-  changed: number
+  dealtWith: number
   settled: readonly JobItem[]
   replayed: readonly HandedOff[]
-  emptied: readonly LaneKey[]
+  changed: readonly ChangedLane[]
 }
+
+const ACTS: Readonly<
+  Record<JobKind, (db: Db, items: readonly JobItem[], now: Date) => Promise<Dealt>>
+> = { replay: replayItems, recover: replayItems, cancel: cancelItems, retry: retryItems }
 
 async function replayItems(db: Db, items: readonly JobItem[], now: Date): Promise<Dealt> {
   const replayed = await replayDeliveries(db, items, now)
   // Those that did not move were replayed by another caller, or their endpoint was deleted.
-  return { changed: replayed.length, settled: items, replayed, emptied: [] }
+  return { dealtWith: replayed.length, settled: items, replayed, changed: [] }
 }
 
 async function cancelItems(db: Db, items: readonly JobItem[], now: Date): Promise<Dealt> {
   const cancelled = await cancelDeliveries(db, items, now, { isWaiting: false })
-  const ended = new Set(cancelled.map(({ id }) => id))
-  const others = items.filter(({ id }) => !ended.has(id))
-  // Another transaction is writing these: they are retried.
-  const stillPending = await findStillPending(db, others)
   const lanes = new Map(cancelled.map((lane) => [lane.endpointId, lane]))
+  return dealtWith(db, items, items, cancelled, [...lanes.values()])
+}
+
+/** What an endpoint that is not active is owed has to wait, and is passed over. */
+async function retryItems(db: Db, items: readonly JobItem[], now: Date): Promise<Dealt> {
+  const lanes = await markRetried(db, items, now)
+  const active = new Set(lanes.map(({ endpointId }) => endpointId))
+  const tried = items.filter(({ endpointId }) => active.has(endpointId))
+  const retried = await retryDeliveries(db, tried, now, { isWaiting: false })
+  const retriedAtMs = now.getTime()
+  return dealtWith(
+    db,
+    items,
+    tried,
+    retried,
+    lanes.map((lane) => ({ ...lane, retriedAtMs })),
+  )
+}
+
+/** Of `tried`, those that are pending and not `done` are being written by another transaction: they are retried. */
+async function dealtWith(
+  db: Db,
+  items: readonly JobItem[],
+  tried: readonly JobItem[],
+  done: readonly { id: string }[],
+  changed: readonly ChangedLane[],
+): Promise<Dealt> {
+  const ids = new Set(done.map(({ id }) => id))
+  const others = tried.filter(({ id }) => !ids.has(id))
+  const stillPending = await findStillPending(db, others)
   return {
-    changed: cancelled.length,
+    dealtWith: items.filter(({ id }) => ids.has(id)).length,
     settled: items.filter(({ id }) => !stillPending.has(id)),
     replayed: [],
-    emptied: [...lanes.values()],
+    changed,
   }
 }

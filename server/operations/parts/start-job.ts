@@ -4,6 +4,7 @@
 import { inTransaction } from '../../store/db.ts'
 import type { DeliveryQuery } from '../../store/delivery-query.ts'
 import {
+  type Act,
   countFit,
   countFitByEndpoint,
   noteItems,
@@ -94,8 +95,8 @@ function insert(
   })
 }
 
-function actOf(kind: JobKind): 'replay' | 'cancel' {
-  return kind === 'cancel' ? 'cancel' : 'replay'
+function actOf(kind: JobKind): Act {
+  return kind === 'recover' ? 'replay' : kind
 }
 
 function delay(ms: number): Promise<void> {

@@ -92,16 +92,18 @@ prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
 -- deliveries.releaseDeliveriesOf: kept as release-deliveries-of-endpoint
 prepare "deliveries.releaseDeliveriesOf" (integer, uuid, timestamp with time zone, timestamp with time zone) as
   update pending_deliveries p set
+  next_attempt_at = case when p.next_attempt_at is not null and (p.run_attempts > 0 or (p.next_attempt_at > $4 and not p.is_replay))
+  then $4 else p.next_attempt_at end,
   deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
   first_failed_at =
   first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
-  where p.endpoint_id = $2 and p.client_key + 0 = $1 and deadline_at is not null;
+  where p.endpoint_id = $2 and p.client_key + 0 = $1 and (deadline_at is not null or p.next_attempt_at > $4);
 --   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Update pending_deliveries
---       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (deadline_at, client_key)
+--       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (deadline_at, next_attempt_at, client_key)
 --   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
 --   for values given: full, never analyzed; full, analyzed
 --     Update pending_deliveries
---       Bitmap Heap Scan pending_deliveries filter (deadline_at, client_key)
+--       Bitmap Heap Scan pending_deliveries filter (deadline_at, next_attempt_at, client_key)
 --         Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)

@@ -29,11 +29,13 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $3)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -47,16 +49,18 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan endpoints
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -69,15 +73,17 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -92,14 +98,16 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a client 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
@@ -111,11 +119,13 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $3)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -131,15 +141,17 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -156,15 +168,17 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -184,16 +198,18 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a job: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
@@ -208,11 +224,13 @@ prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
     where (r.down_to is null or d.id >= r.down_to) and exists (select from job_deliveries j where j.job_id = $3
       and j.delivery_id = d.id and j.client_key = d.client_key)
     order by d.id desc limit $4)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -222,19 +240,21 @@ prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   Hash Join
---                     CTE Scan part
---                     Hash
---                       Bitmap Heap Scan job_deliveries
---                         Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
---                   CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     Hash Join
+--                       CTE Scan part
+--                       Hash
+--                         Bitmap Heap Scan job_deliveries
+--                           Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--                     CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -243,17 +263,19 @@ prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Merge Join with a join filter
---                 Index Only Scan job_deliveries by job_deliveries_pkey (job_id)
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Merge Join with a join filter
+--                   Index Only Scan job_deliveries by job_deliveries_pkey (job_id)
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -262,19 +284,21 @@ prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   Hash Join
---                     CTE Scan part
---                     Hash
---                       Bitmap Heap Scan job_deliveries
---                         Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
---                   CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     Hash Join
+--                       CTE Scan part
+--                       Hash
+--                         Bitmap Heap Scan job_deliveries
+--                           Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--                     CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a job 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) as
@@ -288,11 +312,13 @@ prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) a
     where (r.down_to is null or d.id >= r.down_to) and exists (select from job_deliveries j where j.job_id = $3
       and j.delivery_id = d.id and j.client_key = d.client_key)
     order by d.id desc limit $4)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -306,19 +332,21 @@ prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) a
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   Hash Join
---                     CTE Scan part
---                     Hash
---                       Bitmap Heap Scan job_deliveries
---                         Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
---                   CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     Hash Join
+--                       CTE Scan part
+--                       Hash
+--                         Bitmap Heap Scan job_deliveries
+--                           Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--                     CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -331,19 +359,21 @@ prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) a
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     Hash Join
---                       CTE Scan part
---                       Hash
---                         Index Only Scan job_deliveries by job_deliveries_pkey (job_id)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       Hash Join
+--                         CTE Scan part
+--                         Hash
+--                           Index Only Scan job_deliveries by job_deliveries_pkey (job_id)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -357,19 +387,21 @@ prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) a
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   Hash Join
---                     CTE Scan part
---                     Hash
---                       Bitmap Heap Scan job_deliveries
---                         Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
---                   CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     Hash Join
+--                       CTE Scan part
+--                       Hash
+--                         Bitmap Heap Scan job_deliveries
+--                           Bitmap Index Scan job_deliveries by job_deliveries_pkey (job_id)
+--                     CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a kind: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
@@ -382,11 +414,13 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.kind = $3
     order by d.id desc limit $4)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -400,14 +434,16 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -420,16 +456,18 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -444,14 +482,16 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a kind 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
@@ -463,11 +503,13 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.kind = $3
     order by d.id desc limit $4)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -483,14 +525,16 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -507,16 +551,18 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -536,15 +582,17 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a payment: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
@@ -563,11 +611,13 @@ prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $3)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -577,15 +627,17 @@ prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -594,15 +646,17 @@ prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a payment 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
@@ -620,11 +674,13 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $3)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -638,16 +694,18 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan endpoints
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -660,16 +718,18 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -683,16 +743,18 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -706,16 +768,18 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a time: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timestamp with time zone, timestamp with time zone, bigint) as
@@ -728,11 +792,13 @@ prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timest
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.created_at >= $5 and d.created_at < $6
     order by d.id desc limit $7)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -746,14 +812,16 @@ prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timest
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -766,15 +834,17 @@ prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timest
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -789,14 +859,16 @@ prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timest
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a time 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, timestamp with time zone, timestamp with time zone, bigint) as
@@ -808,11 +880,13 @@ prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, time
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.created_at >= $5 and d.created_at < $6
     order by d.id desc limit $7)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -830,14 +904,16 @@ prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, time
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -856,16 +932,18 @@ prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, time
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -884,15 +962,17 @@ prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, time
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -911,16 +991,18 @@ prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, time
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of all: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all" (bigint, bigint) as
@@ -946,11 +1028,13 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $2)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -977,15 +1061,17 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan endpoints
---             Hash
---               Limit
---                 Nested Loop with a join filter
---                   CTE Scan part
---                   CTE Scan reached
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Nested Loop with a join filter
+--                     CTE Scan part
+--                     CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1011,16 +1097,18 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_2.id DESC
@@ -1047,15 +1135,55 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Nested Loop with a join filter
+--                     CTE Scan part
+--                     CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.id
+--                   Subquery Scan
+--                     Limit
+--                       Sort on d_1.id DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Sort on d_1.id DESC
+--                               Bitmap Heap Scan pending_deliveries
+--                                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key)
 --             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of all 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
@@ -1067,13 +1195,15 @@ prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $2)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
---   for values given: full, never analyzed
+--   for values given: full, never analyzed; full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         InitPlan 1: Seq Scan clients filter (is_internal)
@@ -1088,15 +1218,17 @@ prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan endpoints
---             Hash
---               Limit
---                 Nested Loop with a join filter
---                   CTE Scan part
---                   CTE Scan reached
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Nested Loop with a join filter
+--                     CTE Scan part
+--                     CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1112,39 +1244,17 @@ prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty
---     Sort on d.id DESC
---       CTE part: Limit
---         InitPlan 1: Seq Scan clients filter (is_internal)
---         Merge Append on d_1.id DESC
---           Index Scan final_deliveries_<day> by final_deliveries_newest filter (finished_at, client_key)
---           … 13 alike
---       CTE reached: Result
---         InitPlan 4: Aggregate
---           InitPlan 3: Limit
---             Sort on part.id
---               CTE Scan part
---           CTE Scan part
---       Nested Loop left
---         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of all, next page: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
@@ -1170,11 +1280,13 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $3)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -1201,15 +1313,17 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan endpoints
---             Hash
---               Limit
---                 Nested Loop with a join filter
---                   CTE Scan part
---                   CTE Scan reached
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Nested Loop with a join filter
+--                     CTE Scan part
+--                     CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1235,16 +1349,18 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         Sort on d_2.id DESC
@@ -1271,15 +1387,55 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Nested Loop with a join filter
+--                     CTE Scan part
+--                     CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Sort on d.id DESC
+--       CTE part: Limit
+--         Sort on d_2.id DESC
+--           Nested Loop
+--             WindowAgg
+--               WindowAgg
+--                 Sort on n.id
+--                   Subquery Scan
+--                     Limit
+--                       Sort on d_1.id DESC
+--                         Nested Loop
+--                           Seq Scan clients filter (is_internal)
+--                           Limit
+--                             Sort on d_1.id DESC
+--                               Bitmap Heap Scan pending_deliveries
+--                                 Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
+--               Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       CTE reached: Result
+--         InitPlan 3: Aggregate
+--           InitPlan 2: Limit
+--             Sort on part.id
+--               CTE Scan part
+--           CTE Scan part
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of all, next page 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
@@ -1291,13 +1447,15 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $3)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
---   for values given: full, never analyzed
+--   for values given: full, never analyzed; full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
 --         InitPlan 1: Seq Scan clients filter (is_internal)
@@ -1312,15 +1470,17 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan endpoints
---             Hash
---               Limit
---                 Nested Loop with a join filter
---                   CTE Scan part
---                   CTE Scan reached
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Nested Loop with a join filter
+--                     CTE Scan part
+--                     CTE Scan reached
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1336,39 +1496,17 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
---   for values given: full, analyzed when empty
---     Sort on d.id DESC
---       CTE part: Limit
---         InitPlan 1: Seq Scan clients filter (is_internal)
---         Merge Append on d_1.id DESC
---           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           … 13 alike
---       CTE reached: Result
---         InitPlan 4: Aggregate
---           InitPlan 3: Limit
---             Sort on part.id
---               CTE Scan part
---           CTE Scan part
---       Nested Loop left
---         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of an account: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) as
@@ -1381,11 +1519,13 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.account_id = $3
     order by d.id desc limit $4)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -1399,14 +1539,16 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1419,16 +1561,18 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1443,14 +1587,16 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of an account 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint) as
@@ -1462,11 +1608,13 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.account_id = $3
     order by d.id desc limit $4)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -1482,14 +1630,16 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1506,16 +1656,18 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Hash
---               Seq Scan clients
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Hash
+--                 Seq Scan clients
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1535,16 +1687,18 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of an endpoint: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, bigint) as
@@ -1558,11 +1712,13 @@ prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, b
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.endpoint_id = $4
     order by d.id desc limit $5)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -1580,14 +1736,16 @@ prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, b
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1602,14 +1760,16 @@ prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, b
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1623,14 +1783,16 @@ prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, b
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of an endpoint 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid, bigint) as
@@ -1642,11 +1804,13 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.endpoint_id = $4
     order by d.id desc limit $5)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -1662,14 +1826,16 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1693,14 +1859,16 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1718,14 +1886,16 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of rare states: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
@@ -1739,11 +1909,13 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.state = any($2::text[])
     order by d.id desc limit $3)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -1776,14 +1948,16 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1806,14 +1980,16 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1845,14 +2021,16 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of rare states of a client: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, text[], bigint) as
@@ -1866,11 +2044,13 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.state = any($3::text[])
     order by d.id desc limit $4)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -1892,14 +2072,16 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1920,14 +2102,16 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -1954,14 +2138,16 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of rare states of an endpoint: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, bigint, uuid, text[], bigint) as
@@ -1974,11 +2160,13 @@ prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, 
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.endpoint_id = $4 and d.state = any($5::text[])
     order by d.id desc limit $6)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -1995,14 +2183,16 @@ prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, 
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -2021,14 +2211,16 @@ prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, 
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of rare states of an endpoint 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid, bigint, uuid, text[], bigint) as
@@ -2041,11 +2233,13 @@ prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to) and d.endpoint_id = $4 and d.state = any($5::text[])
     order by d.id desc limit $6)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -2062,14 +2256,16 @@ prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -2087,14 +2283,16 @@ prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart with an id: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an id" (uuid, bigint) as
@@ -2106,11 +2304,13 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $2)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -2120,16 +2320,18 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan endpoints
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -2138,15 +2340,17 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan part
---                   CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan part
+--                     CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Nested Loop
@@ -2156,15 +2360,17 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
 --       CTE reached: Result
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan part
---                   CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan part
+--                     CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart with an id 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
@@ -2176,11 +2382,13 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
     select d.* from part as d, reached r
     where (r.down_to is null or d.id >= r.down_to)
     order by d.id desc limit $3)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -2200,15 +2408,17 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Sort on d.id DESC
---                 Nested Loop with a join filter
---                   CTE Scan reached
---                   CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -2226,16 +2436,18 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -2255,16 +2467,18 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Hash Join
---             Seq Scan clients
---             Hash
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Hash Join
+--               Seq Scan clients
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart with an outcome: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, smallint, text[], bigint) as
@@ -2291,11 +2505,13 @@ prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, sma
     where (r.down_to is null or d.id >= r.down_to) and (d.last_outcome is null or d.last_outcome = any($2::text[]) or (d.last_outcome = 'answered'
         and d.last_status between $3 and $4)) and d.state = any($5::text[])
     order by d.id desc limit $6)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -2322,14 +2538,16 @@ prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, sma
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -2355,14 +2573,16 @@ prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, sma
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -2390,14 +2610,16 @@ prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, sma
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart with an outcome 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, smallint, text[], bigint) as
@@ -2411,11 +2633,13 @@ prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, s
     where (r.down_to is null or d.id >= r.down_to) and (d.last_outcome is null or d.last_outcome = any($2::text[]) or (d.last_outcome = 'answered'
         and d.last_status between $3 and $4)) and d.state = any($5::text[])
     order by d.id desc limit $6)
-  select r.down_to, d.*, c.id as client_id, e.url
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
   from reached r
   left join (found d
     join clients c on c.client_key = d.client_key
-    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id) on true
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
   order by d.id desc;
 --   for values given: full, never analyzed
 --     Sort on d.id DESC
@@ -2438,14 +2662,16 @@ prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, s
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -2462,14 +2688,16 @@ prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, s
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed when empty
 --     Sort on d.id DESC
 --       CTE part: Limit
@@ -2491,11 +2719,13 @@ prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, s
 --           CTE Scan part
 --       Nested Loop left
 --         CTE Scan reached
---         Nested Loop with a join filter
---           Nested Loop
---             Limit
---               Nested Loop with a join filter
---                 CTE Scan part
---                 CTE Scan reached
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)

@@ -71,3 +71,27 @@ prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
 --           SubPlan 3: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 --           SubPlan 2: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+
+-- delivery-selections.readFitRows to retry: planned each time
+prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[], timestamp with time zone[]) as
+  with free as (
+    select g.client_key, g.id, g.place, g.finished_at
+    from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
+    as g (client_key, id, place, finished_at)
+    where (select true from job_items i
+      where i.client_key = g.client_key and i.delivery_id = g.id) is null) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
+  from free g cross join lateral (
+    select p.endpoint_id from pending_deliveries p
+    where p.client_key = g.client_key and p.id = g.id limit 1) as p
+  cross join lateral (
+    select from endpoints e
+    where e.client_key = g.client_key and e.id = p.endpoint_id and e.status = 'ACTIVE' limit 1) as e;
+--   always
+--     Nested Loop
+--       Nested Loop
+--         Function Scan
+--           SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
+--         Limit
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       Limit
+--         Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)

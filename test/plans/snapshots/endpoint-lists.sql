@@ -148,8 +148,8 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 --       CTE matching: Nested Loop with a join filter
 --         Nested Loop
 --           Index Scan endpoints by one_endpoint_per_address
---           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
---         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key) filter (failing_since)
 --       Nested Loop left
 --         Aggregate
 --           CTE Scan matching
@@ -482,6 +482,7 @@ prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) a
 -- endpoint-lists.readHealthOf: kept as read-health-of-endpoints
 prepare "endpoint-lists.readHealthOf" (integer[], uuid[], timestamp with time zone, bigint) as
   select k.endpoint_id, h.failing_since, h.last_success_at, h.last_error, h.circuit,
+  h.next_probe_at,
   (select count(*)::int from (
       select from pending_deliveries p
       where p.endpoint_id = k.endpoint_id and p.client_key + 0 = k.client_key limit $4) as owed) as pending,
@@ -541,7 +542,8 @@ prepare "endpoint-lists.readTroubled" (bigint, bigint) as
     where e.status = 'DISABLED' and e.deleted_at is null and e.kind <> 'notice'
     order by e.client_key, e.id limit $1
   )
-  select e.id, c.id as client_id, c.name as client_name, e.url, e.status, h.circuit, h.failing_since, h.last_error,
+  select e.id, c.id as client_id, c.name as client_name, e.url, e.status, h.circuit, h.next_probe_at,
+  h.failing_since, h.last_error,
   (select count(*)::int from (
       select from pending_deliveries p
       where p.endpoint_id = e.id and p.client_key + 0 = e.client_key limit $2) as owed) as pending

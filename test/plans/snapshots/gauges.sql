@@ -6,10 +6,17 @@
 
 -- gauges.readDatabaseGauges: kept as read-database-gauges
 prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
-  select (
-    select count(*)::int from generate_series(0, 63) as s (shard) cross join lateral (
-      select from pending_deliveries p where p.shard = s.shard and p.next_attempt_at <= $1
-      limit 20000) as one) as due,
+  with down as materialized (
+    select h.client_key, h.endpoint_id from endpoint_health h
+    where h.circuit <> 'CLOSED'
+    and h.next_probe_at > $1::timestamptz - interval '60000 ms'), come as materialized (
+    select count(*) filter (where not one.is_down)::int as due,
+    count(*) filter (where one.is_down)::int as held_up
+    from generate_series(0, 63) as s (shard) cross join lateral (
+      select (p.client_key, p.endpoint_id) in (select client_key, endpoint_id from down) as is_down from pending_deliveries p
+      where p.shard = s.shard and p.next_attempt_at <= $1
+      limit 20000) as one)
+  select (select due from come) as due,
   (
     select count(*)::int from generate_series(0, 63) as s (shard) cross join lateral (
       select from pending_deliveries p where p.shard = s.shard and p.next_attempt_at > $1
@@ -17,11 +24,12 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
   (
     select count(*)::int from generate_series(0, 63) as s (shard) cross join lateral (
       select from pending_deliveries p where p.shard = s.shard and p.next_attempt_at is null
-      limit 20000) as one) as paused,
+      limit 20000) as one) + (select held_up from come) as paused,
   (select min(first.next_attempt_at)
     from generate_series(0, 63) as s (shard) cross join lateral (
       select p.next_attempt_at from pending_deliveries p
       where p.shard = s.shard and p.next_attempt_at <= $1
+      and not (p.client_key, p.endpoint_id) in (select client_key, endpoint_id from down)
       order by p.next_attempt_at limit 1) as first) as oldest_due_at,
   (select json_object_agg(state, round) from (
       select v.state, round(sum(c.reltuples * v.share)) as round
@@ -44,168 +52,281 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
         select from earlier_attempts_default limit 100000) as one), 'audit', (select rows from inspect_audit_default(100000))) as default_rows;
 --   for any values: empty, never analyzed
 --     Result
---       InitPlan 1: Aggregate
+--       CTE down: Bitmap Heap Scan endpoint_health filter (next_probe_at)
+--         Bitmap Index Scan endpoint_health by endpoints_with_open_circuit
+--       CTE come: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
+--               SubPlan 2: CTE Scan down
+--       InitPlan 4: CTE Scan come
+--       InitPlan 5: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 2: Aggregate
---         Nested Loop
---           Function Scan generate_series
---           Limit
---             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 3: Aggregate
+--       InitPlan 6: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Index Only Scan pending_deliveries by deliveries_parked (shard)
---       InitPlan 4: Aggregate
+--       InitPlan 7: CTE Scan come
+--       InitPlan 9: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
---             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 5: System catalogs
---       InitPlan 6: Aggregate
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
+--               SubPlan 8: CTE Scan down
+--       InitPlan 10: System catalogs
+--       InitPlan 11: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
---       InitPlan 7: System catalogs
---       InitPlan 8: Aggregate
+--       InitPlan 12: System catalogs
+--       InitPlan 13: Aggregate
 --         Limit
 --           Bitmap Heap Scan events_<day>
 --             Bitmap Index Scan events_<day> by events_in_feed_order
---       InitPlan 9: Aggregate
+--       InitPlan 14: Aggregate
 --         Limit
 --           Bitmap Heap Scan final_deliveries_<day>
 --             Bitmap Index Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 10: Aggregate
+--       InitPlan 15: Aggregate
 --         Limit
 --           Bitmap Heap Scan earlier_attempts_<day>
 --             Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 11: Function Scan inspect_audit_default
---   for any values: empty, analyzed; full, analyzed when empty
---   for values given: full, analyzed when empty
+--       InitPlan 16: Function Scan inspect_audit_default
+--   for any values: empty, analyzed
 --     Result
---       InitPlan 1: Aggregate
+--       CTE down: Index Scan endpoint_health by endpoints_with_open_circuit filter (next_probe_at)
+--       CTE come: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
+--               SubPlan 2: CTE Scan down
+--       InitPlan 4: CTE Scan come
+--       InitPlan 5: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 2: Aggregate
---         Nested Loop
---           Function Scan generate_series
---           Limit
---             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 3: Aggregate
+--       InitPlan 6: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Index Only Scan pending_deliveries by deliveries_parked (shard)
---       InitPlan 4: Aggregate
+--       InitPlan 7: CTE Scan come
+--       InitPlan 9: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
---             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 5: System catalogs
---       InitPlan 6: Aggregate
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
+--               SubPlan 8: CTE Scan down
+--       InitPlan 10: System catalogs
+--       InitPlan 11: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
---       InitPlan 7: System catalogs
---       InitPlan 8: Aggregate
+--       InitPlan 12: System catalogs
+--       InitPlan 13: Aggregate
 --         Limit
 --           Index Only Scan events_<day> by events_in_feed_order
---       InitPlan 9: Aggregate
+--       InitPlan 14: Aggregate
 --         Limit
 --           Index Only Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 10: Aggregate
+--       InitPlan 15: Aggregate
 --         Limit
 --           Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 11: Function Scan inspect_audit_default
+--       InitPlan 16: Function Scan inspect_audit_default
 --   for any values: full, never analyzed
 --   for values given: full, never analyzed
 --     Result
---       InitPlan 1: Aggregate
+--       CTE down: Bitmap Heap Scan endpoint_health filter (next_probe_at)
+--         Bitmap Index Scan endpoint_health by endpoints_with_open_circuit
+--       CTE come: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Bitmap Heap Scan pending_deliveries
 --               Bitmap Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 2: Aggregate
+--               SubPlan 2: CTE Scan down
+--       InitPlan 4: CTE Scan come
+--       InitPlan 5: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Bitmap Heap Scan pending_deliveries
 --               Bitmap Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 3: Aggregate
+--       InitPlan 6: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Index Only Scan pending_deliveries by deliveries_parked (shard)
---       InitPlan 4: Aggregate
+--       InitPlan 7: CTE Scan come
+--       InitPlan 9: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
---             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 5: System catalogs
---       InitPlan 6: Aggregate
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
+--               SubPlan 8: CTE Scan down
+--       InitPlan 10: System catalogs
+--       InitPlan 11: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
---       InitPlan 7: System catalogs
---       InitPlan 8: Aggregate
+--       InitPlan 12: System catalogs
+--       InitPlan 13: Aggregate
 --         Limit
 --           Bitmap Heap Scan events_<day>
 --             Bitmap Index Scan events_<day> by events_in_feed_order
---       InitPlan 9: Aggregate
+--       InitPlan 14: Aggregate
 --         Limit
 --           Bitmap Heap Scan final_deliveries_<day>
 --             Bitmap Index Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 10: Aggregate
+--       InitPlan 15: Aggregate
 --         Limit
 --           Bitmap Heap Scan earlier_attempts_<day>
 --             Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 11: Function Scan inspect_audit_default
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--       InitPlan 16: Function Scan inspect_audit_default
+--   for any values: empty, analyzed when full; full, analyzed
+--   for values given: full, analyzed
 --     Result
---       InitPlan 1: Aggregate
+--       CTE down: Index Scan endpoint_health by endpoints_with_open_circuit filter (next_probe_at)
+--       CTE come: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Bitmap Heap Scan pending_deliveries
+--               Bitmap Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
+--               SubPlan 2: CTE Scan down
+--       InitPlan 4: CTE Scan come
+--       InitPlan 5: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 2: Aggregate
---         Nested Loop
---           Function Scan generate_series
---           Limit
---             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 3: Aggregate
+--       InitPlan 6: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
 --             Index Only Scan pending_deliveries by deliveries_parked (shard)
---       InitPlan 4: Aggregate
+--       InitPlan 7: CTE Scan come
+--       InitPlan 9: Aggregate
 --         Nested Loop
 --           Function Scan generate_series
 --           Limit
---             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 5: System catalogs
---       InitPlan 6: Aggregate
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
+--               SubPlan 8: CTE Scan down
+--       InitPlan 10: System catalogs
+--       InitPlan 11: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Bitmap Heap Scan endpoints
 --               Bitmap Index Scan endpoints by one_endpoint_per_address
---       InitPlan 7: System catalogs
---       InitPlan 8: Aggregate
+--       InitPlan 12: System catalogs
+--       InitPlan 13: Aggregate
 --         Limit
 --           Index Only Scan events_<day> by events_in_feed_order
---       InitPlan 9: Aggregate
+--       InitPlan 14: Aggregate
 --         Limit
 --           Index Only Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 10: Aggregate
+--       InitPlan 15: Aggregate
 --         Limit
 --           Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 11: Function Scan inspect_audit_default
+--       InitPlan 16: Function Scan inspect_audit_default
+--   for any values: full, analyzed when empty
+--   for values given: full, analyzed when empty
+--     Result
+--       CTE down: Bitmap Heap Scan endpoint_health filter (next_probe_at)
+--         Bitmap Index Scan endpoint_health by endpoints_with_open_circuit
+--       CTE come: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
+--               SubPlan 2: CTE Scan down
+--       InitPlan 4: CTE Scan come
+--       InitPlan 5: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
+--       InitPlan 6: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Only Scan pending_deliveries by deliveries_parked (shard)
+--       InitPlan 7: CTE Scan come
+--       InitPlan 9: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
+--               SubPlan 8: CTE Scan down
+--       InitPlan 10: System catalogs
+--       InitPlan 11: Aggregate
+--         Subquery Scan
+--           Aggregate
+--             Sort on endpoints.kind, endpoints.status
+--               Index Scan endpoints by one_endpoint_per_address
+--       InitPlan 12: System catalogs
+--       InitPlan 13: Aggregate
+--         Limit
+--           Index Only Scan events_<day> by events_in_feed_order
+--       InitPlan 14: Aggregate
+--         Limit
+--           Index Only Scan final_deliveries_<day> by final_deliveries_of_endpoint
+--       InitPlan 15: Aggregate
+--         Limit
+--           Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey
+--       InitPlan 16: Function Scan inspect_audit_default
+--   for any values: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Result
+--       CTE down: Index Scan endpoint_health by endpoints_with_open_circuit filter (next_probe_at)
+--       CTE come: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
+--               SubPlan 2: CTE Scan down
+--       InitPlan 4: CTE Scan come
+--       InitPlan 5: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
+--       InitPlan 6: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Only Scan pending_deliveries by deliveries_parked (shard)
+--       InitPlan 7: CTE Scan come
+--       InitPlan 9: Aggregate
+--         Nested Loop
+--           Function Scan generate_series
+--           Limit
+--             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
+--               SubPlan 8: CTE Scan down
+--       InitPlan 10: System catalogs
+--       InitPlan 11: Aggregate
+--         Subquery Scan
+--           Aggregate
+--             Bitmap Heap Scan endpoints
+--               Bitmap Index Scan endpoints by one_endpoint_per_address
+--       InitPlan 12: System catalogs
+--       InitPlan 13: Aggregate
+--         Limit
+--           Index Only Scan events_<day> by events_in_feed_order
+--       InitPlan 14: Aggregate
+--         Limit
+--           Index Only Scan final_deliveries_<day> by final_deliveries_of_endpoint
+--       InitPlan 15: Aggregate
+--         Limit
+--           Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey
+--       InitPlan 16: Function Scan inspect_audit_default

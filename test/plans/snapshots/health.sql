@@ -6,7 +6,7 @@
 
 -- health.readHealth: kept as read-health
 prepare "health.readHealth" (integer, uuid, timestamp with time zone) as
-  select h.failing_since, h.last_success_at, h.last_error, h.circuit,
+  select h.failing_since, h.last_success_at, h.last_error, h.circuit, h.next_probe_at,
   (select count(*)::int from pending_deliveries p
     where p.endpoint_id = $2 and p.client_key + 0 = $1) as pending,
   d.attempts, d.delivered, d.durations
@@ -37,7 +37,8 @@ prepare "health.readHealth" (integer, uuid, timestamp with time zone) as
 prepare "health.readShownHealth" (integer[], uuid[]) as
   select h.* from unnest((select $1::int[])::int[], $2::uuid[]) as k (client_key, id)
   cross join lateral (
-    select h.endpoint_id, h.failing_since is not null as is_failing, h.last_error, h.circuit
+    select h.endpoint_id, h.failing_since is not null as is_failing, h.last_error, h.circuit,
+    h.next_probe_at
     from endpoint_health h
     where h.client_key = k.client_key and h.endpoint_id = k.id
     and (h.failing_since is not null or h.circuit <> 'CLOSED') limit 1) as h;
@@ -49,12 +50,12 @@ prepare "health.readShownHealth" (integer[], uuid[]) as
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since, circuit)
 
 -- health.saveHealth: kept as save-health, hot path
-prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[]) as
+prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[], timestamp with time zone[]) as
   insert into endpoint_health as h
   (client_key, endpoint_id, failing_since, last_success_at, last_failure_at, last_error,
-    circuit)
+    circuit, next_probe_at)
   select * from unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::timestamptz[],
-    $5::timestamptz[], $6::text[], $7::text[])
+    $5::timestamptz[], $6::text[], $7::text[], $8::timestamptz[])
   on conflict (client_key, endpoint_id) do update set
   -- After a success in between the count starts again; without one the older beginning stays.
   failing_since = case when excluded.failing_since is null then null
@@ -63,7 +64,7 @@ prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], time
   last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
   last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
   last_error = coalesce(excluded.last_error, h.last_error),
-  circuit = excluded.circuit;
+  circuit = excluded.circuit, next_probe_at = excluded.next_probe_at;
 --   always
 --     Insert endpoint_health
 --       Function Scan

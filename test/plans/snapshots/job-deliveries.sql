@@ -76,7 +76,17 @@ prepare "job-deliveries.nameEndpoints" (integer[], uuid[], integer[]) as
   left join endpoint_health h
   on h.client_key = k.client_key and h.endpoint_id = k.endpoint_id
   order by k.place;
---   always
+--   for values given: full, never analyzed
+--     Sort on k.place
+--       Nested Loop left
+--         Nested Loop
+--           Merge Join with a join filter
+--             Index Scan endpoints by endpoints_by_id
+--             Sort on k.endpoint_id
+--               Function Scan
+--           Index Scan clients by clients_pkey (client_key)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Nested Loop left
 --       Nested Loop with a join filter
 --         Nested Loop

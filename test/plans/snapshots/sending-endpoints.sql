@@ -6,10 +6,11 @@
 
 -- sending-endpoints.readChangedEndpoints: kept as read-changed-endpoints, hot path
 prepare "sending-endpoints.readChangedEndpoints" (timestamp with time zone, uuid, bigint) as
-  select client_key, id, shard, greatest(changed_at, deliveries_changed_at) as changed_at
+  select client_key, id, shard, retried_at,
+  greatest(changed_at, deliveries_changed_at) as changed_at
   from endpoints where changed_at > $1 and id > $2
   union
-  select client_key, id, shard, greatest(changed_at, deliveries_changed_at)
+  select client_key, id, shard, retried_at, greatest(changed_at, deliveries_changed_at)
   from endpoints where deliveries_changed_at > $1 and id > $2
   order by id limit $3;
 --   for any values: empty, never analyzed
@@ -25,7 +26,7 @@ prepare "sending-endpoints.readChangedEndpoints" (timestamp with time zone, uuid
 --     Limit
 --       Sort on endpoints.id
 --         Unique
---           Sort on endpoints.client_key, endpoints.id, endpoints.shard, (GREATEST(endpoints.changed_at, endpoints.deliveries_changed_at))
+--           Sort on endpoints.client_key, endpoints.id, endpoints.shard, endpoints.retried_at, (GREATEST(endpoints.changed_at, endpoints.deliveries_changed_at))
 --             Append
 --               Index Scan endpoints by endpoints_pkey (id) filter (changed_at)
 --               Index Scan endpoints by endpoints_pkey (id) filter (deliveries_changed_at)
@@ -50,7 +51,7 @@ prepare "sending-endpoints.readChangedEndpoints" (timestamp with time zone, uuid
 --     Limit
 --       Sort on endpoints.id
 --         Unique
---           Sort on endpoints.client_key, endpoints.id, endpoints.shard, (GREATEST(endpoints.changed_at, endpoints.deliveries_changed_at))
+--           Sort on endpoints.client_key, endpoints.id, endpoints.shard, endpoints.retried_at, (GREATEST(endpoints.changed_at, endpoints.deliveries_changed_at))
 --             Append
 --               Index Scan endpoints by endpoints_by_change (changed_at) filter (id)
 --               Index Scan endpoints by endpoints_by_changed_deliveries (deliveries_changed_at) filter (id)

@@ -42,22 +42,60 @@ prepare "stats.readFinalCounts" as
 --       Seq Scan final_counts
 
 -- stats.readOwedPicture: kept as read-owed-picture, with enable_seqscan = on
-prepare "stats.readOwedPicture" (timestamp with time zone[]) as
-  select width_bucket(next_attempt_at, $1::timestamptz[]) as place, count(*)::int as count,
-  min(next_attempt_at) as oldest
-  from pending_deliveries group by 1;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed
+prepare "stats.readOwedPicture" (timestamp with time zone[], timestamp with time zone) as
+  with down as materialized (
+    select h.client_key, h.endpoint_id from endpoint_health h
+    where h.circuit <> 'CLOSED'
+    and h.next_probe_at > $2::timestamptz - interval '60000 ms')
+  select width_bucket(due_at, $1::timestamptz[]) as place, count(*)::int as count,
+  min(due_at) as oldest
+  from (
+    select case when p.next_attempt_at > $2 or not (p.client_key, p.endpoint_id) in (select client_key, endpoint_id from down)
+    then p.next_attempt_at end as due_at
+    from pending_deliveries p) as owed
+  group by 1;
+--   for any values: empty, never analyzed; empty, analyzed; full, never analyzed
+--   for values given: full, never analyzed
 --     Aggregate
+--       CTE down: Seq Scan endpoint_health filter (circuit, next_probe_at)
 --       Seq Scan pending_deliveries
---   for any values: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--         SubPlan 3: CTE Scan down
+--       SubPlan 2: CTE Scan down
+--   for any values: empty, analyzed when full; full, analyzed
+--   for values given: full, analyzed
 --     Aggregate
---       Sort on (width_bucket(next_attempt_at, $1))
---         Seq Scan pending_deliveries
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--       CTE down: Index Scan endpoint_health by endpoints_with_open_circuit filter (next_probe_at)
+--       Seq Scan pending_deliveries
+--         SubPlan 3: CTE Scan down
+--       SubPlan 2: CTE Scan down
+--   for any values: full, analyzed when empty
 --     Aggregate
---       Sort on (width_bucket(next_attempt_at, '{"2026-03-10 12:00:00+00","2026-03-10 12:01:00+00"}'::timestamp with time zone[]))
+--       CTE down: Seq Scan endpoint_health filter (circuit, next_probe_at)
+--       Sort on (width_bucket(CASE WHEN ((p.next_attempt_at > $2) OR (NOT (ANY ((p.client_key = (hashed SubPlan 3).col1) AND (p.endpoint_id = (hashed SubPlan 3).col2))))) THEN p.next_attempt_at ELSE NULL::timestamp with time zone END, $1))
 --         Seq Scan pending_deliveries
+--           SubPlan 3: CTE Scan down
+--       SubPlan 2: CTE Scan down
+--   for values given: full, analyzed when empty
+--     Aggregate
+--       CTE down: Seq Scan endpoint_health filter (circuit, next_probe_at)
+--       Sort on (width_bucket(CASE WHEN ((p.next_attempt_at > '2026-03-10 12:00:00+00'::timestamp with time zone) OR (NOT (ANY ((p.client_key = (hashed SubPlan 3).col1) AND (p.endpoint_id = (hashed SubPlan 3).col2))))) THEN p.next_attempt_at ELSE NULL::timestamp with time zone END, '{"2026-03-10 12:00:00+00","2026-03-10 12:01:00+00"}'::timestamp with time zone[]))
+--         Seq Scan pending_deliveries
+--           SubPlan 3: CTE Scan down
+--       SubPlan 2: CTE Scan down
+--   for any values: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Aggregate
+--       CTE down: Index Scan endpoint_health by endpoints_with_open_circuit filter (next_probe_at)
+--       Sort on (width_bucket(CASE WHEN ((p.next_attempt_at > $2) OR (NOT (ANY ((p.client_key = (hashed SubPlan 3).col1) AND (p.endpoint_id = (hashed SubPlan 3).col2))))) THEN p.next_attempt_at ELSE NULL::timestamp with time zone END, $1))
+--         Seq Scan pending_deliveries
+--           SubPlan 3: CTE Scan down
+--       SubPlan 2: CTE Scan down
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Aggregate
+--       CTE down: Index Scan endpoint_health by endpoints_with_open_circuit filter (next_probe_at)
+--       Sort on (width_bucket(CASE WHEN ((p.next_attempt_at > '2026-03-10 12:00:00+00'::timestamp with time zone) OR (NOT (ANY ((p.client_key = (hashed SubPlan 3).col1) AND (p.endpoint_id = (hashed SubPlan 3).col2))))) THEN p.next_attempt_at ELSE NULL::timestamp with time zone END, '{"2026-03-10 12:00:00+00","2026-03-10 12:01:00+00"}'::timestamp with time zone[]))
+--         Seq Scan pending_deliveries
+--           SubPlan 3: CTE Scan down
+--       SubPlan 2: CTE Scan down
 
 -- stats.readProcesses: kept as read-processes
 prepare "stats.readProcesses" as

@@ -92,10 +92,10 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --       CTE Scan ended
 
 -- unattempted.postponeDeliveries: kept as postpone-deliveries, hot path
-prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[], timestamp with time zone[]) as
+prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[], timestamp with time zone[], timestamp with time zone[]) as
   with given as (
-    select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[], $7::timestamptz[])
-    as g (client_key, id, shard, epoch, next_attempt_at)), held as (
+    select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[], $7::timestamptz[], $8::timestamptz[])
+    as g (client_key, id, shard, epoch, known_at, next_attempt_at)), held as (
     select l.* from (
       select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
     cross join lateral (
@@ -105,8 +105,9 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
   update pending_deliveries p set next_attempt_at = m.next_attempt_at
   from mine m
   where p.client_key = any(array[m.client_key]) and p.id = m.id
-  -- Not for the planner, which would take the index of what is due.
-  and coalesce(p.next_attempt_at, '-infinity') > '-infinity';
+  -- Not one that was parked, or whose time was moved by a retry that the engine has not heard of yet. With a
+  -- coalesce, because the planner would take the index of what is due.
+  and date_trunc('milliseconds', coalesce(p.next_attempt_at, '-infinity')) = m.known_at;
 --   always
 --     Update pending_deliveries
 --       CTE held: Nested Loop

@@ -27,9 +27,12 @@ const ACTIONS = [
   'payment.batch',
   'endpoint.pause',
   'endpoint.resume',
+  'endpoint.retry',
   'delivery.replay',
+  'delivery.retry',
   'delivery.cancel',
   'deliveries.replay',
+  'deliveries.retry',
   'deliveries.cancel',
 ] as const
 

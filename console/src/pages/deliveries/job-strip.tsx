@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<Job['kind'], string>> = {
   replay: 'Bulk replay',
   recover: 'Recovery',
   cancel: 'Bulk cancel',
+  retry: 'Bulk retry',
 }
 
 export function JobStrip({ id }: { id: string }) {

@@ -1,0 +1,65 @@
+// Makes the next attempt of one pending delivery due now, in the same run: for a receiver that has been mended. The
+// order holds: an older update of the payment that is still owed goes first, and is due now too.
+
+import { ServiceError } from '../core/errors.ts'
+import { findPending } from '../store/cancellations.ts'
+import { type Db, inTransaction } from '../store/db.ts'
+import type { DeliveryOwner } from '../store/delivery-query.ts'
+import { findFinal } from '../store/replays.ts'
+import { markRetried, type Retried, retryDeliveries } from '../store/retries.ts'
+import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import { endpointNotActive, type RetryLimits } from './parts/retry-limits.ts'
+import type { ChangedDelivery } from './replay-delivery.ts'
+
+/** The delivery may move between the pending and the final table while we look: then we look again. */
+const LOOKS_MAX = 3
+
+export async function retryDelivery(
+  deps: Deps,
+  owner: DeliveryOwner,
+  deliveryId: string,
+  { audit = NO_AUDIT, limits }: { audit?: Audit; limits?: RetryLimits } = {},
+): Promise<ChangedDelivery> {
+  const retriedAtMs = deps.clock.nowMs()
+  const retried = await inTransaction(deps.pool, async (db) => {
+    const moved = await retry(db, owner, deliveryId, new Date(retriedAtMs), limits)
+    await audit(db, `delivery:${deliveryId}`)
+    return moved
+  })
+  const { clientKey, endpointId, shard, id, attempts, nextAttemptAt } = retried
+  deps.engine.endpointChanged(clientKey, endpointId, shard, retriedAtMs)
+  return { id, state: 'PENDING', attempts, nextAttemptAt }
+}
+
+async function retry(
+  db: Db,
+  owner: DeliveryOwner,
+  deliveryId: string,
+  now: Date,
+  limits?: RetryLimits,
+): Promise<Retried> {
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const found = await findPending(db, owner, deliveryId)
+    if (found === null) {
+      if (await findFinal(db, owner, deliveryId)) throw isFinal()
+      continue
+    }
+    if (looks === 0) limits?.admit(found.endpointId)
+    const [lane] = await markRetried(db, [found], now)
+    const moved = lane ? await retryDeliveries(db, [found], now, { isWaiting: true }) : []
+    const own = moved.find(({ id }) => id === deliveryId)
+    if (own !== undefined) return own
+    // Not active: if it was deleted, the delivery has ended with it, and the next look finds that.
+    if (lane === undefined && (await findPending(db, owner, deliveryId))) throw endpointNotActive()
+  }
+  throw notFound()
+}
+
+function isFinal(): ServiceError {
+  return new ServiceError(
+    'delivery-final',
+    'This delivery has ended: nothing of it is left to try. Replay it to send it again.',
+  )
+}
