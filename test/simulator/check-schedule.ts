@@ -103,7 +103,8 @@ function runEnd(seen: RunIndex, run: DeliveryRun, firstAtMs: number): number {
 
 /** A pause begins and ends at the time that its caller's process took, a little before the commit. */
 function pauseSlackMs(seen: RunIndex, endpointId: string): number {
-  const acts = seen.endpoints.get(endpointId)?.acts ?? []
+  const all = seen.endpoints.get(endpointId)?.acts ?? []
+  const acts = all.filter(({ kind }) => kind !== 'retry')
   return acts.reduce((sum, act) => sum + Math.max(0, act.appliedAtMs - act.askedAtMs), 0)
 }
 

@@ -1,4 +1,4 @@
-// The invariants of a run (I1–I8, I10, I12, I13), checked on plain records: the same for simulations
+// The invariants of a run (I1–I8, I10, I12–I14), checked on plain records: the same for simulations
 // and for real processes.
 
 import { answeredCalls, durableAnswer } from './check-accepting.ts'
@@ -7,6 +7,7 @@ import { atLeastOnce } from './check-ends.ts'
 import { boundedDuplicates, order } from './check-order.ts'
 import { controlReachesTheOwner, handOver, liveness, oneOwner } from './check-owners.ts'
 import { truthfulRecord, wholeHealth } from './check-records.ts'
+import { retriesAreHeeded } from './check-retries.ts'
 import { schedule, sevenDays } from './check-schedule.ts'
 import { sameAttemptAgain } from './clock-checks.ts'
 import type { RunRecord, Violation } from './records.ts'
@@ -30,5 +31,6 @@ export function check(run: RunRecord): Violation[] {
     ...handOver(seen),
     ...oneOwner(seen),
     ...controlReachesTheOwner(seen),
+    ...retriesAreHeeded(seen),
   ]
 }

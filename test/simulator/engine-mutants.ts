@@ -71,6 +71,47 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     ],
   },
   {
+    name: 'retry: an update goes without a look at the others',
+    patches: [
+      patch(
+        'delivery/due-reader.ts',
+        'row.sequence > 1 || row.attempts > 0',
+        'row.sequence > 1 && row.attempts === 0',
+      ),
+    ],
+  },
+  {
+    name: 'retry: an open circuit stays open',
+    patches: [
+      patch(
+        'delivery/lane-pace.ts',
+        'this.circuit = afterRetryAsked(this.circuit, nowMs)',
+        'void afterRetryAsked',
+      ),
+    ],
+  },
+  {
+    name: 'retry: what is in memory keeps its time',
+    patches: [
+      patch(
+        'delivery/changed-endpoints.ts',
+        'lanes.removeEndpoint(endpointId)',
+        'if (!retriedAtMs) lanes.removeEndpoint(endpointId)',
+      ),
+    ],
+  },
+  {
+    name: 'retry: a probe of before it counts',
+    patches: [
+      patch(
+        'delivery/lane-pace.ts',
+        'startedAtMs < this.#heardAtMs',
+        'startedAtMs < this.#heardAtMs - 1e9',
+      ),
+    ],
+    test: 'server/delivery/lane-retry.test.ts',
+  },
+  {
     name: 'patience without SUPERSEDED',
     patches: [
       patch(

@@ -1,4 +1,4 @@
-// The owners of endpoints: they register, rotate keys, pause, resume, delete and replay.
+// The owners of endpoints: they register, rotate keys, pause, resume, delete, replay and retry.
 
 import type { Ask, Asking } from './asking.ts'
 import type { Counters } from './counters.ts'
@@ -13,11 +13,14 @@ import {
   isInFlight,
   type ReceivedRequest,
   type ReplayAct,
+  type RetryAct,
 } from './records.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Twin } from './twin.ts'
 import { changeStatus, deleteEndpoint, registerEndpoint, rotateKey } from './twin-endpoints.ts'
 import { replayDelivery } from './twin-replays.ts'
+import { retryDelivery, retryEndpoint } from './twin-retries.ts'
+import { pendingOf } from './twin-tables.ts'
 
 export const CLIENT_KEY = 1
 
@@ -36,6 +39,7 @@ export interface OwnersWorld {
 export class Owners {
   readonly endpoints: EndpointHistory[] = []
   readonly replays: ReplayAct[] = []
+  readonly retries: RetryAct[] = []
   readonly #world: OwnersWorld
   readonly #asking: Asking
   readonly #numbers = new Map<string, number>()
@@ -105,6 +109,8 @@ export class Owners {
     const before = () => twin.tables.endpoints.get(id)
     if (kind === 'replay') {
       this.#replay(ask, id)
+    } else if (kind === 'retry' || kind === 'retry-endpoint') {
+      this.#retry(ask, id, kind === 'retry')
     } else if (kind === 'rotate') {
       const keyName = `e${number}k${++this.#rotations}`
       // The receiver's owner knows the key before any process can sign with it.
@@ -183,6 +189,48 @@ export class Owners {
     )
   }
 
+  /** One delivery that is pending by then, or all that the endpoint is owed. */
+  #retry(ask: Ask, endpointId: string, isOfOne: boolean): void {
+    const { twin, dice, scheduler } = this.#world
+    const candidates = pendingOf(twin, CLIENT_KEY, endpointId)
+    if (candidates.length === 0) {
+      ask.drop()
+      return
+    }
+    const { id, paymentId } = dice.pick(candidates)
+    const askedAtMs = scheduler.nowMs
+    ask.repeat(
+      async (node) => {
+        const nowMs = node.nowMs()
+        await node.transact('retry', () => {
+          const wasOpen = twin.tables.health.get(endpointId)?.circuit === 'OPEN'
+          const owed = isOfOne
+            ? retryDelivery(twin, id, nowMs)
+            : retryEndpoint(twin, endpointId, nowMs)
+          if (owed === null) return
+          this.#countRetry(endpointId, wasOpen)
+          this.#note(endpointId, 'retry', askedAtMs, node.name, null)
+          this.retries.push({
+            endpointId,
+            paymentId: isOfOne ? paymentId : null,
+            atMs: scheduler.nowMs,
+            owed: owed.map((row) => row.id),
+          })
+        })
+        const endpoint = twin.tables.endpoints.get(endpointId)
+        if (endpoint) node.engine?.endpointChanged(CLIENT_KEY, endpointId, endpoint.shard, nowMs)
+      },
+      () => {},
+    )
+  }
+
+  #countRetry(endpointId: string, wasOpen: boolean): void {
+    const { counters } = this.#world
+    counters.count('retry')
+    if (wasOpen) counters.count('retry of an endpoint that is down')
+    if (this.#isMet(endpointId)) counters.count('retry during an attempt')
+  }
+
   #note(
     endpointId: string,
     kind: EndpointAct['kind'],
@@ -204,12 +252,16 @@ export class Owners {
   }
 
   #countDeletedInFlight(endpointId: string): void {
-    const { requests, counters, nodes, scheduler } = this.#world
-    const isMet = requests.some(
+    if (this.#isMet(endpointId)) this.#world.counters.count('endpoint deleted while in flight')
+  }
+
+  /** An attempt at the endpoint is under way. */
+  #isMet(endpointId: string): boolean {
+    const { requests, nodes, scheduler } = this.#world
+    return requests.some(
       (request) =>
         request.endpointId === endpointId &&
         nodes.some(({ name }) => isInFlight(request, name, scheduler.nowMs)),
     )
-    if (isMet) counters.count('endpoint deleted while in flight')
   }
 }

@@ -118,6 +118,10 @@ export function toLimits(
     pollMs: pollEveryMs,
     controlMsMax: 5 * pollEveryMs,
     rescueMsMax: leaseMs + PROMISED.sweepEveryMs * slower + 5 * pollEveryMs + jumpMs,
+    // The owner hears of it, and an attempt that is under way ends first. Where nothing is amiss.
+    ...(isNotified && slower === 1 && isFair(weather)
+      ? { retryMsMax: 5 * pollEveryMs + PROMISED.attemptMsMax }
+      : {}),
     // With a notice the others take over at once; else they look at their next renewal.
     handOverMsMax: isNotified ? 1_500 : 2 * PROMISED.renewEveryMs * slower + pollEveryMs,
     keyOverlapMs: DAY,
@@ -130,4 +134,8 @@ export function toLimits(
     // by half of it; two processes may be wrong in opposite directions.
     clocksApartMs: Math.max(2 * SECOND, weather.delayMsMax) + jumpMs + lateMs,
   }
+}
+
+function isFair({ unapplied, answerLost, hang }: StoreWeather): boolean {
+  return unapplied === 0 && answerLost === 0 && hang === 0
 }

@@ -23,7 +23,7 @@ export interface EndpointPlan {
 
 export interface ActPlan {
   afterMs: number
-  kind: 'rotate' | 'pause' | 'resume' | 'delete' | 'replay'
+  kind: 'rotate' | 'pause' | 'resume' | 'delete' | 'replay' | 'retry' | 'retry-endpoint'
   endpoint: number
 }
 
@@ -124,7 +124,10 @@ function drawWorld(seed: number, subject: Subject): Plan {
     accounts,
     endpoints,
     ...drawAccepting(seed, subject, drawWrites(dice, phaseMs, isWeek)),
-    acts: drawActs(dice, endpoints.length, phaseMs),
+    acts: [
+      ...drawActs(dice, endpoints.length, phaseMs),
+      ...drawRetries(new Dice(seed, 5), endpoints.length, phaseMs),
+    ],
     faults,
     weather,
     wakeUpsLost,
@@ -199,6 +202,16 @@ function drawActs(dice: Dice, endpoints: number, phaseMs: number): ActPlan[] {
     }
   }
   return acts
+}
+
+/** With dice of their own, so that a seed keeps the rest of its world. Some come twice at once. */
+function drawRetries(dice: Dice, endpoints: number, phaseMs: number): ActPlan[] {
+  const count = dice.pick([0, 1, 2, 4])
+  return Array.from({ length: count }, () => ({
+    afterMs: dice.between(0, phaseMs),
+    kind: dice.pick(['retry', 'retry-endpoint'] as const),
+    endpoint: dice.whole(0, endpoints - 1),
+  })).flatMap((act) => (dice.chance(0.2) ? [act, act] : [act]))
 }
 
 const FAULTS = [

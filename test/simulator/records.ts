@@ -17,6 +17,8 @@ export interface Limits {
   controlMsMax: number
   /** All due work is tried within this, once the faults have ended. */
   rescueMsMax: number
+  /** A retry that was asked for is followed by an attempt within this, where it is checked. */
+  retryMsMax?: number
   /** After a graceful stop its shards have another owner within this. */
   handOverMsMax: number
   keyOverlapMs: number
@@ -32,7 +34,7 @@ export interface Limits {
 }
 
 export interface EndpointAct {
-  kind: 'register' | 'rotate' | 'pause' | 'resume' | 'disable' | 'delete'
+  kind: 'register' | 'rotate' | 'pause' | 'resume' | 'disable' | 'delete' | 'retry'
   /** When the caller began, when it was committed, and when the caller had the answer (null: never). */
   askedAtMs: number
   appliedAtMs: number
@@ -103,6 +105,16 @@ export interface ReplayAct {
   attemptsBefore: number
 }
 
+/** What was owed became due at a caller's request. */
+export interface RetryAct {
+  endpointId: string
+  /** Null: of all that the endpoint is owed. */
+  paymentId: string | null
+  atMs: number
+  /** The deliveries that it concerned. */
+  owed: readonly string[]
+}
+
 export interface ReceivedRequest {
   endpointId: string
   webhookId: string
@@ -161,6 +173,8 @@ export interface RunRecord {
   attempts: readonly StoredAttempt[]
   finals: readonly FinalAct[]
   replays: readonly ReplayAct[]
+  /** Where they are known. */
+  retries?: readonly RetryAct[]
   requests: readonly ReceivedRequest[]
   faults: readonly FaultAct[]
   leases: readonly LeaseAct[]

@@ -92,9 +92,16 @@ export class RunIndex {
     const acts = this.endpoints.get(endpointId)?.acts ?? []
     const isSwitch = (act: EndpointAct) => act.kind !== 'rotate' && act.kind !== 'register'
     const spans = inactiveSpans(this.endpoints.get(endpointId))
+    // What is asked about are often stored times: those of the database's clock, which may have jumped.
+    const errorMs = (act: EndpointAct) => (act.kind === 'retry' ? this.run.limits.clockErrorMs : 0)
     return (
       spans.some((span) => span.fromMs <= untilMs && span.untilMs >= fromMs) ||
-      acts.some((act) => isSwitch(act) && act.askedAtMs <= untilMs && act.appliedAtMs >= fromMs)
+      acts.some(
+        (act) =>
+          isSwitch(act) &&
+          act.askedAtMs - errorMs(act) <= untilMs &&
+          act.appliedAtMs + errorMs(act) >= fromMs,
+      )
     )
   }
 

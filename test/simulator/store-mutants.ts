@@ -109,6 +109,39 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     test: SCRIPTED,
   },
   {
+    name: 'retry: older updates are forgotten',
+    patches: [
+      patch(
+        'store/retries.ts',
+        'case when a.is_replay then s.id = a.id',
+        'case when a.id is not null then s.id = a.id',
+      ),
+    ],
+    test: SCRIPTED,
+  },
+  {
+    name: 'retry: the order is left, as by a replay',
+    patches: [
+      patch(
+        'store/retries.ts',
+        'update pending_deliveries p set next_attempt_at = case\n',
+        'update pending_deliveries p set is_replay = true, next_attempt_at = case\n',
+      ),
+    ],
+    test: SCRIPTED,
+  },
+  {
+    name: 'retry: one during an attempt is lost',
+    patches: [
+      patch(
+        'store/outcomes.ts',
+        "p.next_attempt_at >= m.at + interval '1 ms'",
+        "p.next_attempt_at >= m.at + interval '1 year'",
+      ),
+    ],
+    test: SCRIPTED,
+  },
+  {
     name: 'pause counts against the run',
     patches: [
       patch(

@@ -188,6 +188,7 @@ export class World {
       attempts: [...tables.attempts.values()],
       finals: this.finals,
       replays: this.owners.replays,
+      retries: this.owners.retries,
       requests: this.requests,
       faults: this.#faults.acts,
       leases: this.leases,
