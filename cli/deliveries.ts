@@ -20,6 +20,10 @@ export function deliveriesCommand(): Command {
   return family('deliveries', 'List, explain, replay and cancel deliveries.', [
     list(),
     show(),
+    act(
+      'retry',
+      'Send a pending delivery now, in the same run; older updates of its payment go first.',
+    ),
     act('replay', 'Send an ended delivery again: the same bytes, for a new run of 7 days.'),
     act('cancel', 'Cancel a pending delivery.'),
     tailCommand(),
@@ -194,8 +198,9 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
   call.print(`\n${cellText(delivery.explanation)}`)
 }
 
-function act(verb: 'replay' | 'cancel', about: string): Command {
-  const done = verb === 'replay' ? 'goes out again' : 'is cancelled'
+const DONE = { retry: 'is tried now', replay: 'goes out again', cancel: 'is cancelled' } as const
+
+function act(verb: keyof typeof DONE, about: string): Command {
   return operatorCommand(verb, about, [
     `paybell deliveries ${verb} ${DELIVERY}`,
     ...(verb === 'replay' ? ['paybell recover --since 2d --dry-run   # many at once'] : []),
@@ -207,7 +212,7 @@ function act(verb: 'replay' | 'cancel', about: string): Command {
         for (const deliveryId of deliveryIds) {
           await api.post(`${PATH}/${deliveryId}/${verb}`)
           if (call.isJson) call.print(JSON.stringify({ id: deliveryId, action: verb }))
-          else call.print(`${deliveryId} ${done}.`)
+          else call.print(`${deliveryId} ${DONE[verb]}.`)
         }
       }),
     )

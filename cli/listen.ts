@@ -71,7 +71,7 @@ export function listenCommand(): Command {
     .option('--count <n>', 'stop after n callbacks', integer(1, 1_000_000_000))
     .addHelpText(
       'after',
-      '\nOn a terminal: r replays the last callback, d shows its details, q quits.\n' +
+      '\nOn a terminal: r sends the last callback again, d shows its details, q quits.\n' +
         'The shared key is made once and kept in ~/.config/paybell/listeners.json.',
     )
     .action(calling(listen))
@@ -222,7 +222,7 @@ class Listening {
   #takeKeys(): () => void {
     const { stdin, stdout } = process
     if (!stdin.isTTY || !stdout.isTTY || this.#call.isJson) return () => {}
-    this.#call.note('Press r to replay the last callback, d for its details, q to quit.')
+    this.#call.note('Press r to send the last callback again, d for its details, q to quit.')
     const onKey = (pressed: Buffer) => {
       for (const key of pressed.toString('latin1')) void this.#press(key)
     }
@@ -237,7 +237,7 @@ class Listening {
     try {
       // In raw mode Ctrl-C is a key, and no signal.
       if (key === 'q' || key === '\u0003') this.#stop.abort()
-      else if (key === 'r') await this.#replay()
+      else if (key === 'r') await this.#sendAgain()
       else if (key === 'd') await this.#showDetails()
     } catch (error) {
       const { problem } = error instanceof PaybellError ? error : { problem: undefined }
@@ -245,10 +245,10 @@ class Listening {
     }
   }
 
-  async #replay(): Promise<void> {
+  async #sendAgain(): Promise<void> {
     const deliveryId = this.#last?.offer.deliveryId
-    if (!deliveryId) this.#call.note('There is nothing to replay yet; a test is no delivery.')
-    else await this.#session.replay(deliveryId)
+    if (!deliveryId) this.#call.note('There is nothing to send again yet; a test is no delivery.')
+    else await this.#session.again(deliveryId)
   }
 
   async #showDetails(): Promise<void> {

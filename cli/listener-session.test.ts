@@ -142,3 +142,26 @@ test('an outcome is sent again while there is time, and a late one is not', asyn
   })
   assert.equal(await session.answer(OFFER, ANSWERED, 5_000), false)
 })
+
+test('again retries what is pending, and replays what has ended', async (t) => {
+  const final = { code: 'delivery-final', status: 409, title: 'The delivery has ended' }
+  const problem = { 'content-type': 'application/problem+json' }
+  const { session, calls } = await start(t, {
+    'POST /v1/deliveries/pending/retry': [[202, {}]],
+    'POST /v1/deliveries/ended/retry': [[409, final, problem]],
+    'POST /v1/deliveries/ended/replay': [[202, {}]],
+    'POST /v1/deliveries/paused/retry': [[409, { ...final, code: 'endpoint-not-active' }, problem]],
+  })
+  await session.again('pending')
+  await session.again('ended')
+  await assert.rejects(session.again('paused'))
+  assert.deepEqual(
+    calls.map((call) => call.replace(/ Bearer .*/, '')),
+    [
+      'POST /v1/deliveries/pending/retry',
+      'POST /v1/deliveries/ended/retry',
+      'POST /v1/deliveries/ended/replay',
+      'POST /v1/deliveries/paused/retry',
+    ],
+  )
+})

@@ -95,8 +95,15 @@ export class ListenerSession {
     }
   }
 
-  async replay(deliveryId: string): Promise<void> {
-    await this.#options.api.call('POST', `/v1/deliveries/${deliveryId}/replay`)
+  /** Again now, whatever state it is in: one that is pending is retried, one that has ended is replayed. */
+  async again(deliveryId: string): Promise<void> {
+    const { api } = this.#options
+    try {
+      await api.call('POST', `/v1/deliveries/${deliveryId}/retry`)
+    } catch (error) {
+      if (!(error instanceof PaybellError) || error.code !== 'delivery-final') throw error
+      await api.call('POST', `/v1/deliveries/${deliveryId}/replay`)
+    }
   }
 
   async explain(deliveryId: string): Promise<string> {

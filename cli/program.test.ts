@@ -32,8 +32,8 @@ test('the commands that are promised are there', () => {
     ['keys', 'create', 'list', 'revoke'],
     ['payments', 'put', 'show', 'list', 'import'],
     ['endpoints', 'list', 'show', 'pause', 'resume'],
-    ['deliveries', 'list', 'show', 'replay', 'cancel', 'tail'],
-    ['webhooks', 'register', 'list', 'test', 'delete'],
+    ['deliveries', 'list', 'show', 'retry', 'replay', 'cancel', 'tail'],
+    ['webhooks', 'register', 'list', 'test', 'retry', 'delete'],
     ['signature', 'sign', 'verify'],
   ]) {
     const [name, ...verbs] = family

@@ -13,15 +13,15 @@ import {
   type SharedKeyOptions,
   withSharedKey,
 } from './shared-key.ts'
-import { formatSpan, paintState } from './terminal.ts'
+import { formatSpan, paintState, plural } from './terminal.ts'
 
 const WEBHOOK = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
 
 export function webhooksCommand(): Command {
   return family(
     'webhooks',
-    "Register, list, test and delete webhooks, with a client's credentials.",
-    [register(), list(), testSend(), remove()],
+    "Register, list, test, retry and delete webhooks, with a client's credentials.",
+    [register(), list(), testSend(), retry(), remove()],
   )
 }
 
@@ -141,6 +141,23 @@ function testSend(): Command {
           if (!delivered) call.note('Only the status 200 counts as delivered.')
         })
         if (!result.delivered) throw new SilentFailure()
+      }),
+    )
+}
+
+function retry(): Command {
+  return clientCommand('retry', 'Try everything now that a webhook is owed, in order.', [
+    `paybell webhooks retry ${WEBHOOK}`,
+  ])
+    .argument('<webhook>', 'id of the webhook', id)
+    .action(
+      calling(async (call: Call, webhookId: string) => {
+        const api = await call.target.client()
+        const answer = await api.post(`/v1/webhooks/${webhookId}/retry`)
+        call.answer<{ retried: number }>(answer, ({ retried }) => {
+          const what = plural(retried, 'delivery is', 'deliveries are')
+          call.print(retried === 0 ? 'Nothing is owed to it.' : `${what} tried now.`)
+        })
       }),
     )
 }

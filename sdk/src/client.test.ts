@@ -119,7 +119,10 @@ test('each call of the interface goes where it should', async (t) => {
   await client.subscriptions.delete('s')
   await client.deliveries.list({ state: ['EXHAUSTED', 'PENDING'], from: new Date(0), limit: 10 })
   await client.deliveries.get('d')
+  await client.deliveries.retry('d')
   await client.deliveries.replay('d')
+  await client.webhooks.retry('w')
+  await client.subscriptions.retry('s')
   await client.payments.get('p')
   await client.events.list({ after: 'a b' })
   await client.events.getBody('e')
@@ -165,7 +168,10 @@ test('each call of the interface goes where it should', async (t) => {
         'account-1',
       ],
       ['GET /v1/deliveries/d', 'account-1'],
+      ['POST /v1/deliveries/d/retry', 'account-1'],
       ['POST /v1/deliveries/d/replay', 'account-1'],
+      ['POST /v1/webhooks/w/retry', 'account-1'],
+      ['POST /api/v1/payments/subscriptions/s/retry', undefined],
       ['GET /v1/payments/p', 'account-1'],
       ['GET /v1/events?after=a+b', 'account-1'],
       ['GET /v1/events/e', 'account-1'],

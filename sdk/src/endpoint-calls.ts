@@ -132,6 +132,14 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
     /** What it was still owed is cancelled. */
     delete: (id: string, details?: CallOptions) =>
       call<void>('DELETE', `${path}/${segment(id)}`, { ...details, ...fixed }),
+    /** Everything that is pending for it is due now, in order: for a receiver that works again. */
+    retry: (id: string, details?: CallOptions) =>
+      call<{ retried: number }>('POST', `${path}/${segment(id)}/retry`, {
+        timeoutMs: LONG_MS,
+        ...details,
+        ...fixed,
+        isSafe: true,
+      }),
     /** Sends again what ended in one of these states. */
     recover: (id: string, recovery: Recovery, details?: CallOptions) =>
       call<{ replayed: number }>('POST', `${path}/${segment(id)}/recover`, {

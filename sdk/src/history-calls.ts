@@ -79,7 +79,13 @@ export function deliveryCalls({ call, get }: Caller) {
     },
     get: (id: string, details?: CallOptions) =>
       get<DeliveryDetail>(`/v1/deliveries/${segment(id)}`, undefined, details),
-    /** The same bytes and `webhook-id` again, for a new run of 7 days. */
+    /** The next attempt of a pending one is due now, in the same run; older updates of its payment go first. */
+    retry: (id: string, details?: CallOptions) =>
+      call<ReplayedDelivery>('POST', `/v1/deliveries/${segment(id)}/retry`, {
+        ...details,
+        isSafe: true,
+      }),
+    /** One that has ended: the same bytes and `webhook-id` again, for a new run of 7 days. */
     replay: (id: string, details?: CallOptions) =>
       call<ReplayedDelivery>('POST', `/v1/deliveries/${segment(id)}/replay`, details),
   }

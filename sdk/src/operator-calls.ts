@@ -28,6 +28,8 @@ import type { CursorPage, Page, Series } from './types.ts'
 
 const CLIENTS = '/operator/v1/clients'
 const ENDPOINTS = '/operator/v1/endpoints'
+/** For a call that may move many thousands of deliveries. */
+const LONG_MS = 120_000
 const KEYS = '/operator/v1/keys'
 const AUDIT = '/operator/v1/audit'
 
@@ -95,6 +97,13 @@ export function operatorEndpointCalls({ call, get }: Caller) {
       call<OperatorEndpoint>('PATCH', `${ENDPOINTS}/${segment(id)}`, {
         ...details,
         body: { status },
+        isSafe: true,
+      }),
+    /** Everything that is pending for it is due now, in order: for a receiver that works again. */
+    retry: (id: string, details?: CallOptions) =>
+      call<{ retried: number }>('POST', `${ENDPOINTS}/${segment(id)}/retry`, {
+        timeoutMs: LONG_MS,
+        ...details,
         isSafe: true,
       }),
   }

@@ -39,7 +39,7 @@ export type BodyCalls = ReturnType<typeof bodyCalls>
 export type WatchCall = ReturnType<typeof watchCall>
 
 export function operatorDeliveryCalls({ call, get, request }: Caller) {
-  const act = (id: string, verb: string, details?: CallOptions) =>
+  const act = (id: string, verb: string, details?: CallOptions & { isSafe?: boolean }) =>
     call<ReplayedDelivery>('POST', `${DELIVERIES}/${segment(id)}/${verb}`, details)
 
   async function actOnAll(verb: string, member: string, filter: object, details?: CallOptions) {
@@ -72,10 +72,17 @@ export function operatorDeliveryCalls({ call, get, request }: Caller) {
     /** With the request, the signatures and the answers of its attempts. */
     get: (id: string, details?: CallOptions) =>
       get<OperatorDeliveryDetail>(`${DELIVERIES}/${segment(id)}`, undefined, details),
-    /** The same bytes and `webhook-id` again, for a new run of 7 days. */
+    /** The next attempt of a pending one is due now, in the same run; older updates of its payment go first. */
+    retry: (id: string, details?: CallOptions) => act(id, 'retry', { ...details, isSafe: true }),
+    /** One that has ended: the same bytes and `webhook-id` again, for a new run of 7 days. */
     replay: (id: string, details?: CallOptions) => act(id, 'replay', details),
     /** No attempt of it starts any more. */
     cancel: (id: string, details?: CallOptions) => act(id, 'cancel', details),
+    /** All that match, are pending and whose endpoint is active are due now: at most 100,000. */
+    retryAll: (filter: DeliveryFilter, details?: CallOptions) =>
+      actOnAll('retry', 'retried', filter, details),
+    countRetriable: (filter: DeliveryFilter, details?: CallOptions) =>
+      count('retry', 'wouldRetry', filter, details),
     /** Replays all that match and have ended: at most 100,000. */
     replayAll: (filter: DeliveryFilter, details?: CallOptions) =>
       actOnAll('replay', 'replayed', filter, details),

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { runCommand, startCommand } from '../support/command-line.ts'
 import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
-import { startReceiver } from '../support/receiver.ts'
+import { type Received, startReceiver } from '../support/receiver.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -164,6 +164,28 @@ test('webhooks are registered, tested and deleted; a trigger reaches them', asyn
   assert.equal((await run('webhooks', 'delete', made.id)).code, 0)
 })
 
+test('a webhook and a delivery are retried once the receiver works again', async () => {
+  const made = await paybellJson('webhooks', 'register', receiver.url('/mended'), '--generate-key')
+  const isMended = (received: Received) => received.path === '/mended'
+  receiver.answer = (received) => (isMended(received) ? 500 : 200)
+  for (const _ of [1, 2]) await paybellJson('trigger', '--state', 'DRAFT')
+  const { items } = await until('both have failed', async () => {
+    const list = await paybellJson('deliveries', 'list', '--endpoint', made.id)
+    return list.items.every(({ attempts }: { attempts: number }) => attempts > 0) && list
+  })
+  receiver.answer = 200
+  const one = await run('deliveries', 'retry', items[0].id)
+  assert.equal(one.stdout, `${items[0].id} is tried now.\n`)
+  await until('it arrives', () => receiver.accepted.some(isMended))
+  const rest = await run('webhooks', 'retry', made.id)
+  assert.match(rest.stdout, /^(1 delivery is tried now\.|Nothing is owed to it\.)$/m)
+  await untilAllAre(paybell.pool, ['DELIVERED'])
+  const ended = await run('deliveries', 'retry', items[0].id)
+  assert.equal(ended.code, 1)
+  assert.match(ended.stderr, /has ended/)
+  await run('webhooks', 'delete', made.id)
+})
+
 test('endpoints are paused and resumed; deliveries cancelled, replayed and recovered', async () => {
   const made = await paybellJson('webhooks', 'register', receiver.url('/two'), '--generate-key')
   assert.equal(made.sharedKey.length, 43)
@@ -173,6 +195,9 @@ test('endpoints are paused and resumed; deliveries cancelled, replayed and recov
   const pending = ['deliveries', 'list', '--endpoint', made.id]
   const { items } = await paybellJson(...pending, '--state', 'pending')
   assert.equal(items.length, 1)
+  const refused = await run('webhooks', 'retry', made.id)
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /paused or disabled.*Resume it/s)
   const cancelled = await run('deliveries', 'cancel', items[0].id)
   assert.equal(cancelled.stdout, `${items[0].id} is cancelled.\n`)
   assert.match((await run('endpoints', 'resume', made.id)).stdout, / is ACTIVE\.$/m)
