@@ -16,8 +16,9 @@ test('files', async (t) => {
   for (let file = await nextFile(); file !== null; file = await nextFile()) {
     const { href } = pathToFileURL(resolve(file))
     await t.test(file, async () => {
-      await import(href)
+      // As where a file has a process of its own: before what the file itself cleans up, such as its server.
       after(endDatabases)
+      await import(href)
     })
   }
   process.disconnect()
