@@ -107,7 +107,8 @@ test('I13: what changed since a moment is told, later changes only', async () =>
     readChangedEndpoints(pool, sinceMs, afterId, 10)
   const changed = await read(changedAt.getTime() - 1)
   const { clientKey, endpointId, shard } = endpoint
-  assert.deepEqual(changed, [{ clientKey, endpointId, shard, changedAtMs: changedAt.getTime() }])
+  const changedAtMs = changedAt.getTime()
+  assert.deepEqual(changed, [{ clientKey, endpointId, shard, retriedAtMs: 0, changedAtMs }])
   assert.deepEqual(await read(changedAt.getTime()), [])
   assert.deepEqual(await read(changedAt.getTime() - 1, endpointId), [])
 })

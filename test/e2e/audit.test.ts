@@ -60,8 +60,9 @@ async function readAudit() {
   return rows as { actor: string; action: string; object: string; requestId: string }[]
 }
 
-/** A payment that is written, and delivered or waiting for its paused endpoint; leaves a row. */
-async function makeDelivery(state: 'PENDING' | 'DELIVERED'): Promise<{ id: string }> {
+/** A payment that is written, and delivered, refused, or waiting for its paused endpoint; leaves a row. */
+async function makeDelivery(state: 'PENDING' | 'REFUSED' | 'DELIVERED'): Promise<{ id: string }> {
+  receiver.answer = state === 'REFUSED' ? 500 : 200
   const { content } = (await (await paybell.caller.get('/v1/webhooks/list')).json()) as {
     content: { id: string }[]
   }
@@ -70,7 +71,7 @@ async function makeDelivery(state: 'PENDING' | 'DELIVERED'): Promise<{ id: strin
   assert.equal((await paybell.caller.call('PATCH', path, { status })).status, 200)
   const id = randomUUID()
   assert.equal((await paybell.caller.putPayment(id, sampleBody({ id }))).status, 201)
-  const table = state === 'PENDING' ? 'pending_deliveries' : 'final_deliveries'
+  const table = state === 'DELIVERED' ? 'final_deliveries' : 'pending_deliveries'
   const found = await until(`the delivery is ${state}`, async () => {
     const { rows } = await paybell.pool.query(`select id from ${table} where payment_id = $1`, [id])
     return rows[0] as { id: string } | undefined
@@ -189,6 +190,30 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
     wrong: nothing('/endpoints/:id', { status: 'PAUSED' }),
   },
+  'POST /endpoints/:id/retry': {
+    action: 'endpoint.retry',
+    object: new RegExp(`^endpoint:${UUID}$`),
+    prepare: async () => {
+      await makeDelivery('REFUSED')
+      return { path: `/endpoints/${await endpointId()}/retry` }
+    },
+    wrong: nothing('/endpoints/:id/retry'),
+  },
+  'POST /deliveries/:id/retry': {
+    action: 'delivery.retry',
+    object: new RegExp(`^delivery:${UUID}$`),
+    prepare: async () => ({ path: `/deliveries/${(await makeDelivery('REFUSED')).id}/retry` }),
+    wrong: nothing('/deliveries/:id/retry'),
+  },
+  'POST /deliveries/retry': {
+    action: 'deliveries.retry',
+    object: new RegExp(`^job:${UUID}$`),
+    prepare: async () => {
+      await makeDelivery('REFUSED')
+      return { path: '/deliveries/retry', body: { filter: { state: 'PENDING' } } }
+    },
+    wrong: nothing('/deliveries/retry', { filter: { state: 'LOST' } }),
+  },
   'POST /deliveries/:id/replay': {
     action: 'delivery.replay',
     object: new RegExp(`^delivery:${UUID}$`),
@@ -249,7 +274,7 @@ test('each mutating route leaves one row when it succeeds and none when it fails
 
 test('a dry run, and everything that only looks, leaves no row', async () => {
   const before = (await readAudit()).length
-  for (const path of ['/deliveries/replay', '/deliveries/cancel']) {
+  for (const path of ['/deliveries/replay', '/deliveries/retry', '/deliveries/cancel']) {
     const { status } = await send('POST', { path, body: { filter: {}, dryRun: true } })
     assert.equal(status, 200)
   }
