@@ -28,9 +28,9 @@ async function youngOf(...nodeFlags: readonly string[]): Promise<number> {
   return Number(stdout)
 }
 
-test('the young generation grows to two halves of 8 MB, and no further', async () => {
-  assert.equal(await youngOf(...NODE_FLAGS), 16)
-  assert.ok((await youngOf()) > 16, 'without the flags it would be larger')
+test('the young generation grows to two halves of 16 MB, and no further', async () => {
+  assert.equal(await youngOf(...NODE_FLAGS), 32)
+  assert.ok((await youngOf()) > 32, 'without the flags it would be larger')
 })
 
 test('npm start, the packages and what operators are to write start Node with these flags', () => {
