@@ -3,7 +3,7 @@
 
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
-import { movesTo } from './due-times.ts'
+import { isMovedByRetry } from './due-times.ts'
 import { fileAs, movedColumns } from './file-deliveries.ts'
 import { ofAnyLength, owedTo } from './planner.ts'
 
@@ -168,7 +168,7 @@ export async function releaseDeliveriesOf(
     name: 'release-deliveries-of-endpoint',
     // Patience too: an update that failed before the pause must not be given up on because of it.
     text: `update pending_deliveries p set
-             next_attempt_at = case when p.next_attempt_at is not null and ${movesTo('$4')}
+             next_attempt_at = case when p.next_attempt_at is not null and ${isMovedByRetry()}
                then $4 else p.next_attempt_at end,
              deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
              first_failed_at =

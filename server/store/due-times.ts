@@ -17,10 +17,10 @@ export function isOfDownEndpoint(p: string): string {
 }
 
 /**
- * True for a row whose time a retry moves: one that was tried before, also while an attempt of it is under way (what
- * it records leaves this time alone, see store/outcomes.ts), or that waits for a later time. Not for a replay that has
- * just been asked for: several of one payment set out one after the other.
+ * True for a row whose time a retry moves. Also for one that is due already: its first attempt may be under way, and
+ * what that records leaves a later time alone (store/outcomes.ts). Not for a replay that has just been asked for:
+ * several of one payment set out one after the other.
  */
-export function movesTo(now: string, p = 'p'): string {
-  return `(${p}.run_attempts > 0 or (${p}.next_attempt_at > ${now} and not ${p}.is_replay))`
+export function isMovedByRetry(p = 'p'): string {
+  return `(${p}.run_attempts > 0 or not ${p}.is_replay)`
 }

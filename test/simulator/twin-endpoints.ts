@@ -84,9 +84,9 @@ export function probeNow({ tables }: Stored, endpointId: string, nowMs: number):
   health.nextProbeAtMs = whole(nowMs)
 }
 
-/** A row whose time a retry moves: tried before, or waiting for a later time; not a replay that has just begun. */
-export function moves({ runAttempts, nextAttemptAtMs, isReplay }: PendingRow, nowMs: number) {
-  return runAttempts > 0 || (nextAttemptAtMs !== null && nextAttemptAtMs > nowMs && !isReplay)
+/** A row whose time a retry moves: each but a replay that has just begun. */
+export function isMovedByRetry({ runAttempts, isReplay }: PendingRow): boolean {
+  return runAttempts > 0 || !isReplay
 }
 
 /** All is due; the time that the endpoint was not active does not count; what was parked stays parked. */
@@ -97,7 +97,7 @@ function release(twin: Stored, endpoint: EndpointRow, sinceMs: number, nowMs: nu
     if (row.endpointId !== endpoint.id) continue
     count++
     const isOver = row.deadlineAtMs !== null || (row.nextAttemptAtMs ?? 0) > nowMs
-    if (isOver && row.nextAttemptAtMs !== null && moves(row, nowMs)) row.nextAttemptAtMs = nowMs
+    if (isOver && row.nextAttemptAtMs !== null && isMovedByRetry(row)) row.nextAttemptAtMs = nowMs
     if (row.deadlineAtMs === null) continue
     row.deadlineAtMs += sinceThen(row.firstAttemptAtMs)
     if (row.firstFailedAtMs !== null) row.firstFailedAtMs += sinceThen(row.firstFailedAtMs)

@@ -1,6 +1,6 @@
 // Retries in the twin, as store/retries does them.
 
-import { existing, moves, probeNow } from './twin-endpoints.ts'
+import { existing, isMovedByRetry, probeNow } from './twin-endpoints.ts'
 import { type PendingRow, pendingOf, type Stored, whole } from './twin-tables.ts'
 
 /**
@@ -18,8 +18,7 @@ export function retryDelivery(
     row.isReplay ? other.id === row.id : other.paymentId === row.paymentId && !other.isReplay,
   )
   for (const owed of strand) {
-    if (owed.nextAttemptAtMs === null || moves(owed, whole(nowMs)))
-      owed.nextAttemptAtMs = whole(nowMs)
+    if (owed.nextAttemptAtMs === null || isMovedByRetry(owed)) owed.nextAttemptAtMs = whole(nowMs)
   }
   return strand
 }
@@ -34,7 +33,7 @@ export function retryEndpoint(
   if (endpoint === null) return null
   const owed = pendingOf(twin, endpoint.clientKey, endpointId)
   for (const row of owed) {
-    if (row.nextAttemptAtMs !== null && moves(row, whole(nowMs))) row.nextAttemptAtMs = whole(nowMs)
+    if (row.nextAttemptAtMs !== null && isMovedByRetry(row)) row.nextAttemptAtMs = whole(nowMs)
   }
   return owed
 }

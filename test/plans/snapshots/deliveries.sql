@@ -92,7 +92,7 @@ prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
 -- deliveries.releaseDeliveriesOf: kept as release-deliveries-of-endpoint
 prepare "deliveries.releaseDeliveriesOf" (integer, uuid, timestamp with time zone, timestamp with time zone) as
   update pending_deliveries p set
-  next_attempt_at = case when p.next_attempt_at is not null and (p.run_attempts > 0 or (p.next_attempt_at > $4 and not p.is_replay))
+  next_attempt_at = case when p.next_attempt_at is not null and (p.run_attempts > 0 or not p.is_replay)
   then $4 else p.next_attempt_at end,
   deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
   first_failed_at =

@@ -166,7 +166,7 @@ prepare "retries.retryDeliveries of many" (integer[], uuid[], timestamp with tim
       where p.client_key = s.client_key and p.id = s.id
       for update of p skip locked) as p)
   update pending_deliveries p set next_attempt_at = case
-  when p.next_attempt_at is null or (p.run_attempts > 0 or (p.next_attempt_at > $3 and not p.is_replay)) then $3 else p.next_attempt_at end
+  when p.next_attempt_at is null or (p.run_attempts > 0 or not p.is_replay) then $3 else p.next_attempt_at end
   from free f where p.client_key = any(array[f.client_key]) and p.id = f.id
   returning p.client_key, p.id, p.endpoint_id, p.shard, p.attempts, p.next_attempt_at;
 --   always
@@ -212,7 +212,7 @@ prepare "retries.retryDeliveries of one" (integer[], uuid[], timestamp with time
       where p.client_key = s.client_key and p.id = s.id
       for update of p ) as p)
   update pending_deliveries p set next_attempt_at = case
-  when p.next_attempt_at is null or (p.run_attempts > 0 or (p.next_attempt_at > $3 and not p.is_replay)) then $3 else p.next_attempt_at end
+  when p.next_attempt_at is null or (p.run_attempts > 0 or not p.is_replay) then $3 else p.next_attempt_at end
   from free f where p.client_key = any(array[f.client_key]) and p.id = f.id
   returning p.client_key, p.id, p.endpoint_id, p.shard, p.attempts, p.next_attempt_at;
 --   always
@@ -239,7 +239,7 @@ prepare "retries.retryDeliveries of one" (integer[], uuid[], timestamp with time
 prepare "retries.retryDeliveriesOf" (integer, uuid, timestamp with time zone, uuid) as
   with owed as materialized (
     select p.client_key, p.id,
-    p.next_attempt_at is not null and (p.run_attempts > 0 or (p.next_attempt_at > $3 and not p.is_replay)) as is_late
+    p.next_attempt_at is not null and (p.run_attempts > 0 or not p.is_replay) as is_late
     from pending_deliveries p
     where p.endpoint_id = $2 and p.client_key + 0 = $1 and ($4::uuid is null or p.account_id = $4)
   ), free as (
