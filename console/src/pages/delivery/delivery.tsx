@@ -20,6 +20,7 @@ import type { PageProps } from '../page-props.ts'
 import { AttemptTable } from './attempt-table.tsx'
 import { ClientBody } from './client-body.tsx'
 import { CopyCurl, CopyLink } from './copies.tsx'
+import { RetryDelivery } from './retry-delivery.tsx'
 import { SentBody } from './sent-body.tsx'
 import { Signature } from './signature.tsx'
 import { Timeline } from './timeline.tsx'
@@ -165,6 +166,7 @@ function Actions({ delivery, path }: { delivery: DeliveryDetail; path: string })
   const isPending = delivery.state === 'PENDING'
   return (
     <>
+      {canAct && isPending ? <RetryDelivery delivery={delivery} path={path} /> : null}
       <CopyCurl delivery={delivery} />
       <CopyLink href={window.location.origin + toHref(`/deliveries/${delivery.id}`)} />
       {canAct && kind === 'operator' && isPending ? (

@@ -1,0 +1,102 @@
+// Retry now in the browser, from each place that has the button. A delay of hours stands between
+// an attempt and the next one, and the receivers are fixed: what arrives was hurried by a click.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after } from 'node:test'
+import { addClient, until } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
+import { openSite } from './support.ts'
+
+const site = await openSite({ after })
+const { paybell } = site
+
+interface Item {
+  id: string
+  attempts: number
+  endpointId: string
+}
+
+/** As after twenty attempts: in the table, and in memory. */
+async function moveHoursAway(endpointId: string): Promise<void> {
+  const { rows } = await paybell.pool.query<{ client_key: number; shard: number }>(
+    `update pending_deliveries
+     set next_attempt_at = now() + interval '6 hours', attempts = 20, run_attempts = 20
+     where endpoint_id = $1 returning client_key, shard`,
+    [endpointId],
+  )
+  const { client_key, shard } = rows[0] ?? assert.fail()
+  paybell.app.deps.engine.endpointChanged(client_key, endpointId, shard)
+}
+
+/** A client whose only endpoint has refused `count` payments; its receiver is fixed since. */
+async function addFixedShop(name: string, count = 1) {
+  const facts = await addClient(paybell, name)
+  const receiver = await startReceiver({ after })
+  const caller = new Caller(facts)
+  assert.equal((await caller.register(receiver.url(), 'a-shared-key')).status, 200)
+  receiver.answer = 500
+  for (let left = count; left > 0; left -= 1) {
+    const id = randomUUID()
+    const body = sampleBody({ id, version: undefined, document: undefined })
+    assert.ok((await caller.putPayment(id, body)).ok)
+  }
+  const deliveries = await until(`${count} refused attempts`, async () => {
+    const answer = await caller.get('/v1/deliveries?state=PENDING')
+    const { items } = (await answer.json()) as { items: Item[] }
+    return items.length === count && items.every(({ attempts }) => attempts > 0) ? items : undefined
+  })
+  const { id, endpointId } = deliveries[0] ?? assert.fail()
+  await moveHoursAway(endpointId)
+  receiver.answer = 200
+  return { ...facts, receiver, caller, id, endpointId }
+}
+
+site.test(
+  'a pending delivery whose receiver was fixed is delivered after a click',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility }) => {
+    const { receiver, id } = await addFixedShop('Retried by the operator')
+    await go(`/deliveries/${id}`)
+    const first = page.locator('.page-head').getByRole('button').first()
+    assert.equal(await first.textContent(), 'Retry now')
+    await checkAccessibility()
+    await first.click()
+    await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+    await page.getByText('Delivered: the endpoint answered 200 to attempt 21').waitFor()
+    await page.getByRole('button', { name: 'Replay', exact: true }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Retry now' }).count(), 0)
+  },
+)
+
+site.test(
+  'a retry at an endpoint that is paused leads to where it is resumed',
+  { allowedErrors: [/409 \(Conflict\).*retry/] },
+  async ({ page, go, signIn }) => {
+    const { clientId, clientSecret, caller, receiver, id, endpointId } =
+      await addFixedShop('Paused')
+    await signIn({ clientId, clientSecret })
+    await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status: 'PAUSED' })
+    await go(`/deliveries/${id}`)
+    await page.getByRole('button', { name: 'Retry now' }).click()
+    await page.getByRole('dialog').getByText('Resume the endpoint first').waitFor()
+    assert.equal(receiver.accepted.length, 0)
+    await page
+      .getByRole('dialog')
+      .getByRole('link', { name: /Open the endpoint/ })
+      .click()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+  },
+)
+
+site.test('a client retries its own delivery', {}, async ({ page, go, signIn }) => {
+  const { clientId, clientSecret, receiver, id } = await addFixedShop('Retried by its client')
+  await signIn({ clientId, clientSecret })
+  await go(`/deliveries/${id}`)
+  await page.getByRole('button', { name: 'Retry now' }).click()
+  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+  await page.getByText('Delivered: your endpoint answered 200 to attempt 21').waitFor()
+})
