@@ -100,3 +100,36 @@ site.test('a client retries its own delivery', {}, async ({ page, go, signIn }) 
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   await page.getByText('Delivered: your endpoint answered 200 to attempt 21').waitFor()
 })
+
+for (const as of ['operator', 'client'] as const) {
+  site.test(`everything that is pending for an endpoint goes at once: ${as}`, {}, async (visit) => {
+    const { page, go, signIn, checkAccessibility } = visit
+    const shop = await addFixedShop(`Two for the ${as}`, 2)
+    const { clientId, clientSecret } = shop
+    await signIn(as === 'operator' ? as : { clientId, clientSecret })
+    await go(`/endpoints/${shop.endpointId}`)
+    const first = page.locator('.page-head').getByRole('button').first()
+    await first.and(page.getByText('Retry now')).waitFor()
+    await checkAccessibility()
+    await first.click()
+    await page.getByText('2 deliveries are sent now').waitFor()
+    await shop.receiver.hasSeen(({ accepted }) => accepted.length === 2)
+    // With nothing left to retry the button goes.
+    await first.and(page.getByText('Pause')).waitFor()
+  })
+}
+
+site.test(
+  'all pending deliveries that match a filter are retried, after a number and a question',
+  { as: 'operator' },
+  async ({ page, go }) => {
+    const { clientId, receiver } = await addFixedShop('In bulk', 3)
+    await go(`/deliveries?clientId=${clientId}`)
+    await page.getByRole('button', { name: 'Retry all that match…' }).click()
+    await page.getByRole('button', { name: 'Retry 3 deliveries' }).click()
+    await page.getByText('3 of 3').waitFor()
+    await receiver.hasSeen(({ accepted }) => accepted.length === 3)
+    await page.getByRole('button', { name: 'Retry all that match…' }).click()
+    await page.getByRole('dialog').getByText('there is nothing to retry').waitFor()
+  },
+)

@@ -1,4 +1,4 @@
-// Replay or cancel all that the filter finds, not only the page in sight: first the number, then the
+// Retry, replay or cancel all that the filter finds, not only the page in sight: first the number, then the
 // question, then a job that can be watched.
 
 import { useQuery } from '@tanstack/react-query'
@@ -20,17 +20,48 @@ import {
   toQuery,
 } from './filter.ts'
 
-type Verb = 'replay' | 'cancel'
+type Verb = 'retry' | 'replay' | 'cancel'
 
-const PATHS: Readonly<Record<Verb, string>> = {
-  replay: '/operator/v1/deliveries/replay',
-  cancel: '/operator/v1/deliveries/cancel',
+interface Preview {
+  wouldRetry?: number
+  wouldReplay?: number
+  wouldCancel?: number
+}
+
+interface Words {
+  name: string
+  /** After the number. */
+  meaning: string
+  nothing: string
+}
+
+const WORDS: Readonly<Record<Verb, Words>> = {
+  retry: {
+    name: 'Retry',
+    meaning:
+      'that are pending would be sent now, each payment’s older updates first. Those of endpoints that are not active stay where they are.',
+    nothing: 'None that is pending at an active endpoint matches: there is nothing to retry.',
+  },
+  replay: {
+    name: 'Replay',
+    meaning:
+      'that have ended would be sent again, oldest first: the same bytes, the same webhook-id, a new run of 7 days each.',
+    nothing: 'None that has ended matches: there is nothing to replay.',
+  },
+  cancel: {
+    name: 'Cancel',
+    meaning: 'that are pending would get no attempt any more. They can be replayed later.',
+    nothing: 'None that is pending matches: there is nothing to cancel.',
+  },
 }
 
 export function BulkActions({ filter }: { filter: Filter }) {
   const [verb, setVerb] = useState<Verb | null>(null)
   return (
     <>
+      <Button isSmall look="primary" onClick={() => setVerb('retry')}>
+        Retry all that match…
+      </Button>
       <Button isSmall onClick={() => setVerb('replay')}>
         Replay all that match…
       </Button>
@@ -54,35 +85,30 @@ function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onC
   const refresh = useRefresh()
   // Fixed when the question is asked: "the last hour" must not move between the count and the action.
   const [asked] = useState(() => toApiFilter(filter, Date.now()))
-  const preview = useQuery<{ wouldReplay?: number; wouldCancel?: number }, ApiProblem>({
-    queryKey: [PATHS[verb], 'dry-run', asked],
-    queryFn: () => api.post(PATHS[verb], { filter: asked, dryRun: true }),
+  const path = `/operator/v1/deliveries/${verb}`
+  const preview = useQuery<Preview, ApiProblem>({
+    queryKey: [path, 'dry-run', asked],
+    queryFn: () => api.post(path, { filter: asked, dryRun: true }),
     staleTime: 0,
     gcTime: 0,
   })
-  const act = useAction<void, string>(() => start(PATHS[verb], asked), {
+  const act = useAction<void, string>(() => start(path, asked), {
     onDone: (job) => {
       onClose()
       navigate(`/deliveries${toQuery(filter, { job })}`)
       refresh('/operator/v1/deliveries')
     },
   })
-  const count = preview.data?.wouldReplay ?? preview.data?.wouldCancel
-  const isReplay = verb === 'replay'
-  const name = isReplay ? 'Replay' : 'Cancel'
+  const { wouldRetry, wouldReplay, wouldCancel } = preview.data ?? {}
+  const count = wouldRetry ?? wouldReplay ?? wouldCancel
+  const { name, meaning, nothing } = WORDS[verb]
   const title = `${name} all deliveries that match`
   if (count === undefined || count === 0) {
     return (
       <Dialog title={title} onClose={onClose}>
         {preview.error ? <Problem problem={preview.error} /> : null}
         {preview.isPending ? <Loading what="Counting…" /> : null}
-        {count === 0 ? (
-          <p>
-            {isReplay
-              ? 'None that has ended matches: there is nothing to replay.'
-              : 'None that is pending matches: there is nothing to cancel.'}
-          </p>
-        ) : null}
+        {count === 0 ? <p>{nothing}</p> : null}
         <div className="dialog-actions">
           <Button onClick={onClose}>Close</Button>
         </div>
@@ -94,19 +120,16 @@ function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onC
     <Confirm
       title={title}
       action={`${name} ${many}`}
-      isDanger={!isReplay}
+      isDanger={verb === 'cancel'}
       isBusy={act.isPending}
       onConfirm={() => act.mutate()}
       onClose={onClose}
     >
       <p>
-        <strong className="bulk-count">{many}</strong>{' '}
-        {isReplay
-          ? 'that have ended would be sent again, oldest first: the same bytes, the same webhook-id, a new run of 7 days each.'
-          : 'that are pending would get no attempt any more. They can be replayed later.'}
+        <strong className="bulk-count">{many}</strong> {meaning}
       </p>
       <Meaning filter={filter} />
-      {isReplay && includesDelivered(filter) ? (
+      {verb === 'replay' && includesDelivered(filter) ? (
         <Notice tone="warn" title="Accepted ones too">
           The filter does not leave out DELIVERED: receivers would see those again, marked{' '}
           <code>X-Paybell-Replay: true</code>.

@@ -25,6 +25,7 @@ import type { PageProps } from '../page-props.ts'
 import { DemoReceiver, demoReceiverName, receiverPath } from './demo-receiver.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { Recover } from './recover.tsx'
+import { RetryEndpoint } from './retry-endpoint.tsx'
 import { TryOut } from './try-out.tsx'
 import { useEndpoint } from './use-endpoint.ts'
 import './endpoint.css'
@@ -206,6 +207,9 @@ function Actions({ endpoint, path }: { endpoint: Endpoint; path: string | null }
   const canRotate = path !== null && isKeyed
   return (
     <>
+      {isActive && endpoint.kind !== 'listener' && (endpoint.health?.pending ?? 0) > 0 ? (
+        <RetryEndpoint path={path ?? `/operator/v1/endpoints/${endpoint.id}`} />
+      ) : null}
       <Button
         disabled={change.isPending}
         onClick={() => change.mutate(isActive ? 'PAUSED' : 'ACTIVE')}
