@@ -1,5 +1,6 @@
-// Retry now in the browser, from each place that has the button. A delay of hours stands between
-// an attempt and the next one, and the receivers are fixed: what arrives was hurried by a click.
+// Retry now in the browser, from each place that has the button, and what a delivery waits for until then.
+// A delay of hours stands between an attempt and the next one, and the receivers are fixed: what arrives
+// was hurried by a click.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -131,5 +132,33 @@ site.test(
     await receiver.hasSeen(({ accepted }) => accepted.length === 3)
     await page.getByRole('button', { name: 'Retry all that match…' }).click()
     await page.getByRole('dialog').getByText('there is nothing to retry').waitFor()
+  },
+)
+
+site.test(
+  'what waits for an endpoint that is down shows when the endpoint is probed next',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility }) => {
+    const { id, endpointId } = await addFixedShop('Down')
+    await until('its health is written', async () => {
+      const written = await paybell.pool.query(
+        `update endpoint_health set circuit = 'OPEN', next_probe_at = now() + interval '7 hours'
+         where endpoint_id = $1 and failing_since is not null`,
+        [endpointId],
+      )
+      return written.rowCount === 1
+    })
+    await go(`/deliveries/${id}`)
+    await page.getByText(/waits for the endpoint’s next probe, in 6 h/).waitFor()
+    await go(`/endpoints/${endpointId}`)
+    const health = page.getByRole('region', { name: 'Health' })
+    await health.getByText('Next probe').waitFor()
+    await health.getByText(/^in 6 h/).waitFor()
+    await checkAccessibility()
+    await go('/endpoints?failing=true')
+    await page.getByText(/next probe in 6 h/).waitFor()
+    await go('/')
+    const troubled = page.getByRole('table', { name: 'Endpoints in trouble' })
+    await troubled.getByText(/^in 6 h/).waitFor()
   },
 )

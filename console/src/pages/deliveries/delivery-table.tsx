@@ -3,8 +3,9 @@ import { useSession } from '../../api/session.ts'
 import type { Delivery } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Link } from '../../ui/link.tsx'
+import { NextAttempt } from '../../ui/next-attempt.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { Time, useNow } from '../../ui/time.tsx'
+import { Time } from '../../ui/time.tsx'
 import { type Filter, toQuery } from './filter.ts'
 
 /** The first cell's link covers its whole row; the links that narrow the filter lie above it. */
@@ -50,7 +51,7 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
     },
     { head: 'Attempts', isNumber: true, cell: (row) => row.attempts },
     { head: 'Answer', cell: (row) => <Outcome of={row.lastOutcome} /> },
-    { head: 'Next', cell: (row) => <Next row={row} /> },
+    { head: 'Next', cell: (row) => <NextAttempt of={row} /> },
     { head: 'Created', cell: (row) => <Time at={row.createdAt} as="short" /> },
   ]
   if (kind === 'operator') {
@@ -78,14 +79,6 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
 function Outcome({ of }: { of: string | null }) {
   if (of === null) return <span className="muted">–</span>
   return <span className="nowrap">{of.replace(/^answered /, '')}</span>
-}
-
-function Next({ row }: { row: Delivery }) {
-  const nowMs = useNow()
-  if (row.state !== 'PENDING') return <span className="muted">–</span>
-  if (row.nextAttemptAt === null) return <span className="muted">waits</span>
-  if (Date.parse(row.nextAttemptAt) <= nowMs) return 'due'
-  return <Time at={row.nextAttemptAt} as="relative" />
 }
 
 /** What was there when the page was opened, or a moment ago: everything else has just appeared. */

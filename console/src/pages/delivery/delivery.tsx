@@ -13,6 +13,7 @@ import { Copy, Id } from '../../ui/copy.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Loading, Problem } from '../../ui/messages.tsx'
+import { NextTime } from '../../ui/next-attempt.tsx'
 import { Facts, PageHead, Panel } from '../../ui/page.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
@@ -113,7 +114,7 @@ function Why({ delivery }: { delivery: DeliveryDetail }) {
   }
   facts.push(
     ['Created', <Time key="created" at={delivery.createdAt} />],
-    ['Next attempt', <NextAttempt key="next" delivery={delivery} />],
+    ['Next attempt', <When key="next" delivery={delivery} />],
     ['Deadline', <Time key="deadline" at={delivery.deadlineAt} />],
   )
   return (
@@ -124,10 +125,15 @@ function Why({ delivery }: { delivery: DeliveryDetail }) {
   )
 }
 
-function NextAttempt({ delivery }: { delivery: DeliveryDetail }) {
+function When({ delivery }: { delivery: DeliveryDetail }) {
   const nowMs = useNow()
   if (delivery.state !== 'PENDING') return <span className="muted">none: it has ended</span>
   if (delivery.nextAttemptAt === null) return <span className="muted">waits, see above</span>
+  const down = delivery.explanationParts.find(({ code }) => code === 'endpoint-down')
+  if (down) {
+    const probeAt = down.instants.find(({ name }) => name === 'nextProbeAt')?.at
+    return <>waits for the endpoint’s next probe, {probeAt ? <NextTime at={probeAt} /> : 'now'}</>
+  }
   if (Date.parse(delivery.nextAttemptAt) <= nowMs) return 'due now'
   return (
     <>

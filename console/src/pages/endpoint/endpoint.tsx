@@ -13,6 +13,7 @@ import { Id } from '../../ui/copy.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Loading, Notice, Problem } from '../../ui/messages.tsx'
+import { NextTime } from '../../ui/next-attempt.tsx'
 import { toCountText, toMsText, toShareText } from '../../ui/numbers.ts'
 import { ClientLink } from '../../ui/owner.tsx'
 import { Facts, PageHead, Panel } from '../../ui/page.tsx'
@@ -127,6 +128,9 @@ function HealthPanel({ endpoint: { health, hours } }: { endpoint: Endpoint }) {
           ],
           ['Last 200', <Time key="last" at={health.lastSuccessAt} />],
           ['Circuit', <Circuit key="circuit" of={health.circuit} />],
+          ...(health.nextProbeAt === null
+            ? []
+            : [['Next probe', <NextTime key="probe" at={health.nextProbeAt} />] as const]),
           ['Pending', toCountText(health.pending)],
           ['Success, 24 h', toShareText(health.successRate24h)],
           ['95 of 100 within', toMsText(health.p95Ms)],

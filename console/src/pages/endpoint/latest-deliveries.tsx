@@ -4,6 +4,7 @@ import type { CursorPage, Delivery } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/messages.tsx'
+import { NextAttempt } from '../../ui/next-attempt.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -20,10 +21,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'State', cell: ({ state }) => <State of={state} /> },
   { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
   { head: 'Last answer', cell: ({ lastOutcome }) => lastOutcome ?? '–' },
-  {
-    head: 'Next attempt',
-    cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} as="relative" />,
-  },
+  { head: 'Next attempt', cell: (delivery) => <NextAttempt of={delivery} /> },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
 ]
 

@@ -7,6 +7,7 @@ import { State } from '../../ui/badge.tsx'
 import { shortId } from '../../ui/copy.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Notice, Problem } from '../../ui/messages.tsx'
+import { NextAttempt } from '../../ui/next-attempt.tsx'
 import { PageHead, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
@@ -40,7 +41,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
   { head: 'Last', cell: ({ lastOutcome }) => <span className="nowrap">{lastOutcome ?? '–'}</span> },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
-  { head: 'Next', cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} as="relative" /> },
+  { head: 'Next', cell: (delivery) => <NextAttempt of={delivery} /> },
 ]
 
 export function OwnOverview() {

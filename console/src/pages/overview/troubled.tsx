@@ -4,6 +4,7 @@ import type { TroubledEndpoint } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty } from '../../ui/messages.tsx'
+import { NextTime } from '../../ui/next-attempt.tsx'
 import { toCountText } from '../../ui/numbers.ts'
 import { ClientLink } from '../../ui/owner.tsx'
 import { Panel } from '../../ui/page.tsx'
@@ -22,6 +23,10 @@ const COLUMNS: readonly Column<TroubledEndpoint>[] = [
   { head: 'Client', cell: ({ clientId }) => <ClientLink id={clientId} /> },
   { head: 'Status', cell: ({ status }) => <State of={status} /> },
   { head: 'Circuit', cell: ({ circuit }) => <State of={circuit} /> },
+  {
+    head: 'Next probe',
+    cell: ({ nextProbeAt }) => (nextProbeAt === null ? '–' : <NextTime at={nextProbeAt} />),
+  },
   { head: 'Failing since', cell: ({ failingSince }) => <Time at={failingSince} as="short" /> },
   { head: 'Last error', cell: ({ lastError }) => lastError ?? '–' },
   {

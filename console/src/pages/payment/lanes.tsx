@@ -3,6 +3,7 @@
 import type { Delivery, EventKind } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Link } from '../../ui/link.tsx'
+import { NextTime } from '../../ui/next-attempt.tsx'
 import { Time } from '../../ui/time.tsx'
 
 export interface LaneEvent {
@@ -97,7 +98,7 @@ function Stop({
         <span>waits for update {elder.sequence}</span>
       ) : nextAttemptAt !== null ? (
         <span>
-          next <Time at={nextAttemptAt} as="relative" />
+          next <NextTime at={nextAttemptAt} />
         </span>
       ) : (
         <span>waits for its endpoint</span>

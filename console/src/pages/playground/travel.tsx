@@ -6,8 +6,9 @@ import type { Delivery, DeliveryDetail } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty } from '../../ui/messages.tsx'
+import { NextTime } from '../../ui/next-attempt.tsx'
 import { toMsText } from '../../ui/numbers.ts'
-import { Time, toUtcText } from '../../ui/time.tsx'
+import { toUtcText } from '../../ui/time.tsx'
 
 /** As many as a reader can take in; the delivery's own page has all of them. */
 const SHOWN_MAX = 60
@@ -58,7 +59,7 @@ function Track({ delivery }: { delivery: Delivery }) {
         ))}
         {(data?.state ?? state) === 'PENDING' && nextAttemptAt !== null ? (
           <li className="attempt is-next">
-            next <Time at={nextAttemptAt} as="relative" />
+            next <NextTime at={nextAttemptAt} />
           </li>
         ) : null}
       </ol>
