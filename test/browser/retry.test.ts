@@ -123,13 +123,33 @@ for (const as of ['operator', 'client'] as const) {
 site.test(
   'all pending deliveries that match a filter are retried, after a number and a question',
   { as: 'operator' },
-  async ({ page, go }) => {
+  async ({ page, go, checkAccessibility }) => {
     const { clientId, receiver } = await addFixedShop('In bulk', 3)
     await go(`/deliveries?clientId=${clientId}`)
     await page.getByRole('button', { name: 'Retry all that match…' }).click()
+    const counted = page.getByRole('dialog').getByRole('table', { name: 'By endpoint' })
+    await counted.getByRole('row', { name: /In bulk ACTIVE .* 3$/ }).waitFor()
+    await checkAccessibility()
     await page.getByRole('button', { name: 'Retry 3 deliveries' }).click()
     await page.getByText('3 of 3').waitFor()
     await receiver.hasSeen(({ accepted }) => accepted.length === 3)
+
+    // The job shows its outcome and leads to its deliveries.
+    await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click()
+    const jobs = page.getByRole('table', { name: 'Jobs' })
+    await jobs.getByRole('row', { name: /^Bulk retry DONE 3 of 3/ }).waitFor()
+    await checkAccessibility()
+    await jobs.getByRole('link', { name: 'Bulk retry' }).click()
+    const outcome = page.getByRole('region', { name: 'Its deliveries now' })
+    await until('all three are delivered', async () =>
+      /Delivered\s*3\b/.test(await outcome.innerText()),
+    )
+    await page.getByRole('table', { name: 'By endpoint' }).getByText(receiver.url()).waitFor()
+    await checkAccessibility()
+    await outcome.getByRole('link', { name: 'Show its deliveries' }).click()
+    await page.waitForURL(/deliveries\?job=/)
+    await page.getByText('3 shown, that is all').waitFor()
+
     await page.getByRole('button', { name: 'Retry all that match…' }).click()
     await page.getByRole('dialog').getByText('there is nothing to retry').waitFor()
   },

@@ -72,6 +72,18 @@ export const PAGES: readonly ConsolePage[] = [
     component: lazy(() => import('./client/client.tsx')),
   },
   {
+    path: '/jobs',
+    title: 'Jobs',
+    for: OPERATOR,
+    component: lazy(() => import('./jobs/jobs.tsx')),
+  },
+  {
+    path: '/jobs/:id',
+    title: 'Job',
+    for: OPERATOR,
+    component: lazy(() => import('./jobs/job.tsx')),
+  },
+  {
     path: '/audit',
     title: 'Audit',
     for: OPERATOR,

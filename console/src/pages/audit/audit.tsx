@@ -42,7 +42,7 @@ const PAGES_OF: Readonly<Record<string, string>> = {
   payment: '/payments/',
   endpoint: '/endpoints/',
   delivery: '/deliveries/',
-  job: '/deliveries?job=',
+  job: '/jobs/',
 }
 
 const COLUMNS: readonly Column<AuditItem>[] = [

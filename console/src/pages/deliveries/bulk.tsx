@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { Loading, Notice, Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
+import { type Breakdown, ByEndpoint } from '../jobs/by-endpoint.tsx'
 import {
   type Filter,
   isEmpty,
@@ -22,7 +23,7 @@ import {
 
 type Verb = 'retry' | 'replay' | 'cancel'
 
-interface Preview {
+interface Preview extends Partial<Breakdown> {
   wouldRetry?: number
   wouldReplay?: number
   wouldCancel?: number
@@ -88,14 +89,14 @@ function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onC
   const path = `/operator/v1/deliveries/${verb}`
   const preview = useQuery<Preview, ApiProblem>({
     queryKey: [path, 'dry-run', asked],
-    queryFn: () => api.post(path, { filter: asked, dryRun: true }),
+    queryFn: () => api.post(`${path}?byEndpoint=true`, { filter: asked, dryRun: true }),
     staleTime: 0,
     gcTime: 0,
   })
   const act = useAction<void, string>(() => start(path, asked), {
     onDone: (job) => {
       onClose()
-      navigate(`/deliveries${toQuery(filter, { job })}`)
+      navigate(`/deliveries${toQuery({ ...filter, job })}`)
       refresh('/operator/v1/deliveries')
     },
   })
@@ -129,6 +130,12 @@ function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onC
         <strong className="bulk-count">{many}</strong> {meaning}
       </p>
       <Meaning filter={filter} />
+      {preview.data?.endpoints ? (
+        <ByEndpoint
+          endpoints={preview.data.endpoints}
+          moreEndpoints={preview.data.moreEndpoints ?? 0}
+        />
+      ) : null}
       {verb === 'replay' && includesDelivered(filter) ? (
         <Notice tone="warn" title="Accepted ones too">
           The filter does not leave out DELIVERED: receivers would see those again, marked{' '}

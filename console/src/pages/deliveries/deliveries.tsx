@@ -25,7 +25,6 @@ export default function Deliveries() {
   const { query } = useLocation()
   const filter = readFilter(query, kind)
   const after = query.get('after') ?? ''
-  const job = query.get('job') ?? ''
   const [isLive, setLive] = useState(true)
   // The last hour moves with the clock, but not every second: its beginning is part of the path, and so
   // of the key under which the answer is kept.
@@ -42,7 +41,7 @@ export default function Deliveries() {
       <PageHead title="Deliveries">
         {after === '' ? <Tail state={state} isLive={isLive} onChange={setLive} /> : null}
       </PageHead>
-      {job === '' ? null : <JobStrip id={job} />}
+      {filter.job === '' ? null : <JobStrip id={filter.job} />}
       <Filters filter={filter} />
       <Panel
         title={after === '' ? 'The newest' : 'Older ones'}
@@ -61,11 +60,9 @@ export default function Deliveries() {
         {items.length > 0 ? <DeliveryTable items={items} filter={filter} /> : null}
         {page.data === undefined ? null : (
           <nav className="table-more" aria-label="Pages of the list">
-            {after === '' ? null : (
-              <Link to={`/deliveries${toQuery(filter, { job })}`}>Newest</Link>
-            )}
+            {after === '' ? null : <Link to={`/deliveries${toQuery(filter)}`}>Newest</Link>}
             {page.data.next === null ? null : (
-              <Link to={`/deliveries${toQuery(filter, { job, after: page.data.next })}`}>
+              <Link to={`/deliveries${toQuery(filter, { after: page.data.next })}`}>
                 {items.length < LIMIT ? 'Search further back' : 'Older'}
               </Link>
             )}

@@ -27,6 +27,8 @@ export interface Filter {
   from: string
   to: string
   q: string
+  /** What one bulk job deals with. */
+  job: string
 }
 
 const MEMBERS = [
@@ -41,6 +43,7 @@ const MEMBERS = [
   'from',
   'to',
   'q',
+  'job',
 ] as const satisfies readonly (keyof Filter)[]
 
 /** What the client API knows (decisions §8); the rest is the operator's. */
@@ -65,6 +68,7 @@ export const LABELS: Readonly<Record<keyof Filter, string>> = {
   from: 'From',
   to: 'To',
   q: 'Search',
+  job: 'Job',
 }
 
 export type Kind = 'operator' | 'client'

@@ -5,7 +5,7 @@ import { DELIVERY_STATES, EVENT_KINDS } from '../../../../sdk/src/internal/words
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Page, Webhook } from '../../api/types.ts'
-import { navigate, useLocation } from '../../router.ts'
+import { navigate } from '../../router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { Link } from '../../ui/link.tsx'
@@ -28,13 +28,10 @@ const IDS = ['endpointId', 'clientId', 'accountId', 'paymentId', 'eventId'] as c
 export function Filters({ filter }: { filter: Filter }) {
   const { kind } = useSession()
   const isOperator = kind === 'operator'
-  const job = useLocation().query.get('job') ?? ''
   const [wantsCustom, setWantsCustom] = useState(false)
   const isCustom = wantsCustom || filter.from !== '' || filter.to !== ''
   const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({})
-  // The page goes on showing the job's progress.
-  const toLook = (change: Partial<Filter>) =>
-    `/deliveries${toQuery({ ...filter, ...change }, { job })}`
+  const toLook = (change: Partial<Filter>) => `/deliveries${toQuery({ ...filter, ...change })}`
   const go = (change: Partial<Filter>) => navigate(toLook(change))
 
   const submit = (event: FormEvent<HTMLFormElement>) => {

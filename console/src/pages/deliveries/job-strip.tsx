@@ -1,4 +1,4 @@
-// The progress of a bulk replay or cancel. The address names the job, so the page still shows it after a
+// The progress of a bulk retry, replay or cancel. The address names the job, so the page still shows it after a
 // reload or when the address is sent to a colleague.
 
 import { useEffect, useState } from 'react'
@@ -7,16 +7,11 @@ import type { Job } from '../../api/types.ts'
 import { useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Link } from '../../ui/link.tsx'
 import { Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
 import { Time } from '../../ui/time.tsx'
-
-const NAMES: Readonly<Record<Job['kind'], string>> = {
-  replay: 'Bulk replay',
-  recover: 'Recovery',
-  cancel: 'Bulk cancel',
-  retry: 'Bulk retry',
-}
+import { JOB_NAMES } from '../jobs/names.ts'
 
 export function JobStrip({ id }: { id: string }) {
   const [isOver, setOver] = useState(false)
@@ -35,10 +30,10 @@ export function JobStrip({ id }: { id: string }) {
   if (job.data === undefined) return null
   const { kind, state, total, done, passedOver, startedAt, finishedAt } = job.data
   return (
-    <section className="panel job" aria-label={NAMES[kind]}>
+    <section className="panel job" aria-label={JOB_NAMES[kind]}>
       <State of={state} />
-      <strong>{NAMES[kind]}</strong>
-      <progress max={Math.max(1, total)} value={done} aria-label={`${NAMES[kind]}, so far`} />
+      <Link to={`/jobs/${id}`}>{JOB_NAMES[kind]}</Link>
+      <progress max={Math.max(1, total)} value={done} aria-label={`${JOB_NAMES[kind]}, so far`} />
       <span role="status">
         {toCountText(done)} of {toCountText(total)}
         {passedOver > 0 ? `, ${toCountText(passedOver)} had moved on by themselves` : ''}

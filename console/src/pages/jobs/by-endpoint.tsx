@@ -1,0 +1,48 @@
+// How many deliveries of a bulk job, or of one that is about to be started, go to which endpoint, and
+// whether the endpoint accepts them now.
+
+import type { CountedEndpoint } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Link } from '../../ui/link.tsx'
+import { toCountText } from '../../ui/numbers.ts'
+import { type Column, Table } from '../../ui/table.tsx'
+
+export interface Breakdown {
+  /** Those with the most deliveries. */
+  endpoints: readonly CountedEndpoint[]
+  moreEndpoints: number
+}
+
+const COLUMNS: readonly Column<CountedEndpoint>[] = [
+  {
+    head: 'Endpoint',
+    cell: ({ endpointId, endpointUrl }) => (
+      <Link to={`/endpoints/${endpointId}`} className="break">
+        {endpointUrl}
+      </Link>
+    ),
+  },
+  { head: 'Client', cell: ({ clientName }) => <span className="break">{clientName}</span> },
+  { head: 'Status', cell: ({ status }) => <State of={status} /> },
+  { head: 'Circuit', cell: ({ circuit }) => <State of={circuit} /> },
+  { head: 'Deliveries', isNumber: true, cell: ({ count }) => toCountText(count) },
+]
+
+export function ByEndpoint({ endpoints, moreEndpoints }: Breakdown) {
+  return (
+    <>
+      <Table
+        label="By endpoint"
+        columns={COLUMNS}
+        rows={endpoints}
+        keyOf={({ endpointId }) => endpointId}
+      />
+      {moreEndpoints > 0 ? (
+        <p className="muted">
+          And {toCountText(moreEndpoints)} more {moreEndpoints === 1 ? 'endpoint' : 'endpoints'}{' '}
+          with fewer.
+        </p>
+      ) : null}
+    </>
+  )
+}

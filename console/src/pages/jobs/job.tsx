@@ -1,0 +1,78 @@
+// One bulk job: how far it is, how its deliveries stand now, and at which endpoints.
+
+import { useRead } from '../../api/hooks.ts'
+import type { JobDetail } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Id } from '../../ui/copy.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Loading, Problem } from '../../ui/messages.tsx'
+import { toCountText } from '../../ui/numbers.ts'
+import { Facts, PageHead, Panel } from '../../ui/page.tsx'
+import { Time } from '../../ui/time.tsx'
+import type { PageProps } from '../page-props.ts'
+import { ByEndpoint } from './by-endpoint.tsx'
+import { JOB_NAMES } from './names.ts'
+
+export default function JobPage({ params }: PageProps) {
+  // Its deliveries go on after the job itself has ended.
+  const { data, error } = useRead<JobDetail>(
+    `/operator/v1/jobs/${encodeURIComponent(params.id ?? '')}`,
+    { everyMs: 2_000 },
+  )
+  return (
+    <>
+      <PageHead title={data ? JOB_NAMES[data.kind] : 'Job'} above={<Link to="/jobs">Jobs</Link>}>
+        {data ? <State of={data.state} /> : null}
+      </PageHead>
+      {error ? <Problem problem={error} /> : null}
+      {data === undefined && !error ? <Loading /> : null}
+      {data ? (
+        <>
+          <Outcome job={data} />
+          <Progress job={data} />
+          <Panel title="By endpoint" isFlush>
+            <ByEndpoint endpoints={data.endpoints} moreEndpoints={data.moreEndpoints} />
+          </Panel>
+        </>
+      ) : null}
+    </>
+  )
+}
+
+function Outcome({ job: { id, outcome } }: { job: JobDetail }) {
+  return (
+    <Panel
+      title="Its deliveries now"
+      aside={<Link to={`/deliveries?job=${id}`}>Show its deliveries</Link>}
+    >
+      <Facts
+        of={[
+          ['Delivered', toCountText(outcome.delivered)],
+          ['Queued', toCountText(outcome.queued)],
+          ['Waiting for the endpoint', toCountText(outcome.waiting)],
+          ['Failed', toCountText(outcome.failed)],
+          ['Cancelled', toCountText(outcome.cancelled)],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function Progress({ job }: { job: JobDetail }) {
+  const { total, done, passedOver } = job
+  return (
+    <Panel title="Job">
+      <Facts
+        of={[
+          ['Id', <Id key="id" value={job.id} />],
+          ['Processed', `${toCountText(done)} of ${toCountText(total)}`],
+          ...(passedOver > 0
+            ? [['Had moved on by themselves', toCountText(passedOver)] as const]
+            : []),
+          ['Started', <Time key="started" at={job.startedAt} />],
+          ['Ended', <Time key="ended" at={job.finishedAt} />],
+        ]}
+      />
+    </Panel>
+  )
+}
