@@ -49,7 +49,7 @@ function Outcome({ job: { id, outcome } }: { job: JobDetail }) {
         of={[
           ['Delivered', toCountText(outcome.delivered)],
           ['Queued', toCountText(outcome.queued)],
-          ['Waiting for the endpoint', toCountText(outcome.waiting)],
+          ['Waiting', toCountText(outcome.waiting)],
           ['Failed', toCountText(outcome.failed)],
           ['Cancelled', toCountText(outcome.cancelled)],
         ]}
