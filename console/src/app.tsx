@@ -5,6 +5,7 @@ import { Suspense, useEffect, useState } from 'react'
 import { type ApiProblem, api, SESSION_ENDED } from './api/client.ts'
 import { SESSION_PATH, SessionContext, signOut } from './api/session.ts'
 import type { Session } from './api/types.ts'
+import { Find } from './find/find.tsx'
 import { type ConsolePage, PAGES } from './pages/index.ts'
 import { NotFound } from './pages/not-found.tsx'
 import { SignIn } from './pages/sign-in/sign-in.tsx'
@@ -128,6 +129,7 @@ function Side({
             </span>
           ) : null}
         </Link>
+        {session.role === 'ingest' ? null : <Find />}
         <Button
           className="menu-button"
           aria-expanded={isOpen}

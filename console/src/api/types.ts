@@ -50,6 +50,8 @@ type EitherSees<OfClient, OfOperator extends OfClient> = OfClient &
 
 export type Delivery = EitherSees<client.Delivery, operator.OperatorDelivery>
 export type DeliveryDetail = EitherSees<client.DeliveryDetail, operator.OperatorDeliveryDetail>
+export type SearchHit = Omit<operator.OperatorSearchHit, 'clientId' | 'clientName'> &
+  Partial<Pick<operator.OperatorSearchHit, 'clientId' | 'clientName'>>
 export type Payment = EitherSees<client.Payment, operator.OperatorPayment>
 /** A client's own: its path says its kind, and it has its health only when it is read alone. */
 export type Endpoint = EitherSees<

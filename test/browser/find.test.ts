@@ -1,0 +1,104 @@
+// Finding things in the browser by the names that people know: from any page, by keyboard alone.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after } from 'node:test'
+import type { Page } from 'playwright-core'
+import { addClient, until } from '../support/paybell.ts'
+import { SAMPLE } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
+import { openSite } from './support.ts'
+
+const site = await openSite({ after })
+const { paybell } = site
+
+const receiver = await startReceiver({ after })
+const shop = await addClient(paybell, 'Fabrikam Woodworks')
+const caller = new Caller(shop)
+const url = receiver.url('/hooks/of-the-workshop')
+assert.equal((await caller.register(url, 'a-shared-key-of-the-tests')).status, 200)
+const paymentId = randomUUID()
+const { document: _, version: __, ...plain } = SAMPLE
+const written = await caller.putPayment(paymentId, {
+  ...plain,
+  id: paymentId,
+  externalId: 'CHAIR-77',
+})
+assert.equal(written.status, 201)
+await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+
+const box = (page: Page) => page.getByRole('combobox', { name: /Any id/ })
+
+site.test(
+  'a client finds its payment by the external id, from any page and by keyboard alone',
+  { as: { clientId: shop.clientId, clientSecret: shop.clientSecret } },
+  async ({ page, go, checkAccessibility }) => {
+    await go('/endpoints')
+    await page.keyboard.press('/')
+    await box(page).waitFor()
+    await page.keyboard.type('CHAIR-77')
+    await page.getByRole('option', { name: /payment CHAIR-77/, selected: true }).waitFor()
+    await checkAccessibility()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/payments/${paymentId}`)
+    await page.getByRole('heading', { name: 'Payment CHAIR-77' }).waitFor()
+    assert.equal(await page.getByRole('dialog').count(), 0)
+  },
+)
+
+site.test(
+  'an operator finds a client by its name and an endpoint by its address',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility }) => {
+    await go('/audit')
+    await page.keyboard.press('Control+k')
+    await box(page).fill('woodw')
+    await page.getByRole('option', { name: /client Fabrikam Woodworks/ }).click()
+    await page.waitForURL(`**/clients/${shop.clientId}`)
+
+    // A whole address, and Enter before there is an answer.
+    await page.getByRole('button', { name: 'Find anything' }).click()
+    await box(page).fill(url)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/endpoints/*')
+    await page.getByRole('heading', { level: 1, name: url }).waitFor()
+
+    await page.keyboard.press('/')
+    await box(page).fill('nothing-is-called-this')
+    await page.getByText('Nothing found.').waitFor()
+    await checkAccessibility()
+    await page.keyboard.press('Escape')
+    await box(page).waitFor({ state: 'detached' })
+  },
+)
+
+site.test(
+  'a slash in a field is a slash, and the arrows choose among several',
+  { as: 'operator', width: 380 },
+  async ({ page, go }) => {
+    await go('/settings')
+    await page.getByLabel('Find').press('/')
+    assert.equal(await page.getByLabel('Find').inputValue(), '/')
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    await page.getByRole('button', { name: 'Find anything' }).click()
+    await box(page).fill('workshop fabrikam')
+    await page.getByText('Nothing found.').waitFor()
+    await addClient(paybell, 'Fabrikam Paints')
+    await box(page).fill('fabrikam')
+    await page
+      .getByRole('option', { name: /client Fabrikam/ })
+      .nth(1)
+      .waitFor()
+    const options = await page.getByRole('option').allInnerTexts()
+    await page.keyboard.press('ArrowDown')
+    await until('the second is chosen', async () => {
+      const chosen = await page.getByRole('option', { selected: true }).innerText()
+      return chosen === options[1]
+    })
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/clients/*')
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    assert.ok(Number(width) <= 380, `the page is ${width} px wide`)
+  },
+)
