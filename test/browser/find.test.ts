@@ -48,6 +48,26 @@ site.test(
 )
 
 site.test(
+  'a client lists its payments by external id, amount and the worst state of their deliveries',
+  { as: { clientId: shop.clientId, clientSecret: shop.clientSecret } },
+  async ({ page, go, checkAccessibility }) => {
+    await go('/payments')
+    const row = page.getByRole('table', { name: 'Payments' }).locator('tbody tr')
+    await row.getByText('DELIVERED').waitFor()
+    const { amount, currency } = SAMPLE.amount
+    assert.match(await row.innerText(), new RegExp(`${amount}[0.]* ${currency}`))
+    await checkAccessibility()
+    await page.getByLabel('External id').fill('CHAIR-7')
+    await page.keyboard.press('Enter')
+    await page.getByText('No payment matches this filter').waitFor()
+    await page.getByLabel('External id').fill('CHAIR-77')
+    await page.keyboard.press('Enter')
+    await row.getByRole('link', { name: 'CHAIR-77' }).click()
+    await page.waitForURL(`**/payments/${paymentId}`)
+  },
+)
+
+site.test(
   'an operator finds a client by its name and an endpoint by its address',
   { as: 'operator' },
   async ({ page, go, checkAccessibility }) => {

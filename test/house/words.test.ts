@@ -25,7 +25,6 @@ const CONSOLE_STILL_TO_DO: readonly string[] = [
   'console/src/pages/overview/tiles.tsx',
   'console/src/pages/overview/verdict.tsx',
   'console/src/pages/payment/payment.tsx',
-  'console/src/pages/payments/own-payments.tsx',
   'console/src/pages/sign-in/sign-in.tsx',
   'console/src/ui/dialog.tsx',
   'console/src/ui/failsafe.tsx',

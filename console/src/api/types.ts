@@ -37,6 +37,7 @@ export type {
   EventKind,
   Page,
   PaymentEvent,
+  PaymentItem,
   PaymentState,
   Problem,
   SentRequest,

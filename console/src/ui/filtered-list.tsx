@@ -1,4 +1,4 @@
-// A list of the operator's, the newest first: filters that live in the address, a table, a button for more.
+// A list, the newest first: filters that live in the address, a table, a button for more.
 
 import type { ComponentProps, ReactNode } from 'react'
 import { useCursorList } from '../api/hooks.ts'

@@ -1,5 +1,7 @@
 // Numbers as people read them.
 
+import type { Payment } from '../api/types.ts'
+
 const WHOLE = new Intl.NumberFormat()
 const SHARE = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 
@@ -21,4 +23,9 @@ export function toBytesText(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`
   if (bytes < 1_024 * 1_024) return `${(bytes / 1_024).toFixed(1)} KiB`
   return `${(bytes / 1_024 / 1_024).toFixed(1)} MiB`
+}
+
+/** The digits as they were written: an amount is never a number here. */
+export function toAmountText({ amount, currency }: Payment['amount']): string {
+  return `${amount} ${currency}`
 }

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/messages.tsx'
+import { toAmountText } from '../../ui/numbers.ts'
 import { ClientLink } from '../../ui/owner.tsx'
 import { Facts, PageHead, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -112,7 +113,7 @@ function PaymentFacts({ payment }: { payment: Payment }) {
   const facts = [
     ['Id', <Id key="id" value={payment.id} />],
     ['External id', payment.externalId],
-    ['Amount', `${amount.amount} ${amount.currency}`],
+    ['Amount', toAmountText(amount)],
     ['Reference', payment.reference],
     ['Purpose', payment.purposeOfPayment],
     ['Quote', <Id key="quote" value={payment.quoteId} />],

@@ -1,86 +1,92 @@
-// The API has no list of a client's payments, but its deliveries name them: those of recent deliveries,
-// and a box for the id of any other.
+// A client's own payments by the external ids that it gave them, each with the worst state of its deliveries.
 
-import { type FormEvent, useState } from 'react'
-import { useRead } from '../../api/hooks.ts'
-import type { CursorPage, Delivery } from '../../api/types.ts'
-import { navigate } from '../../router.ts'
+import type { PaymentItem } from '../../api/types.ts'
+import { useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Id, shortId } from '../../ui/copy.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Id } from '../../ui/copy.tsx'
+import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/filtered-list.tsx'
 import { Link } from '../../ui/link.tsx'
-import { Empty, Loading, Problem } from '../../ui/messages.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Empty } from '../../ui/messages.tsx'
+import { toAmountText } from '../../ui/numbers.ts'
+import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { PAYMENT_STATES } from './states.ts'
 
-const COLUMNS: readonly Column<Delivery>[] = [
+const COLUMNS: readonly Column<PaymentItem>[] = [
   {
     head: 'Payment',
-    cell: ({ paymentId }) => (
-      <Link to={`/payments/${paymentId}`} className="id">
-        {shortId(paymentId)}
+    cell: ({ id, externalId }) => (
+      <Link to={`/payments/${id}`} className="break">
+        {externalId}
       </Link>
     ),
   },
-  { head: 'Last news', cell: ({ event }) => <code>{event}</code> },
-  { head: 'Its delivery', cell: ({ state }) => <State of={state} /> },
+  {
+    head: 'Amount',
+    isNumber: true,
+    cell: ({ amount }) => <span className="nowrap">{toAmountText(amount)}</span>,
+  },
+  { head: 'State', cell: ({ status }) => <State of={status?.state ?? 'DRAFT'} /> },
+  { head: 'Deliveries', cell: (payment) => <Deliveries of={payment} /> },
   { head: 'Events', isNumber: true, cell: ({ sequence }) => sequence },
-  { head: 'At', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
-  { head: 'Id', cell: ({ paymentId }) => <Id value={paymentId} isShort /> },
+  { head: 'Changed', cell: ({ changedAt }) => <Time at={changedAt} as="short" /> },
+  { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
+  { head: 'Id', cell: ({ id }) => <Id value={id} isShort /> },
 ]
 
+const FILTERS = ['externalId', 'state', 'from', 'to'] as const
+
 export function OwnPayments() {
-  const { data, error, isPending } = useRead<CursorPage<Delivery>>('/v1/deliveries?limit=200', {
-    everyMs: 10_000,
-  })
-  const newest = new Map<string, Delivery>()
-  for (const delivery of data?.items ?? []) {
-    if (!newest.has(delivery.paymentId)) newest.set(delivery.paymentId, delivery)
-  }
+  const { setFilters } = useFilters()
   return (
-    <>
-      <FindPayment />
-      <Panel title="Told of lately" isFlush>
-        {error ? <Problem problem={error} /> : null}
-        {isPending ? <Loading /> : null}
-        {newest.size > 0 ? (
-          <Table
-            label="Payments that your endpoints were told of lately"
-            columns={COLUMNS}
-            rows={[...newest.values()]}
-            keyOf={({ paymentId }) => paymentId}
-          />
-        ) : null}
-        {data && newest.size === 0 ? (
-          <Empty
-            title="No news of a payment yet"
-            curl={`curl -s "${window.location.origin}/v1/events?limit=50" -H "Authorization: Bearer $TOKEN"`}
-          >
-            Payments are shown here once one of your endpoints is owed news of them. All of them can
-            be pulled from the event feed.
-          </Empty>
-        ) : null}
-      </Panel>
-    </>
+    <FilteredList
+      label="Payments"
+      path="/v1/payments"
+      everyMs={10_000}
+      filters={FILTERS}
+      controls={
+        <>
+          <TypedFilter name="externalId" type="search" label="External id" />
+          <ChosenFilter name="state" label="State" options={[['', 'Any'], ...PAYMENT_STATES]} />
+        </>
+      }
+      fromLabel="Created from"
+      onSubmit={(form) =>
+        setFilters({ externalId: String(form.get('externalId')).trim() }, { isPushing: true })
+      }
+      columns={COLUMNS}
+      empty={(isFiltered) => <NoPayments isFiltered={isFiltered} />}
+    />
   )
 }
 
-function FindPayment() {
-  const [id, setId] = useState('')
-  const open = (event: FormEvent) => {
-    event.preventDefault()
-    if (id.trim() !== '') navigate(`/payments/${encodeURIComponent(id.trim())}`)
+/** The worst state, and how many are in it unless all are. */
+function Deliveries({ of: { id, deliveries, deliveryState } }: { of: PaymentItem }) {
+  if (deliveryState === null) return <span className="muted">none</span>
+  const all = Object.values(deliveries).reduce((sum, count) => sum + count, 0)
+  const worst = deliveries[deliveryState.toLowerCase() as keyof typeof deliveries]
+  return (
+    <span className="nowrap">
+      <State of={deliveryState} />{' '}
+      <Link to={`/deliveries?paymentId=${id}`}>{worst === all ? all : `${worst} of ${all}`}</Link>
+    </span>
+  )
+}
+
+function NoPayments({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No payment matches this filter">
+        An external id has to be written whole, in capitals and small letters as it was given.
+      </Empty>
+    )
   }
   return (
-    <form className="filters" aria-label="Payments" onSubmit={open}>
-      <Field label="Payment id" value={id} onChange={(event) => setId(event.target.value)} />
-      <div>
-        <Button type="submit" look="primary">
-          Open
-        </Button>
-      </div>
-    </form>
+    <Empty
+      title="No payments yet"
+      curl={`curl -s "${window.location.origin}/v1/payments?limit=50" -H "Authorization: Bearer $TOKEN"`}
+    >
+      A payment is shown here as soon as the service has accepted it, with or without an endpoint.
+    </Empty>
   )
 }

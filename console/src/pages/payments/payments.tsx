@@ -1,21 +1,20 @@
-// Payments, newest first. The operator sees those of all clients; a client those of its deliveries.
+// Payments, newest first. The operator sees those of all clients; a client its own.
 
 import { useSession } from '../../api/session.ts'
-import type { Payment, PaymentState } from '../../api/types.ts'
+import type { Payment } from '../../api/types.ts'
 import { useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Id } from '../../ui/copy.tsx'
 import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/filtered-list.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty } from '../../ui/messages.tsx'
+import { toAmountText } from '../../ui/numbers.ts'
 import { ClientFilter, ClientLink } from '../../ui/owner.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { OwnPayments } from './own-payments.tsx'
-
-/** In the order of a payment's life, not of the interface. */
-const STATES: readonly PaymentState[] = ['DRAFT', 'PENDING_APPROVAL', 'DUE', 'PAID', 'CANCELLED']
+import { PAYMENT_STATES } from './states.ts'
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
@@ -30,11 +29,7 @@ const COLUMNS: readonly Column<Payment>[] = [
   {
     head: 'Amount',
     isNumber: true,
-    cell: ({ amount }) => (
-      <span className="nowrap">
-        {amount.amount} {amount.currency}
-      </span>
-    ),
+    cell: ({ amount }) => <span className="nowrap">{toAmountText(amount)}</span>,
   },
   { head: 'Reference', cell: ({ reference }) => <span className="break">{reference}</span> },
   { head: 'Client', cell: ({ clientId }) => <ClientLink id={clientId} /> },
@@ -66,7 +61,7 @@ function AllPayments() {
       controls={
         <>
           <TypedFilter name="q" type="search" label="Payment id or external id" />
-          <ChosenFilter name="state" label="State" options={[['', 'Any'], ...STATES]} />
+          <ChosenFilter name="state" label="State" options={[['', 'Any'], ...PAYMENT_STATES]} />
           <ClientFilter
             value={query.get('clientId') ?? ''}
             onChange={(clientId) => setFilters({ clientId })}
