@@ -271,6 +271,10 @@ site.test(
   async ({ page, go, signIn, checkAccessibility }) => {
     const shop = await addShop('Its own')
     const other = await addShop('Another')
+    shop.receiver.answer = (_received, response) => {
+      response.end('thank you, booked')
+      return undefined
+    }
     const { id } = await deliveryOf(await pay(shop.caller), 'DELIVERED')
     const foreign = await deliveryOf(await pay(other.caller), 'DELIVERED')
     await signIn({ clientId: shop.clientId, clientSecret: shop.clientSecret })
@@ -281,11 +285,20 @@ site.test(
     await rows(page).getByRole('link').first().click()
     await page.waitForURL(`**/deliveries/${id}`)
     await page.getByText('Delivered: your endpoint answered 200').waitFor()
-    await page.getByRole('button', { name: 'Show the body' }).click()
     await page.getByText('"EXT-2026-000123"').waitFor()
 
+    // What its receiver answered, and the request with its signatures to send again.
+    assert.deepEqual(await page.locator('.excerpt').allTextContents(), ['thank you, booked'])
     const [received] = shop.receiver.received
     assert.ok(received)
+    const hmac = String(received.headers['x-paybell-hmac'])
+    await page.getByRole('table', { name: 'Headers' }).getByText(hmac).waitFor()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    await page.getByText('Copied the request').waitFor()
+    const command = String(await page.evaluate('navigator.clipboard.readText()'))
+    assert.ok(command.includes(`'X-Paybell-Hmac: ${hmac}'`))
+    assert.ok(command.endsWith(`--data-binary '${received.body}'`))
     const headers = Object.entries(received.headers).map(([name, value]) => `${name}: ${value}`)
     await page.getByLabel('Headers as received').fill(headers.join('\n'))
     await page.getByLabel('Body as received').fill(received.body.toString())

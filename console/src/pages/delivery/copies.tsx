@@ -15,19 +15,20 @@ export function CopyCurl({ delivery }: { delivery: DeliveryDetail }) {
   const [shown, setShown] = useState<string | null>(null)
   const { request, eventId } = delivery
   const origin = window.location.origin
-  const hasFile = request?.body != null && request.bodyBytes !== byteLength(request.body)
+  const hasFile = request.body !== null && request.bodyBytes !== byteLength(request.body)
   const command = toCurl({
     url: delivery.endpointUrl,
-    headers: request?.headers.length
-      ? request.headers
-      : [
-          { name: 'Content-Type', value: 'application/json' },
-          { name: 'webhook-id', value: eventId },
-          { name: 'X-Paybell-Event', value: delivery.event },
-          { name: 'X-Paybell-Sequence', value: String(delivery.sequence) },
-        ],
-    body: hasFile ? null : (request?.body ?? null),
-    bodyUrl: origin + (request?.bodyUrl ?? `/v1/events/${eventId}`),
+    headers:
+      request.headers.length > 0
+        ? request.headers
+        : [
+            { name: 'Content-Type', value: 'application/json' },
+            { name: 'webhook-id', value: eventId },
+            { name: 'X-Paybell-Event', value: delivery.event },
+            { name: 'X-Paybell-Sequence', value: String(delivery.sequence) },
+          ],
+    body: hasFile ? null : request.body,
+    bodyUrl: origin + request.bodyUrl,
     credential: kind === 'operator' ? 'OPERATOR_KEY' : 'TOKEN',
   })
   const copy = async () => {

@@ -19,7 +19,6 @@ import { Time, useNow } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import type { PageProps } from '../page-props.ts'
 import { AttemptTable } from './attempt-table.tsx'
-import { ClientBody } from './client-body.tsx'
 import { CopyCurl, CopyLink } from './copies.tsx'
 import { RetryDelivery } from './retry-delivery.tsx'
 import { SentBody } from './sent-body.tsx'
@@ -59,11 +58,7 @@ export default function DeliveryPage({ params }: PageProps) {
         <Timeline delivery={delivery} />
         <AttemptTable delivery={delivery} />
       </Panel>
-      {delivery.request && delivery.signatureInputs ? (
-        <SentBody request={delivery.request} />
-      ) : (
-        <ClientBody eventId={delivery.eventId} />
-      )}
+      <SentBody request={delivery.request} />
       <Signature delivery={delivery} />
     </>
   )

@@ -1,4 +1,4 @@
-// What was sent, to the operator: the headers of the last attempt, the body as a tree, the file of a
+// What was sent: the headers of the last attempt with their signatures, the body as a tree, the file of a
 // document as a file.
 
 import type { SentRequest } from '../../api/types.ts'

@@ -26,7 +26,7 @@ export function Signature({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Panel title="Signature">
       {signatureInputs ? <Inputs of={signatureInputs} /> : <ClientInputs />}
-      {request && signatureInputs ? (
+      {signatureInputs ? (
         <CompareBox request={request} />
       ) : (
         <DoctorBox endpointId={delivery.endpointId} />
