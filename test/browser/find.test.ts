@@ -16,7 +16,7 @@ const { paybell } = site
 const receiver = await startReceiver({ after })
 const shop = await addClient(paybell, 'Fabrikam Woodworks')
 const caller = new Caller(shop)
-const url = receiver.url('/hooks/of-the-workshop')
+const url = receiver.url('/hooks/of-the-workshop/in-the-old-town')
 assert.equal((await caller.register(url, 'a-shared-key-of-the-tests')).status, 200)
 const paymentId = randomUUID()
 const { document: _, version: __, ...plain } = SAMPLE
@@ -64,6 +64,19 @@ site.test(
     await page.keyboard.press('Enter')
     await row.getByRole('link', { name: 'CHAIR-77' }).click()
     await page.waitForURL(`**/payments/${paymentId}`)
+  },
+)
+
+site.test(
+  'a list of deliveries has names in place of ids, and addresses with their middle left out',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility }) => {
+    await go('/deliveries')
+    const row = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr')
+    await row.getByRole('link', { name: 'CHAIR-77', exact: true }).waitFor()
+    await row.getByRole('link', { name: 'Fabrikam Woodworks', exact: true }).waitFor()
+    await row.getByRole('link', { name: /^127\.0\.0\.1:.*….*old-town$/ }).waitFor()
+    await checkAccessibility()
   },
 )
 

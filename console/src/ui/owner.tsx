@@ -1,14 +1,13 @@
-// Whose something is: a client by its name where that is known, and the filter by it.
+// Whose something is: a client by its name, and the filter by it.
 
 import { useClients } from '../api/clients.ts'
 import { shortId } from './copy.tsx'
 import { Field, Select } from './field.tsx'
 import { Link } from './link.tsx'
 
-export function ClientLink({ id }: { id: string | undefined }) {
-  const { clients } = useClients()
+/** The service names the client of whatever it lists. */
+export function ClientLink({ id, name }: { id: string | undefined; name: string | undefined }) {
   if (id === undefined) return <span className="muted">–</span>
-  const name = clients.find(({ clientId }) => clientId === id)?.name
   return (
     <Link to={`/clients/${id}`} title={id}>
       {name ?? <span className="id">{shortId(id)}</span>}

@@ -1,9 +1,12 @@
 import { useEffect, useRef } from 'react'
 import { useSession } from '../../api/session.ts'
 import type { Delivery } from '../../api/types.ts'
+import { Address } from '../../ui/address.tsx'
 import { State } from '../../ui/badge.tsx'
+import { shortId } from '../../ui/copy.tsx'
 import { Link } from '../../ui/link.tsx'
 import { NextAttempt } from '../../ui/next-attempt.tsx'
+import { toAmountText } from '../../ui/numbers.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Filter, toQuery } from './filter.ts'
@@ -30,22 +33,32 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
       cell: (row) => (
         <Link
           to={narrow({ paymentId: row.paymentId })}
-          className="narrow id"
+          className="narrow name"
           title={`Only payment ${row.paymentId}`}
         >
-          …{row.paymentId.slice(-8)}
+          {row.externalId ?? shortId(row.paymentId)}
         </Link>
       ),
+    },
+    {
+      head: 'Amount',
+      isNumber: true,
+      cell: (row) =>
+        row.amount === null ? (
+          <span className="muted">–</span>
+        ) : (
+          <span className="nowrap">{toAmountText(row.amount)}</span>
+        ),
     },
     {
       head: 'Endpoint',
       cell: (row) => (
         <Link
           to={narrow({ endpointId: row.endpointId })}
-          className="narrow endpoint-url"
+          className="narrow"
           title={`Only ${row.endpointUrl}`}
         >
-          {row.endpointUrl.replace(/^https?:\/\//, '')}
+          <Address url={row.endpointUrl} />
         </Link>
       ),
     },
@@ -55,15 +68,15 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
     { head: 'Created', cell: (row) => <Time at={row.createdAt} as="short" /> },
   ]
   if (kind === 'operator') {
-    columns.splice(4, 0, {
+    columns.splice(5, 0, {
       head: 'Client',
       cell: (row) => (
         <Link
           to={narrow({ clientId: row.clientId ?? '' })}
-          className="narrow id"
+          className="narrow name"
           title={`Only client ${row.clientId}`}
         >
-          …{row.clientId?.slice(-6)}
+          {row.clientName}
         </Link>
       ),
     })

@@ -9,11 +9,12 @@ import type { DeliveryDetail } from '../../api/types.ts'
 import { toHref } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Copy, Id } from '../../ui/copy.tsx'
+import { Id } from '../../ui/copy.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Loading, Problem } from '../../ui/messages.tsx'
 import { NextTime } from '../../ui/next-attempt.tsx'
+import { toAmountText } from '../../ui/numbers.ts'
 import { Facts, PageHead, Panel } from '../../ui/page.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
@@ -48,7 +49,7 @@ export default function DeliveryPage({ params }: PageProps) {
   }
   return (
     <>
-      <PageHead title={`${delivery.event} #${delivery.sequence}`} above={above}>
+      <PageHead title={titleOf(delivery)} above={above}>
         <State of={delivery.state} />
         <Actions delivery={delivery} path={path} />
       </PageHead>
@@ -72,20 +73,25 @@ function readAgainMs(delivery: DeliveryDetail | undefined): number {
   return dueMs - Date.now() < 5_000 ? 700 : 3_000
 }
 
+/** With the name that its client knows the payment by. */
+function titleOf({ event, sequence, externalId }: DeliveryDetail): string {
+  return `${event} #${sequence}${externalId === null ? '' : ` of ${externalId}`}`
+}
+
 function Why({ delivery }: { delivery: DeliveryDetail }) {
-  const { paymentId, endpointId, endpointUrl, clientId, accountId } = delivery
+  const { paymentId, externalId, amount, paymentState } = delivery
+  const { endpointId, endpointUrl, clientId, accountId } = delivery
   const facts: [string, ReactNode][] = [
-    ['Delivery', <Id key="id" value={delivery.id} />],
     [
       'Payment',
-      <span key="payment">
-        <Link to={`/payments/${paymentId}`} className="id break">
-          {paymentId}
+      <span key="payment" className="row">
+        <Link to={`/payments/${paymentId}`} className="break">
+          {externalId ?? paymentId}
         </Link>
-        <Copy text={paymentId} label={`Copy ${paymentId}`} />
+        {amount === null ? null : <span className="nowrap">{toAmountText(amount)}</span>}
+        {paymentState === null ? null : <State of={paymentState} />}
       </span>,
     ],
-    ['Event', <Id key="event" value={delivery.eventId} />],
     [
       'Endpoint',
       <Link key="endpoint" to={`/endpoints/${endpointId}`} className="break">
@@ -97,12 +103,12 @@ function Why({ delivery }: { delivery: DeliveryDetail }) {
     facts.push([
       'Client, account',
       <span key="client" className="break">
-        <Link to={`/clients/${clientId}`} className="id">
-          {clientId}
+        <Link to={`/clients/${clientId}`} title={clientId}>
+          {delivery.clientName}
         </Link>
         {', '}
-        <Link to={`/deliveries?accountId=${accountId}`} className="id">
-          {accountId}
+        <Link to={`/deliveries?accountId=${accountId}`} title={accountId ?? ''}>
+          {delivery.accountName ?? accountId}
         </Link>
       </span>,
     ])
@@ -111,6 +117,9 @@ function Why({ delivery }: { delivery: DeliveryDetail }) {
     ['Created', <Time key="created" at={delivery.createdAt} />],
     ['Next attempt', <When key="next" delivery={delivery} />],
     ['Deadline', <Time key="deadline" at={delivery.deadlineAt} />],
+    ['Delivery id', <Id key="id" value={delivery.id} />],
+    ['Payment id', <Id key="payment-id" value={paymentId} />],
+    ['Event id', <Id key="event" value={delivery.eventId} />],
   )
   return (
     <Panel title="Why it is where it is">

@@ -151,7 +151,12 @@ function FactsPanel({ endpoint }: { endpoint: Endpoint }) {
           ['Id', <Id key="id" value={endpoint.id} />],
           ['Kind', endpoint.kind],
           ...(endpoint.clientId
-            ? [['Client', <ClientLink key="client" id={endpoint.clientId} />] as const]
+            ? [
+                [
+                  'Client',
+                  <ClientLink key="client" id={endpoint.clientId} name={endpoint.clientName} />,
+                ] as const,
+              ]
             : []),
           ...(endpoint.accountId
             ? [

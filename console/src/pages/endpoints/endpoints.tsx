@@ -29,7 +29,10 @@ const COLUMNS: readonly Column<Endpoint>[] = [
       </Link>
     ),
   },
-  { head: 'Client', cell: ({ clientId }) => <ClientLink id={clientId} /> },
+  {
+    head: 'Client',
+    cell: ({ clientId, clientName }) => <ClientLink id={clientId} name={clientName} />,
+  },
   { head: 'Kind', cell: ({ kind }) => kind },
   { head: 'Status', cell: ({ status }) => <State of={status} /> },
   { head: 'Health', cell: ({ health }) => <HealthText of={health} /> },

@@ -3,6 +3,7 @@
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery, DeliveryState } from '../../api/types.ts'
+import { Address } from '../../ui/address.tsx'
 import { State } from '../../ui/badge.tsx'
 import { shortId } from '../../ui/copy.tsx'
 import { Link } from '../../ui/link.tsx'
@@ -30,14 +31,14 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
   {
     head: 'Payment',
-    cell: ({ paymentId }) => (
-      <Link to={`/payments/${paymentId}`} className="id nowrap" title={paymentId}>
-        {shortId(paymentId)}
+    cell: ({ paymentId, externalId }) => (
+      <Link to={`/payments/${paymentId}`} className="break" title={paymentId}>
+        {externalId ?? shortId(paymentId)}
       </Link>
     ),
   },
   { head: 'State', cell: ({ state }) => <State of={state} /> },
-  { head: 'To', cell: ({ endpointUrl }) => <span className="break">{endpointUrl}</span> },
+  { head: 'To', cell: ({ endpointUrl }) => <Address url={endpointUrl} /> },
   { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
   { head: 'Last', cell: ({ lastOutcome }) => <span className="nowrap">{lastOutcome ?? '–'}</span> },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },

@@ -20,7 +20,10 @@ const COLUMNS: readonly Column<TroubledEndpoint>[] = [
       </Link>
     ),
   },
-  { head: 'Client', cell: ({ clientId }) => <ClientLink id={clientId} /> },
+  {
+    head: 'Client',
+    cell: ({ clientId, clientName }) => <ClientLink id={clientId} name={clientName} />,
+  },
   { head: 'Status', cell: ({ status }) => <State of={status} /> },
   { head: 'Circuit', cell: ({ circuit }) => <State of={circuit} /> },
   {

@@ -129,8 +129,20 @@ function PaymentFacts({ payment }: { payment: Payment }) {
     ],
     ['Created', <Time key="created" at={payment.createdAt} />],
     ['Completed', payment.completedAt ? <Time key="done" at={payment.completedAt} /> : null],
-    ['Client', payment.clientId ? <ClientLink key="client" id={payment.clientId} /> : null],
-    ['Account', payment.accountId ? <Id key="account" value={payment.accountId} /> : null],
+    [
+      'Client',
+      payment.clientId ? (
+        <ClientLink key="client" id={payment.clientId} name={payment.clientName} />
+      ) : null,
+    ],
+    [
+      'Account',
+      payment.accountId ? (
+        <span key="account">
+          {payment.accountName} <Id value={payment.accountId} isShort />
+        </span>
+      ) : null,
+    ],
     ['Version of the source', payment.version ?? null],
   ] as const
   return <Facts of={facts.filter(isKnown)} />

@@ -32,7 +32,10 @@ const COLUMNS: readonly Column<Payment>[] = [
     cell: ({ amount }) => <span className="nowrap">{toAmountText(amount)}</span>,
   },
   { head: 'Reference', cell: ({ reference }) => <span className="break">{reference}</span> },
-  { head: 'Client', cell: ({ clientId }) => <ClientLink id={clientId} /> },
+  {
+    head: 'Client',
+    cell: ({ clientId, clientName }) => <ClientLink id={clientId} name={clientName} />,
+  },
   { head: 'Events', isNumber: true, cell: ({ sequence }) => sequence ?? '–' },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
   { head: 'Id', cell: ({ id }) => <Id value={id} isShort /> },

@@ -158,7 +158,7 @@ function OnStage({ stage }: { stage: Stage }) {
             isFlush
             aside={
               <span className="muted">
-                for <ClientLink id={stage.clientId} />
+                for <ClientLink id={stage.clientId} name={stage.clientName} />
               </span>
             }
           >

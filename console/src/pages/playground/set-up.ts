@@ -11,6 +11,7 @@ export interface Stage {
   endpointId: string
   accountId: string
   clientId: string
+  clientName: string | undefined
   receiver: string
 }
 
@@ -22,10 +23,10 @@ export function useStages(): { stages: readonly Stage[] | undefined; error: Erro
   return { stages: data?.content.flatMap(toStage), error }
 }
 
-function toStage({ id, endpointUrl, accountId, clientId }: Endpoint): Stage[] {
+function toStage({ id, endpointUrl, accountId, clientId, clientName }: Endpoint): Stage[] {
   const receiver = demoReceiverName(endpointUrl)
   if (receiver === null || !accountId || !clientId) return []
-  return [{ endpointId: id, accountId, clientId, receiver }]
+  return [{ endpointId: id, accountId, clientId, clientName, receiver }]
 }
 
 export async function makeStage(): Promise<void> {

@@ -1,0 +1,14 @@
+// An address where there is little room: its host and its end are what tells it from others.
+
+import { shortenMiddle } from './shorten.ts'
+
+const CHARACTERS_MAX = 40
+
+/** The whole address is its title; what surrounds it is mostly a link. */
+export function Address({ url }: { url: string }) {
+  return (
+    <span className="nowrap" title={url}>
+      {shortenMiddle(url.replace(/^https?:\/\//, ''), CHARACTERS_MAX)}
+    </span>
+  )
+}
