@@ -76,6 +76,10 @@ site.test(
     await row.getByRole('link', { name: 'CHAIR-77', exact: true }).waitFor()
     await row.getByRole('link', { name: 'Fabrikam Woodworks', exact: true }).waitFor()
     await row.getByRole('link', { name: /^127\.0\.0\.1:.*….*old-town$/ }).waitFor()
+    const cut = await page.evaluate(
+      `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.table-scroll'))`,
+    )
+    assert.equal(cut, 0, 'all columns are in sight')
     await checkAccessibility()
   },
 )

@@ -24,7 +24,9 @@ export function Find() {
         aria-keyshortcuts="/ Control+K Meta+K"
         onClick={() => setOpen(true)}
       >
-        Find anything
+        <span>
+          Find<span className="rest"> anything</span>
+        </span>
         <span className="key" aria-hidden="true">
           /
         </span>

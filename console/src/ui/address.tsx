@@ -5,10 +5,10 @@ import { shortenMiddle } from './shorten.ts'
 const CHARACTERS_MAX = 40
 
 /** The whole address is its title; what surrounds it is mostly a link. */
-export function Address({ url }: { url: string }) {
+export function Address({ url, max = CHARACTERS_MAX }: { url: string; max?: number }) {
   return (
     <span className="nowrap" title={url}>
-      {shortenMiddle(url.replace(/^https?:\/\//, ''), CHARACTERS_MAX)}
+      {shortenMiddle(url.replace(/^https?:\/\//, ''), max)}
     </span>
   )
 }

@@ -11,6 +11,9 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Filter, toQuery } from './filter.ts'
 
+/** Nine columns share the page. */
+const ADDRESS_CHARACTERS_MAX = 26
+
 /** The first cell's link covers its whole row; the links that narrow the filter lie above it. */
 export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; filter: Filter }) {
   const { kind } = useSession()
@@ -31,24 +34,19 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
     {
       head: 'Payment',
       cell: (row) => (
-        <Link
-          to={narrow({ paymentId: row.paymentId })}
-          className="narrow name"
-          title={`Only payment ${row.paymentId}`}
-        >
-          {row.externalId ?? shortId(row.paymentId)}
-        </Link>
+        <>
+          <Link
+            to={narrow({ paymentId: row.paymentId })}
+            className="narrow name"
+            title={`Only payment ${row.paymentId}`}
+          >
+            {row.externalId ?? shortId(row.paymentId)}
+          </Link>{' '}
+          {row.amount === null ? null : (
+            <span className="amount muted">{toAmountText(row.amount)}</span>
+          )}
+        </>
       ),
-    },
-    {
-      head: 'Amount',
-      isNumber: true,
-      cell: (row) =>
-        row.amount === null ? (
-          <span className="muted">–</span>
-        ) : (
-          <span className="nowrap">{toAmountText(row.amount)}</span>
-        ),
     },
     {
       head: 'Endpoint',
@@ -58,7 +56,7 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
           className="narrow"
           title={`Only ${row.endpointUrl}`}
         >
-          <Address url={row.endpointUrl} />
+          <Address url={row.endpointUrl} max={ADDRESS_CHARACTERS_MAX} />
         </Link>
       ),
     },
@@ -68,7 +66,7 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
     { head: 'Created', cell: (row) => <Time at={row.createdAt} as="short" /> },
   ]
   if (kind === 'operator') {
-    columns.splice(5, 0, {
+    columns.splice(4, 0, {
       head: 'Client',
       cell: (row) => (
         <Link
