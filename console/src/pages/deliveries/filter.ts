@@ -22,6 +22,9 @@ export interface Filter {
   accountId: string
   paymentId: string
   eventId: string
+  externalId: string
+  /** What the last attempt came to: `503`, `5xx`, `timeout`. */
+  outcome: string
   /** A span, or nothing: then `from` and `to` count. */
   last: string
   from: string
@@ -39,6 +42,8 @@ const MEMBERS = [
   'accountId',
   'paymentId',
   'eventId',
+  'externalId',
+  'outcome',
   'last',
   'from',
   'to',
@@ -51,6 +56,8 @@ const OF_CLIENTS: ReadonlySet<keyof Filter> = new Set([
   'state',
   'endpointId',
   'paymentId',
+  'externalId',
+  'outcome',
   'last',
   'from',
   'to',
@@ -64,6 +71,8 @@ export const LABELS: Readonly<Record<keyof Filter, string>> = {
   accountId: 'Account',
   paymentId: 'Payment',
   eventId: 'Event',
+  externalId: 'External id',
+  outcome: 'Answer',
   last: 'Time',
   from: 'From',
   to: 'To',

@@ -23,6 +23,20 @@ import {
   toQuery,
 } from './filter.ts'
 
+/** Those that people look for; the address takes any that the API knows. */
+const OUTCOMES = [
+  ['', 'Any answer'],
+  ['5xx', '5xx'],
+  ['4xx', '4xx'],
+  ['3xx', '3xx'],
+  ['2xx', '2xx'],
+  ['timeout', 'No answer in time'],
+  ['connect-error', 'Connection refused'],
+  ['connection-reset', 'Connection lost'],
+  ['tls-error', 'TLS error'],
+  ['none', 'Not attempted yet'],
+] as const
+
 const IDS = ['endpointId', 'clientId', 'accountId', 'paymentId', 'eventId'] as const
 
 export function Filters({ filter }: { filter: Filter }) {
@@ -43,7 +57,7 @@ export function Filters({ filter }: { filter: Filter }) {
     setWrong(Object.fromEntries(faults.map(([name]) => [name, 'Must be a whole uuid.'])))
     if (faults.length > 0) return
     const ownTime = { last: '', from: toInstant(typed('from')), to: toInstant(typed('to')) }
-    go({ ...ids, q: typed('q'), ...(isCustom ? ownTime : {}) })
+    go({ ...ids, ...toPayment(form.get('payment')), q: typed('q'), ...(isCustom ? ownTime : {}) })
   }
 
   const chooseTime = (value: string) => {
@@ -66,11 +80,11 @@ export function Filters({ filter }: { filter: Filter }) {
         ) : (
           <TypedField
             label="Payment"
-            name="paymentId"
+            name="payment"
             type="search"
-            given={filter.paymentId}
-            error={wrong.paymentId}
-            placeholder="Payment id"
+            given={filter.paymentId || filter.externalId}
+            maxLength={256}
+            placeholder="External id or payment id"
           />
         )}
         <Button type="submit" look="primary">
@@ -102,6 +116,15 @@ export function Filters({ filter }: { filter: Filter }) {
         ) : (
           <EndpointSelect value={filter.endpointId} onChange={(endpointId) => go({ endpointId })} />
         )}
+        <Select
+          label="Answer"
+          value={filter.outcome}
+          onChange={(event) => go({ outcome: event.target.value })}
+          options={[
+            ...OUTCOMES,
+            ...(OUTCOMES.some(([value]) => value === filter.outcome) ? [] : [filter.outcome]),
+          ]}
+        />
         <Select
           label="Time"
           value={isCustom ? 'custom' : isSpan(filter.last) ? filter.last : ''}
@@ -162,6 +185,13 @@ export function Filters({ filter }: { filter: Filter }) {
       )}
     </form>
   )
+}
+
+/** A client's one field takes either name of a payment; the operator's search has no such field. */
+function toPayment(given: FormDataEntryValue | null): Partial<Filter> {
+  if (given === null) return {}
+  const text = String(given).trim()
+  return isUuid(text) ? { paymentId: text, externalId: '' } : { paymentId: '', externalId: text }
 }
 
 /** What narrows the list, each with the way to undo it. */
