@@ -350,6 +350,22 @@ test('a lane that is full parks what is due; others are let in', () => {
   assert.equal(lanes.size, 9)
 })
 
+test('regression: one that is in flight is not parked when a retry has it read again by a full lane', () => {
+  const { lanes, calls } = lanesWith({ perLaneMax: 1 })
+  const { endpointId } = queued()
+  const [inFlight, other] = [queued({ endpointId }), queued({ endpointId })]
+  lanes.add(inFlight, false, 0)
+  const flight = next(lanes)
+  lanes.removeEndpoint(endpointId)
+  lanes.add(other, false, 1)
+  lanes.add(inFlight, false, 1)
+  lanes.putStrand([inFlight], true, 1)
+  assert.deepEqual(calls.parked, [])
+  lanes.answered(flight, FAILURE, 2)
+  lanes.settle(flight, { ...inFlight, attempts: 1 }, 2)
+  assert.deepEqual(calls.dry, [inFlight.paymentId])
+})
+
 test('what was read ahead is not parked by a full lane: it would count as due at once', () => {
   const { lanes, calls } = lanesWith({ perLaneMax: 1 })
   const early = queued({ nextAttemptAtMs: 1_000 })

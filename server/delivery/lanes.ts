@@ -78,7 +78,7 @@ export class Lanes {
       if (hasElders && !delivery.isReplay) return false
       const lane = this.directory.of(delivery)
       if (this.#room.isFull(lane) && !this.#makeRoom(lane, delivery, nowMs)) {
-        this.#turnAway([delivery], nowMs)
+        this.#turnAway(lane, [delivery], nowMs)
         return true
       }
       this.#evaluate(this.#room.open(lane, [delivery], true), nowMs)
@@ -89,7 +89,7 @@ export class Lanes {
     if (newest !== undefined && delivery.sequence !== newest.sequence + 1) return false
     if (this.#room.isFull(strand.lane)) {
       strand.noteUnread()
-      this.#turnAway([delivery], nowMs)
+      this.#turnAway(strand.lane, [delivery], nowMs)
       return true
     }
     strand.owed.push(delivery)
@@ -115,7 +115,10 @@ export class Lanes {
     if (known) this.#room.drop(known)
     // Strands of broken lanes are let in all the same: their elders decide what a probe may be.
     if (this.#room.isFull(lane) && lane.circuit.state === 'CLOSED') {
-      this.#events.onParked(owed.filter((delivery) => delivery.nextAttemptAtMs <= nowMs))
+      this.#park(
+        lane,
+        owed.filter((delivery) => delivery.nextAttemptAtMs <= nowMs),
+      )
     } else {
       this.#evaluate(this.#room.open(lane, [...owed], isWhole), nowMs)
     }
@@ -314,16 +317,27 @@ export class Lanes {
       this.#room.drop(strand)
       left.push(...strand.owed)
     }
-    this.#turnAway(left, nowMs)
+    this.#turnAway(lane, left, nowMs)
   }
 
   /** Parked ones count as due as soon as they are taken up again, so only due ones are parked. */
-  #turnAway(deliveries: readonly QueuedDelivery[], nowMs: number): void {
-    const due = deliveries.filter(({ nextAttemptAtMs }) => nextAttemptAtMs <= nowMs)
-    if (due.length > 0) this.#events.onParked(due)
+  #turnAway(lane: Lane, deliveries: readonly QueuedDelivery[], nowMs: number): void {
+    this.#park(
+      lane,
+      deliveries.filter(({ nextAttemptAtMs }) => nextAttemptAtMs <= nowMs),
+    )
     for (const delivery of deliveries) {
       if (delivery.nextAttemptAtMs > nowMs) this.#events.onTooEarly(delivery)
     }
+  }
+
+  /**
+   * One that is in flight keeps its row's time: a retry that was asked for meanwhile has set it, and holds when the
+   * attempt fails (store/outcomes.ts). Its strand is read again when it has landed.
+   */
+  #park(lane: Lane, due: readonly QueuedDelivery[]): void {
+    const parked = due.filter((each) => lane.departed.get(strandKey(each))?.update.id !== each.id)
+    if (parked.length > 0) this.#events.onParked(parked)
   }
 
   /** An answer has freed it already. */

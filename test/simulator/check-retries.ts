@@ -30,10 +30,7 @@ function isFollowed(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
     : after.some(({ paymentId }) => retry.paymentId === null || paymentId === retry.paymentId)
 }
 
-/**
- * A fault, a pause, other endpoints that hang and hold the few slots of a cramped world, or a request that was under
- * way: its end may be recorded late enough for the usual delay (seed 5047), and conformance holds what is stored then.
- */
+/** A fault, a pause, or other endpoints that hang and hold the few slots of a cramped world. */
 function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
   const { leaseMs, pollMs } = seen.run.limits
   const isSick = seen.isSick(null, retry.atMs - 2 * leaseMs, untilMs, true)
@@ -49,11 +46,5 @@ function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
       (answeredAtMs ?? Infinity) >= retry.atMs &&
       (answeredAtMs ?? Infinity) - sentAtMs > 3 * pollMs,
   )
-  const isUnderWay = seen.run.requests.some(
-    ({ endpointId, sentAtMs, answeredAtMs }) =>
-      endpointId === retry.endpointId &&
-      sentAtMs < retry.atMs &&
-      (answeredAtMs ?? Infinity) > retry.atMs,
-  )
-  return isSick || isTouched || isCrowded || isUnderWay
+  return isSick || isTouched || isCrowded
 }
