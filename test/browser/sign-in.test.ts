@@ -18,8 +18,7 @@ const core = await createOperatorKey(deps, { name: 'core', role: 'ingest' })
 
 site.test(
   'an operator signs in with its key, and out again',
-  // What the page was asking for when the session ended is refused.
-  { allowedErrors: REFUSED },
+  {},
   async ({ page, go, shoot, checkAccessibility }) => {
     await go('/')
     await page.getByLabel('Operator key').fill(paybell.operatorKey)
