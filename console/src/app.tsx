@@ -1,6 +1,6 @@
 // The shell: who is signed in, which page is open, and the navigation.
 
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
 import { type ApiProblem, api, SESSION_ENDED } from './api/client.ts'
 import { SESSION_PATH, SessionContext, signOut } from './api/session.ts'
@@ -26,6 +26,7 @@ export function App() {
     refetchInterval: 60_000,
   })
   const { path } = useLocation()
+  const [isLeaving, setLeaving] = useState(false)
 
   useEffect(() => {
     const askAgain = () => void queries.invalidateQueries({ queryKey: [SESSION_PATH] })
@@ -34,20 +35,36 @@ export function App() {
   }, [queries])
 
   const onSignedIn = async () => {
-    // The next user must not see what the one before has read.
-    queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== SESSION_PATH })
+    forgetPages(queries)
     await queries.invalidateQueries({ queryKey: [SESSION_PATH] })
     if (path === '/sign-in') navigate('/', { isReplacing: true })
   }
 
+  const onLeave = async () => {
+    // The pages leave first: what they ask for once the session has ended would be refused.
+    setLeaving(true)
+    forgetPages(queries)
+    // Also when it failed: whoever is still signed in is told so.
+    await signOut().catch(() => {})
+    await queries.invalidateQueries({ queryKey: [SESSION_PATH] })
+    navigate('/', { isReplacing: true })
+    setLeaving(false)
+  }
+
+  if (isLeaving) return <Loading what="Signing out…" />
   if (session.isPending) return <Loading what="Asking who you are…" />
   if (session.data === undefined) return <Problem problem={session.error as ApiProblem} />
   if (session.data === null || path === '/sign-in') return <SignIn onSignedIn={onSignedIn} />
   return (
     <SessionContext value={session.data}>
-      <Shell session={session.data} />
+      <Shell session={session.data} onLeave={() => void onLeave()} />
     </SessionContext>
   )
+}
+
+/** The next user must not see what the one before has read. */
+function forgetPages(queries: QueryClient): void {
+  queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== SESSION_PATH })
 }
 
 /** Null without a session: for the console that is an answer, not a failure. */
@@ -56,7 +73,7 @@ async function readSession(): Promise<Session | null> {
   return answer.kind === null ? null : (answer as Session)
 }
 
-function Shell({ session }: { session: Session }) {
+function Shell({ session, onLeave }: { session: Session; onLeave(): void }) {
   const { path } = useLocation()
   const pages = PAGES.filter((page) => isFor(page, session))
   const found = pages
@@ -67,7 +84,7 @@ function Shell({ session }: { session: Session }) {
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <Side session={session} pages={pages} path={path} />
+      <Side session={session} pages={pages} path={path} onLeave={onLeave} />
       <main className="main" id="main">
         <div className="page">
           <Failsafe key={path}>
@@ -109,10 +126,12 @@ function Side({
   session,
   pages,
   path,
+  onLeave,
 }: {
   session: Session
   pages: readonly ConsolePage[]
   path: string
+  onLeave(): void
 }) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -153,7 +172,7 @@ function Side({
             </Link>
           ))}
       </nav>
-      <SideFoot session={session} />
+      <SideFoot session={session} onLeave={onLeave} />
     </header>
   )
 }
@@ -162,14 +181,7 @@ function isWithin(path: string, parent: string): boolean {
   return path === parent || (parent !== '/' && path.startsWith(`${parent}/`))
 }
 
-function SideFoot({ session }: { session: Session }) {
-  const queries = useQueryClient()
-  const leave = async () => {
-    await signOut()
-    queries.setQueryData([SESSION_PATH], null)
-    queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== SESSION_PATH })
-    navigate('/', { isReplacing: true })
-  }
+function SideFoot({ session, onLeave }: { session: Session; onLeave(): void }) {
   return (
     <div className="side-foot">
       <div className="break">
@@ -186,7 +198,7 @@ function SideFoot({ session }: { session: Session }) {
         <a href="/guides/">Guides</a> · <a href="/docs/">API reference</a>
       </div>
       <ThemeToggle />
-      <Button isSmall onClick={() => void leave()}>
+      <Button isSmall onClick={onLeave}>
         Sign out
       </Button>
       <div className="muted">Paybell {session.version}</div>
