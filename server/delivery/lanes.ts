@@ -13,6 +13,7 @@ import { LaneFeeder } from './lane-feeder.ts'
 import { type LanePolicy, SLOW_MS, type Verdict } from './lane-pace.ts'
 import { LaneRoom, type LaneRoomLimits } from './lane-room.ts'
 import { ReadWatches } from './read-watches.ts'
+import { parkDue, turnAway } from './turned-away.ts'
 import { Turns } from './turns.ts'
 
 /** Asked with each decision, because the sandbox replaces it while it runs. */
@@ -78,7 +79,7 @@ export class Lanes {
       if (hasElders && !delivery.isReplay) return false
       const lane = this.directory.of(delivery)
       if (this.#room.isFull(lane) && !this.#makeRoom(lane, delivery, nowMs)) {
-        this.#turnAway(lane, [delivery], nowMs)
+        turnAway(this.#events, lane, [delivery], nowMs)
         return true
       }
       this.#evaluate(this.#room.open(lane, [delivery], true), nowMs)
@@ -89,7 +90,7 @@ export class Lanes {
     if (newest !== undefined && delivery.sequence !== newest.sequence + 1) return false
     if (this.#room.isFull(strand.lane)) {
       strand.noteUnread()
-      this.#turnAway(strand.lane, [delivery], nowMs)
+      turnAway(this.#events, strand.lane, [delivery], nowMs)
       return true
     }
     strand.owed.push(delivery)
@@ -115,10 +116,7 @@ export class Lanes {
     if (known) this.#room.drop(known)
     // Strands of broken lanes are let in all the same: their elders decide what a probe may be.
     if (this.#room.isFull(lane) && lane.circuit.state === 'CLOSED') {
-      this.#park(
-        lane,
-        owed.filter((delivery) => delivery.nextAttemptAtMs <= nowMs),
-      )
+      parkDue(this.#events, lane, owed, nowMs)
     } else {
       this.#evaluate(this.#room.open(lane, [...owed], isWhole), nowMs)
     }
@@ -317,27 +315,7 @@ export class Lanes {
       this.#room.drop(strand)
       left.push(...strand.owed)
     }
-    this.#turnAway(lane, left, nowMs)
-  }
-
-  /** Parked ones count as due as soon as they are taken up again, so only due ones are parked. */
-  #turnAway(lane: Lane, deliveries: readonly QueuedDelivery[], nowMs: number): void {
-    this.#park(
-      lane,
-      deliveries.filter(({ nextAttemptAtMs }) => nextAttemptAtMs <= nowMs),
-    )
-    for (const delivery of deliveries) {
-      if (delivery.nextAttemptAtMs > nowMs) this.#events.onTooEarly(delivery)
-    }
-  }
-
-  /**
-   * One that is in flight keeps its row's time: a retry that was asked for meanwhile has set it, and holds when the
-   * attempt fails (store/outcomes.ts). Its strand is read again when it has landed.
-   */
-  #park(lane: Lane, due: readonly QueuedDelivery[]): void {
-    const parked = due.filter((each) => lane.departed.get(strandKey(each))?.update.id !== each.id)
-    if (parked.length > 0) this.#events.onParked(parked)
+    turnAway(this.#events, lane, left, nowMs)
   }
 
   /** An answer has freed it already. */
