@@ -31,6 +31,7 @@ export class UnreachableError extends PaybellError {
 export interface Answer {
   status: number
   headers: Headers
+  bytes: Uint8Array
   /** As it came. */
   text: string
   /** Amounts are their exact text. */
@@ -77,7 +78,7 @@ export class Api {
     const answer = await this.#telling(this.#caller.request(method, path, details))
     const { status, headers, bytes } = answer
     const text = new TextDecoder().decode(bytes)
-    return { status, headers, text, json: <T>() => toJson(answer) as T }
+    return { status, headers, bytes, text, json: <T>() => toJson(answer) as T }
   }
 
   /** Server-sent events: an answer that goes on until either side ends it. */

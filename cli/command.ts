@@ -88,6 +88,7 @@ export function callCommand(name: string, about: string, examples: readonly stri
     .description(about)
     .option('--json', JSON_HELP)
     .option('--url <url>', 'address of the service (PAYBELL_URL)', webUrl)
+    .option('--profile <name>', 'a service that you are signed in to (PAYBELL_PROFILE)')
     .addHelpText('after', helpText(examples))
 }
 

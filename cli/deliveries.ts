@@ -18,6 +18,19 @@ const DELIVERY = '01a1dd3c-58b4-7000-83de-2166a587a47e'
 
 export function deliveriesCommand(): Command {
   return family('deliveries', 'List, explain, replay and cancel deliveries.', [
+    ...ownCommands(),
+    act('cancel', 'Cancel a pending delivery.'),
+    tailCommand(),
+  ])
+}
+
+/** What an integrator does with its own. */
+export function ownDeliveriesCommand(): Command {
+  return family('deliveries', 'List, explain, retry and replay deliveries.', ownCommands())
+}
+
+function ownCommands(): Command[] {
+  return [
     list(),
     show(),
     act(
@@ -25,9 +38,7 @@ export function deliveriesCommand(): Command {
       'Send a pending delivery now, in the same run; older updates of its payment go first.',
     ),
     act('replay', 'Send an ended delivery again: the same bytes, for a new run of 7 days.'),
-    act('cancel', 'Cancel a pending delivery.'),
-    tailCommand(),
-  ])
+  ]
 }
 
 export interface FilterOptions {
@@ -200,17 +211,22 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
 
 const DONE = { retry: 'is tried now', replay: 'goes out again', cancel: 'is cancelled' } as const
 
+/** Only the operator cancels. */
 function act(verb: keyof typeof DONE, about: string): Command {
-  return operatorCommand(verb, about, [
+  const command = verb === 'cancel' ? operatorCommand : readerCommand
+  return command(verb, about, [
     `paybell deliveries ${verb} ${DELIVERY}`,
     ...(verb === 'replay' ? ['paybell recover --since 2d --dry-run   # many at once'] : []),
   ])
     .argument('<delivery...>', 'ids of deliveries', collectIds)
     .action(
       calling(async (call: Call, deliveryIds: readonly string[]) => {
-        const api = await call.operator()
+        const { api, isOperator } =
+          verb === 'cancel'
+            ? { api: await call.operator(), isOperator: true }
+            : await call.target.reader()
         for (const deliveryId of deliveryIds) {
-          await api.post(`${PATH}/${deliveryId}/${verb}`)
+          await api.post(`${isOperator ? PATH : OWN_PATH}/${deliveryId}/${verb}`)
           if (call.isJson) call.print(JSON.stringify({ id: deliveryId, action: verb }))
           else call.print(`${deliveryId} ${DONE[verb]}.`)
         }

@@ -9,8 +9,9 @@ import type {
   WrittenPayment,
 } from '../sdk/src/internal/operator-types.ts'
 import { PAYMENT_STATES } from '../sdk/src/internal/words.ts'
-import type { CursorPage, PaymentItem } from '../sdk/src/types.ts'
+import type { CursorPage, Payment, PaymentItem } from '../sdk/src/types.ts'
 import { isUuid } from '../server/core/uuid.ts'
+import type { Api } from './api.ts'
 import { type Call, calling, family, operatorCommand, readerCommand } from './command.ts'
 import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'
 import { id, instant, oneOf } from './parse.ts'
@@ -19,7 +20,13 @@ import { SilentFailure, UsageError } from './run.ts'
 import { type Column, formatTime, paintState, plural } from './terminal.ts'
 
 const PATH = '/operator/v1/payments'
+const OWN_PATH = '/v1/payments'
 const PAYMENT = '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b11'
+
+/** What an integrator does with payments: they are written by the operator. */
+export function ownPaymentsCommand(): Command {
+  return family('payments', 'Show and list payments.', [show(), list()])
+}
 
 export function paymentsCommand(): Command {
   return family('payments', 'Write, import and show payments.', [
@@ -78,7 +85,7 @@ function readId(text: string, file: string): string {
 }
 
 function show(): Command {
-  return operatorCommand('show', 'Show a payment as it is now, and its events.', [
+  return readerCommand('show', 'Show a payment as it is now, and its events.', [
     `paybell payments show ${PAYMENT}`,
     `paybell payments show ${PAYMENT} --json | jq .status.state`,
   ])
@@ -87,13 +94,13 @@ function show(): Command {
 }
 
 async function showPayment(call: Call, paymentId: string): Promise<void> {
-  const api = await call.operator()
-  const answer = await api.get(`${PATH}/${paymentId}`)
+  const { api, isOperator } = await call.target.reader()
+  const answer = await api.get(`${isOperator ? PATH : OWN_PATH}/${paymentId}`)
   if (call.isJson) {
     call.print(answer.text)
     return
   }
-  const payment = answer.json<OperatorPayment>()
+  const payment = answer.json<Payment & Partial<OperatorPayment>>()
   const { status, document } = payment
   call.fields([
     ['Payment', payment.id],
@@ -103,16 +110,24 @@ async function showPayment(call: Call, paymentId: string): Promise<void> {
     ['External id', payment.externalId],
     ['Reference', payment.reference],
     ['Purpose', payment.purposeOfPayment],
-    ['Account', payment.accountId],
-    ['Client', payment.clientId],
+    ...(isOperator
+      ? ([
+          ['Account', payment.accountId],
+          ['Client', payment.clientId],
+        ] as const)
+      : []),
     ['Created', formatTime(payment.createdAt)],
     ['Completed', formatTime(payment.completedAt)],
     ...(document ? ([['Document', `${document.name} (${document.mediaType})`]] as const) : []),
-    ...(payment.version === null ? [] : ([['Version', payment.version]] as const)),
+    ...(payment.version ? ([['Version', payment.version]] as const) : []),
   ])
-  const events = (await api.get(`${PATH}/${paymentId}/events`)).json<
-    CursorPage<OperatorPaymentEvent>
-  >()
+  if (isOperator) await showEvents(call, api, paymentId)
+  call.note(`See its deliveries: paybell deliveries list --payment ${paymentId}`)
+}
+
+async function showEvents(call: Call, api: Api, paymentId: string): Promise<void> {
+  const answer = await api.get(`${PATH}/${paymentId}/events`)
+  const events = answer.json<CursorPage<OperatorPaymentEvent>>()
   call.print('')
   call.table(
     [
@@ -124,7 +139,6 @@ async function showPayment(call: Call, paymentId: string): Promise<void> {
     events.items,
     'Its events are no longer kept.',
   )
-  call.note(`See their deliveries: paybell deliveries list --payment ${paymentId}`)
 }
 
 function list(): Command {
@@ -162,7 +176,7 @@ async function listPayments(call: Call<ListOptions>): Promise<void> {
   if (!isOperator && client !== undefined) throw new UsageError('--client is for operators.')
   const answer = isOperator
     ? await api.get(PATH, { ...query, clientId: client, accountId: account })
-    : await api.call('GET', '/v1/payments', { accountId: account, query })
+    : await api.call('GET', OWN_PATH, { accountId: account, query })
   showCursorPage<OperatorPayment | PaymentItem>(
     call,
     answer,

@@ -33,7 +33,10 @@ test('the commands that are promised are there', () => {
     ['payments', 'put', 'show', 'list', 'import'],
     ['endpoints', 'list', 'show', 'pause', 'resume'],
     ['deliveries', 'list', 'show', 'retry', 'replay', 'cancel', 'tail'],
-    ['webhooks', 'register', 'list', 'test', 'retry', 'delete'],
+    ['webhooks', 'register', 'list', 'show', 'test', 'retry', 'pause', 'resume', 'delete'],
+    ['subscriptions', 'create', 'list', 'show', 'test', 'retry', 'pause', 'resume', 'delete'],
+    ['events', 'list', 'follow', 'body'],
+    ['profiles', 'list', 'use'],
     ['signature', 'sign', 'verify'],
   ]) {
     const [name, ...verbs] = family
@@ -49,6 +52,10 @@ test('the commands that are promised are there', () => {
     'listen',
     'receive',
     'trigger',
+    'open',
+    'login',
+    'logout',
+    'completion',
   ]) {
     assert.ok(names.includes(name), name)
   }
@@ -69,7 +76,7 @@ for (const command of leaves) {
     }
   })
 
-  if (!['paybell sandbox', 'paybell serve'].includes(path)) {
+  if (!['paybell sandbox', 'paybell serve', 'paybell completion'].includes(path)) {
     test(`${path} has --json`, () => {
       assert.ok(command.options.some(({ long }) => long === '--json'))
     })

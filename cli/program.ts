@@ -5,15 +5,19 @@ import { accountsCommand } from './accounts.ts'
 import { checkCommand } from './check.ts'
 import { clientsCommand } from './clients.ts'
 import { helpText } from './command.ts'
+import { completionCommand } from './completion.ts'
 import { deliveriesCommand } from './deliveries.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { endpointsCommand } from './endpoints.ts'
+import { eventsCommand } from './events.ts'
 import { findCommand } from './find.ts'
 import { jobsCommand } from './jobs.ts'
 import { keysCommand } from './keys.ts'
 import { listenCommand } from './listen.ts'
+import { loginCommand, logoutCommand, profilesCommand } from './login.ts'
 import { withManners } from './manners.ts'
+import { openCommand } from './open.ts'
 import { paymentsCommand } from './payments.ts'
 import { receiveCommand } from './receive.ts'
 import { recoverCommand } from './recover.ts'
@@ -25,6 +29,7 @@ import {
   signingKeysCommand,
 } from './service-commands.ts'
 import { signatureCommand } from './signature.ts'
+import { subscriptionsCommand } from './subscriptions.ts'
 import { triggerCommand } from './trigger.ts'
 import { VERSION } from './version.ts'
 import { webhooksCommand } from './webhooks.ts'
@@ -51,13 +56,21 @@ export function createProgram(): Command {
     .addCommand(recoverCommand())
     .addCommand(jobsCommand())
     .addCommand(findCommand())
+    .addCommand(openCommand())
     .commandsGroup('Integrate with it:')
     .addCommand(webhooksCommand())
+    .addCommand(subscriptionsCommand())
+    .addCommand(eventsCommand())
     .addCommand(listenCommand())
     .addCommand(receiveCommand())
     .addCommand(triggerCommand())
     .addCommand(signatureCommand())
     .addCommand(checkCommand())
+    .commandsGroup('On this machine:')
+    .addCommand(loginCommand())
+    .addCommand(logoutCommand())
+    .addCommand(profilesCommand())
+    .addCommand(completionCommand())
     .addHelpText('after', helpText(['paybell demo', 'paybell trigger', 'paybell deliveries list']))
     .addHelpText('after', '\nThe settings are environment variables: see .env.example.')
   return withManners(program)

@@ -28,13 +28,18 @@ export const CALLER_SETTINGS = [
     about: 'The shared key of a webhook, where --shared-key is not given.',
   },
   {
+    name: 'PAYBELL_PROFILE',
+    about: 'The profile of `paybell login`, where --profile is not given.',
+  },
+  {
     name: 'PAYBELL_DATA_DIR',
     fallback: '.paybell',
     about: 'Where the credentials of a sandbox are found.',
   },
   {
     name: 'XDG_CONFIG_HOME',
-    about: 'Where `paybell listen` keeps its shared keys, in paybell/; ~/.config by default.',
+    about:
+      'Where profiles and the shared keys of `paybell listen` are kept, in paybell/; ~/.config by default.',
   },
   { name: 'NO_COLOR', about: 'Any text turns colours off.' },
 ] as const satisfies readonly Setting[]
@@ -46,6 +51,7 @@ export interface CallerConfig {
   clientSecret: string | null
   accountId: string | null
   sharedKey: string | null
+  profile: string | null
   dataDir: string
   /** Null: below the home directory. */
   configDir: string | null
@@ -77,6 +83,7 @@ export function loadCallerConfig(
     clientSecret: read('PAYBELL_CLIENT_SECRET'),
     accountId: read('PAYBELL_ACCOUNT_ID'),
     sharedKey: read('PAYBELL_SHARED_KEY'),
+    profile: read('PAYBELL_PROFILE'),
     dataDir: read('PAYBELL_DATA_DIR') ?? '.paybell',
     configDir: read('XDG_CONFIG_HOME'),
   }

@@ -18,6 +18,25 @@ export function withSharedKey(command: Command): Command {
     .option('--shared-key-file <file>', 'file with the shared key; a newline at its end is dropped')
 }
 
+export interface NewKeyOptions extends SharedKeyOptions {
+  generateKey?: boolean
+}
+
+/** For a command that may also make one. */
+export function withNewKey(command: Command): Command {
+  return withSharedKey(command).option('--generate-key', 'make a shared key and print it')
+}
+
+/** The given one, or a new one where that was asked for. */
+export async function chooseSharedKey(call: Call<NewKeyOptions>): Promise<string> {
+  const { generateKey, sharedKey, sharedKeyFile } = call.options
+  if (!generateKey) return requireSharedKey(call)
+  if ((sharedKey ?? sharedKeyFile) !== undefined) {
+    throw new UsageError('give a shared key or --generate-key, not both.')
+  }
+  return generateSharedKey()
+}
+
 export async function findSharedKey(call: Call<SharedKeyOptions>): Promise<string | null> {
   const { sharedKey, sharedKeyFile } = call.options
   if (sharedKey !== undefined && sharedKeyFile !== undefined) {

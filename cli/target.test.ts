@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ConfigError } from '../server/core/setting.ts'
+import { Profiles } from './profiles.ts'
 import { isColourRefused, loadCallerConfig } from './settings.ts'
 import { Target, type TargetOptions } from './target.ts'
 
@@ -20,7 +21,7 @@ await writeFile(join(dir, 'sandbox.json'), JSON.stringify(SANDBOX))
 
 function target(env: Record<string, string>, options: TargetOptions = {}) {
   const notes: string[] = []
-  const config = loadCallerConfig({ PAYBELL_DATA_DIR: dir, ...env })
+  const config = loadCallerConfig({ PAYBELL_DATA_DIR: dir, XDG_CONFIG_HOME: dir, ...env })
   return { notes, target: new Target(config, options, (text) => notes.push(text)) }
 }
 
@@ -54,6 +55,36 @@ test('the account of the sandbox is not taken for another client', async () => {
 test('without any settings the error says what to do', async () => {
   const { target: found } = target({ PAYBELL_DATA_DIR: join(dir, 'nothing') })
   await assert.rejects(found.operator(), /Start a sandbox with npm start/)
+})
+
+test('a profile that is named counts for everything, and one that is not named only at last', async () => {
+  const account = '01a1dd3c-57d6-7001-9e6f-60de241483ed'
+  const profiles = new Profiles(dir)
+  await profiles.save('live', {
+    baseUrl: 'https://live.example',
+    clientId: 'c',
+    clientSecret: 's',
+    accountId: account,
+  })
+  await profiles.save('ops', { baseUrl: 'https://ops.example', operatorKey: 'k' })
+  const elsewhere = { PAYBELL_URL: 'https://one.example', PAYBELL_OPERATOR_KEY: 'other' }
+  const named = target(elsewhere, { profile: 'live' })
+  const reader = await named.target.reader()
+  assert.deepEqual([reader.api.url, reader.isOperator], ['https://live.example', false])
+  assert.equal(await named.target.accountId(), account)
+  assert.deepEqual(named.notes, ['Using the profile live at https://live.example.'])
+  const asOperator = await target({ PAYBELL_PROFILE: 'ops' }).target.reader()
+  assert.deepEqual([asOperator.api.url, asOperator.isOperator], ['https://ops.example', true])
+
+  assert.equal((await target({}).target.client()).url, SANDBOX.baseUrl)
+  const nothing = { PAYBELL_DATA_DIR: join(dir, 'nothing') }
+  assert.equal((await target(nothing).target.client()).url, 'https://live.example')
+  await assert.rejects(target({}, { profile: 'none' }).target.client(), /no profile none/)
+})
+
+test('the secret of a profile is sent to its own service only', async () => {
+  const { target: found } = target({}, { profile: 'live', url: 'https://evil.example' })
+  await assert.rejects(found.client(), /no credentials are given/)
 })
 
 test('keys may come from files, and a fault is named without its value', async () => {

@@ -1,12 +1,13 @@
-// Which service a command calls, and as whom: --url and --key-file first, then the settings, then the
-// sandbox whose credentials are in the data directory.
+// Which service a command calls, and as whom: --url and --key-file first, then the profile that is named, then the
+// settings, then the sandbox whose credentials are in the data directory, then the profile of `paybell login`.
 
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isUuid } from '../server/core/uuid.ts'
 import { Api, keyBearer, tokenBearer } from './api.ts'
+import { type KnownService, Profiles } from './profiles.ts'
 import { UsageError } from './run.ts'
-import { readSandboxFile, type SandboxFile } from './sandbox-file.ts'
+import { readSandboxFile } from './sandbox-file.ts'
 import type { CallerConfig } from './settings.ts'
 
 export interface TargetOptions {
@@ -15,17 +16,27 @@ export interface TargetOptions {
   account?: string | undefined
   clientId?: string | undefined
   clientSecret?: string | undefined
+  profile?: string | undefined
+}
+
+interface Found {
+  service: KnownService
+  /** In words, for the note. */
+  as: string
 }
 
 export class Target {
   readonly config: CallerConfig
   readonly #options: TargetOptions
   readonly #note: (text: string) => void
-  #sandbox: Promise<SandboxFile | null> | null = null
+  /** Named by the caller, who then means nothing that the settings say. */
+  readonly #profileName: string | null
+  #found: Promise<Found | null> | null = null
   #isSaid = false
 
   constructor(config: CallerConfig, options: TargetOptions, note: (text: string) => void) {
-    this.config = config
+    this.#profileName = options.profile ?? config.profile
+    this.config = this.#profileName === null ? config : { ...config, ...NO_SERVICE }
     this.#options = options
     this.#note = note
   }
@@ -37,14 +48,14 @@ export class Target {
       : this.config.operatorKey
     const url = this.#options.url ?? this.config.url
     if (url !== null && key !== null) return operatorApi(url, key)
-    const sandbox = await this.#sandboxFor(url)
-    const operatorKey = key ?? sandbox?.operatorKey
-    const baseUrl = url ?? sandbox?.baseUrl
+    const known = await this.#knownAt(url)
+    const operatorKey = key ?? known?.operatorKey
+    const baseUrl = url ?? known?.baseUrl
     if (baseUrl === undefined || operatorKey === undefined) {
       throw new UsageError(
         baseUrl === undefined
-          ? `no service is named. Start a sandbox with npm start, or give --url and PAYBELL_OPERATOR_KEY.${this.#looked()}`
-          : 'no operator key is given. Set PAYBELL_OPERATOR_KEY, or give --key-file FILE.',
+          ? `no service is named. Start a sandbox with npm start, sign in with paybell login, or give --url and PAYBELL_OPERATOR_KEY.${this.#looked()}`
+          : 'no operator key is given. Set PAYBELL_OPERATOR_KEY, give --key-file FILE, or sign in: paybell login --operator',
       )
     }
     return operatorApi(baseUrl, operatorKey)
@@ -56,11 +67,11 @@ export class Target {
    */
   async reader(): Promise<{ api: Api; isOperator: boolean }> {
     const hasKey = this.#options.keyFile !== undefined || this.config.operatorKey !== null
-    const hasCredentials = this.config.clientId !== null && this.config.clientSecret !== null
-    const isClient =
-      !hasKey &&
-      hasCredentials &&
-      (await this.#sandboxFor(this.#options.url ?? this.config.url)) === null
+    const known = hasKey ? null : await this.#knownAt(this.#options.url ?? this.config.url)
+    const hasCredentials =
+      (this.config.clientId !== null && this.config.clientSecret !== null) ||
+      known?.clientSecret !== undefined
+    const isClient = !hasKey && known?.operatorKey === undefined && hasCredentials
     if (isClient) return { api: await this.client(), isOperator: false }
     return { api: await this.operator(), isOperator: true }
   }
@@ -71,19 +82,17 @@ export class Target {
     const clientSecret = this.#options.clientSecret ?? this.config.clientSecret
     const url = this.#options.url ?? this.config.url
     const isGiven = clientId !== null && clientSecret !== null
-    const sandbox = url !== null && isGiven ? null : await this.#sandboxFor(url)
-    const baseUrl = url ?? sandbox?.baseUrl
+    const known = url !== null && isGiven ? null : await this.#knownAt(url)
+    const baseUrl = url ?? known?.baseUrl
     if (baseUrl === undefined) {
       throw new UsageError(
-        `no service is named. Start a sandbox with npm start, or give --url.${this.#looked()}`,
+        `no service is named. Start a sandbox with npm start, sign in with paybell login, or give --url.${this.#looked()}`,
       )
     }
-    const credentials = isGiven
-      ? { clientId, clientSecret }
-      : sandbox && { clientId: sandbox.clientId, clientSecret: sandbox.clientSecret }
+    const credentials = isGiven ? { clientId, clientSecret } : credentialsOf(known)
     if (!credentials) {
       throw new UsageError(
-        'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
+        'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, or sign in: paybell login',
       )
     }
     const bearer = tokenBearer(baseUrl, credentials)
@@ -107,28 +116,61 @@ export class Target {
       if (!isUuid(given)) throw new UsageError('the account must be a uuid.')
       return given.toLowerCase()
     }
-    // The sandbox's own account goes with the sandbox's own client, and with no other.
-    const isSandboxClient = (this.#options.clientId ?? this.config.clientId) === null
-    const sandbox = isSandboxClient
-      ? await this.#sandboxFor(this.#options.url ?? this.config.url)
-      : null
-    if (sandbox === null) throw new UsageError('no account is named. Give --account ID.')
-    return sandbox.accountId
+    // The account of a known service goes with its own client, and with no other.
+    const isOwnClient = (this.#options.clientId ?? this.config.clientId) === null
+    const known = isOwnClient ? await this.#knownAt(this.#options.url ?? this.config.url) : null
+    if (known?.accountId === undefined) {
+      throw new UsageError('no account is named. Give --account ID.')
+    }
+    return known.accountId
   }
 
-  /** What `npm start` wrote, if it is the service that is meant. */
-  async #sandboxFor(url: string | null): Promise<SandboxFile | null> {
-    this.#sandbox ??= readSandboxFile(this.config.dataDir)
-    const sandbox = await this.#sandbox
-    if (sandbox === null || (url !== null && !isSameOrigin(url, sandbox.baseUrl))) return null
-    if (!this.#isSaid) this.#note(`Using the sandbox at ${sandbox.baseUrl}.`)
+  /** What a profile or `npm start` wrote, if it is the service that is meant: its keys are sent to no other. */
+  async #knownAt(url: string | null): Promise<KnownService | null> {
+    this.#found ??= this.#find()
+    const found = await this.#found
+    if (found === null || (url !== null && !isSameOrigin(url, found.service.baseUrl))) return null
+    if (!this.#isSaid) this.#note(`Using ${found.as} at ${found.service.baseUrl}.`)
     this.#isSaid = true
-    return sandbox
+    return found.service
+  }
+
+  async #find(): Promise<Found | null> {
+    const profiles = new Profiles(this.config.configDir)
+    if (this.#profileName !== null) {
+      const profile = await profiles.find(this.#profileName)
+      if (profile !== null) return asFound(profile)
+      throw new UsageError(
+        `there is no profile ${this.#profileName}. See them: paybell profiles list`,
+      )
+    }
+    const sandbox = await readSandboxFile(this.config.dataDir)
+    if (sandbox !== null) return { service: sandbox, as: 'the sandbox' }
+    const profile = await profiles.find(null)
+    return profile === null ? null : asFound(profile)
   }
 
   #looked(): string {
     return ` (No sandbox.json in ${resolve(this.config.dataDir)}.)`
   }
+}
+
+/** Where a profile is named, settings that name another service or another caller do not count. */
+const NO_SERVICE = {
+  url: null,
+  operatorKey: null,
+  clientId: null,
+  clientSecret: null,
+  accountId: null,
+}
+
+function asFound({ name, service }: { name: string; service: KnownService }): Found {
+  return { service, as: `the profile ${name}` }
+}
+
+function credentialsOf(known: KnownService | null) {
+  if (known?.clientId === undefined || known.clientSecret === undefined) return null
+  return { clientId: known.clientId, clientSecret: known.clientSecret }
 }
 
 export function operatorApi(url: string, key: string): Api {

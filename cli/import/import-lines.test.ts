@@ -68,7 +68,8 @@ class Model extends Api {
 function answer(text: string, status: number): Answer {
   // Zero, so that no test waits.
   const headers = new Headers({ 'retry-after': '0' })
-  return { status, headers, text, json: () => JSON.parse(text) }
+  const bytes = new TextEncoder().encode(text)
+  return { status, headers, bytes, text, json: () => JSON.parse(text) }
 }
 
 async function importAll(api: Api, text: string, statePath: string, linesMax: number) {

@@ -118,7 +118,20 @@ test('the command line of integrators is one small package without dependencies'
   assert.deepEqual((await readdir(join(folder, 'node_modules'))).filter(isPackage), ['@paybell'])
   assert.ok((await sizeOf(join(folder, 'node_modules'))) < MEGABYTE)
   const { stdout } = await run(process.execPath, [commandOf(folder), '--help'])
-  for (const name of ['listen', 'webhooks', 'check', 'signature', 'receive']) {
+  for (const name of [
+    'listen',
+    'webhooks',
+    'subscriptions',
+    'deliveries',
+    'payments',
+    'events',
+    'check',
+    'signature',
+    'receive',
+    'login',
+    'completion',
+    'open',
+  ]) {
     assert.match(stdout, new RegExp(`^ +${name}\\b`, 'm'))
   }
   assert.doesNotMatch(stdout, /serve|sandbox/)

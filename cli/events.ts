@@ -1,0 +1,110 @@
+// `paybell events …`: the feed of a client's events, in one order for every reader, and the bytes of one.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { toExactJson } from '../sdk/src/money.ts'
+import type { EventPage, PaymentEvent } from '../sdk/src/types.ts'
+import type { Answer } from './api.ts'
+import { type Call, calling, family } from './command.ts'
+import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'
+import { clientCommand } from './own-endpoints.ts'
+import { id, integer, spanOption } from './parse.ts'
+import { untilSignal } from './run.ts'
+import { type Column, formatTable, formatTime, type Paint } from './terminal.ts'
+
+const PATH = '/v1/events'
+const EVENT = '01a1dd3c-58b4-7000-83de-2166a587a47e'
+
+export function eventsCommand(): Command {
+  return family('events', 'Read the events of your payments, oldest first.', [
+    list(),
+    follow(),
+    body(),
+  ])
+}
+
+const COLUMNS: readonly Column<PaymentEvent>[] = [
+  { title: 'EVENT ID', of: (event) => event.id },
+  { title: 'EVENT', of: ({ event }) => event },
+  { title: 'SEQ', of: ({ sequence }) => sequence, right: true },
+  { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
+  { title: 'PAYMENT', of: ({ payment }) => payment.id },
+  { title: 'EXTERNAL ID', of: ({ payment }) => payment.externalId },
+]
+
+function list(): Command {
+  return withCursor(
+    clientCommand('list', 'List events, oldest first.', [
+      'paybell events list --limit 10',
+      'paybell events list --after CURSOR --json',
+    ]),
+  ).action(
+    calling(async (call: Call<CursorOptions>) => {
+      const answer = await readPage(call, call.options)
+      showCursorPage<PaymentEvent>(call, answer, COLUMNS, 'There are no more events.')
+    }),
+  )
+}
+
+interface FollowOptions extends CursorOptions {
+  count?: number
+  every: number
+}
+
+function follow(): Command {
+  return withCursor(
+    clientCommand('follow', 'Print events as they come, from the oldest on or after a cursor.', [
+      'paybell events follow --json | jq -r .payment.status.state',
+    ]),
+  )
+    .addOption(spanOption('--every <span>', 'how often to look', '1s'))
+    .option('--count <n>', 'stop after n events', integer(1, 1_000_000_000))
+    .action(calling(followEvents))
+}
+
+async function followEvents(call: Call<FollowOptions>): Promise<void> {
+  const { limit, every, count = Number.POSITIVE_INFINITY } = call.options
+  const stopped = new AbortController()
+  void untilSignal().then(() => stopped.abort())
+  let after = call.options.after
+  for (let printed = 0; !stopped.signal.aborted; ) {
+    const { items, next } = (await readPage(call, { limit, after })).json<EventPage>()
+    for (const event of items) {
+      call.print(call.isJson ? eventJson(event) : lineOf(event, call.paint))
+      if (++printed >= count) return
+    }
+    after = next
+    if (items.length === 0) await delay(every, undefined, stopped).catch(() => {})
+  }
+}
+
+/** The amount with all its digits, as a number. */
+function eventJson({ payment, ...event }: PaymentEvent): string {
+  return `${JSON.stringify(event).slice(0, -1)},"payment":${toExactJson(payment)}}`
+}
+
+/** As a row of the list, without its heading. */
+function lineOf(event: PaymentEvent, paint: Paint): string {
+  return formatTable(COLUMNS, [event], paint).split('\n').at(-1) as string
+}
+
+async function readPage(call: Call, { limit, after }: CursorOptions): Promise<Answer> {
+  const { account } = call.options
+  const api = await call.target.client()
+  return api.call('GET', PATH, { accountId: account, query: { limit, after } })
+}
+
+function body(): Command {
+  return clientCommand('body', 'Print the exact bytes that the callbacks of an event carry.', [
+    `paybell events body ${EVENT} > body.json`,
+  ])
+    .argument('<event>', 'id of the event (webhook-id)', id)
+    .action(
+      calling(async (call: Call, eventId: string) => {
+        const { account } = call.options
+        const api = await call.target.client()
+        const { bytes } = await api.call('GET', `${PATH}/${eventId}`, { accountId: account })
+        process.stdout.write(bytes)
+      }),
+    )
+}
