@@ -43,7 +43,11 @@ export interface ApiOptions {
   bearer: Bearer
   /** For a 401. */
   refusedHint: string
+  agent?: Agent | undefined
 }
+
+/** What calls: the command line, or an assistant by way of it, which the audit tells apart. */
+export type Agent = 'paybell' | 'paybell-mcp'
 
 const TRANSPORT: TransportOptions = {
   fetch: (input, init) => fetch(input, init),
@@ -59,10 +63,11 @@ export class Api {
   readonly #caller: Caller
   readonly #refusedHint: string
 
-  constructor({ url, bearer, refusedHint }: ApiOptions) {
+  constructor({ url, bearer, refusedHint, agent = 'paybell' }: ApiOptions) {
     this.url = url.replace(/\/+$/, '')
     this.#refusedHint = refusedHint
-    const service = { baseUrl: this.url, transport: TRANSPORT, headers: HEADERS }
+    const headers = { 'user-agent': `${agent}/${VERSION}` }
+    const service = { baseUrl: this.url, transport: TRANSPORT, headers }
     this.#caller = createCaller({ ...service, bearer })
   }
 

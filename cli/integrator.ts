@@ -12,6 +12,7 @@ import { findCommand } from './find.ts'
 import { listenCommand } from './listen.ts'
 import { loginCommand, logoutCommand, profilesCommand } from './login.ts'
 import { runProgram, withManners } from './manners.ts'
+import { mcpCommand } from './mcp.ts'
 import { openCommand } from './open.ts'
 import { ownPaymentsCommand } from './payments.ts'
 import { receiveCommand } from './receive.ts'
@@ -37,6 +38,7 @@ const program = new Command('paybell')
   .addCommand(ownPaymentsCommand())
   .addCommand(ownDeliveriesCommand())
   .addCommand(eventsCommand())
+  .addCommand(mcpCommand())
   .commandsGroup('On this machine:')
   .addCommand(loginCommand())
   .addCommand(logoutCommand())

@@ -17,6 +17,7 @@ import { keysCommand } from './keys.ts'
 import { listenCommand } from './listen.ts'
 import { loginCommand, logoutCommand, profilesCommand } from './login.ts'
 import { withManners } from './manners.ts'
+import { mcpCommand } from './mcp.ts'
 import { openCommand } from './open.ts'
 import { paymentsCommand } from './payments.ts'
 import { receiveCommand } from './receive.ts'
@@ -66,6 +67,7 @@ export function createProgram(): Command {
     .addCommand(triggerCommand())
     .addCommand(signatureCommand())
     .addCommand(checkCommand())
+    .addCommand(mcpCommand())
     .commandsGroup('On this machine:')
     .addCommand(loginCommand())
     .addCommand(logoutCommand())

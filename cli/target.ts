@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isUuid } from '../server/core/uuid.ts'
-import { Api, keyBearer, tokenBearer } from './api.ts'
+import { type Agent, Api, keyBearer, tokenBearer } from './api.ts'
 import { type KnownService, Profiles } from './profiles.ts'
 import { UsageError } from './run.ts'
 import { readSandboxFile } from './sandbox-file.ts'
@@ -33,6 +33,7 @@ export class Target {
   readonly #profileName: string | null
   #found: Promise<Found | null> | null = null
   #isSaid = false
+  #agent: Agent = 'paybell'
 
   constructor(config: CallerConfig, options: TargetOptions, note: (text: string) => void) {
     this.#profileName = options.profile ?? config.profile
@@ -41,13 +42,18 @@ export class Target {
     this.#note = note
   }
 
+  /** What is called from here on is said to come from this program. */
+  actAs(agent: Agent): void {
+    this.#agent = agent
+  }
+
   /** For /operator/v1. */
   async operator(): Promise<Api> {
     const key = this.#options.keyFile
       ? await readSecretFile(this.#options.keyFile)
       : this.config.operatorKey
     const url = this.#options.url ?? this.config.url
-    if (url !== null && key !== null) return operatorApi(url, key)
+    if (url !== null && key !== null) return operatorApi(url, key, this.#agent)
     const known = await this.#knownAt(url)
     const operatorKey = key ?? known?.operatorKey
     const baseUrl = url ?? known?.baseUrl
@@ -58,7 +64,7 @@ export class Target {
           : 'no operator key is given. Set PAYBELL_OPERATOR_KEY, give --key-file FILE, or sign in: paybell login --operator',
       )
     }
-    return operatorApi(baseUrl, operatorKey)
+    return operatorApi(baseUrl, operatorKey, this.#agent)
   }
 
   /**
@@ -98,6 +104,7 @@ export class Target {
     const bearer = tokenBearer(baseUrl, credentials)
     return new Api({
       url: baseUrl,
+      agent: this.#agent,
       bearer: {
         get: () => bearer.get(),
         refuse(token) {
@@ -173,9 +180,10 @@ function credentialsOf(known: KnownService | null) {
   return { clientId: known.clientId, clientSecret: known.clientSecret }
 }
 
-export function operatorApi(url: string, key: string): Api {
+export function operatorApi(url: string, key: string, agent?: Agent): Api {
   return new Api({
     url,
+    agent,
     bearer: keyBearer(key),
     refusedHint: 'The operator key was refused: check PAYBELL_OPERATOR_KEY or --key-file.',
   })

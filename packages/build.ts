@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'packages/dist'))
@@ -51,7 +51,13 @@ async function buildService(): Promise<void> {
 /** What an integrator needs, in files without any dependency. */
 async function buildCommandLine(): Promise<void> {
   const folder = join(OUT, 'cli')
-  await bundle('cli/integrator.ts', join(folder, CODE), { packages: 'bundle', splitting: true })
+  await bundle('cli/integrator.ts', join(folder, CODE), {
+    packages: 'bundle',
+    splitting: true,
+    // What is installed stays below a megabyte; names stay, for errors.
+    minify: true,
+    keepNames: true,
+  })
   writePackage(folder, 'cli', {})
 }
 
@@ -67,7 +73,7 @@ function buildSdk(): void {
 async function bundle(
   entry: string,
   outdir: string,
-  options: { packages: 'external' | 'bundle'; splitting: boolean },
+  options: Pick<BuildOptions, 'packages' | 'splitting' | 'minify' | 'keepNames'>,
 ): Promise<void> {
   await build({
     absWorkingDir: ROOT,

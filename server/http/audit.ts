@@ -7,8 +7,16 @@ import type { Deps } from '../operations/parts/deps.ts'
 /** The operator and the request; needs authenticateOperator before it. */
 export function trailOf(request: FastifyRequest): Trail {
   if (request.operator === null) throw new Error('this route is not behind authenticateOperator')
-  return { operator: request.operator, requestId: request.id }
+  const { operator } = request
+  const isAssistant = request.headers['user-agent']?.startsWith(ASSISTANT_AGENT) === true
+  const actor = isAssistant ? `${operator.actor.slice(0, NAME_MAX)} via mcp` : operator.actor
+  return { operator: { ...operator, actor }, requestId: request.id }
 }
+
+/** What the audit has room for, beside the mark. */
+const NAME_MAX = 90
+/** What `paybell mcp` calls itself: what an assistant did is told apart from what the key's owner did. */
+const ASSISTANT_AGENT = 'paybell-mcp/'
 
 export function auditOf(deps: Pick<Deps, 'clock'>, request: FastifyRequest, action: string): Audit {
   return toAudit(deps, trailOf(request), action)

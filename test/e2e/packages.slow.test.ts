@@ -131,6 +131,7 @@ test('the command line of integrators is one small package without dependencies'
     'login',
     'completion',
     'open',
+    'mcp',
   ]) {
     assert.match(stdout, new RegExp(`^ +${name}\\b`, 'm'))
   }

@@ -1,0 +1,67 @@
+// The tools over the Model Context Protocol, on stdin and stdout, until the other side closes them.
+
+import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { PaybellError } from '../../sdk/src/errors.ts'
+import { problemText } from '../problem-text.ts'
+import { paintFor } from '../terminal.ts'
+import { VERSION } from '../version.ts'
+import { type Tool, type ToolCaller, toolsFor } from './tools.ts'
+
+/** An answer that is longer is cut: an assistant reads all of it, and pays for it. */
+const ANSWER_CHARACTERS_MAX = 60_000
+
+const INSTRUCTIONS =
+  'Paybell delivers changes of payments as signed webhooks, in order, retried for up to 7 days. Begin with find when you know only a name or an external id. explain_delivery says in words why a delivery is where it is.'
+
+export async function serveTools(caller: ToolCaller, isWriting: boolean): Promise<void> {
+  const handle = serveStdio(() => createToolServer(caller, isWriting), {
+    onerror: (error) => process.stderr.write(`paybell: ${error.message}\n`),
+  })
+  await new Promise((resolve) => process.stdin.once('close', resolve).once('end', resolve))
+  await handle.close()
+}
+
+export function createToolServer(caller: ToolCaller, isWriting: boolean): McpServer {
+  const server = new McpServer(
+    { name: 'paybell', title: 'Paybell', version: VERSION },
+    { instructions: INSTRUCTIONS },
+  )
+  for (const tool of toolsFor({ isOperator: caller.isOperator, isWriting }))
+    add(server, caller, tool)
+  return server
+}
+
+function add(server: McpServer, caller: ToolCaller, tool: Tool): void {
+  const { name, title, description, isWriting } = tool
+  const inputSchema = fromJsonSchema<Record<string, unknown>>({
+    type: 'object',
+    properties: { ...tool.takes },
+    required: [...tool.required],
+    additionalProperties: false,
+  })
+  const annotations = {
+    readOnlyHint: !isWriting,
+    destructiveHint: false,
+    idempotentHint: !isWriting,
+    openWorldHint: false,
+  }
+  server.registerTool(name, { title, description, inputSchema, annotations }, async (given) => {
+    try {
+      return { content: [{ type: 'text', text: cut(await tool.call(caller, given)) }] }
+    } catch (error) {
+      return { content: [{ type: 'text', text: describe(error) }], isError: true }
+    }
+  })
+}
+
+function cut(text: string): string {
+  if (text.length <= ANSWER_CHARACTERS_MAX) return text === '' ? 'Done.' : text
+  return `${text.slice(0, ANSWER_CHARACTERS_MAX)}\n… cut after ${ANSWER_CHARACTERS_MAX} characters: ask for less.`
+}
+
+function describe(error: unknown): string {
+  if (error instanceof PaybellError && error.status >= 400)
+    return problemText(error, paintFor(false))
+  return error instanceof Error ? error.message : String(error)
+}

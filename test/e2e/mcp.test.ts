@@ -1,0 +1,104 @@
+// An assistant at the service, by way of `paybell mcp` and the protocol's own client: what it may see and do is what
+// the caller may, and nothing is changed unless that was allowed.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
+import { SAMPLE } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const receiver = await startReceiver({ after })
+const paybell = await startPaybell({ after })
+const asClient = {
+  PAYBELL_CLIENT_ID: paybell.clientId,
+  PAYBELL_CLIENT_SECRET: paybell.clientSecret,
+}
+const asOperator = { PAYBELL_OPERATOR_KEY: paybell.operatorKey }
+
+async function connect(env: Record<string, string>, ...args: string[]) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, 'mcp', ...args],
+    env: { PATH: process.env.PATH ?? '', PAYBELL_URL: paybell.baseUrl, ...env },
+    stderr: 'ignore',
+  })
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(transport)
+  after(() => client.close())
+  const call = async (name: string, given: Record<string, unknown> = {}) => {
+    const { content, isError } = await client.callTool({ name, arguments: given })
+    const [part] = content as { type: string; text: string }[]
+    return { text: part?.text ?? '', isError: isError === true }
+  }
+  const read = async (name: string, given?: Record<string, unknown>) => {
+    const { text, isError } = await call(name, given)
+    assert.equal(isError, false, text)
+    return JSON.parse(text)
+  }
+  return { client, call, read }
+}
+
+const { caller } = paybell
+const key = 'only-we-two-know-this'
+receiver.answer = 503
+const registered = await caller.call('POST', '/v1/webhooks/register', {
+  callbackUrl: receiver.url('/hook'),
+  sharedKey: key,
+})
+assert.equal(registered.status, 200)
+const payment = { ...SAMPLE, id: randomUUID(), externalId: 'INV-7' }
+assert.ok((await caller.putPayment(payment.id, payment)).ok)
+await until('a failed attempt', () => receiver.received.length > 0)
+
+test('a client finds its payment and learns why the delivery waits', async () => {
+  const { client, call, read } = await connect(asClient)
+  const { tools } = await client.listTools()
+  const names = tools.map(({ name }) => name)
+  assert.ok(names.includes('verify_signature'))
+  assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint === true))
+  const { items: hits } = await read('find', { text: 'INV-7' })
+  assert.deepEqual([hits[0].kind, hits[0].id], ['payment', payment.id])
+  const { items } = await read('list_deliveries', { externalId: 'INV-7' })
+  const told = await read('explain_delivery', { deliveryId: items[0].id })
+  assert.match(told.explanation, /503/)
+  const endpoint = await read('show_endpoint', { endpointId: items[0].endpointId })
+  assert.equal(endpoint.health.pending, 1)
+
+  const sent = receiver.received[0]
+  const headers = Object.fromEntries(
+    Object.entries(sent?.headers ?? {}).map(([name, value]) => [name, String(value)]),
+  )
+  const given = { endpointId: items[0].endpointId, headers, body: sent?.body.toString() }
+  assert.equal((await read('verify_signature', given)).valid, true)
+
+  const wrong = await call('explain_delivery', { deliveryId: payment.id })
+  assert.equal(wrong.isError, true)
+  assert.match(wrong.text, /404 not-found/)
+  assert.equal((await call('find', {})).isError, true)
+})
+
+test('nothing is changed unless that was allowed; then it is, and the audit says by whom', async () => {
+  const { client } = await connect(asOperator)
+  const reading = (await client.listTools()).tools.map(({ name }) => name)
+  assert.ok(!reading.some((name) => /retry|replay|pause|verify/.test(name)), String(reading))
+
+  receiver.answer = 200
+  const { read } = await connect(asOperator, '--allow-writes')
+  const { items } = await read('list_deliveries', { state: 'PENDING' })
+  assert.equal((await read('retry_delivery', { deliveryId: items[0].id })).state, 'PENDING')
+  await untilAllAre(paybell.pool, ['DELIVERED'])
+  const { endpointId } = items[0]
+  assert.equal((await read('pause_endpoint', { endpointId })).status, 'PAUSED')
+  const { rows } = await paybell.pool.query(
+    `select actor, action from audit where action in ('delivery.retry', 'endpoint.pause') order by id`,
+  )
+  assert.deepEqual(
+    rows.map(({ actor }) => actor),
+    ['operator via mcp', 'operator via mcp'],
+  )
+})
