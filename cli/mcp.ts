@@ -19,7 +19,7 @@ export function mcpCommand(): Command {
         call.target.actAs('paybell-mcp')
         const caller = await call.target.reader()
         // Loaded only here: no other command pays for it.
-        const { serveTools } = await import('./mcp/serve.ts')
+        const { serveTools } = await import('./mcp/tool-server.ts')
         await serveTools(caller, call.options.allowWrites === true)
       }),
     )

@@ -168,7 +168,7 @@ const WRITING: readonly Tool[] = [
   acting(
     'retry_endpoint',
     'Retry an endpoint',
-    'Makes everything due now that an endpoint is owed, after its receiver was mended.',
+    'Makes everything due now that an endpoint is owed, after its receiver was fixed.',
     'endpointId',
     async ({ api, isOperator }, id) => post(api, `${await pathOf(api, isOperator, id)}/retry`),
   ),

@@ -70,9 +70,9 @@ test('it needs commander and, for addresses, ipaddr.js: nothing else that has to
   assert.deepEqual(needed.toSorted(), ['commander', 'ipaddr.js'])
 })
 
-test('the server is loaded by the commands that need it, when they are asked for', () => {
+test('the server, and what assistants need, are loaded by the commands that need them, when they are asked for', () => {
   const later = [...cli.later].filter((file) => file !== 'cli/program.ts')
-  assert.deepEqual(later.toSorted(), SERVICE)
+  assert.deepEqual(later.toSorted(), ['cli/mcp/tool-server.ts', ...SERVICE])
 })
 
 test('the SDK stands alone, and publishes nothing of what is internal', () => {

@@ -12,7 +12,7 @@ import { type Tool, type ToolCaller, toolsFor } from './tools.ts'
 const ANSWER_CHARACTERS_MAX = 60_000
 
 const INSTRUCTIONS =
-  'Paybell delivers changes of payments as signed webhooks, in order, retried for up to 7 days. Begin with find when you know only a name or an external id. explain_delivery says in words why a delivery is where it is.'
+  'Paybell delivers changes of payments as signed webhooks, in order, retried for up to 7 days. Begin with find when you know only a name or an external id. explain_delivery says in words why a delivery has its status.'
 
 export async function serveTools(caller: ToolCaller, isWriting: boolean): Promise<void> {
   const handle = serveStdio(() => createToolServer(caller, isWriting), {
