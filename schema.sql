@@ -526,6 +526,16 @@ create table signing_keys (
   constraint signing_keys_pkey PRIMARY KEY (kid)
 );
 
+create table webhook_keys (
+  kid text not null,
+  public_jwk jsonb not null,
+  private_key bytea,
+  created_at timestamp with time zone not null,
+  verifies_until timestamp with time zone,
+  constraint webhook_keys_pkey PRIMARY KEY (kid),
+  constraint a_key_that_signs_is_whole CHECK (((verifies_until IS NOT NULL) OR (private_key IS NOT NULL)))
+);
+
 create view attempts with (security_invoker=true) as
  SELECT earlier_attempts.client_key,
     earlier_attempts.delivery_id,

@@ -28,6 +28,7 @@ import {
   sandboxCommand,
   serveCommand,
   signingKeysCommand,
+  webhookKeysCommand,
 } from './service-commands.ts'
 import { signatureCommand } from './signature.ts'
 import { subscriptionsCommand } from './subscriptions.ts'
@@ -45,6 +46,7 @@ export function createProgram(): Command {
     .addCommand(migrateCommand())
     .addCommand(resealCommand())
     .addCommand(signingKeysCommand())
+    .addCommand(webhookKeysCommand())
     .addCommand(doctorCommand())
     .addCommand(demoCommand())
     .commandsGroup('Operate it:')

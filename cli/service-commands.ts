@@ -74,3 +74,20 @@ export function signingKeysCommand(): Command {
     .description('The keys that sign access tokens.')
     .addCommand(rotate)
 }
+
+export function webhookKeysCommand(): Command {
+  const rotate = new Command('rotate')
+    .description(
+      'Create a new key that signs callbacks (v1a) and statements; the one before signs beside it for 7 days.',
+    )
+    .option('--json', JSON_HELP)
+    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell webhook-keys rotate']))
+    .action((_options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('./service/signing-keys.ts')).rotateWebhookKeys(command.optsWithGlobals()),
+      ),
+    )
+  return new Command('webhook-keys')
+    .description('The service’s own keys, published at /.well-known/webhook-keys.json.')
+    .addCommand(rotate)
+}

@@ -30,6 +30,7 @@ import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/parts/job-runner.ts
 import { ListenerRelay } from './operations/parts/listener-relay.ts'
 import { OneAtATime } from './operations/parts/one-at-a-time.ts'
 import type { OperatorKeys } from './operations/parts/operator-keys.ts'
+import { WebhookKeys } from './operations/webhook-keys.ts'
 import { NatsSource } from './sources/nats-source.ts'
 import type { NatsSpans } from './sources/nats-source-options.ts'
 import { DatabaseClock } from './store/database-clock.ts'
@@ -116,7 +117,8 @@ export function createApp(options: AppOptions): PaybellApp {
   const sealer = new Sealer(options.masterKeys)
   const targets = targetsOf(config)
   const pool = openPool(options, phase)
-  const base = { pool, clock, config, policies, sealer, targets, newId }
+  const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId })
+  const base = { pool, clock, config, policies, sealer, targets, newId, webhookKeys }
 
   // Sending, and what is said about it.
   const client = new CallbackClient({
@@ -186,6 +188,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const doors = new Doors(config)
   const serverDeps: ServerDeps = {
     ...deps,
+    webhookKeys,
     access,
     accounts,
     gatherer,

@@ -21,14 +21,22 @@ export interface TokenClaims {
   expiresAtMs: number
 }
 
+/** What a JWS must be before its signature is looked at. */
+export interface JwsKind {
+  typ: string
+  bytesMax: number
+}
+
+const TOKEN_KIND: JwsKind = { typ: TOKEN_TYPE, bytesMax: TOKEN_BYTES_MAX }
+
 /** The key id of a token that is worth verifying; null for one that is refused unread. */
-export function readKeyId(token: string): string | null {
-  if (token.length > TOKEN_BYTES_MAX) return null
+export function readKeyId(token: string, { typ, bytesMax } = TOKEN_KIND): string | null {
+  if (token.length > bytesMax) return null
   const parts = token.split('.')
   if (parts.length !== 3 || !parts.every(isCanonicalBase64Url)) return null
   const header = readObject(parts[0] as string)
   // `jku`, `jwk`, `x5u` and `x5c` may be there and are not read. `crit` asks to be understood.
-  if (header === null || header.alg !== TOKEN_ALGORITHM || header.typ !== TOKEN_TYPE) return null
+  if (header === null || header.alg !== TOKEN_ALGORITHM || header.typ !== typ) return null
   if ('crit' in header || typeof header.kid !== 'string') return null
   return header.kid
 }

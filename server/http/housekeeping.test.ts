@@ -83,6 +83,7 @@ test('/openapi.json is OpenAPI 3.1 with every operation, its examples and its pr
     'delete /api/v1/payments/subscriptions/{id}',
     'post /operator/v1/clients',
     'get /.well-known/jwks.json',
+    'get /.well-known/webhook-keys.json',
     'get /readyz',
   ]) {
     assert.ok(names.includes(expected), expected)

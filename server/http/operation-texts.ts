@@ -57,6 +57,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     description: 'For those who verify access tokens themselves, which is optional.',
     answers: { 200: 'The public keys, as a JSON Web Key Set.' },
   },
+  listWebhookKeys: {
+    description:
+      'For receivers that verify `v1a` signatures, and for readers of statements and receipts. The keys are Paybell’s own and replaced by themselves, with 7 days of overlap: when `X-Paybell-Key-Id` names a key that you do not have, ask again.',
+    answers: { 200: 'The public keys, as a JSON Web Key Set, and those that sign no more.' },
+  },
   registerWebhook: {
     answers: { 200: 'Registered. The body is empty; list the webhooks to see its id.' },
   },

@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ListenerDeps } from '../operations/next-callback.ts'
 import type { Access } from '../operations/parts/access.ts'
 import type { JobDeps } from '../operations/parts/start-job.ts'
+import type { WebhookKeys } from '../operations/webhook-keys.ts'
 import type { AnsweredRequest } from './request-metrics.ts'
 import type { PaymentRoutesDeps } from './routes/operator-payments.ts'
 import type { StatsRoutesDeps } from './routes/operator-stats.ts'
@@ -13,6 +14,7 @@ import type { Routes } from './typed.ts'
 
 export interface ServerDeps extends JobDeps, ListenerDeps, PaymentRoutesDeps, StatsRoutesDeps {
   access: Access
+  webhookKeys: WebhookKeys
   logger: FastifyBaseLogger
   readiness(): Promise<Readiness> | Readiness
   /** True while the process is about to stop: keep-alive connections close with their next answer. */

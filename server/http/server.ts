@@ -44,6 +44,7 @@ import { retryRoutes } from './routes/retries.ts'
 import { operatorSearchRoutes, searchRoutes } from './routes/search.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { webhookKeyRoutes } from './routes/webhook-keys.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { tellAllowedMethods } from './routing.ts'
 import { setSecurityHeaders } from './security-headers.ts'
@@ -100,6 +101,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
     monotonicMs: () => deps.clock.monotonicMs(),
   })
   await app.register(async (scope: App) => tokenRoutes(deps, keyring, logins)(scope))
+  await app.register(async (scope: App) => webhookKeyRoutes(deps.webhookKeys)(scope))
   await app.register(async (scope: App) => {
     scope.addHook('onRequest', authenticateClient(tokens, requests))
     scope.addHook('onRequest', resolveAccount(deps.accounts))

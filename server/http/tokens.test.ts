@@ -23,7 +23,7 @@ import {
 } from '../../test/support/injected-server.ts'
 import { changeClient } from '../operations/change-client.ts'
 import { issueClientSecret } from '../operations/issue-client-secret.ts'
-import { rotateSigningKey } from '../operations/parts/keyring.ts'
+import { rotateSigningKey, TOKEN_KEYS } from '../operations/parts/keyring.ts'
 import { revokeClientSecret } from '../operations/revoke-client-secret.ts'
 import { createPool } from '../store/db.ts'
 import { Sealer } from '../store/sealing.ts'
@@ -509,7 +509,7 @@ test('A8: the token counts in the Authorization header alone, once, with Bearer 
 test('tokens in flight outlive a rotation of the signing key', async (t) => {
   const server = await serveHttp(t, pool)
   const { token, clientId, clientSecret } = await onboard(server)
-  await rotateSigningKey(server.deps)
+  await rotateSigningKey(server.deps, TOKEN_KEYS)
   server.clock.advance(61)
   const fresh = (await login(server, { clientId, clientSecret })).json().access_token
   assert.notEqual(decodeProtectedHeader(fresh).kid, decodeProtectedHeader(token).kid)

@@ -1,11 +1,11 @@
 // Credentials in, a short-lived access token out.
 
-import { sign } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import { TOKEN_ALGORITHM, TOKEN_TYPE, type TokenParty } from '../core/token.ts'
+import { TOKEN_TYPE, type TokenParty } from '../core/token.ts'
 import type { Deps } from './parts/deps.ts'
-import type { Keyring, Signer } from './parts/keyring.ts'
+import type { Keyring } from './parts/keyring.ts'
 import type { Login, Logins } from './parts/logins.ts'
+import { signJws } from './parts/sign-jws.ts'
 
 export interface IssuedToken {
   token: string
@@ -27,7 +27,7 @@ export async function issueToken(
   const party = tokenParty(deps.config)
   const issuedAt = Math.floor(deps.clock.nowMs() / 1_000)
   const lifetimeSeconds = deps.config.tokenTtlSeconds
-  const token = signToken(signer, {
+  const token = signJws(signer, TOKEN_TYPE, {
     iss: party.issuer,
     aud: party.audience,
     sub: clientId,
@@ -37,15 +37,4 @@ export async function issueToken(
     jti: deps.newId(),
   })
   return { token, lifetimeSeconds }
-}
-
-/** RFC 7515 §3.1. At once: handing an Ed25519 signature to another thread costs more than making it. */
-function signToken({ kid, key }: Signer, claims: object): string {
-  const header = { alg: TOKEN_ALGORITHM, typ: TOKEN_TYPE, kid }
-  const signed = `${toBase64Url(header)}.${toBase64Url(claims)}`
-  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`
-}
-
-function toBase64Url(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
 }

@@ -14,10 +14,12 @@ import {
   type SealedEndpoint,
 } from '../store/reseal.ts'
 import type { SealedPlace } from '../store/sealing.ts'
+import type { KeyTable } from '../store/signing-keys.ts'
 import type { Deps } from './parts/deps.ts'
 
 export interface Resealing {
   endpoints: number
+  /** Those of tokens and those of webhooks. */
   signingKeys: number
   /** Rows with a secret that opens under no configured key: it is damaged, or its key is missing. */
   unreadable: number
@@ -36,7 +38,8 @@ export async function resealSecrets(
   deps: ResealDeps,
   onProgress: (endpoints: number) => void = () => {},
 ): Promise<Resealing> {
-  const keys = await resealSigningKeys(deps)
+  const tokenKeys = await resealSigningKeys(deps, 'signing_keys')
+  const webhookKeys = await resealSigningKeys(deps, 'webhook_keys')
   let endpoints = 0
   let unreadable = 0
   for (let pass = 0; pass < PASSES_MAX; pass++) {
@@ -47,8 +50,8 @@ export async function resealSecrets(
   }
   return {
     endpoints,
-    signingKeys: keys.resealed,
-    unreadable: unreadable + keys.unreadable,
+    signingKeys: tokenKeys.resealed + webhookKeys.resealed,
+    unreadable: unreadable + tokenKeys.unreadable + webhookKeys.unreadable,
     ...(await countForeignDigests(deps.pool, deps.sealer.digestKeyId)),
   }
 }
@@ -81,14 +84,14 @@ function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpo
   return { before, after }
 }
 
-async function resealSigningKeys(deps: ResealDeps) {
-  const rows = await readSigningKeysToReseal(deps.pool, deps.sealer.sealedPrefix)
+async function resealSigningKeys(deps: ResealDeps, table: KeyTable) {
+  const rows = await readSigningKeysToReseal(deps.pool, table, deps.sealer.sealedPrefix)
   const keys = rows.flatMap((before) => {
-    const place = { column: 'signing_keys.private_key', row: before.kid }
+    const place = { column: `${table}.private_key`, row: before.kid }
     const after = reseal(deps, before.private_key, place)
     return after === null ? [] : [{ before, after }]
   })
-  const resealed = await replaceSealedSigningKeys(deps.pool, keys)
+  const resealed = await replaceSealedSigningKeys(deps.pool, table, keys)
   return { resealed, unreadable: rows.length - keys.length }
 }
 

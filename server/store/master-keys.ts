@@ -15,6 +15,9 @@ export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<strin
              union all
              select encode(substring(private_key from 2 for 4), 'hex') from signing_keys
              union all
+             select encode(substring(private_key from 2 for 4), 'hex') from webhook_keys
+             where private_key is not null
+             union all
              select encode(substring(sealed from 2 for 4), 'hex')
              from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed
              where sealed is not null and deleted_at is null

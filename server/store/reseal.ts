@@ -4,6 +4,7 @@
 import { NIL_UUID } from '../core/uuid.ts'
 import { bytesColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import type { KeyTable } from './signing-keys.ts'
 
 export const SEALED_ENDPOINT_COLUMNS = ['shared_key', 'previous_key', 'header_value'] as const
 export type SealedEndpointColumn = (typeof SEALED_ENDPOINT_COLUMNS)[number]
@@ -80,10 +81,11 @@ export interface SealedSigningKey {
 
 export async function readSigningKeysToReseal(
   db: Db,
+  table: KeyTable,
   sealedPrefix: Buffer,
 ): Promise<readonly SealedSigningKey[]> {
   const { rows } = await db.query<SealedSigningKey>({
-    text: `select kid, private_key from signing_keys where ${isForeign('private_key')} order by kid`,
+    text: `select kid, private_key from ${table} where ${isForeign('private_key')} order by kid`,
     values: [sealedPrefix],
   })
   return rows
@@ -92,11 +94,12 @@ export async function readSigningKeysToReseal(
 /** `keys` come with what they were; returns how many were replaced. */
 export async function replaceSealedSigningKeys(
   db: Db,
+  table: KeyTable,
   keys: readonly { before: SealedSigningKey; after: Buffer }[],
 ): Promise<number> {
   if (keys.length === 0) return 0
   const { rowCount } = await db.query({
-    text: `update signing_keys k set private_key = g.private_key
+    text: `update ${table} k set private_key = g.private_key
            from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (kid, private_key, old_private_key)
            where k.kid = g.kid and k.private_key = g.old_private_key`,
     values: [

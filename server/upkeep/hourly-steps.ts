@@ -3,7 +3,8 @@
 import type { Logger } from 'pino'
 import { DAY_MS } from '../core/backoff.ts'
 import type { Deps } from '../operations/parts/deps.ts'
-import { rotateSigningKeyIfOld } from '../operations/parts/keyring.ts'
+import { rotateSigningKeyIfOld, TOKEN_KEYS } from '../operations/parts/keyring.ts'
+import { tendWebhookKeys } from '../operations/webhook-keys.ts'
 import { vacuumClosedDays } from '../store/closed-days.ts'
 import { inTransaction } from '../store/db.ts'
 import { deleteOldEventTraces } from '../store/event-traces.ts'
@@ -77,7 +78,11 @@ export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
       },
     },
     { name: 'hours', work: () => deleteOldHours(pool, now()) },
-    { name: 'signing-keys', work: () => rotateSigningKeyIfOld(deps, SIGNING_KEY_AGE_MS_MAX) },
+    {
+      name: 'signing-keys',
+      work: () => rotateSigningKeyIfOld(deps, TOKEN_KEYS, SIGNING_KEY_AGE_MS_MAX),
+    },
+    { name: 'webhook-keys', work: () => tendWebhookKeys(deps) },
     { name: 'attempt-steps', work: () => deleteOldSteps(pool, now()) },
     { name: 'event-traces', work: () => deleteOldEventTraces(pool, now()) },
     {

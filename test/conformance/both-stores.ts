@@ -65,6 +65,10 @@ export class BothStores {
       config: { endpointsMax: 50 } as Config,
       policies: new CurrentPolicies({ timeScale: 1, orderPatienceMs: 3_600_000 }),
       sealer,
+      webhookKeys: {
+        signStatement: () => Promise.reject(new Error('nothing is stated here')),
+        verifyStatement: async () => null,
+      },
       targets: { loopbackAllowed: false, allowedNetworks: [] },
       send: () => Promise.reject(new Error('nothing is sent here')),
       newId: () => {

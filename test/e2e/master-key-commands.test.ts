@@ -1,4 +1,4 @@
-// `paybell signing-keys rotate` and `paybell reseal`, as an operator who changes the master key runs them:
+// `paybell signing-keys rotate`, `paybell webhook-keys rotate` and `paybell reseal`, as an operator who changes the master key runs them:
 // on the database itself, without a running service.
 
 import assert from 'node:assert/strict'
@@ -9,7 +9,7 @@ import { Sealer } from '../../server/store/sealing.ts'
 import { runCommand } from '../support/command-line.ts'
 import { cloneDatabase } from '../support/database.ts'
 
-test('a signing key is made under one master key and resealed under the next', async (t) => {
+test('signing keys are made under one master key and resealed under the next', async (t) => {
   const { url, pool } = await cloneDatabase()
   const [old, next, strange] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const
   const run = (args: readonly string[], ...masterKeys: readonly Buffer[]) =>
@@ -25,14 +25,18 @@ test('a signing key is made under one master key and resealed under the next', a
   assert.equal(rotated.code, 0, rotated.stderr)
   const { rows } = await pool.query('select kid from signing_keys')
   assert.deepEqual(rows, [JSON.parse(rotated.stdout)])
+  const ofWebhooks = await run(['webhook-keys', 'rotate'], old)
+  assert.equal(ofWebhooks.code, 0, ofWebhooks.stderr)
+  const found = await pool.query('select kid from webhook_keys')
+  assert.deepEqual(found.rows, [JSON.parse(ofWebhooks.stdout)])
 
   const blind = await run(['reseal'], strange)
   assert.equal(blind.code, 1, 'it says that it cannot open a secret')
-  assert.equal(JSON.parse(blind.stdout).unreadable, 1)
+  assert.equal(JSON.parse(blind.stdout).unreadable, 2)
 
   const resealed = await run(['reseal'], next, old)
   assert.equal(resealed.code, 0, resealed.stderr)
-  assert.equal(JSON.parse(resealed.stdout).signingKeys, 1)
+  assert.equal(JSON.parse(resealed.stdout).signingKeys, 2)
   const { writeKeyId } = new Sealer([next])
-  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[writeKeyId, 1]]))
+  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[writeKeyId, 2]]))
 })

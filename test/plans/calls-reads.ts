@@ -74,6 +74,7 @@ import {
   readOwedPicture,
   readProcesses,
 } from '../../server/store/stats.ts'
+import { readRetiredWebhookKeys, readWebhookKey } from '../../server/store/webhook-keys.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 
@@ -296,12 +297,16 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => findSession(pool, Buffer.alloc(32), now))
   await recorder.record('', () => readLiveKeys(pool))
   await recorder.record('', () => listKeys(pool, PAGE))
-  await recorder.record('', () => readSigningKeys(pool, now))
-  await recorder.record('', () => isSigningKeyOlder(pool, now))
+  for (const table of ['signing_keys', 'webhook_keys'] as const) {
+    await recorder.record(`of ${table}`, () => readSigningKeys(pool, table, now))
+    await recorder.record(`of ${table}`, () => isSigningKeyOlder(pool, table, now))
+    await recorder.record(`of ${table}`, () => readSigningKeysToReseal(pool, table, PREFIX))
+  }
+  await recorder.record('', () => readRetiredWebhookKeys(pool, now, 100))
+  await recorder.record('', () => readWebhookKey(pool, 'kid 1'))
   await recorder.record('', () => readSealingForm(pool))
   await recorder.record('', () => countSecretsByMasterKey(pool))
   await recorder.record('', () => countForeignDigests(pool, 'k2'))
   const first = { clientKey: 0, id: NOBODY }
   await recorder.record('', () => readEndpointsToReseal(pool, PREFIX, first, 100))
-  await recorder.record('', () => readSigningKeysToReseal(pool, PREFIX))
 }

@@ -98,6 +98,7 @@ import {
   retireSigningKeys,
 } from '../../server/store/signing-keys.ts'
 import { deleteOldSteps, saveAttemptSteps, sumUpFinalCounts } from '../../server/store/stats.ts'
+import { forgetRetiredPrivateKeys } from '../../server/store/webhook-keys.ts'
 import { callRetries } from './calls-retries.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample, SampleFinal } from './sample.ts'
@@ -277,8 +278,14 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => revokeKey(pool, NEW, now))
   await recorder.record('', () => deleteSecret(pool, clientKey, NEW))
   const signing = { kid: 'new', publicJwk: {}, sealedPrivateKey: SEALED }
-  await recorder.record('', () => insertSigningKey(pool, signing, now))
-  await recorder.record('', () => retireSigningKeys(pool, now))
+  const key = { before: { kid: 'new', private_key: SEALED }, after: SEALED }
+  for (const table of ['signing_keys', 'webhook_keys'] as const) {
+    const label = `of ${table}`
+    await recorder.record(label, () => insertSigningKey(pool, table, signing, now))
+    await recorder.record(label, () => retireSigningKeys(pool, table, now))
+    await recorder.record(label, () => replaceSealedSigningKeys(pool, table, [key]))
+  }
+  await recorder.record('', () => forgetRetiredPrivateKeys(pool, now))
   await recorder.record('', () =>
     inTransaction(pool, async (db) => {
       await lockKeys(db)
@@ -292,8 +299,6 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () =>
     replaceSealedEndpoints(pool, [{ before: endpoint, after: endpoint }]),
   )
-  const key = { before: { kid: 'new', private_key: SEALED }, after: SEALED }
-  await recorder.record('', () => replaceSealedSigningKeys(pool, [key]))
   await recorder.record('', () => beginDerivedKeys(pool, '0.2.0', 1_000))
 }
 

@@ -258,6 +258,9 @@ export async function fillWorld(db: Db): Promise<void> {
     `insert into signing_keys (kid, public_jwk, private_key, created_at, verifies_until)
      select 'kid ' || n, '{}', '\\x00', ${now}, case when n > 0 then ${now} end
      from generate_series(0, 3) as n`,
+    `insert into webhook_keys (kid, public_jwk, private_key, created_at, verifies_until)
+     select 'kid ' || n, '{}', '\\x00', ${now}, case when n > 0 then ${now} end
+     from generate_series(0, 30) as n`,
     `insert into notice_progress (exhausted_until) values (${now} - interval '2 hours')`,
     `drop table pg_temp.row_of`,
     `set session_replication_role = origin`,

@@ -23,6 +23,7 @@ import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
 import { PaymentGatherer } from '../../server/operations/parts/payment-gatherer.ts'
 import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
 import { acceptPayments } from '../../server/operations/record-payments.ts'
+import { WebhookKeys } from '../../server/operations/webhook-keys.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { LiveStream } from '../../server/telemetry/live-stream.ts'
 
@@ -85,14 +86,18 @@ export async function serveHttp(
   const log: string[] = []
   const readiness: Readiness = { ready: true, reasons: [] }
   const config = testConfig(mode, options.env ?? {})
+  const sealer = options.sealer ?? new Sealer([MASTER_KEY])
+  const newId = () => ids.next()
+  const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId })
   const base: Deps = {
     pool,
     clock,
     config,
     policies: new CurrentPolicies(config),
-    sealer: options.sealer ?? new Sealer([MASTER_KEY]),
+    sealer,
+    webhookKeys,
     targets: { loopbackAllowed: mode === 'sandbox', allowedNetworks: config.allowedNetworks },
-    newId: () => ids.next(),
+    newId,
     engine: {
       beginAccept: () => () => {},
       endpointChanged: (...notice) => notices.push(notice.join(' ')),
@@ -104,6 +109,7 @@ export async function serveHttp(
   // One shared object: a test may replace its pool, for every user of it.
   const deps: ServerDeps = Object.assign(base, {
     ...partsOf(base, options, logger),
+    webhookKeys,
     access: createAccess(base),
     logger,
     version: '0.0.0',

@@ -17,6 +17,8 @@ export interface Deps {
   /** Read for each decision and never kept, because the sandbox replaces them at run time. */
   policies: { readonly current: Policies }
   sealer: Sealer
+  /** The service's own keys, which sign what it states (operations/webhook-keys). */
+  webhookKeys: StatementKeys
   /** Which addresses callbacks may reach. */
   targets: TargetPolicy
   /** A new UUIDv7 for the present moment. */
@@ -29,6 +31,13 @@ export interface Deps {
    * reason of ours, with a ServiceError: then nothing was sent.
    */
   send(request: CallbackRequest): Promise<AttemptResult>
+}
+
+/** A statement is a compact JWS, whose `typ` names its kind. */
+export interface StatementKeys {
+  signStatement(typ: string, claims: object): Promise<string>
+  /** What it says; null when no key of ours, of now or of before, has signed it as this kind. */
+  verifyStatement(typ: string, jws: string): Promise<Record<string, unknown> | null>
 }
 
 /** How operations notify the delivery engine, always after their commit. */

@@ -1,6 +1,6 @@
-// The keys that sign and verify access tokens, as one process holds them. They live in the database, so
-// that all processes agree: the first one to start makes the first key, under a lock. A key is only
-// found by its id in this memory; nothing in a token can point elsewhere.
+// Keys that sign and verify, those of access tokens or those of webhooks, as one process holds them. They live
+// in the database, so that all processes agree: the first one to start makes the first key, under a lock. A key
+// is only found by its id in this memory; nothing in a token can point elsewhere.
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
@@ -11,6 +11,7 @@ import type { SealedPlace } from '../../store/sealing.ts'
 import {
   insertSigningKey,
   isSigningKeyOlder,
+  type KeyTable,
   lockSigningKeys,
   readSigningKeys,
   retireSigningKeys,
@@ -24,10 +25,28 @@ const RELOAD_MS = 60_000
 const UNKNOWN_KEY_RELOAD_MS = 1_000
 /** Added to a token's life, for late reloads and for clocks that disagree. */
 const RETIRED_KEY_MARGIN_MS = 10 * 60_000
+/** Each costs a signature and 92 bytes of every callback; more come only of rotations by hand. */
+const SIGNERS_BESIDE_MAX = 3
 
 export type KeyringDeps = Pick<Deps, 'pool' | 'clock' | 'sealer' | 'newId' | 'config'>
 
-/** The key that signs, imported once for all the tokens that it signs. */
+/** What the keys of a table are for. */
+export interface KeyPurpose {
+  table: KeyTable
+  /** How long a retired key goes on verifying. */
+  overlapMs(config: KeyringDeps['config']): number
+  /** Whether a retired key signs beside the new one for as long as it verifies. */
+  signsInOverlap: boolean
+}
+
+/** Tokens of a retired key live on until they expire. */
+export const TOKEN_KEYS: KeyPurpose = {
+  table: 'signing_keys',
+  overlapMs: ({ tokenTtlSeconds }) => tokenTtlSeconds * 1_000 + RETIRED_KEY_MARGIN_MS,
+  signsInOverlap: false,
+}
+
+/** A key that signs, imported once for all that it signs. */
 export interface Signer {
   kid: string
   key: KeyObject
@@ -35,21 +54,30 @@ export interface Signer {
 
 interface Keys {
   signer: Signer
+  /** The signer, then those that sign beside it. */
+  signers: readonly Signer[]
   verifiers: ReadonlyMap<string, { key: CryptoKey; jwk: JWK }>
 }
 
 export class Keyring {
   readonly #deps: KeyringDeps
+  readonly #purpose: KeyPurpose
   readonly #keys: Remembered<void, Keys>
 
-  constructor(deps: KeyringDeps) {
+  constructor(deps: KeyringDeps, purpose: KeyPurpose = TOKEN_KEYS) {
     this.#deps = deps
+    this.#purpose = purpose
     const monotonicMs = () => deps.clock.monotonicMs()
     this.#keys = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: RELOAD_MS } })
   }
 
   async signer(): Promise<Signer> {
     return (await this.#read()).signer
+  }
+
+  /** All that sign now, the newest first; those of before while the database is away. */
+  async signers(): Promise<readonly Signer[]> {
+    return (await this.#lasting()).signers
   }
 
   /** The key of this id, or null when no process has ever made it or its time is over. */
@@ -67,13 +95,13 @@ export class Keyring {
 
   /** A new key signs from now on; the old ones verify until no token of theirs can be alive. */
   async rotate(): Promise<string> {
-    const kid = await rotateSigningKey(this.#deps)
+    const kid = await rotateSigningKey(this.#deps, this.#purpose)
     await this.#read(0)
     return kid
   }
 
   #read(ageMsMax = RELOAD_MS): Promise<Keys> {
-    return this.#keys.get(undefined, () => readKeys(this.#deps), ageMsMax)
+    return this.#keys.get(undefined, () => readKeys(this.#deps, this.#purpose), ageMsMax)
   }
 
   /** Keeps the old keys while the database is away, because a signature does not depend on it. */
@@ -84,58 +112,81 @@ export class Keyring {
 }
 
 /** A new key once the one that signs is older than `ageMsMax`; several processes agree on one. */
-export async function rotateSigningKeyIfOld(deps: KeyringDeps, ageMsMax: number): Promise<boolean> {
+export async function rotateSigningKeyIfOld(
+  deps: KeyringDeps,
+  purpose: KeyPurpose,
+  ageMsMax: number,
+): Promise<boolean> {
   const before = new Date(deps.clock.nowMs() - ageMsMax)
-  if (!(await isSigningKeyOlder(deps.pool, before))) return false
-  await rotateSigningKey(deps)
+  if (!(await isSigningKeyOlder(deps.pool, purpose.table, before))) return false
+  await rotateSigningKey(deps, purpose)
   return true
 }
 
 /** Makes a new signing key and retires the others; returns its id. */
-export async function rotateSigningKey(deps: KeyringDeps): Promise<string> {
+export async function rotateSigningKey(
+  deps: KeyringDeps,
+  { table, overlapMs }: KeyPurpose,
+): Promise<string> {
   const now = new Date(deps.clock.nowMs())
-  const lifeMs = deps.config.tokenTtlSeconds * 1_000 + RETIRED_KEY_MARGIN_MS
-  const key = await generateSigningKey(deps)
+  const key = await generateSigningKey(deps, table)
   await inTransaction(deps.pool, async (db) => {
     await lockSigningKeys(db)
-    await retireSigningKeys(db, new Date(now.getTime() + lifeMs))
-    await insertSigningKey(db, key, now)
+    await retireSigningKeys(db, table, new Date(now.getTime() + overlapMs(deps.config)))
+    await insertSigningKey(db, table, key, now)
   })
   return key.kid
 }
 
-async function readKeys(deps: KeyringDeps): Promise<Keys> {
+async function readKeys(deps: KeyringDeps, purpose: KeyPurpose): Promise<Keys> {
+  const { table } = purpose
   const now = new Date(deps.clock.nowMs())
-  let stored = await readSigningKeys(deps.pool, now)
+  let stored = await readSigningKeys(deps.pool, table, now)
   if (!stored.some(isSigning)) {
-    const key = await generateSigningKey(deps)
+    const key = await generateSigningKey(deps, table)
     stored = await inTransaction(deps.pool, async (db) => {
       await lockSigningKeys(db)
       // Another process may have made a key while we waited for the lock.
-      const found = await readSigningKeys(db, now)
+      const found = await readSigningKeys(db, table, now)
       if (found.some(isSigning)) return found
-      await insertSigningKey(db, key, now)
-      return readSigningKeys(db, now)
+      await insertSigningKey(db, table, key, now)
+      return readSigningKeys(db, table, now)
     })
   }
-  return toKeys(deps, stored)
+  return toKeys(deps, purpose, stored)
 }
 
-async function toKeys(deps: KeyringDeps, stored: readonly StoredSigningKey[]): Promise<Keys> {
+async function toKeys(
+  deps: KeyringDeps,
+  { table, signsInOverlap }: KeyPurpose,
+  stored: readonly StoredSigningKey[],
+): Promise<Keys> {
   const newest = stored.find(isSigning)
-  if (newest === undefined) throw new Error('there is no key that signs')
-  const sealed = deps.sealer.open(newest.sealedPrivateKey, placeOf(newest.kid))
-  const key = createPrivateKey({ key: JSON.parse(sealed.toString()), format: 'jwk' })
-  const signer = { kid: newest.kid, key }
+  const signer = newest && toSigner(deps, table, newest)
+  if (!signer) throw new Error('there is no key that signs')
+  const others = signsInOverlap ? stored.filter((key) => key !== newest) : []
+  const beside = others
+    .slice(0, SIGNERS_BESIDE_MAX)
+    .flatMap((key) => toSigner(deps, table, key) ?? [])
   const verifiers = new Map<string, { key: CryptoKey; jwk: JWK }>()
   for (const { kid, publicJwk } of stored) {
     const jwk = publicJwk as JWK
     verifiers.set(kid, { key: await importKey(jwk), jwk })
   }
-  return { signer, verifiers }
+  return { signer, signers: [signer, ...beside], verifiers }
 }
 
-async function generateSigningKey(deps: KeyringDeps) {
+function toSigner(
+  { sealer }: KeyringDeps,
+  table: KeyTable,
+  { kid, sealedPrivateKey }: StoredSigningKey,
+): Signer | null {
+  if (sealedPrivateKey === null) return null
+  const opened = sealer.open(sealedPrivateKey, placeOf(table, kid))
+  return { kid, key: createPrivateKey({ key: JSON.parse(opened.toString()), format: 'jwk' }) }
+}
+
+async function generateSigningKey(deps: KeyringDeps, table: KeyTable) {
   const pair = await generateKeyPair(TOKEN_ALGORITHM, { crv: 'Ed25519', extractable: true })
   const kid = deps.newId()
   const publicJwk = {
@@ -145,7 +196,7 @@ async function generateSigningKey(deps: KeyringDeps) {
     alg: TOKEN_ALGORITHM,
   }
   const secret = Buffer.from(JSON.stringify(await exportJWK(pair.privateKey)))
-  return { kid, publicJwk, sealedPrivateKey: deps.sealer.seal(secret, placeOf(kid)) }
+  return { kid, publicJwk, sealedPrivateKey: deps.sealer.seal(secret, placeOf(table, kid)) }
 }
 
 async function importKey(jwk: JWK): Promise<CryptoKey> {
@@ -156,6 +207,6 @@ function isSigning(key: StoredSigningKey): boolean {
   return key.verifiesUntil === null
 }
 
-function placeOf(kid: string): SealedPlace {
-  return { column: 'signing_keys.private_key', row: kid }
+function placeOf(table: KeyTable, kid: string): SealedPlace {
+  return { column: `${table}.private_key`, row: kid }
 }

@@ -13,6 +13,9 @@ prepare "master-keys.countSecretsByMasterKey" as
     union all
     select encode(substring(private_key from 2 for 4), 'hex') from signing_keys
     union all
+    select encode(substring(private_key from 2 for 4), 'hex') from webhook_keys
+    where private_key is not null
+    union all
     select encode(substring(sealed from 2 for 4), 'hex')
     from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed
     where sealed is not null and deleted_at is null
@@ -24,6 +27,7 @@ prepare "master-keys.countSecretsByMasterKey" as
 --           Seq Scan client_secrets
 --           Index Scan operator_keys by one_live_key_per_name
 --           Seq Scan signing_keys
+--           Seq Scan webhook_keys filter (private_key)
 --           Nested Loop
 --             Index Scan endpoints by one_endpoint_per_address
 --             Function Scan unnest
@@ -34,6 +38,7 @@ prepare "master-keys.countSecretsByMasterKey" as
 --           Seq Scan client_secrets
 --           Index Scan operator_keys by one_live_key_per_name
 --           Seq Scan signing_keys
+--           Seq Scan webhook_keys filter (private_key)
 --           Nested Loop
 --             Bitmap Heap Scan endpoints
 --               Bitmap Index Scan endpoints by one_endpoint_per_address

@@ -27,11 +27,17 @@ prepare "reseal.readEndpointsToReseal" (bytea, integer, uuid, bigint) as
 --     Limit
 --       Index Scan endpoints by endpoints_pkey (client_key, id) filter (shared_key, previous_key, header_value)
 
--- reseal.readSigningKeysToReseal: planned each time
-prepare "reseal.readSigningKeysToReseal" (bytea) as
+-- reseal.readSigningKeysToReseal of signing_keys: planned each time
+prepare "reseal.readSigningKeysToReseal of signing_keys" (bytea) as
   select kid, private_key from signing_keys where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by kid;
 --   always
 --     Index Scan signing_keys by signing_keys_pkey filter (private_key)
+
+-- reseal.readSigningKeysToReseal of webhook_keys: planned each time
+prepare "reseal.readSigningKeysToReseal of webhook_keys" (bytea) as
+  select kid, private_key from webhook_keys where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by kid;
+--   always
+--     Index Scan webhook_keys by webhook_keys_pkey filter (private_key)
 
 -- reseal.replaceSealedEndpoints: kept as replace-sealed-endpoints
 prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[]) as
@@ -57,8 +63,8 @@ prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], by
 --         Hash
 --           Index Scan endpoints by endpoints_by_id
 
--- reseal.replaceSealedSigningKeys: planned each time
-prepare "reseal.replaceSealedSigningKeys" (text[], bytea[], bytea[]) as
+-- reseal.replaceSealedSigningKeys of signing_keys: planned each time
+prepare "reseal.replaceSealedSigningKeys of signing_keys" (text[], bytea[], bytea[]) as
   update signing_keys k set private_key = g.private_key
   from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (kid, private_key, old_private_key)
   where k.kid = g.kid and k.private_key = g.old_private_key;
@@ -67,3 +73,14 @@ prepare "reseal.replaceSealedSigningKeys" (text[], bytea[], bytea[]) as
 --       Nested Loop
 --         Function Scan
 --         Index Scan signing_keys by signing_keys_pkey (kid) filter (private_key)
+
+-- reseal.replaceSealedSigningKeys of webhook_keys: planned each time
+prepare "reseal.replaceSealedSigningKeys of webhook_keys" (text[], bytea[], bytea[]) as
+  update webhook_keys k set private_key = g.private_key
+  from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (kid, private_key, old_private_key)
+  where k.kid = g.kid and k.private_key = g.old_private_key;
+--   always
+--     Update webhook_keys
+--       Nested Loop
+--         Function Scan
+--         Index Scan webhook_keys by webhook_keys_pkey (kid) filter (private_key)

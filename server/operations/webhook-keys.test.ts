@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { createPublicKey, verify } from 'node:crypto'
+import test from 'node:test'
+import { cloneDatabase } from '../../test/support/database.ts'
+import { HandClock, serveHttp } from '../../test/support/injected-server.ts'
+import { rotateWebhookKey, tendWebhookKeys, WebhookKeys } from './webhook-keys.ts'
+
+const DAY_SECONDS = 86_400
+const RECEIPT = 'paybell-receipt+jws'
+
+async function start(t: { after(fn: () => void): void }) {
+  const { pool } = await cloneDatabase()
+  const clock = new HandClock()
+  const server = await serveHttp(t, pool, { clock })
+  return { ...server, pool, clock, keys: new WebhookKeys(server.deps) }
+}
+
+const kidsOf = (keys: readonly { kid: string }[]) => keys.map(({ kid }) => kid)
+
+test('the published key is the one that signs, as JWK and as whpk_, and nothing private', async (t) => {
+  const { app, keys } = await start(t)
+  const answer = await app.inject('/.well-known/webhook-keys.json')
+  assert.equal(answer.statusCode, 200)
+  assert.equal(answer.headers['cache-control'], 'public, max-age=300')
+  const { keys: published, retired } = answer.json()
+  assert.deepEqual(retired, [])
+  assert.deepEqual(kidsOf(published), kidsOf(await keys.signers()))
+  const { kty, crv, x, use, alg, whpk, d } = published[0]
+  assert.deepEqual([kty, crv, use, alg, d], ['OKP', 'Ed25519', 'sig', 'EdDSA', undefined])
+  assert.equal(whpk, `whpk_${Buffer.from(x, 'base64url').toString('base64')}`)
+})
+
+test('keys of webhooks are apart from those of tokens', async (t) => {
+  const { app, keys } = await start(t)
+  const [tokens, webhooks] = await Promise.all([
+    app.inject('/.well-known/jwks.json'),
+    app.inject('/.well-known/webhook-keys.json'),
+  ])
+  const [token] = tokens.json().keys
+  const [webhook] = webhooks.json().keys
+  assert.notEqual(token.x, webhook.x)
+  assert.notEqual(token.kid, webhook.kid)
+  assert.equal(await keys.verifyStatement('at+jwt', 'e30.e30.e30'), null)
+})
+
+test('after a rotation both sign for 7 days; then the old one is retired and cannot sign', async (t) => {
+  const { deps, pool, clock, app, keys } = await start(t)
+  const [old] = kidsOf(await keys.signers())
+  const fresh = await rotateWebhookKey(deps)
+  clock.advance(60)
+  assert.deepEqual(kidsOf(await keys.signers()), [fresh, old])
+  assert.deepEqual(kidsOf((await keys.published()).keys), [fresh, old])
+
+  clock.advance(7 * DAY_SECONDS - 61)
+  await tendWebhookKeys(deps)
+  assert.deepEqual(kidsOf(await keys.signers()), [fresh, old], 'a second before its end')
+  clock.advance(61)
+  await tendWebhookKeys(deps)
+  assert.deepEqual(kidsOf(await keys.signers()), [fresh])
+  const published = (await app.inject('/.well-known/webhook-keys.json')).json()
+  assert.deepEqual(kidsOf(published.keys), [fresh])
+  assert.deepEqual(kidsOf(published.retired), [old])
+  assert.equal(published.retired[0].retiredAt, '2026-03-09T09:30:00.400Z')
+  const { rows } = await pool.query('select private_key from webhook_keys where kid = $1', [old])
+  assert.deepEqual(rows, [{ private_key: null }])
+})
+
+test('a key is replaced by upkeep at 90 days, by one process', async (t) => {
+  const { deps, clock, keys } = await start(t)
+  await keys.signers()
+  clock.advance(90 * DAY_SECONDS)
+  assert.equal(await tendWebhookKeys(deps), false)
+  clock.advance(1)
+  assert.equal(await tendWebhookKeys(deps), true)
+  assert.equal(await tendWebhookKeys(deps), false)
+})
+
+test('rotations by hand do not make headers grow without end', async (t) => {
+  const { deps, clock, keys } = await start(t)
+  for (let at = 0; at < 6; at++) {
+    await rotateWebhookKey(deps)
+    clock.advance(1)
+  }
+  assert.equal((await keys.signers()).length, 4)
+})
+
+test('a statement says what was signed, to others with the published key alone', async (t) => {
+  const { keys } = await start(t)
+  const claims = { deliveryId: 'd', status: 200, text: 'ü' }
+  const jws = await keys.signStatement(RECEIPT, claims)
+  assert.deepEqual(await keys.verifyStatement(RECEIPT, jws), claims)
+
+  const [header = '', payload = '', signature = ''] = jws.split('.')
+  const [key] = (await keys.published()).keys
+  assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), {
+    alg: 'EdDSA',
+    typ: RECEIPT,
+    kid: key?.kid,
+  })
+  const publicKey = createPublicKey({ key: { ...key }, format: 'jwk' })
+  const signed = Buffer.from(`${header}.${payload}`)
+  assert.ok(verify(null, signed, publicKey, Buffer.from(signature, 'base64url')))
+})
+
+test('a statement of years ago is verified by a key that signs no more', async (t) => {
+  const { deps, clock, keys } = await start(t)
+  const jws = await keys.signStatement(RECEIPT, { n: 1 })
+  await rotateWebhookKey(deps)
+  clock.advance(1_000 * DAY_SECONDS)
+  await tendWebhookKeys(deps)
+  assert.deepEqual(await keys.verifyStatement(RECEIPT, jws), { n: 1 })
+})
+
+test('a statement that was altered, is of another kind, or of a key that is not ours says nothing', async (t) => {
+  const { keys } = await start(t)
+  const stranger = await start(t)
+  const jws = await keys.signStatement(RECEIPT, { n: 1 })
+  const [header, payload, signature = ''] = jws.split('.')
+  const other = Buffer.from('{"n":2}').toString('base64url')
+  const respelled = signature.slice(0, -1) + String.fromCharCode(signature.charCodeAt(85) + 1)
+  const bad = [
+    `${header}.${other}.${signature}`,
+    `${header}.${payload}.${respelled}`,
+    `${header}.${payload}.`,
+    `${header}.${payload}`,
+    '',
+    'x'.repeat(2_000_000),
+    await stranger.keys.signStatement(RECEIPT, { n: 1 }),
+  ]
+  for (const text of bad) assert.equal(await keys.verifyStatement(RECEIPT, text), null)
+  assert.equal(await keys.verifyStatement('paybell-statement+jws', jws), null)
+})
