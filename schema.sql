@@ -210,15 +210,27 @@ create table endpoints (
   deleted_at timestamp with time zone,
   deliveries_changed_at timestamp with time zone,
   retried_at timestamp with time zone,
+  events text[],
+  deliver text,
+  document text,
+  signatures text[],
+  hmac_header_name text,
+  description text,
   constraint endpoints_pkey PRIMARY KEY (client_key, id),
   constraint endpoints_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
+  constraint an_endpoint_hears_something CHECK ((cardinality(events) > 0)),
+  constraint deliver_is_known CHECK ((deliver = ANY (ARRAY['every'::text, 'latest'::text]))),
+  constraint description_is_short CHECK ((char_length(description) <= 200)),
+  constraint document_is_known CHECK ((document = ANY (ARRAY['inline'::text, 'link'::text, 'none'::text]))),
   constraint endpoint_kind_is_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'webhook'::text, 'listener'::text, 'notice'::text]))),
   constraint endpoint_status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
   constraint header_is_whole CHECK (((header_name IS NULL) = (header_value IS NULL))),
   constraint only_an_active_endpoint_runs CHECK (((status = 'ACTIVE'::text) = (inactive_since IS NULL))),
   constraint only_some_kinds_have_an_account CHECK (((kind = ANY (ARRAY['webhook'::text, 'listener'::text])) = (account_id IS NOT NULL))),
   constraint previous_key_has_an_end CHECK (((previous_key IS NULL) = (previous_key_until IS NULL))),
-  constraint shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63)))
+  constraint settings_are_whole CHECK ((((deliver IS NULL) = (document IS NULL)) AND ((deliver IS NULL) = (signatures IS NULL)) AND ((deliver IS NULL) = (hmac_header_name IS NULL)) AND ((deliver IS NOT NULL) OR ((events IS NULL) AND (description IS NULL))))),
+  constraint shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63))),
+  constraint the_hmac_is_always_there CHECK (('hmac'::text = ANY (signatures)))
 );
 CREATE INDEX endpoints_by_change ON endpoints USING btree (changed_at);
 CREATE INDEX endpoints_by_changed_deliveries ON endpoints USING btree (deliveries_changed_at) WHERE (deliveries_changed_at IS NOT NULL);

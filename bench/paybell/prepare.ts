@@ -86,6 +86,7 @@ async function insertAll(
         hrefHash: hashHref(url),
         sealedKey: sealer.seal(Buffer.from(SHARED_KEY), place),
         header: null,
+        settings: null,
       },
       now,
     )

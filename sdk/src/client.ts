@@ -20,7 +20,7 @@ import {
   paymentCalls,
 } from './history-calls.ts'
 import { type CallOptions, toJson } from './transport.ts'
-import type { Payment, SearchHit } from './types.ts'
+import type { EndpointSettings, Payment, SearchHit } from './types.ts'
 
 export interface Client {
   /** Any call of the interface, for what the SDK has no name for yet. */
@@ -40,7 +40,7 @@ export interface Client {
   ): Promise<{ id: string; payment: Payment }>
 }
 
-export interface Subscription {
+export interface Subscription extends EndpointSettings {
   callbackUrl: string
   sharedKey: string
   headerKey?: string | undefined
@@ -77,11 +77,11 @@ export function createClient(options: ClientOptions): Client {
     payments: paymentCalls(caller),
     search: async (q, details) =>
       (await caller.get<{ items: SearchHit[] }>('/v1/search', { q }, details)).items,
-    async subscribe({ callbackUrl, sharedKey, headerKey, headerValue }, details) {
+    async subscribe({ callbackUrl, sharedKey, ...rest }, details) {
       const answer = await caller.request('POST', '/api/v1/payments/subscribe', {
         ...details,
         ...CLIENT_WIDE,
-        body: { callbackUrl, sharedKey, headerKey, headerValue },
+        body: { callbackUrl, sharedKey, ...rest },
         isSafe: true,
       })
       const id = answer.headers.get('location')?.split('/').at(-1) ?? ''

@@ -11,6 +11,7 @@ import type {
   Diagnosis,
   Endpoint,
   EndpointHealth,
+  EndpointSettings,
   Listener,
   ListenerOffer,
   ListenerOutcome,
@@ -51,16 +52,20 @@ export function webhookCalls(caller: Caller) {
   const { call, get, allPages } = caller
   return {
     ...endpointCalls(caller, WEBHOOKS, {}),
-    /** Registers a webhook and returns it. The same `callbackUrl` again replaces its key. */
+    ...settingsCalls(caller, WEBHOOKS, {}),
+    /**
+     * Registers a webhook and returns it. The same `callbackUrl` again replaces its key, and the settings that
+     * are given.
+     */
     async register(
-      registration: { callbackUrl: string; sharedKey: string },
+      registration: { callbackUrl: string; sharedKey: string } & EndpointSettings,
       details?: CallOptions,
     ): Promise<Endpoint> {
-      const { callbackUrl, sharedKey } = registration
+      const { callbackUrl, sharedKey, ...settings } = registration
       // Twice with one key is the same as once.
       await call<void>('POST', `${WEBHOOKS}/register`, {
         ...details,
-        body: { callbackUrl, sharedKey },
+        body: { callbackUrl, sharedKey, ...settings },
         isSafe: true,
       })
       // The service answers with an empty body; the list knows the id.
@@ -84,6 +89,7 @@ export function subscriptionCalls(caller: Caller) {
   const { get, allPages } = caller
   return {
     ...endpointCalls(caller, SUBSCRIPTIONS, CLIENT_WIDE),
+    ...settingsCalls(caller, SUBSCRIPTIONS, CLIENT_WIDE),
     list: (query: PageQuery = {}, details?: CallOptions) =>
       get<Page<Endpoint>>(SUBSCRIPTIONS, query, { ...details, ...CLIENT_WIDE }),
     all: (details?: CallOptions) =>
@@ -107,6 +113,20 @@ export function listenerCalls(caller: Caller) {
     /** Reports the outcome of a callback, within its `timeoutMs`. */
     answer: (id: string, outcome: ListenerOutcome, details?: CallOptions) =>
       call<void>('POST', `${LISTENERS}/${segment(id)}/outcomes`, { ...details, body: outcome }),
+  }
+}
+
+/** What listeners do not have. */
+function settingsCalls({ call }: Caller, path: string, fixed: CallDetails) {
+  return {
+    /** What it gets, and how, from now on. What is left out stays as it is. */
+    change: (id: string, settings: EndpointSettings, details?: CallOptions) =>
+      call<Endpoint>('PATCH', `${path}/${segment(id)}`, {
+        ...details,
+        ...fixed,
+        body: settings,
+        isSafe: true,
+      }),
   }
 }
 

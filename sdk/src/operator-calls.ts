@@ -24,7 +24,7 @@ import type {
   StatsPeriod,
 } from './operator-types.ts'
 import type { CallOptions } from './transport.ts'
-import type { CursorPage, Page, Series } from './types.ts'
+import type { CursorPage, EndpointSettings, Page, Series } from './types.ts'
 
 const CLIENTS = '/operator/v1/clients'
 const ENDPOINTS = '/operator/v1/endpoints'
@@ -97,6 +97,13 @@ export function operatorEndpointCalls({ call, get }: Caller) {
       call<OperatorEndpoint>('PATCH', `${ENDPOINTS}/${segment(id)}`, {
         ...details,
         body: { status },
+        isSafe: true,
+      }),
+    /** What it gets, and how, from now on. What is left out stays as it is. */
+    change: (id: string, settings: EndpointSettings, details?: CallOptions) =>
+      call<OperatorEndpoint>('PATCH', `${ENDPOINTS}/${segment(id)}`, {
+        ...details,
+        body: settings,
         isSafe: true,
       }),
     /** Everything that is pending for it is due now, in order: for a receiver that works again. */

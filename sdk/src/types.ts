@@ -70,13 +70,84 @@ export interface Payment {
 
 export type EndpointStatus = 'ACTIVE' | 'PAUSED' | 'DISABLED'
 
-/** An address that callbacks are sent to: a webhook or a subscription. */
+export type EventChoice =
+  | 'payment.created'
+  | 'payment.pending_approval'
+  | 'payment.due'
+  | 'payment.paid'
+  | 'payment.cancelled'
+  | 'payment.updated'
+  | 'payment.*'
+
+export type SignatureKind = 'hmac' | 'ed25519'
+
+/**
+ * `every`: each update of a payment is sent, in order. `latest`: of the updates that wait, only the
+ * newest is sent, and those before it end as `SUPERSEDED`.
+ */
+export type DeliverMode = 'every' | 'latest'
+
+/**
+ * How the file of a payment comes: `inline` in the body as base64, as a `link` to fetch it with, or
+ * not at all (`none`).
+ */
+export type DocumentMode = 'inline' | 'link' | 'none'
+
+export interface EndpointSettings {
+  /**
+   * Which kinds of event it gets: a list of kinds, or `payment.*` for all of them. Null: all. What
+   * it does not get makes no delivery, and costs nothing; `X-Paybell-Sequence` then skips numbers.
+   */
+  events?: EventChoice[] | null | undefined
+  /**
+   * `every`: each update of a payment is sent, in order. `latest`: of the updates that wait, only
+   * the newest is sent, and those before it end as `SUPERSEDED`.
+   */
+  deliver?: DeliverMode | undefined
+  /**
+   * How the file of a payment comes: `inline` in the body as base64, as a `link` to fetch it with,
+   * or not at all (`none`).
+   */
+  document?: DocumentMode | undefined
+  /** `hmac` is always there. `ed25519` adds a signature that is checked with a public key. */
+  signatures?: SignatureKind[] | undefined
+  /**
+   * The header that carries the HMAC. It begins with X-; `X-Paybell-Hmac-Previous` keeps its name.
+   */
+  hmacHeaderName?: string | undefined
+  /** A note for people, at most 200 characters. */
+  description?: string | null | undefined
+}
+
+/**
+ * An address that callbacks are sent to: a webhook or a subscription. The settings are shown when
+ * some were given.
+ */
 export interface Endpoint {
   id: string
   endpointUrl: string
   hmacHeaderName: string
   algorithm: 'SHA_256'
   status: EndpointStatus
+  /**
+   * Which kinds of event it gets: a list of kinds, or `payment.*` for all of them. Null: all. What
+   * it does not get makes no delivery, and costs nothing; `X-Paybell-Sequence` then skips numbers.
+   */
+  events?: EventChoice[] | null
+  /**
+   * `every`: each update of a payment is sent, in order. `latest`: of the updates that wait, only
+   * the newest is sent, and those before it end as `SUPERSEDED`.
+   */
+  deliver?: DeliverMode
+  /**
+   * How the file of a payment comes: `inline` in the body as base64, as a `link` to fetch it with,
+   * or not at all (`none`).
+   */
+  document?: DocumentMode
+  /** `hmac` is always there. `ed25519` adds a signature that is checked with a public key. */
+  signatures?: SignatureKind[]
+  /** A note for people. */
+  description?: string | null
 }
 
 export type Circuit = 'CLOSED' | 'OPEN' | 'HALF_OPEN'

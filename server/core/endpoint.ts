@@ -5,6 +5,7 @@
 // A paused or disabled endpoint loses nothing: what it is owed waits.
 
 import { createHash } from 'node:crypto'
+import type { EndpointSettings } from './endpoint-settings.ts'
 import { SHARD_COUNT } from './lease.ts'
 
 export const ENDPOINT_STATUSES = ['ACTIVE', 'PAUSED', 'DISABLED'] as const
@@ -26,6 +27,8 @@ export interface Endpoint {
   url: string
   status: EndpointStatus
   createdAt: Date
+  /** Null: none was ever given. */
+  settings: EndpointSettings | null
 }
 
 /** The name that lists give to the algorithm of the signature. */

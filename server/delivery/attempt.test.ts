@@ -5,6 +5,7 @@ import { queued } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import type { Outcome } from '../core/delivery.ts'
+import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import { concludeAttempt, prepareAttempt } from './attempt.ts'
@@ -22,6 +23,7 @@ function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
     shard: 1,
     url: 'https://receiver.test/hook',
     isActive: true,
+    settings: DEFAULT_SETTINGS,
     secrets: { keys: { current: KEY, previous: null }, extraHeader: ['Authorization', 'Basic x'] },
     ...changes,
   }

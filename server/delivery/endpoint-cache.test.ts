@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, nextTick, testEnvironment } from '../../test/support/engine-parts.ts'
+import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { EndpointKey } from './delivery-store.ts'
 import { EndpointCache } from './endpoint-cache.ts'
@@ -22,7 +23,8 @@ function cacheOverReads() {
 }
 
 function endpoint({ clientKey, endpointId }: EndpointKey, url: string): SendingEndpoint {
-  return { clientKey, id: endpointId, shard: 1, url, isActive: true, secrets: null }
+  const settings = DEFAULT_SETTINGS
+  return { clientKey, id: endpointId, shard: 1, url, isActive: true, settings, secrets: null }
 }
 
 const A = idOf(1)

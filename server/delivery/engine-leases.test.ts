@@ -7,6 +7,7 @@ import { nextTick, queued, testEnvironment } from '../../test/support/engine-par
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
+import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
 import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../core/lease.ts'
 import type { Recorded } from '../store/outcomes.ts'
 import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
@@ -69,6 +70,7 @@ async function engineWithOneDue() {
         shard: delivery.shard,
         url: 'https://receiver.example/',
         isActive: true,
+        settings: DEFAULT_SETTINGS,
         secrets: SECRETS,
       })),
     readPayloads: async (keys) =>

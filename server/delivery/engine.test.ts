@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import { circuitPolicy } from '../core/circuit.ts'
+import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
 import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../core/lease.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import type { HealthDelta } from '../store/health.ts'
@@ -92,6 +93,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
         shard: 1,
         url: 'https://receiver.test/hook',
         isActive: true,
+        settings: DEFAULT_SETTINGS,
         secrets: SECRETS,
       })),
     recordOutcomes: async (records) => ({

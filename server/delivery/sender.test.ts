@@ -5,6 +5,7 @@ import { nextTick, queued, testEnvironment } from '../../test/support/engine-par
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
+import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
@@ -56,6 +57,7 @@ function startSender(options: {
           shard: 1,
           url: 'https://receiver.test/hook',
           isActive: true,
+          settings: DEFAULT_SETTINGS,
           secrets: SECRETS,
           ...options.endpoint,
         }))),

@@ -12,6 +12,7 @@ import {
   POLL_SECONDS_MAX,
 } from '../core/listener.ts'
 import type { OfferAnswer, OfferedCallback } from '../operations/next-callback.ts'
+import { toHmacHeaderName } from './endpoint-settings-schema.ts'
 import { Instant, Uuid } from './scalars.ts'
 import { SharedKey } from './schemas.ts'
 import { invalidFields } from './validation.ts'
@@ -149,7 +150,7 @@ export function toListener(listener: Endpoint) {
     name: listenerName(listener.url),
     accountId: listener.accountId as string,
     status: listener.status,
-    hmacHeaderName: HMAC_HEADER,
+    hmacHeaderName: toHmacHeaderName(listener),
     algorithm: HMAC_ALGORITHM,
   }
 }

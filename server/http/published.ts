@@ -4,6 +4,7 @@
 // their messages name the field.
 
 import { HEADER_NAME_PATTERN, HEADER_VALUE_PATTERN } from '../core/extra-header.ts'
+import { HMAC_HEADER_NAME_PATTERN } from '../core/hmac-header-name.ts'
 import type { TargetPolicy } from '../core/network-rules.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -18,6 +19,8 @@ export const TEXT_PATTERN = '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$'
 /** More than white space, and no control character. */
 const KEY_PATTERN =
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$'
+const NO_CONTROL_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+const ALL_EVENTS_PATTERN = '^payment\\.\\*$'
 const HTTPS = '[Hh][Tt][Tt][Pp][Ss]'
 /** No space, no backslash, no fragment, and no user info before the host. */
 const REST_OF_URL = '://[^/?#@\\s\\\\]+([/?][^#\\s\\\\]*)?$'
@@ -29,6 +32,9 @@ function formatsOf(policy: PublishingPolicy): Readonly<Record<string, Schema>> {
     'shared-key': { minLength: policy.sharedKeyLengthMin, pattern: KEY_PATTERN },
     'header-key': { pattern: HEADER_NAME_PATTERN },
     'header-value': { pattern: HEADER_VALUE_PATTERN },
+    'hmac-header-name': { pattern: HMAC_HEADER_NAME_PATTERN },
+    'all-events': { pattern: ALL_EVENTS_PATTERN },
+    description: { pattern: NO_CONTROL_PATTERN },
     text: { pattern: TEXT_PATTERN },
   }
 }

@@ -11,6 +11,7 @@ import type { EndpointHealth } from '../core/health.ts'
 import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
 import { isUuid } from '../core/uuid.ts'
 import { notFound } from '../operations/parts/failures.ts'
+import { SettingsShown, toHmacHeaderName, toSettingsShown } from './endpoint-settings-schema.ts'
 import { PROBLEMS } from './problems.ts'
 import { OptionalInstant, OptionalNumber, Uuid } from './scalars.ts'
 
@@ -119,9 +120,11 @@ export const EndpointItem = Type.Object(
     hmacHeaderName: Type.String(),
     algorithm: Type.Enum([HMAC_ALGORITHM]),
     status: Type.Enum([...ENDPOINT_STATUSES]),
+    ...SettingsShown,
   },
   {
-    description: 'An address that callbacks are sent to: a webhook or a subscription.',
+    description:
+      'An address that callbacks are sent to: a webhook or a subscription. The settings are shown when some were given.',
     examples: [ITEM_EXAMPLE],
   },
 )
@@ -148,9 +151,10 @@ export function toEndpointItem(endpoint: Endpoint) {
   return {
     id: endpoint.id,
     endpointUrl: endpoint.url,
-    hmacHeaderName: HMAC_HEADER,
+    hmacHeaderName: toHmacHeaderName(endpoint),
     algorithm: HMAC_ALGORITHM,
     status: endpoint.status,
+    ...toSettingsShown(endpoint),
   }
 }
 

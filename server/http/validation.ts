@@ -6,12 +6,14 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { checkCallbackUrl } from '../core/callback-url.ts'
+import { ALL_EVENTS } from '../core/endpoint-settings.ts'
 import { type FieldError, ServiceError } from '../core/errors.ts'
 import { checkHeaderKey, checkHeaderValue } from '../core/extra-header.ts'
+import { checkHmacHeaderName } from '../core/hmac-header-name.ts'
 import { isInstant } from '../core/instant.ts'
 import type { TargetPolicy } from '../core/network-rules.ts'
 import { checkSharedKey } from '../core/shared-key.ts'
-import { isStorableText } from '../core/text.ts'
+import { hasControlCharacter, isStorableText } from '../core/text.ts'
 import { isUuid } from '../core/uuid.ts'
 
 export interface ValidationPolicy {
@@ -76,6 +78,15 @@ function createFormats(policy: ValidationPolicy): Record<string, Check> {
     'shared-key': (text) => checkSharedKey(text, policy.sharedKeyLengthMin),
     'header-key': checkHeaderKey,
     'header-value': checkHeaderValue,
+    'hmac-header-name': checkHmacHeaderName,
+    'all-events': (text) =>
+      text === ALL_EVENTS
+        ? null
+        : { code: 'wrong-type', detail: `Must be a list of kinds of event, or ${ALL_EVENTS}.` },
+    description: (text) =>
+      isStorableText(text) && !hasControlCharacter(text)
+        ? null
+        : { code: 'invalid-text', detail: 'Must be well-formed, without control characters.' },
     text: (text) => {
       if (!isStorableText(text)) {
         return {
@@ -134,6 +145,14 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   object: 'an object',
   array: 'a list',
+  null: 'null',
+}
+
+function typeNames(type: string | readonly string[]): string {
+  return [type]
+    .flat()
+    .map((name) => TYPE_NAMES[name] ?? name)
+    .join(' or ')
 }
 
 function toFault(error: ErrorObject, formats: Readonly<Record<string, Check>>): Fault {
@@ -144,7 +163,11 @@ function toFault(error: ErrorObject, formats: Readonly<Record<string, Check>>): 
     case 'dependentRequired':
       return { code: 'missing', detail: `This field is required together with ${params.property}.` }
     case 'type':
-      return { code: 'wrong-type', detail: `Must be ${TYPE_NAMES[params.type] ?? params.type}.` }
+      return { code: 'wrong-type', detail: `Must be ${typeNames(params.type)}.` }
+    case 'minItems':
+      return { code: 'empty', detail: 'Must not be empty.' }
+    case 'uniqueItems':
+      return { code: 'repeated', detail: 'Must name each only once.' }
     case 'minLength':
       return data === ''
         ? { code: 'empty', detail: 'Must not be empty.' }

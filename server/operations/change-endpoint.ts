@@ -1,40 +1,94 @@
-// Pauses or resumes an endpoint. A paused one loses nothing: its deliveries wait, and are due when it is active
-// again, with the time that they waited added to their run. One that was down is probed first.
+// Changes an endpoint: pauses or resumes it, or gives it other settings. A paused one loses nothing: its deliveries
+// wait, and are due when it is active again, with the time that they waited added to their run. One that was down is
+// probed first.
 
 import type { Endpoint, OwnerStatus } from '../core/endpoint.ts'
-import { inTransaction } from '../store/db.ts'
+import {
+  changeSettings,
+  DEFAULT_SETTINGS,
+  type EndpointSettings,
+  type SettingsChange,
+  settingTexts,
+} from '../core/endpoint-settings.ts'
+import type { AuditChange } from '../store/audit.ts'
+import { type Db, inTransaction } from '../store/db.ts'
 import { releaseDeliveriesOf } from '../store/deliveries.ts'
-import { type EndpointScope, lockEndpoint, saveStatus } from '../store/endpoints.ts'
+import {
+  type EndpointScope,
+  type LockedEndpoint,
+  lockEndpoint,
+  replaceSettings,
+  saveStatus,
+} from '../store/endpoints.ts'
 import { probeResumed } from '../store/retries.ts'
 import { type Audit, NO_AUDIT } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
+import { assertHeadersApart } from './parts/headers-apart.ts'
+
+export interface EndpointChange {
+  /** Null: as it is. */
+  status: OwnerStatus | null
+  settings: SettingsChange
+}
 
 export async function changeEndpoint(
   deps: Deps,
   scope: EndpointScope,
   endpointId: string,
-  status: OwnerStatus,
+  change: EndpointChange,
   audit: Audit = NO_AUDIT,
 ): Promise<Endpoint> {
   const now = new Date(deps.clock.nowMs())
-  const { endpoint, shard, inactiveSince } = await inTransaction(deps.pool, async (db) => {
-    const locked = await lockEndpoint(db, scope, endpointId)
-    if (locked === null) throw notFound()
-    const change = { field: 'status', before: locked.endpoint.status, after: status }
-    await audit(db, `endpoint:${locked.endpoint.id}`, [change])
-    if (locked.endpoint.status === status) return locked
-    const { id } = locked.endpoint
-    // Pausing what was disabled keeps the moment since which nothing has been sent.
-    const inactiveSince = status === 'ACTIVE' ? null : (locked.inactiveSince ?? now)
-    await saveStatus(db, scope.clientKey, id, { status, inactiveSince }, now)
-    if (status === 'ACTIVE') {
-      await probeResumed(db, scope.clientKey, id, now)
-      await releaseDeliveriesOf(db, scope.clientKey, id, locked.inactiveSince ?? now, now)
+  const { before, after } = await inTransaction(deps.pool, async (db) => {
+    const before = await lockEndpoint(db, scope, endpointId)
+    if (before === null) throw notFound()
+    const { endpoint } = before
+    const settings = changeSettings(endpoint.settings, change.settings)
+    assertHeadersApart(settings, before.headerName)
+    const after = { ...endpoint, status: change.status ?? endpoint.status, settings }
+    await audit(db, `endpoint:${endpoint.id}`, changesOf(endpoint, after))
+    if (settings !== null && settings !== endpoint.settings) {
+      await replaceSettings(db, scope.clientKey, endpoint.id, settings, now)
     }
-    return locked
+    if (change.status !== null && change.status !== endpoint.status) {
+      await changeStatus(db, scope.clientKey, before, change.status, now)
+    }
+    return { before, after }
   })
-  const isResumed = status === 'ACTIVE' && inactiveSince !== null
-  deps.engine.endpointChanged(scope.clientKey, endpoint.id, shard, isResumed ? now.getTime() : 0)
-  return { ...endpoint, status }
+  const isResumed = change.status === 'ACTIVE' && before.inactiveSince !== null
+  deps.engine.endpointChanged(
+    scope.clientKey,
+    after.id,
+    before.shard,
+    isResumed ? now.getTime() : 0,
+  )
+  return after
+}
+
+async function changeStatus(
+  db: Db,
+  clientKey: number,
+  { endpoint: { id }, inactiveSince }: LockedEndpoint,
+  status: OwnerStatus,
+  now: Date,
+): Promise<void> {
+  // Pausing what was disabled keeps the moment since which nothing has been sent.
+  const since = status === 'ACTIVE' ? null : (inactiveSince ?? now)
+  await saveStatus(db, clientKey, id, { status, inactiveSince: since }, now)
+  if (status === 'ACTIVE') {
+    await probeResumed(db, clientKey, id, now)
+    await releaseDeliveriesOf(db, clientKey, id, inactiveSince ?? now, now)
+  }
+}
+
+/** The trail leaves out what did not change. */
+function changesOf(before: Endpoint, after: Endpoint): AuditChange[] {
+  const textsOf = ({ settings }: Endpoint) => settingTexts(settings ?? DEFAULT_SETTINGS)
+  const [old, current] = [textsOf(before), textsOf(after)]
+  const names = Object.keys(old) as (keyof EndpointSettings)[]
+  return [
+    { field: 'status', before: before.status, after: after.status },
+    ...names.map((name) => ({ field: name, before: old[name], after: current[name] })),
+  ]
 }

@@ -40,7 +40,9 @@ export async function takeNextCallback(
   await note(deps, key)
   const listener = await findEndpoint(deps.pool, scope, listenerId)
   if (listener === null) throw notFound()
-  if (listener.status !== 'ACTIVE') await changeEndpoint(deps, scope, listenerId, 'ACTIVE')
+  if (listener.status !== 'ACTIVE') {
+    await changeEndpoint(deps, scope, listenerId, { status: 'ACTIVE', settings: {} })
+  }
   const offer = await deps.relay.take(key, asked.waitMs, {
     signal: asked.signal,
     onWait: () => note(deps, key),

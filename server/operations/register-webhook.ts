@@ -1,5 +1,6 @@
 // Registers an address for the payments of one account; the same address again rotates its key.
 
+import type { SettingsChange } from '../core/endpoint-settings.ts'
 import type { Deps } from './parts/deps.ts'
 import { saveEndpoint } from './parts/save-endpoint.ts'
 import type { Caller } from './parts/verify-token.ts'
@@ -9,6 +10,7 @@ export interface WebhookRequest {
   url: string
   href: string
   sharedKey: string
+  settings: SettingsChange
 }
 
 export async function registerWebhook(

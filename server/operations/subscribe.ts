@@ -7,7 +7,10 @@ import type { Deps } from './parts/deps.ts'
 import { type EndpointRequest, saveEndpoint } from './parts/save-endpoint.ts'
 import type { Caller } from './parts/verify-token.ts'
 
-export type SubscriptionRequest = Pick<EndpointRequest, 'url' | 'href' | 'sharedKey' | 'header'>
+export type SubscriptionRequest = Pick<
+  EndpointRequest,
+  'url' | 'href' | 'sharedKey' | 'header' | 'settings'
+>
 
 /** `paymentText` is the payment's JSON, without the content of its document. */
 export async function subscribe(

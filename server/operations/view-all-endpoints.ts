@@ -1,6 +1,5 @@
 // The endpoints of all clients as the operator sees them, with their health; and the operator's own pause.
 
-import type { OwnerStatus } from '../core/endpoint.ts'
 import type { EndpointHealth } from '../core/health.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import { type EndpointHour, readEndpointHours } from '../store/endpoint-hours.ts'
@@ -12,7 +11,7 @@ import {
   readHealthOf,
 } from '../store/endpoint-lists.ts'
 import { readHealth } from '../store/health.ts'
-import { changeEndpoint } from './change-endpoint.ts'
+import { changeEndpoint, type EndpointChange } from './change-endpoint.ts'
 import type { Audit } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
@@ -55,7 +54,7 @@ export async function viewAnyEndpoint(deps: Deps, endpointId: string): Promise<E
 export async function changeAnyEndpoint(
   deps: Deps,
   endpointId: string,
-  status: OwnerStatus,
+  change: EndpointChange,
   audit: Audit,
 ): Promise<OwnedEndpoint> {
   const found = await findAnyEndpoint(deps.pool, endpointId)
@@ -65,7 +64,7 @@ export async function changeAnyEndpoint(
     deps,
     { clientKey, kind, accountId: null },
     found.id,
-    status,
+    change,
     audit,
   )
   return { ...found, ...changed }

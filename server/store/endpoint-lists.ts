@@ -7,6 +7,7 @@ import type { EndpointHealth } from '../core/health.ts'
 import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import { isUuid } from '../core/uuid.ts'
 import type { Db } from './db.ts'
+import { SETTINGS_COLUMNS } from './endpoint-settings.ts'
 import { type EndpointRow, toEndpoint } from './endpoints.ts'
 import { type HealthRow, toHealth, toProbeTime } from './health.ts'
 import { owedTo } from './planner.ts'
@@ -40,7 +41,7 @@ interface OwnedRow extends EndpointRow {
 }
 
 const COLUMNS = `e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-  e.status, e.created_at, e.deleted_at`
+  e.status, e.created_at, e.deleted_at, ${SETTINGS_COLUMNS}`
 /** One look-up for each row that is shown. */
 const accountNameOf = (row: string) => `(select a.name from accounts a
   where a.client_key = ${row}.client_key and a.id = ${row}.account_id) as account_name`

@@ -2,9 +2,16 @@
 // deleted endpoint stays for the history and is invisible here. Keys come and go sealed.
 
 import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts'
+import type { EndpointSettings } from '../core/endpoint-settings.ts'
 import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { Db } from './db.ts'
+import {
+  SETTINGS_COLUMNS,
+  type SettingsRow,
+  settingsValues,
+  toSettings,
+} from './endpoint-settings.ts'
 import { ofAnyLength } from './planner.ts'
 
 /** Where an endpoint is looked for. `accountId` narrows to one account when it is given. */
@@ -26,9 +33,10 @@ export interface EndpointToSave extends EndpointScope {
   hrefHash: Buffer
   sealedKey: Buffer
   header: SealedHeader | null
+  settings: EndpointSettings | null
 }
 
-export interface EndpointRow {
+export interface EndpointRow extends SettingsRow {
   id: string
   kind: EndpointKind
   account_id: string | null
@@ -40,35 +48,41 @@ export interface EndpointRow {
 interface LockedRow extends EndpointRow {
   shard: number
   inactive_since: Date | null
+  header_name: string | null
 }
 
-const COLUMNS = 'id, kind, account_id, shard, url, status, inactive_since, created_at'
+const COLUMNS = `id, kind, account_id, shard, url, status, inactive_since, created_at, ${SETTINGS_COLUMNS}`
+
+/** What is known of an endpoint whose address comes again. */
+export interface SameAddress {
+  id: string
+  shard: number
+  sealedKey: Buffer
+  settings: EndpointSettings | null
+}
 
 /** The endpoint with this address, with its sealed key; and how many its door already has. */
 export async function findByAddress(
   db: Db,
   scope: EndpointScope,
   hrefHash: Buffer,
-): Promise<{ existing: { id: string; shard: number; sealedKey: Buffer } | null; count: number }> {
-  const { rows } = await db.query<{
-    count: number
-    id: string | null
-    shard: number
-    shared_key: Buffer
-  }>({
+): Promise<{ existing: SameAddress | null; count: number }> {
+  const { rows } = await db.query<
+    { count: number; id: string | null; shard: number; shared_key: Buffer } & SettingsRow
+  >({
     name: 'find-endpoint-by-address',
-    text: `select counted.count, same.id, same.shard, same.shared_key
+    text: `select counted.count, same.*
            from (select count(*) as count from endpoints
                  where client_key = $1 and scope = $2 and deleted_at is null) as counted
-           left join (select id, shard, shared_key from endpoints
+           left join (select id, shard, shared_key, ${SETTINGS_COLUMNS} from endpoints
                       where client_key = $1 and scope = $2 and href_hash = $3
                         and deleted_at is null) as same on true`,
     values: [scope.clientKey, scope.accountId ?? NIL_UUID, hrefHash],
   })
   const row = rows[0]
   if (row === undefined || row.id === null) return { existing: null, count: row?.count ?? 0 }
-  const existing = { id: row.id, shard: row.shard, sealedKey: row.shared_key }
-  return { existing, count: row.count }
+  const { id, shard, shared_key: sealedKey } = row
+  return { existing: { id, shard, sealedKey, settings: toSettings(row) }, count: row.count }
 }
 
 export async function insertEndpoint(db: Db, endpoint: EndpointToSave, now: Date): Promise<void> {
@@ -76,8 +90,8 @@ export async function insertEndpoint(db: Db, endpoint: EndpointToSave, now: Date
     name: 'insert-endpoint',
     text: `insert into endpoints
              (client_key, id, kind, account_id, shard, url, href_hash, shared_key, header_name,
-              header_value, created_at, changed_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`,
+              header_value, created_at, changed_at, ${SETTINGS_COLUMNS})
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14, $15, $16, $17)`,
     values: [
       endpoint.clientKey,
       endpoint.id,
@@ -90,6 +104,7 @@ export async function insertEndpoint(db: Db, endpoint: EndpointToSave, now: Date
       endpoint.header?.name ?? null,
       endpoint.header?.sealedValue ?? null,
       now,
+      ...settingsValues(endpoint.settings),
     ],
   })
 }
@@ -128,6 +143,20 @@ export async function replaceHeader(
     text: `update endpoints set header_name = $3, header_value = $4, changed_at = $5
            where client_key = $1 and id = $2`,
     values: [clientKey, endpointId, header?.name ?? null, header?.sealedValue ?? null, now],
+  })
+}
+
+export async function replaceSettings(
+  db: Db,
+  clientKey: number,
+  endpointId: string,
+  settings: EndpointSettings,
+  now: Date,
+): Promise<void> {
+  await db.query({
+    text: `update endpoints set (${SETTINGS_COLUMNS}) = ($4, $5, $6, $7, $8, $9), changed_at = $3
+           where client_key = $1 and id = $2`,
+    values: [clientKey, endpointId, now, ...settingsValues(settings)],
   })
 }
 
@@ -195,14 +224,22 @@ export async function listEndpoints(
   return pages
 }
 
+export interface LockedEndpoint {
+  endpoint: Endpoint
+  shard: number
+  inactiveSince: Date | null
+  /** The name of its extra header. */
+  headerName: string | null
+}
+
 /** The endpoint as it is, locked until the transaction ends. */
 export async function lockEndpoint(
   db: Db,
   scope: EndpointScope,
   endpointId: string,
-): Promise<{ endpoint: Endpoint; shard: number; inactiveSince: Date | null } | null> {
+): Promise<LockedEndpoint | null> {
   const { rows } = await db.query<LockedRow>({
-    text: `select ${COLUMNS} from endpoints
+    text: `select ${COLUMNS}, header_name from endpoints
            where client_key = $1 and kind = $2 and id = $4
              and ($3::uuid is null or account_id = $3) and deleted_at is null
            for no key update`,
@@ -210,7 +247,12 @@ export async function lockEndpoint(
   })
   const [row] = rows
   if (row === undefined) return null
-  return { endpoint: toEndpoint(row), shard: row.shard, inactiveSince: row.inactive_since }
+  return {
+    endpoint: toEndpoint(row),
+    shard: row.shard,
+    inactiveSince: row.inactive_since,
+    headerName: row.header_name,
+  }
 }
 
 /** `inactiveSince` is null exactly for an active endpoint. */
@@ -249,5 +291,6 @@ export function toEndpoint(row: EndpointRow): Endpoint {
     url: row.url,
     status: row.status,
     createdAt: row.created_at,
+    settings: toSettings(row),
   }
 }

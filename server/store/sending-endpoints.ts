@@ -2,8 +2,10 @@
 // Secrets are opened here; one that does not open is a value, so that others go on.
 
 import type { SigningKeys } from '../core/callback-headers.ts'
+import { DEFAULT_SETTINGS, type EndpointSettings } from '../core/endpoint-settings.ts'
 import { toSigningKey } from '../core/signature.ts'
 import type { Db } from './db.ts'
+import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from './endpoint-settings.ts'
 import type { LaneKey } from './parked.ts'
 import { ofAnyLength } from './planner.ts'
 import type { Sealer } from './sealing.ts'
@@ -14,11 +16,13 @@ export interface SendingEndpoint {
   shard: number
   url: string
   isActive: boolean
+  /** With the defaults where none were given. */
+  settings: EndpointSettings
   /** Null when a stored secret does not open: attempts fail with a code, on schedule. */
   secrets: { keys: SigningKeys; extraHeader: readonly [string, string] | null } | null
 }
 
-interface EndpointRow {
+interface EndpointRow extends SettingsRow {
   client_key: number
   id: string
   shard: number
@@ -33,7 +37,7 @@ interface EndpointRow {
 }
 
 const COLUMNS = `client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
-  previous_key_until, header_name, header_value`
+  previous_key_until, header_name, header_value, ${SETTINGS_COLUMNS}`
 
 export async function readSendingEndpoints(
   db: Db,
@@ -104,6 +108,7 @@ function toSending(row: EndpointRow, sealer: Sealer): SendingEndpoint {
     shard: row.shard,
     url: row.url,
     isActive: row.status === 'ACTIVE' && row.deleted_at === null,
+    settings: toSettings(row) ?? DEFAULT_SETTINGS,
     secrets: openSecrets(row, sealer),
   }
 }

@@ -121,7 +121,10 @@ export class BothStores {
 
   async change(endpointId: string, status: 'ACTIVE' | 'PAUSED'): Promise<void> {
     const isThere = twinEndpoints.changeStatus(this.twin, endpointId, status, this.nowMs)
-    const asked = changeEndpoint(this.deps, this.scopeOf(endpointId), endpointId, status)
+    const asked = changeEndpoint(this.deps, this.scopeOf(endpointId), endpointId, {
+      status,
+      settings: {},
+    })
     if (isThere) await asked
     else await assert.rejects(asked)
   }

@@ -82,7 +82,10 @@ export async function postgresSide(both: BothStores): Promise<Side & { end(): Pr
       }
     },
     changeStatus: async (endpointId, status) => {
-      await changeEndpoint(both.deps, both.scopeOf(endpointId), endpointId, status)
+      await changeEndpoint(both.deps, both.scopeOf(endpointId), endpointId, {
+        status,
+        settings: {},
+      })
     },
     remove: (endpointId) => deleteEndpoint(both.deps, both.scopeOf(endpointId), endpointId),
     register: (url) => saveEndpoint(both.deps, both.requestFor(url, null, 'k')),

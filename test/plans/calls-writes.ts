@@ -1,6 +1,7 @@
 // Every other statement that writes: what clients and operators change, and what upkeep does.
 
 import { DAY_MS } from '../../server/core/backoff.ts'
+import { DEFAULT_SETTINGS } from '../../server/core/endpoint-settings.ts'
 import { insertAccount } from '../../server/store/accounts.ts'
 import { insertAudit, insertAuditWithChanges } from '../../server/store/audit.ts'
 import {
@@ -29,6 +30,7 @@ import {
   markDeleted,
   replaceHeader,
   replaceKey,
+  replaceSettings,
   saveStatus,
 } from '../../server/store/endpoints.ts'
 import {
@@ -192,11 +194,14 @@ async function register(recorder: Recorder, sample: Sample): Promise<void> {
   const scope = { clientKey, kind: 'webhook', accountId } as const
   const made = { shard: 1, url: 'https://new.test/', hrefHash: DIGEST, sealedKey: SEALED }
   await recorder.record('', () =>
-    insertEndpoint(pool, { ...scope, ...made, id: NEW, header: null }, now),
+    insertEndpoint(pool, { ...scope, ...made, id: NEW, header: null, settings: null }, now),
   )
   const key = { sealedKey: SEALED, sealedPreviousKey: null, previousKeyUntil: null }
   await recorder.record('', () => replaceKey(pool, clientKey, endpointId, key, now))
   await recorder.record('', () => replaceHeader(pool, clientKey, endpointId, null, now))
+  await recorder.record('', () =>
+    replaceSettings(pool, clientKey, endpointId, DEFAULT_SETTINGS, now),
+  )
   await recorder.record('', () => inTransaction(pool, (db) => lockEndpoint(db, scope, endpointId)))
   const paused = { status: 'PAUSED', inactiveSince: now } as const
   await recorder.record('', () => saveStatus(pool, clientKey, endpointId, paused, now))

@@ -1,5 +1,6 @@
 // What the engine reads from the twin, as store/deliveries, parked, events, health and sending-endpoints read it.
 
+import { DEFAULT_SETTINGS } from '../../server/core/endpoint-settings.ts'
 import type { ShownHealth } from '../../server/core/health.ts'
 import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
 import type { EndpointKey } from '../../server/delivery/delivery-store.ts'
@@ -84,6 +85,7 @@ export class TwinReads {
           shard: row.shard,
           url: row.url,
           isActive: row.status === 'ACTIVE' && row.deletedAtMs === null,
+          settings: DEFAULT_SETTINGS,
           secrets: { keys: { current: row.key, previous }, extraHeader: null },
         },
       ]

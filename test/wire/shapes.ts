@@ -15,6 +15,13 @@ import {
   SignatureInputsSchema,
   StateSchema,
 } from '../../server/http/delivery-schema.ts'
+import {
+  DeliverSchema,
+  DocumentModeSchema,
+  EventChoiceSchema,
+  SettingsSchema,
+  SignatureKindSchema,
+} from '../../server/http/endpoint-settings-schema.ts'
 import { EventItem, EventKindSchema } from '../../server/http/event-text.ts'
 import {
   CountedEndpointSchema,
@@ -120,6 +127,11 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'PaymentDocument', schema: DocumentSchema, isByHand: true },
   { name: 'Payment', schema: PaymentSchema },
   { name: 'EndpointStatus', schema: EndpointItem.properties.status },
+  { name: 'EventChoice', schema: EventChoiceSchema },
+  { name: 'SignatureKind', schema: SignatureKindSchema },
+  { name: 'DeliverMode', schema: DeliverSchema },
+  { name: 'DocumentMode', schema: DocumentModeSchema },
+  { name: 'EndpointSettings', schema: SettingsSchema, isRequest: true },
   { name: 'Endpoint', schema: EndpointItem },
   { name: 'Circuit', schema: CircuitSchema },
   { name: 'EndpointHealth', schema: HealthSchema },

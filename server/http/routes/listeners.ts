@@ -52,6 +52,7 @@ export function listenerRoutes(deps: ListenerDeps): Routes {
       item: ListenerSchema,
       toItem: toListener,
       scopeOf,
+      hasSettings: false,
       pausing:
         'Pausing says that this listener has stopped, half a minute before it would be noticed. Asking for the next callback resumes it.',
       deleting:

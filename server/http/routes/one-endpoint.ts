@@ -1,14 +1,15 @@
-// What can be done to one endpoint, whichever door made it: see it with its health, pause and resume it,
-// delete it. Webhooks, subscriptions and listeners differ in their paths and in what they show.
+// What can be done to one endpoint, whichever door made it: see it with its health, pause and resume it, change its
+// settings, delete it. Webhooks, subscriptions and listeners differ in their paths and in what they show.
 
 import type { FastifyRequest } from 'fastify'
 import { type TObject, Type } from 'typebox'
-import { type Endpoint, OWNER_STATUSES } from '../../core/endpoint.ts'
+import type { Endpoint } from '../../core/endpoint.ts'
 import { changeEndpoint } from '../../operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { viewSeries } from '../../operations/view-endpoint-series.ts'
 import { type EndpointScope, viewEndpoint } from '../../operations/view-endpoints.ts'
+import { EndpointChangeBody, readEndpointChange, StatusChange } from '../endpoint-change.ts'
 import {
   BODY_PROBLEMS,
   CLIENT_PROBLEMS,
@@ -32,14 +33,11 @@ export interface EndpointDoor {
   item: TObject
   toItem(endpoint: Endpoint): Record<string, unknown>
   scopeOf(request: FastifyRequest): EndpointScope
+  /** Whether its owner can choose what is sent, and how; otherwise it can be paused and resumed only. */
+  hasSettings: boolean
   pausing?: string
   deleting?: string
 }
-
-const StatusChange = Type.Object(
-  { status: Type.Enum([...OWNER_STATUSES]) },
-  { examples: [{ status: 'PAUSED' }] },
-)
 
 export function withHealth(item: TObject): TObject {
   return Type.Object({ ...item.properties, health: HealthSchema })
@@ -99,21 +97,23 @@ export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): 
     config: { account: 'optional' },
     schema: {
       operationId: `change${door.name}`,
-      summary: `Pause or resume a ${noun}`,
+      summary: door.hasSettings
+        ? `Pause or resume a ${noun}, or change its settings`
+        : `Pause or resume a ${noun}`,
       description:
         door.pausing ??
-        `A paused ${noun} loses nothing: what it is owed goes out when it is resumed.`,
+        `A paused ${noun} loses nothing: what it is owed goes out when it is resumed. Settings hold for what happens from now on.`,
       ...shared,
-      body: StatusChange,
+      body: door.hasSettings ? EndpointChangeBody : StatusChange,
       response: {
         200: door.item,
         ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
       },
     },
     handler: async (request) => {
-      const { status } = request.body
       const id = readId(request.params.id)
-      return toItem(await changeEndpoint(deps, scopeOf(request), id, status))
+      const change = readEndpointChange(request.body)
+      return toItem(await changeEndpoint(deps, scopeOf(request), id, change))
     },
   })
 

@@ -1,8 +1,8 @@
-// /operator/v1/endpoints: those of all clients, with their health; the operator may pause and resume them.
+// /operator/v1/endpoints: those of all clients, with their health; the operator may pause and resume them, and
+// change their settings.
 
 import { Type } from 'typebox'
-import { HMAC_HEADER } from '../../core/callback-headers.ts'
-import { ENDPOINT_STATUSES, HMAC_ALGORITHM, OWNER_STATUSES } from '../../core/endpoint.ts'
+import { ENDPOINT_STATUSES, HMAC_ALGORITHM } from '../../core/endpoint.ts'
 import { toPageRequest } from '../../core/page.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import {
@@ -14,6 +14,8 @@ import {
 } from '../../operations/view-all-endpoints.ts'
 import { viewAnySeries } from '../../operations/view-endpoint-series.ts'
 import { auditOf } from '../audit.ts'
+import { EndpointChangeBody, readEndpointChange } from '../endpoint-change.ts'
+import { toAllSettingsShown, toHmacHeaderName } from '../endpoint-settings-schema.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import { Instant, SearchText, Uuid } from '../scalars.ts'
 import {
@@ -60,11 +62,6 @@ export const ItemWithHealth = Type.Object({
   }),
 })
 
-const StatusChange = Type.Object(
-  { status: Type.Enum([...OWNER_STATUSES]) },
-  { examples: [{ status: 'PAUSED' }] },
-)
-
 export const EndpointListQuery = Type.Object({
   ...PageQuery.properties,
   clientId: Type.Optional(Uuid),
@@ -79,6 +76,12 @@ export const EndpointListQuery = Type.Object({
     }),
   ),
 })
+
+const ACTIONS = {
+  PAUSED: 'endpoint.pause',
+  ACTIVE: 'endpoint.resume',
+  settings: 'endpoint.change',
+} as const
 
 const tags = ['Operator']
 
@@ -164,21 +167,20 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
       schema: {
         operationId: 'changeEndpoint',
         tags,
-        summary: 'Pause or resume an endpoint',
+        summary: 'Pause or resume an endpoint, or change its settings',
         description:
-          'A paused endpoint loses nothing: what it is owed goes out when it is resumed.',
+          'A paused endpoint loses nothing: what it is owed goes out when it is resumed. Settings hold for what happens from now on.',
         params: IdParams,
-        body: StatusChange,
+        body: EndpointChangeBody,
         response: {
           200: Item,
           ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
         },
       },
       handler: async (request) => {
-        const { status } = request.body
-        const action = status === 'PAUSED' ? 'endpoint.pause' : 'endpoint.resume'
-        const audit = auditOf(deps, request, action)
-        return toItem(await changeAnyEndpoint(deps, readId(request.params.id), status, audit))
+        const change = readEndpointChange(request.body)
+        const audit = auditOf(deps, request, ACTIONS[change.status ?? 'settings'])
+        return toItem(await changeAnyEndpoint(deps, readId(request.params.id), change, audit))
       },
     })
   }
@@ -193,9 +195,10 @@ function toItem(endpoint: OwnedEndpoint) {
     accountId: endpoint.accountId,
     accountName: endpoint.accountName,
     endpointUrl: endpoint.url,
-    hmacHeaderName: HMAC_HEADER,
+    hmacHeaderName: toHmacHeaderName(endpoint),
     algorithm: HMAC_ALGORITHM,
     status: endpoint.status,
+    ...toAllSettingsShown(endpoint),
     createdAt: endpoint.createdAt.toISOString(),
     deletedAt: endpoint.deletedAt?.toISOString() ?? null,
   }

@@ -8,6 +8,7 @@ import type { Deps } from '../../operations/parts/deps.ts'
 import { subscribe } from '../../operations/subscribe.ts'
 import { EndpointLists } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
+import { readSettings, SettingsFields } from '../endpoint-settings-schema.ts'
 import { pagesOf, toPageBody } from '../page.ts'
 import { PaymentSchema } from '../payment-schema.ts'
 import {
@@ -40,6 +41,7 @@ const Subscription = Type.Object(
         description: 'Its value: 1 to 1024 printable ASCII characters. It is never shown again.',
       }),
     ),
+    ...SettingsFields,
   },
   {
     dependentRequired: { headerKey: ['headerValue'], headerValue: ['headerKey'] },
@@ -69,7 +71,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
         tags,
         summary: 'Subscribe to updates of all payments',
         description:
-          'Answers with your most recently changed payment, or with a sample. The same callbackUrl again replaces the key and the header of that subscription.',
+          'Answers with your most recently changed payment, or with a sample. The same callbackUrl again replaces the key and the header of that subscription, and the settings that are given.',
         headers: OptionalAccountHeader,
         body: Subscription,
         response: {
@@ -92,6 +94,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
             headerKey === undefined || headerValue === undefined
               ? null
               : { name: headerKey, value: headerValue },
+          settings: readSettings(request.body),
         })
         // The stored text, unparsed: parsing would lose the digits of the amount.
         return reply
@@ -126,6 +129,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
       item: EndpointItem,
       toItem: toEndpointItem,
       scopeOf,
+      hasSettings: true,
     })
   }
 }

@@ -9,6 +9,7 @@ import type { Deps } from '../../operations/parts/deps.ts'
 import { registerWebhook } from '../../operations/register-webhook.ts'
 import { EndpointLists } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
+import { readSettings, SettingsFields } from '../endpoint-settings-schema.ts'
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import {
   AccountHeader,
@@ -27,7 +28,7 @@ import type { Routes } from '../typed.ts'
 import { addOneEndpointRoutes } from './one-endpoint.ts'
 
 const Registration = Type.Object(
-  { callbackUrl: CallbackUrl, sharedKey: SharedKey },
+  { callbackUrl: CallbackUrl, sharedKey: SharedKey, ...SettingsFields },
   {
     examples: [
       {
@@ -59,7 +60,7 @@ export function webhookRoutes(deps: Deps): Routes {
         tags,
         summary: 'Register a webhook, or rotate its key',
         description:
-          'The same callbackUrl again replaces the key: for 24 hours the old one signs beside it.',
+          'The same callbackUrl again replaces the key: for 24 hours the old one signs beside it. Settings that are given are replaced too; the others stay as they are.',
         headers: AccountHeader,
         body: Registration,
         response: {
@@ -79,6 +80,7 @@ export function webhookRoutes(deps: Deps): Routes {
           url: callbackUrl,
           href: readHref(callbackUrl),
           sharedKey,
+          settings: readSettings(request.body),
         })
         return reply.code(200).send(undefined)
       },
@@ -133,6 +135,7 @@ export function webhookRoutes(deps: Deps): Routes {
       item: EndpointItem,
       toItem: toEndpointItem,
       scopeOf,
+      hasSettings: true,
     })
   }
 }

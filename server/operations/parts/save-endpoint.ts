@@ -3,6 +3,7 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { type EndpointKind, hashHref, shardOf } from '../../core/endpoint.ts'
+import { changeSettings, type SettingsChange } from '../../core/endpoint-settings.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { lockClient } from '../../store/clients.ts'
 import { type Db, inTransaction } from '../../store/db.ts'
@@ -11,10 +12,13 @@ import {
   insertEndpoint,
   replaceHeader,
   replaceKey,
+  replaceSettings,
+  type SameAddress,
   type SealedHeader,
 } from '../../store/endpoints.ts'
 import type { Sealer } from '../../store/sealing.ts'
 import type { Deps } from './deps.ts'
+import { assertHeadersApart } from './headers-apart.ts'
 
 export interface EndpointRequest {
   clientKey: number
@@ -26,6 +30,8 @@ export interface EndpointRequest {
   href: string
   sharedKey: string
   header: { name: string; value: string } | null
+  /** What is not given stays as it is, or is the default for a new endpoint. */
+  settings?: SettingsChange
   /** Called in the same transaction when the endpoint is new. */
   onInsert?(db: Db, id: string, now: Date): Promise<void>
 }
@@ -57,10 +63,15 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
   return inTransaction(deps.pool, async (db) => {
     await lockClient(db, request.clientKey)
     const { existing, count } = await findByAddress(db, request, hrefHash)
+    const settings = changeSettings(existing?.settings ?? null, request.settings ?? {})
+    assertHeadersApart(settings, request.header?.name ?? null)
     if (existing !== null) {
       await rotateKey(deps, db, { request, existing, now })
       const header = sealHeader(deps.sealer, request, existing.id)
       await replaceHeader(db, request.clientKey, existing.id, header, now)
+      if (settings !== null && settings !== existing.settings) {
+        await replaceSettings(db, request.clientKey, existing.id, settings, now)
+      }
       return existing
     }
     if (count >= deps.config.endpointsMax) throw tooMany(deps, request.kind)
@@ -68,7 +79,11 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
     const endpoint = { id, shard: shardOf(id) }
     const sealedKey = sealKey(deps.sealer, 'shared_key', id, Buffer.from(request.sharedKey))
     const header = sealHeader(deps.sealer, request, id)
-    await insertEndpoint(db, { ...request, ...endpoint, hrefHash, sealedKey, header }, now)
+    await insertEndpoint(
+      db,
+      { ...request, ...endpoint, hrefHash, sealedKey, header, settings },
+      now,
+    )
     await request.onInsert?.(db, id, now)
     return endpoint
   })
@@ -78,7 +93,7 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
 async function rotateKey(
   deps: Deps,
   db: Db,
-  to: { request: EndpointRequest; existing: { id: string; sealedKey: Buffer }; now: Date },
+  to: { request: EndpointRequest; existing: SameAddress; now: Date },
 ): Promise<void> {
   const { request, existing, now } = to
   const key = Buffer.from(request.sharedKey)

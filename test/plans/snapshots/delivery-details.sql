@@ -276,12 +276,13 @@ prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
 --     Limit
 --       Nested Loop left
 --         Nested Loop with a join filter
---           Nested Loop
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
---               … 7 alike
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
+--           Hash Join
+--             Seq Scan endpoints
+--             Hash
+--               Append
+--                 Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
+--                 … 7 alike
+--           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit

@@ -143,14 +143,15 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --         CTE Scan reached
 --         Nested Loop left
 --           Nested Loop with a join filter
---             Nested Loop
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---               Index Scan clients by clients_pkey (client_key)
---             Index Scan endpoints by endpoints_pkey (client_key)
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
@@ -2410,14 +2411,15 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --         CTE Scan reached
 --         Nested Loop left
 --           Nested Loop with a join filter
---             Nested Loop
---               Limit
---                 Sort on d.id DESC
---                   Nested Loop with a join filter
---                     CTE Scan reached
---                     CTE Scan part
---               Index Scan clients by clients_pkey (client_key)
---             Index Scan endpoints by endpoints_pkey (client_key)
+--             Hash Join
+--               Seq Scan endpoints
+--               Hash
+--                 Limit
+--                   Sort on d.id DESC
+--                     Nested Loop with a join filter
+--                       CTE Scan reached
+--                       CTE Scan part
+--             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC

@@ -7,7 +7,7 @@
 -- endpoint-lists.findAnyEndpoint: kept as find-any-endpoint
 prepare "endpoint-lists.findAnyEndpoint" (uuid) as
   select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-  e.status, e.created_at, e.deleted_at, (select a.name from accounts a
+  e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, (select a.name from accounts a
     where a.client_key = e.client_key and a.id = e.account_id) as account_name from endpoints e join clients c on c.client_key = e.client_key
   where e.id = $1 and not c.is_internal limit 1;
 --   for any values: empty, never analyzed; full, never analyzed
@@ -35,7 +35,7 @@ prepare "endpoint-lists.findAnyEndpoint" (uuid) as
 prepare "endpoint-lists.listAllEndpoints by an id" (bigint, bigint, uuid) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and e.id = $3::uuid)
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
@@ -84,7 +84,7 @@ prepare "endpoint-lists.listAllEndpoints by an id" (bigint, bigint, uuid) as
 prepare "endpoint-lists.listAllEndpoints by words" (bigint, bigint, text) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and search_words(e.url) @@ search_query($3::text))
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
@@ -134,7 +134,7 @@ prepare "endpoint-lists.listAllEndpoints by words" (bigint, bigint, text) as
 prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
       and h.endpoint_id = e.id and h.failing_since is not null))
   select all_of_them.total, shown.*, (select a.name from accounts a
@@ -191,7 +191,7 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 prepare "endpoint-lists.listAllEndpoints in a status" (bigint, bigint, text) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and e.status = $3)
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
@@ -228,7 +228,7 @@ prepare "endpoint-lists.listAllEndpoints in a status" (bigint, bigint, text) as
 prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and not exists (select from endpoint_health h where h.client_key = e.client_key
       and h.endpoint_id = e.id and h.failing_since is not null))
   select all_of_them.total, shown.*, (select a.name from accounts a
@@ -286,7 +286,7 @@ prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
 prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and c.id = $3)
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
@@ -335,7 +335,7 @@ prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
 prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and e.kind = $3)
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
@@ -384,7 +384,7 @@ prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
 prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal)
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
@@ -434,7 +434,7 @@ prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
 prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and e.account_id = $3)
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name

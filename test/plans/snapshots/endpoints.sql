@@ -6,10 +6,10 @@
 
 -- endpoints.findByAddress: kept as find-endpoint-by-address
 prepare "endpoints.findByAddress" (integer, uuid, bytea) as
-  select counted.count, same.id, same.shard, same.shared_key
+  select counted.count, same.*
   from (select count(*) as count from endpoints
     where client_key = $1 and scope = $2 and deleted_at is null) as counted
-  left join (select id, shard, shared_key from endpoints
+  left join (select id, shard, shared_key, events, deliver, document, signatures, hmac_header_name, description from endpoints
     where client_key = $1 and scope = $2 and href_hash = $3
     and deleted_at is null) as same on true;
 --   always
@@ -20,18 +20,18 @@ prepare "endpoints.findByAddress" (integer, uuid, bytea) as
 
 -- endpoints.findEndpoint: planned each time
 prepare "endpoints.findEndpoint" (integer, text, uuid, uuid) as
-  select id, kind, account_id, shard, url, status, inactive_since, created_at from endpoints
+  select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description from endpoints
   where client_key = $1 and kind = $2 and id = $4
   and ($3::uuid is null or account_id = $3) and deleted_at is null;
 --   always
 --     Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key, kind, account_id)
 
 -- endpoints.insertEndpoint: kept as insert-endpoint
-prepare "endpoints.insertEndpoint" (integer, uuid, text, uuid, smallint, text, bytea, bytea, text, bytea, timestamp with time zone) as
+prepare "endpoints.insertEndpoint" (integer, uuid, text, uuid, smallint, text, bytea, bytea, text, bytea, timestamp with time zone, text[], text, text, text[], text, text) as
   insert into endpoints
   (client_key, id, kind, account_id, shard, url, href_hash, shared_key, header_name,
-    header_value, created_at, changed_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11);
+    header_value, created_at, changed_at, events, deliver, document, signatures, hmac_header_name, description)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14, $15, $16, $17);
 --   always
 --     Insert endpoints
 --       Result
@@ -43,11 +43,11 @@ prepare "endpoints.listEndpoints" (integer[], text[], uuid[], integer[], bigint[
   with ordinality as q (client_key, kind, account_id, size, skipped, number)
   cross join lateral (
     with matching as materialized (
-      select id, kind, account_id, shard, url, status, inactive_since, created_at from endpoints
+      select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description from endpoints
       where q.account_id is not null and client_key = q.client_key and scope = q.account_id
       and kind = q.kind and deleted_at is null
       union all
-      select id, kind, account_id, shard, url, status, inactive_since, created_at from endpoints
+      select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description from endpoints
       where q.account_id is null and client_key = q.client_key
       and kind = q.kind and deleted_at is null
     )
@@ -76,7 +76,7 @@ prepare "endpoints.listEndpoints" (integer[], text[], uuid[], integer[], bigint[
 
 -- endpoints.lockEndpoint: planned each time
 prepare "endpoints.lockEndpoint" (integer, text, uuid, uuid) as
-  select id, kind, account_id, shard, url, status, inactive_since, created_at from endpoints
+  select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description, header_name from endpoints
   where client_key = $1 and kind = $2 and id = $4
   and ($3::uuid is null or account_id = $3) and deleted_at is null
   for no key update;
@@ -104,6 +104,14 @@ prepare "endpoints.replaceHeader" (integer, uuid, text, bytea, timestamp with ti
 prepare "endpoints.replaceKey" (integer, uuid, bytea, bytea, timestamp with time zone, timestamp with time zone) as
   update endpoints set shared_key = $3, previous_key = $4, previous_key_until = $5,
   changed_at = $6
+  where client_key = $1 and id = $2;
+--   always
+--     Update endpoints
+--       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+
+-- endpoints.replaceSettings: planned each time
+prepare "endpoints.replaceSettings" (integer, uuid, timestamp with time zone, text[], text, text, text[], text, text) as
+  update endpoints set (events, deliver, document, signatures, hmac_header_name, description) = ($4, $5, $6, $7, $8, $9), changed_at = $3
   where client_key = $1 and id = $2;
 --   always
 --     Update endpoints

@@ -16,7 +16,18 @@ prepare "job-deliveries.addOutcome" (integer[], uuid[]) as
   join endpoints e on e.client_key = k.client_key and e.id = p.endpoint_id
   left join endpoint_health h
   on h.client_key = k.client_key and h.endpoint_id = p.endpoint_id;
---   always
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Aggregate
+--       Nested Loop left with a join filter
+--         Nested Loop with a join filter
+--           Hash Join
+--             Function Scan
+--             Hash
+--               Seq Scan endpoints
+--           Limit
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key)
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Aggregate
 --       Nested Loop left with a join filter
 --         Hash Join

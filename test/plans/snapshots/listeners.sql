@@ -9,7 +9,7 @@ prepare "listeners.dropDeletedListeners" as
   delete from listeners l using endpoints e
   where l.last_polled_at > '-infinity' and e.client_key = l.client_key and e.id = l.endpoint_id
   and e.deleted_at is not null;
---   for any values: empty, never analyzed
+--   for any values: empty, never analyzed; full, never analyzed
 --     Delete listeners
 --       Hash Join
 --         Bitmap Heap Scan listeners
@@ -21,13 +21,6 @@ prepare "listeners.dropDeletedListeners" as
 --       Nested Loop with a join filter
 --         Index Scan listeners by listeners_pkey filter (last_polled_at)
 --         Index Scan endpoints by endpoints_by_id filter (deleted_at)
---   for any values: full, never analyzed
---     Delete listeners
---       Hash Join
---         Index Scan endpoints by endpoints_by_id filter (deleted_at)
---         Hash
---           Bitmap Heap Scan listeners
---             Bitmap Index Scan listeners by listeners_by_poll (last_polled_at)
 --   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete listeners
 --       Nested Loop

@@ -104,7 +104,7 @@ prepare "notices.forgetDeleted" as
   delete from endpoint_notices n using endpoints e
   where (n.failing_since is not null or n.exhausted_untold > 0)
   and e.client_key = n.client_key and e.id = n.endpoint_id and e.deleted_at is not null;
---   for any values: empty, never analyzed; full, never analyzed
+--   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
 --     Delete endpoint_notices
 --       Hash Join
 --         Bitmap Heap Scan endpoint_notices
@@ -123,11 +123,6 @@ prepare "notices.forgetDeleted" as
 --       Nested Loop
 --         Index Scan endpoints by endpoints_pkey filter (deleted_at)
 --         Index Scan endpoint_notices by endpoint_notices_pkey (client_key, endpoint_id) filter (failing_since, exhausted_untold)
---   for any values: full, analyzed when empty
---     Delete endpoint_notices
---       Merge Join
---         Index Scan endpoint_notices by endpoint_notices_pkey filter (failing_since, exhausted_untold)
---         Index Scan endpoints by endpoints_pkey filter (deleted_at)
 
 -- notices.readEndpointsToTell: kept as read-endpoints-to-tell
 prepare "notices.readEndpointsToTell" (integer, timestamp with time zone, timestamp with time zone[], timestamp with time zone, bigint) as

@@ -98,7 +98,7 @@ prepare "replays.replayDeliveries" (integer[], uuid[]) as
   where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
   order by e.client_key, e.id for share of e;
 --   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     LockRows
 --       Sort on e.client_key, e.id
 --         Nested Loop
@@ -112,6 +112,12 @@ prepare "replays.replayDeliveries" (integer[], uuid[]) as
 --           Function Scan
 --           Hash
 --             Index Scan endpoints by endpoints_by_id
+--   for values given: full, never analyzed; full, analyzed when empty
+--     LockRows
+--       Merge Join semi
+--         Index Scan endpoints by endpoints_pkey
+--         Sort on unnest.unnest, unnest.unnest_1
+--           Function Scan
 
 -- replays.replayDeliveries 2: planned each time
 prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zone[], timestamp with time zone) as

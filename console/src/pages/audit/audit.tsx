@@ -27,6 +27,7 @@ const ACTIONS = [
   'payment.batch',
   'endpoint.pause',
   'endpoint.resume',
+  'endpoint.change',
   'endpoint.retry',
   'delivery.replay',
   'delivery.retry',
