@@ -24,7 +24,7 @@ function event(changes: Partial<NewEvent> = {}): NewEvent {
 }
 
 function endpoint(changes: Partial<ListeningEndpoint> = {}): ListeningEndpoint {
-  return { clientKey: 1, id: ids.next(), accountId: null, shard: 5, ...changes }
+  return { clientKey: 1, id: ids.next(), accountId: null, shard: 5, events: null, ...changes }
 }
 
 test('I1: owed to the webhooks of its account and the subscriptions of its client, no others', () => {
@@ -92,4 +92,27 @@ test('regression: an update has the elders of its own call, and a first update h
     owed.map(({ hasElders }) => hasElders),
     [false, true, false],
   )
+})
+
+test('an endpoint is owed the kinds that it hears, and payment.* is every kind', () => {
+  const kinds = ['payment.created', 'payment.due', 'payment.paid']
+  const events = kinds.map((kind, index) => event({ kind, sequence: index + 1 }))
+  const heardBy = (choice: ListeningEndpoint['events']) =>
+    fanOut(events, [endpoint({ events: choice })], NOW_MS).map(({ kind }) => kind)
+  assert.deepEqual(heardBy(null), kinds)
+  assert.deepEqual(heardBy(['payment.*']), kinds)
+  assert.deepEqual(heardBy(['payment.paid']), ['payment.paid'])
+  assert.deepEqual(heardBy(['payment.due', 'payment.created']), kinds.slice(0, 2))
+  assert.deepEqual(heardBy(['payment.updated']), [])
+})
+
+test('of the elders of one call only those count that the endpoint hears', () => {
+  const paymentId = randomUUID()
+  const kinds = ['payment.created', 'payment.due', 'payment.paid', 'payment.updated']
+  const events = kinds.map((kind, index) => event({ kind, sequence: index + 1, paymentId }))
+  const filtered = endpoint({ events: ['payment.due', 'payment.updated'] })
+  const owed = fanOut(events, [filtered, endpoint()], NOW_MS)
+  const elders = (endpointId: string) =>
+    owed.filter((one) => one.endpointId === endpointId).map(({ hasElders }) => hasElders)
+  assert.deepEqual(elders(filtered.id), [false, true])
 })

@@ -1,7 +1,8 @@
-// Who is owed an event: each endpoint that exists and listens to the event's account, or to all accounts of
-// its client. One event × one endpoint is one delivery. Pure: the endpoints were read inside the accepting
+// Who is owed an event: each endpoint that exists, listens to the event's account, or to all accounts of its client,
+// and hears the event's kind. One event × one endpoint is one delivery. Pure: the endpoints were read inside the accepting
 // transaction, because a list that is kept elsewhere would miss one that was registered a moment ago.
 
+import { ALL_EVENTS, type EventChoice } from './endpoint-settings.ts'
 import type { HandedOff } from './queued-delivery.ts'
 
 /** One accepted change of a payment. Notices are events too, in which an endpoint stands in for a payment. */
@@ -25,6 +26,14 @@ export interface ListeningEndpoint {
   /** Null: it listens to every account of its client. */
   accountId: string | null
   shard: number
+  /** Null: it hears all kinds. */
+  events: readonly EventChoice[] | null
+}
+
+/** Whether an endpoint with these settings hears such events; the SQL function owe_changes asks the same. */
+export function hears(events: ListeningEndpoint['events'], kind: string): boolean {
+  if (events === null) return true
+  return events.some((choice) => choice === kind || choice === ALL_EVENTS)
 }
 
 /** The deliveries, in the order of their events. */
@@ -36,6 +45,7 @@ export function fanOut(
   const byAccount = Map.groupBy(endpoints, ({ accountId }) => accountId)
   const ofAllAccounts = Map.groupBy(byAccount.get(null) ?? [], ({ clientKey }) => clientKey)
   const payments = new Set<string>()
+  const heard = new Set<string>()
   const owed: HandedOff[] = []
   for (const event of events) {
     // Elders of the same call, which the database cannot know of. Those from before it has to be asked for.
@@ -43,15 +53,20 @@ export function fanOut(
     payments.add(event.paymentId)
     for (const listening of [byAccount.get(event.accountId), ofAllAccounts.get(event.clientKey)]) {
       for (const endpoint of listening ?? []) {
-        if (isOwed(event, endpoint)) owed.push(toDelivery(event, endpoint, hasElders, nowMs))
+        if (!isOwed(event, endpoint)) continue
+        // One that does not hear all has only those elders that it heard.
+        const strand = endpoint.events && `${endpoint.id} ${event.paymentId}`
+        const hasOwn = strand === null || heard.has(strand)
+        if (strand !== null) heard.add(strand)
+        owed.push(toDelivery(event, endpoint, hasElders && hasOwn, nowMs))
       }
     }
   }
   return owed
 }
 
-function isOwed(event: NewEvent, { clientKey, accountId }: ListeningEndpoint): boolean {
-  if (clientKey !== event.clientKey) return false
+function isOwed(event: NewEvent, { clientKey, accountId, events }: ListeningEndpoint): boolean {
+  if (clientKey !== event.clientKey || !hears(events, event.kind)) return false
   return accountId === null || accountId === event.accountId
 }
 

@@ -168,7 +168,7 @@ function toHistory(stored: Stored): (endpoint: KnownEndpoint) => EndpointHistory
               keyName: null,
             },
           ]
-    return { id, accountId: null, acts: [...acts, ...disabled] }
+    return { id, accountId: null, events: null, acts: [...acts, ...disabled] }
   }
 }
 

@@ -6,6 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Config } from '../../server/config/config.ts'
 import { CurrentPolicies } from '../../server/config/policies.ts'
 import { shardOf } from '../../server/core/endpoint.ts'
+import type { EventChoice } from '../../server/core/endpoint-settings.ts'
 import { LEASE_POLICY } from '../../server/core/lease.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
@@ -124,6 +125,16 @@ export class BothStores {
     const asked = changeEndpoint(this.deps, this.scopeOf(endpointId), endpointId, {
       status,
       settings: {},
+    })
+    if (isThere) await asked
+    else await assert.rejects(asked)
+  }
+
+  async hear(endpointId: string, events: readonly EventChoice[] | null): Promise<void> {
+    const isThere = twinEndpoints.changeEvents(this.twin, endpointId, events, this.nowMs)
+    const asked = changeEndpoint(this.deps, this.scopeOf(endpointId), endpointId, {
+      status: null,
+      settings: { events },
     })
     if (isThere) await asked
     else await assert.rejects(asked)

@@ -2,6 +2,7 @@
 // attempt that was recorded before, an endpoint that is gone.
 
 import assert from 'node:assert/strict'
+import type { EventChoice } from '../../server/core/endpoint-settings.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
 import { NIL_UUID } from '../../server/core/uuid.ts'
 import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
@@ -14,6 +15,13 @@ import type { BothStores } from './both-stores.ts'
 import { byShard, LeaseOperations } from './lease-operations.ts'
 
 const HOUR_MS = 3_600_000
+const FILTERS: readonly (readonly EventChoice[] | null)[] = [
+  null,
+  ['payment.*'],
+  ['payment.created'],
+  ['payment.updated', 'payment.due'],
+]
+
 export class Operations {
   readonly #both: BothStores
   readonly #dice: Dice
@@ -54,6 +62,7 @@ export class Operations {
     },
     pause: () => this.#both.change(this.#endpoint(), 'PAUSED'),
     resume: () => this.#both.change(this.#endpoint(), 'ACTIVE'),
+    hear: () => this.#both.hear(this.#endpoint(), this.#dice.pick(FILTERS)),
     remove: () =>
       this.#dice.chance(0.2) ? this.#both.remove(this.#endpoint()) : Promise.resolve(),
     accept: () => this.#both.accept(this.#writes()),

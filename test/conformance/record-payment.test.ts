@@ -9,6 +9,7 @@ import type { Pool } from 'pg'
 import { ServiceError } from '../../server/core/errors.ts'
 import { parseJson } from '../../server/core/exact-json.ts'
 import {
+  EVENT_KINDS,
   FILE_BASE64_CHARACTERS_MAX,
   FILE_BYTES_MAX,
   PAYMENT_STATES,
@@ -442,4 +443,64 @@ test('a file of 10 MiB is taken and stored once, one byte more is refused', asyn
     [FILE_BASE64_CHARACTERS_MAX],
   )
   assert.deepEqual(rows, [{ files: 1 }])
+})
+
+/** Each set of kinds, all of them as one word, and no choice at all. */
+const FILTERS: readonly (readonly string[] | null)[] = [
+  null,
+  ['payment.*'],
+  ...Array.from({ length: 2 ** EVENT_KINDS.length - 1 }, (_, bits) =>
+    EVENT_KINDS.filter((_kind, index) => (bits + 1) & (1 << index)),
+  ),
+]
+
+/** An endpoint for each filter, of one account or of all; its address says which. */
+async function addEndpoints({ pool, accountId }: Side): Promise<void> {
+  const { rows } = await pool.query('select client_key from accounts where id = $1', [accountId])
+  for (const [number, events] of FILTERS.entries()) {
+    const isWebhook = number % 2 === 0
+    await pool.query(
+      `insert into endpoints (client_key, id, kind, account_id, shard, url, href_hash, shared_key,
+         created_at, changed_at, events, deliver, document, signatures, hmac_header_name)
+       values ($1, gen_random_uuid(), $2, $3, 1, $4::text, sha256(convert_to($4::text, 'UTF8')), '', now(), now(), $5::text[],
+         'every', 'inline', '{hmac}', 'X-Paybell-Hmac')`,
+      [
+        rows[0].client_key,
+        isWebhook ? 'webhook' : 'subscription',
+        isWebhook ? accountId : null,
+        `https://example.com/${events?.join() ?? 'all'}`,
+        events,
+      ],
+    )
+  }
+}
+
+async function owed({ pool }: Side, paymentId: string): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ owed: string }>(
+    `select e.url || ' ' || p.sequence || ' ' || p.kind as owed
+     from pending_deliveries p join endpoints e on e.id = p.endpoint_id
+     where p.payment_id = $1 order by 1`,
+    [paymentId],
+  )
+  return rows.map((row) => row.owed)
+}
+
+test('one owes what the other owes, whatever the endpoints hear', async () => {
+  await Promise.all([addEndpoints(service), addEndpoints(sql)])
+  const lives = [
+    ['DRAFT', 'PENDING_APPROVAL', 'DRAFT', 'DUE', 'PAID'],
+    ['DUE', 'CANCELLED'],
+  ]
+  for (const states of lives) {
+    const id = randomUUID()
+    const texts = states.map((state) =>
+      JSON.stringify({ ...SAMPLE, id, version: undefined, status: { state }, document: undefined }),
+    )
+    await sameOnBothSides(id, texts)
+    const [expected, actual] = await Promise.all([owed(service, id), owed(sql, id)])
+    assert.deepEqual(actual, expected)
+    // All of them to two endpoints, and each kind to half of the sets.
+    assert.equal(expected.length, states.length * (2 + 2 ** (EVENT_KINDS.length - 1)))
+    assert.ok(expected.includes('https://example.com/payment.created 1 payment.created'))
+  }
 })

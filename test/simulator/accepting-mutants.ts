@@ -113,6 +113,10 @@ export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     ],
   },
   {
+    name: 'an endpoint is owed what it does not hear',
+    patches: [patch(FAN_OUT, ' || !hears(events, event.kind)', '')],
+  },
+  {
     name: 'an update forgets the elders of its own call',
     patches: [
       patch(

@@ -32,6 +32,7 @@ export const SOMETIMES = [
   'idle transaction ended',
   'change refused by the database',
   'commit of a write unknown',
+  'update that is not heard',
 ] as const
 
 export class Counters {

@@ -20,6 +20,7 @@ export function calmPlan(subject: Subject, nodes: number): Plan {
     endpoints: [
       {
         account: null,
+        events: null,
         shard: 0,
         keyName: 'e0k0',
         registeredAfterMs: 0,

@@ -83,10 +83,10 @@ export class Owners {
     const url = `https://e${number}.example/`
     const accountId = plan.account === null ? null : `account-${plan.account}`
     const key = keyOf(plan.keyName)
-    const { shard } = plan
-    const endpoint = { clientKey: CLIENT_KEY, id, accountId, shard, url, key }
+    const { shard, events } = plan
+    const endpoint = { clientKey: CLIENT_KEY, id, accountId, shard, url, key, events }
     this.#numbers.set(id, number)
-    this.endpoints.push({ id, accountId, acts: [] })
+    this.endpoints.push({ id, accountId, events, acts: [] })
     this.#world.addReceiver(url, id, number)
     if (plan.registeredAfterMs === 0) {
       registerEndpoint(twin, endpoint, scheduler.nowMs)

@@ -26,6 +26,8 @@ export interface AcceptingPlan {
   writes: readonly WritePlan[]
   locks: readonly LockPlan[]
   accepting: AcceptingLimits
+  /** Writes change the state to and fro, so that events are of several kinds. */
+  hasKinds?: boolean
 }
 
 export function drawAccepting(

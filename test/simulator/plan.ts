@@ -2,6 +2,7 @@
 // faults strike when. Most worlds live for a minute or two with the service's own spans; some live for
 // weeks, with polling and leases as many times slower as the world is longer.
 
+import type { EventChoice } from '../../server/core/endpoint-settings.ts'
 import type { EngineOptions } from '../../server/delivery/engine.ts'
 import { Dice } from './dice.ts'
 import { FAIR_WEATHER, type StoreWeather } from './node-store.ts'
@@ -14,6 +15,7 @@ import type { Subject } from './subject.ts'
 
 export interface EndpointPlan {
   account: number | null
+  events: readonly EventChoice[] | null
   shard: number
   keyName: string
   registeredAfterMs: number
@@ -58,9 +60,26 @@ export interface Plan extends AcceptingPlan {
 }
 
 export function drawPlan(seed: number, subject: Subject): Plan {
-  const plan = drawWorld(seed, subject)
+  const plan = filter(drawWorld(seed, subject), new Dice(seed, 6))
   const dice = new Dice(seed, 4)
   return plan.cadence === 'seconds' && dice.chance(0.05) ? starve(plan, dice) : plan
+}
+
+const FILTERS: readonly (readonly EventChoice[])[] = [
+  ['payment.pending_approval'],
+  ['payment.updated'],
+  ['payment.created', 'payment.updated'],
+  ['payment.created', 'payment.pending_approval'],
+  ['payment.*'],
+]
+
+/** With dice of their own, so that a seed keeps the rest of its world. */
+function filter(plan: Plan, dice: Dice): Plan {
+  if (!dice.chance(0.3)) return plan
+  const endpoints = plan.endpoints.map((endpoint) =>
+    dice.chance(0.7) ? { ...endpoint, events: dice.pick(FILTERS) } : endpoint,
+  )
+  return { ...plan, endpoints, hasKinds: true }
 }
 
 /**
@@ -145,6 +164,7 @@ function drawEndpoints(
 ): EndpointPlan[] {
   return Array.from({ length: dice.whole(1, world.isWeek ? 3 : 5) }, (_, number) => ({
     account: dice.chance(0.4) ? null : dice.whole(0, world.accounts - 1),
+    events: null,
     shard: dice.whole(0, world.shardCount - 1),
     keyName: `e${number}k0`,
     registeredAfterMs: dice.chance(0.8) ? 0 : dice.between(0, world.phaseMs / 2),

@@ -47,6 +47,8 @@ export interface EndpointAct {
 export interface EndpointHistory {
   id: string
   accountId: string | null
+  /** The kinds of event that it hears; null: all. */
+  events: readonly string[] | null
   acts: EndpointAct[]
 }
 
@@ -66,6 +68,7 @@ export interface StoredEvent {
   paymentId: string
   accountId: string
   sequence: number
+  kind: string
   text: string
   createdAtMs: number
 }

@@ -2,6 +2,7 @@
 // resumed, deleted.
 
 import type { KeyObject } from 'node:crypto'
+import type { EventChoice } from '../../server/core/endpoint-settings.ts'
 import {
   type EndpointRow,
   endDelivery,
@@ -19,12 +20,14 @@ export interface NewEndpoint {
   shard: number
   url: string
   key: KeyObject
+  events?: readonly EventChoice[] | null
 }
 
 export function registerEndpoint(twin: Stored, endpoint: NewEndpoint, nowMs: number): void {
   if (twin.tables.endpoints.has(endpoint.id)) return
   twin.tables.endpoints.set(endpoint.id, {
     ...endpoint,
+    events: endpoint.events ?? null,
     status: 'ACTIVE',
     inactiveSinceMs: null,
     previousKey: null,
@@ -51,6 +54,19 @@ export function rotateKey(
   endpoint.previousKey = endpoint.key
   endpoint.previousKeyUntilMs = whole(nowMs + KEY_OVERLAP_MS)
   endpoint.key = key
+  return true
+}
+
+export function changeEvents(
+  twin: Stored,
+  endpointId: string,
+  events: readonly EventChoice[] | null,
+  nowMs: number,
+): boolean {
+  const endpoint = existing(twin, endpointId)
+  if (endpoint === null) return false
+  endpoint.events = events
+  endpoint.changedAtMs = whole(nowMs)
   return true
 }
 

@@ -85,7 +85,7 @@ export class TwinReads {
           shard: row.shard,
           url: row.url,
           isActive: row.status === 'ACTIVE' && row.deletedAtMs === null,
-          settings: DEFAULT_SETTINGS,
+          settings: { ...DEFAULT_SETTINGS, events: row.events },
           secrets: { keys: { current: row.key, previous }, extraHeader: null },
         },
       ]

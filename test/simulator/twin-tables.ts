@@ -4,6 +4,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
 import type { EndpointStatus } from '../../server/core/endpoint.ts'
+import type { EventChoice } from '../../server/core/endpoint-settings.ts'
 import type { EndpointHealth } from '../../server/core/health.ts'
 import type { ShardEpoch } from '../../server/core/lease.ts'
 import type { StoredPayment } from '../../server/core/payment-change.ts'
@@ -74,6 +75,8 @@ export interface EndpointRow {
   id: string
   /** Null for a subscription: every account of the client. */
   accountId: string | null
+  /** Null: all kinds. */
+  events: readonly EventChoice[] | null
   shard: number
   url: string
   status: EndpointStatus

@@ -275,7 +275,13 @@ export class World {
     return {
       onEndpointsRead: () => this.scheduler.nowMs,
       onFannedOut: (events, readAtMs) => {
-        for (const { id } of events) this.#fannedOutAtMs.set(id, readAtMs)
+        for (const { id, kind } of events) {
+          this.#fannedOutAtMs.set(id, readAtMs)
+          const isUnheard = this.plan.endpoints.some(
+            (endpoint) => endpoint.events?.some((choice) => choice === kind) === false,
+          )
+          if (isUnheard) this.counters.count('update that is not heard')
+        }
       },
       onOwed: (deliveries) => this.#countWaiting(deliveries),
       onLeaseTaken: ({ shard, epoch, owner }, previousOwner) => {

@@ -1,6 +1,7 @@
 // The source that writes payments, and companies whose own transactions hold a payment for a while. A
 // writer notes each answer; what was answered must be there for good.
 
+import type { PaymentWrite } from '../../server/core/payment.ts'
 import type { PaymentChange, RecordedPayment } from '../../server/operations/record-payments.ts'
 import type { Ask, Asking } from './asking.ts'
 import { REFUSED_TEXT } from './node-payments.ts'
@@ -100,13 +101,19 @@ export class Writers {
         beneficiaryId: 'b',
         documentReference: null,
         document: null,
-        status: null,
+        status: this.#world.plan.hasKinds ? toStatus(content) : null,
         createdAt: '2026-01-01T00:00:00Z',
         completedAt: null,
         version,
       },
     }
   }
+}
+
+/** The only two states between which a payment may go to and fro. */
+function toStatus(content: WritePlan['content']): PaymentWrite['status'] {
+  const isPending = typeof content === 'number' && content % 2 === 1
+  return { state: isPending ? 'PENDING_APPROVAL' : 'DRAFT', reason: null }
 }
 
 function paymentId(number: number): string {
