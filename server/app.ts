@@ -154,10 +154,12 @@ export function createApp(options: AppOptions): PaybellApp {
       setTimer,
       store: telemetry.watch(postgresDeliveryStore(pool, sealer, thisProcess, leases)),
       send: telemetry.traced(send),
+      signers: () => webhookKeys.signers(),
       wakeUps,
       log: logger,
       onDisabled: () => metrics.countDisabled(),
       onNotAttempted: () => metrics.countNotAttempted(),
+      onSigned: () => metrics.countSigned(),
       onAttempt: (report) => telemetry.attempted(report),
     },
     engineOptions({

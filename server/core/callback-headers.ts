@@ -2,6 +2,7 @@
 // keys of the moment; only the body is stored.
 
 import type { KeyObject } from 'node:crypto'
+import { type AsymmetricSignature, KEY_ID_HEADER } from './asymmetric-signature.ts'
 import { hmacHex, standardSignature } from './signature.ts'
 
 export const HMAC_HEADER = 'X-Paybell-Hmac'
@@ -44,6 +45,7 @@ export function callbackHeaders(
   head: CallbackHead,
   keys: SigningKeys,
   body: readonly Uint8Array[],
+  asymmetric: AsymmetricSignature | null = null,
 ): string[] {
   const timestamp = Math.floor(head.atMs / 1_000)
   const previous =
@@ -52,6 +54,7 @@ export function callbackHeaders(
   if (previous) {
     signatures += ` ${standardSignature(previous.key, head.eventId, timestamp, body)}`
   }
+  if (asymmetric !== null) signatures += ` ${asymmetric.entries}`
   const headers = [
     'content-type',
     'application/json',
@@ -75,6 +78,7 @@ export function callbackHeaders(
     head.traceparent,
   ]
   if (previous) headers.push('X-Paybell-Hmac-Previous', hmacHex(previous.key, body))
+  if (asymmetric !== null) headers.push(KEY_ID_HEADER, asymmetric.keyId)
   if (head.mark === 'test') headers.push('X-Paybell-Test', 'true')
   if (head.mark === 'replay') headers.push('X-Paybell-Replay', 'true')
   if (head.extraHeader) headers.push(...head.extraHeader)

@@ -64,7 +64,11 @@ export const CHECK_ITEMS: readonly CheckItem[] = [
     expects: 'refusal',
     posts: (material) => [
       makePost(
-        { ...material, keys: { current: material.strangeKey, previous: null } },
+        {
+          ...material,
+          keys: { current: material.strangeKey, previous: null },
+          signedEventId: material.newId(),
+        },
         makeEvent(material),
       ),
     ],

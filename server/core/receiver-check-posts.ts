@@ -1,6 +1,12 @@
 // What the posts of a receiver check are made of: payments that were never made, signed as callbacks are.
 
 import type { KeyObject } from 'node:crypto'
+import {
+  type AsymmetricSignature,
+  type SigningPair,
+  signAsymmetricNow,
+  signedContent,
+} from './asymmetric-signature.ts'
 import { callbackBodyParts } from './callback.ts'
 import {
   callbackHeaders,
@@ -27,6 +33,10 @@ export interface CheckMaterial {
   /** A key that the receiver does not have. */
   strangeKey: KeyObject
   extraHeader: readonly [string, string] | null
+  /** The service's own keys, where the endpoint asks for their signature. */
+  signers?: readonly SigningPair[]
+  /** The event that they sign, if not the one that is sent: a signature that must not be taken. */
+  signedEventId?: string
   nowMs: number
   newId(): string
 }
@@ -95,8 +105,19 @@ export function makePost(material: CheckMaterial, made: MadeEvent): CheckPost {
     },
     material.keys,
     body,
+    signByService(material, eventId, body),
   )
   return { eventId, kind, attempt, headers, body, pauseMs: 0 }
+}
+
+function signByService(
+  { signers = [], signedEventId, nowMs }: CheckMaterial,
+  eventId: string,
+  body: readonly Uint8Array[],
+): AsymmetricSignature | null {
+  if (signers.length === 0) return null
+  const content = signedContent(signedEventId ?? eventId, Math.floor(nowMs / 1_000), body)
+  return signAsymmetricNow(signers, content)
 }
 
 const SIGNATURE_HEADERS = new Set([

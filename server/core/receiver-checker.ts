@@ -4,6 +4,7 @@
 // guarded client, the command line from the caller's own machine.
 
 import type { KeyObject } from 'node:crypto'
+import type { SigningPair } from './asymmetric-signature.ts'
 import type { SigningKeys } from './callback-headers.ts'
 import type { Clock } from './clock.ts'
 import { isSuccess } from './delivery.ts'
@@ -22,6 +23,8 @@ export interface CheckTarget {
   url: string
   keys: SigningKeys
   extraHeader: readonly [string, string] | null
+  /** The service's own keys, where the endpoint asks for their signature. */
+  signers?: readonly SigningPair[]
 }
 
 export interface CheckTools {

@@ -2,6 +2,7 @@
 // the one before, so a wrong order does not compile. What goes wrong on our own side (a key that does not
 // open, a body that is gone) is an outcome like any other: it is retried on schedule and shows in the record.
 
+import type { AsymmetricSignature } from '../core/asymmetric-signature.ts'
 import type { RetryPolicy } from '../core/backoff.ts'
 import { callbackHeaders, traceparentOf } from '../core/callback-headers.ts'
 import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
@@ -38,8 +39,10 @@ export function prepareAttempt(
   endpoint: SendingEndpoint,
   body: readonly Uint8Array[] | null,
   at: { epoch: number; atMs: number; beginByMs: number },
+  /** Made with the service's own keys, for an endpoint that asks for it. */
+  ours: AsymmetricSignature | null = null,
 ): PreparedAttempt {
-  const request = toRequest(delivery, endpoint, body, at)
+  const request = toRequest(delivery, endpoint, body, at, ours)
   return { delivery, epoch: at.epoch, atMs: at.atMs, request }
 }
 
@@ -48,6 +51,7 @@ function toRequest(
   endpoint: SendingEndpoint,
   body: readonly Uint8Array[] | null,
   { atMs, beginByMs }: { atMs: number; beginByMs: number },
+  ours: AsymmetricSignature | null,
 ): CallbackRequest | UnsendableReason {
   if (endpoint.secrets === null) return 'undecryptable-key'
   if (body === null) return 'payload-missing'
@@ -66,6 +70,7 @@ function toRequest(
     },
     endpoint.secrets.keys,
     body,
+    ours,
   )
   return {
     url: endpoint.url,

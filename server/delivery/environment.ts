@@ -1,6 +1,7 @@
 // Everything that the engine takes from the world: time, dice, timers, network, store, log. The
 // composition hands in the real ones, the simulator its own.
 
+import type { SigningPair } from '../core/asymmetric-signature.ts'
 import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Outcome } from '../core/delivery.ts'
@@ -35,6 +36,8 @@ export interface EngineEnvironment {
   store: DeliveryStore
   /** Never hangs. Rejects only if no byte was sent: the engine then does not count an attempt. */
   send(request: CallbackRequest): Promise<AttemptResult>
+  /** The service's own keys, the newest first. Rejects when none can be read. */
+  signers(): Promise<readonly SigningPair[]>
   /** Announces work and changes to other processes; without it they find them by polling. */
   wakeUps?: {
     announceWork(shard: number): void
@@ -47,6 +50,8 @@ export interface EngineEnvironment {
   onAttempt(report: AttemptReport): void
   /** Nothing was sent, for a reason of our own; the delivery is tried again soon. */
   onNotAttempted?(): void
+  /** A callback was signed with the service's own keys; others of the same second share it. */
+  onSigned?(): void
   /** An endpoint that has only failed was disabled. */
   onDisabled?(): void
 }

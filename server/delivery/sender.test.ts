@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { createSecretKey } from 'node:crypto'
+import { createPublicKey, createSecretKey, generateKeyPairSync, verify } from 'node:crypto'
 import { test } from 'node:test'
 import { nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
-import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
+import { DEFAULT_SETTINGS, type EndpointSettings } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
@@ -245,4 +245,70 @@ test('one whose time is over while it waits for a newer one ends without an atte
   await delivering
   assert.deepEqual([seen.requests.length, seen.exhausted, seen.over], [0, 1, 1])
   assert.deepEqual([lanes.size, lanes.inFlight, lanes.nextDueAtMs], [1, 0, laterMs])
+})
+
+const SIGNED: EndpointSettings = { ...DEFAULT_SETTINGS, signatures: ['hmac', 'ed25519'] }
+
+/** Signing happens in another thread: wait for what follows from it. */
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await nextTick()
+}
+
+test('an endpoint that asks for it gets v1a beside v1, under the key that is named', async () => {
+  const { seen, environment, deliver } = startSender({
+    text: '{"id":"1"}',
+    endpoint: { settings: SIGNED },
+  })
+  const { privateKey } = generateKeyPairSync('ed25519')
+  environment.signers = async () => [{ kid: 'our-key', key: privateKey }]
+  const delivery = queued()
+  await deliver(delivery)
+  await until(() => seen.over === 1)
+  const { headers } = seen.requests[0] as CallbackRequest
+  const read = (name: string) => headers[headers.indexOf(name) + 1] as string
+  assert.equal(read('X-Paybell-Key-Id'), 'our-key')
+  const [v1 = '', v1a = '', ...more] = read('webhook-signature').split(' ')
+  assert.match(v1, /^v1,.{44}$/)
+  assert.deepEqual(more, [])
+  const content = `${delivery.eventId}.${read('webhook-timestamp')}.{"id":"1"}`
+  const signature = Buffer.from(v1a.slice(4), 'base64')
+  assert.ok(verify(null, Buffer.from(content), createPublicKey(privateKey), signature))
+})
+
+test('an endpoint that does not ask is sent the same headers as ever, and no key is read', async () => {
+  const { seen, deliver } = startSender({ text: '{"id":"1"}' })
+  await deliver(queued())
+  const { headers } = seen.requests[0] as CallbackRequest
+  assert.ok(!headers.includes('X-Paybell-Key-Id'))
+  assert.match(headers[headers.indexOf('webhook-signature') + 1] as string, /^v1,.{44}$/)
+})
+
+test('while no key can be read, no attempt was made, and it is tried again', async () => {
+  const { seen, lanes, environment, deliver } = startSender({
+    text: '{"id":"1"}',
+    endpoint: { settings: SIGNED },
+  })
+  await deliver(queued())
+  assert.deepEqual([seen.requests.length, seen.records.length, seen.over], [0, 0, 1])
+  assert.deepEqual(environment.warnings, ['delivery.not-attempted'])
+  assert.deepEqual([lanes.size, lanes.inFlight], [1, 0])
+})
+
+test('a shard that is lost while a callback is signed sends nothing', async () => {
+  let isOurs = true
+  const { seen, lanes, environment, deliver } = startSender({
+    text: '{"id":"1"}',
+    endpoint: { settings: SIGNED },
+    maySend: () => isOurs,
+  })
+  const { privateKey } = generateKeyPairSync('ed25519')
+  environment.signers = async () => {
+    isOurs = false
+    lanes.removeShard(1)
+    return [{ kid: 'our-key', key: privateKey }]
+  }
+  await deliver(queued())
+  await until(() => seen.over === 1)
+  assert.deepEqual([seen.requests.length, seen.records.length], [0, 0])
+  assert.equal(lanes.inFlight, 0)
 })

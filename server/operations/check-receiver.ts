@@ -41,6 +41,8 @@ export class ReceiverChecker {
   async check(scope: EndpointScope, endpointId: string): Promise<CheckReport> {
     const { clientKey } = scope
     const endpoint = await openEndpoint(this.#deps, scope, endpointId)
+    const isSigned = endpoint.settings.signatures.includes('ed25519')
+    const signers = isSigned ? await this.#deps.webhookKeys.signers() : []
     const leave = this.#enter(clientKey, endpoint.id)
     try {
       return await this.#runAlone({ clientKey, endpointId: endpoint.id }, () =>
@@ -51,7 +53,7 @@ export class ReceiverChecker {
             strangeKey: toSigningKey(randomBytes(32)),
             send: (post) => this.#send(endpoint.url, clientKey, post),
           },
-          { url: endpoint.url, ...endpoint.secrets },
+          { url: endpoint.url, ...endpoint.secrets, signers },
         ),
       )
     } finally {

@@ -1,9 +1,9 @@
 // Credentials in, a short-lived access token out.
 
 import type { Config } from '../config/config.ts'
+import type { SigningPair } from '../core/asymmetric-signature.ts'
 import { TOKEN_TYPE, type TokenParty } from '../core/token.ts'
 import type { Deps } from './parts/deps.ts'
-import type { Keyring } from './parts/keyring.ts'
 import type { Login, Logins } from './parts/logins.ts'
 import { signJws } from './parts/sign-jws.ts'
 
@@ -19,7 +19,7 @@ export function tokenParty(config: Pick<Config, 'baseUrl'>): TokenParty {
 
 export async function issueToken(
   deps: Pick<Deps, 'clock' | 'config' | 'newId'>,
-  parts: { keyring: Pick<Keyring, 'signer'>; logins: Pick<Logins, 'check'> },
+  parts: { keyring: { signer(): Promise<SigningPair> }; logins: Pick<Logins, 'check'> },
   login: Login,
 ): Promise<IssuedToken> {
   const { clientId } = await parts.logins.check(login)

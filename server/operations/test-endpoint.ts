@@ -12,6 +12,7 @@ import { readSendingEndpoints } from '../store/sending-endpoints.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import { RateBuckets } from './parts/rate-buckets.ts'
+import { signIfAsked } from './parts/sign-callback.ts'
 import { retryMended } from './retry-endpoint.ts'
 
 export interface TestResult {
@@ -84,6 +85,11 @@ export class EndpointTester {
     const body = [Buffer.from(specimenPayment(atMs))]
     const eventId = this.#deps.newId()
     const [kind, attempt] = ['payment.created', 1]
+    const ours = await signIfAsked(this.#deps.webhookKeys, endpoint.settings, {
+      eventId,
+      atMs,
+      body,
+    })
     const headers = callbackHeaders(
       {
         eventId,
@@ -98,6 +104,7 @@ export class EndpointTester {
       },
       endpoint.secrets.keys,
       body,
+      ours,
     )
     const { url } = endpoint
     return this.#deps.send({

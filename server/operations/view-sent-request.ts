@@ -1,5 +1,6 @@
 // The request of a delivery's last attempt as it was sent: rebuilt from what is stored, because only the
-// body is kept. Signatures come from the keys of that time, where these still exist.
+// body is kept. Signatures come from the keys of that time, where these still exist. For a minute after a rotation of
+// the service's own keys, some processes still signed without the new one: it is shown anyway.
 
 import {
   callbackHeaders,
@@ -11,6 +12,7 @@ import { HMAC_ALGORITHM } from '../core/endpoint.ts'
 import type { AttemptItem, DeliveryDetail } from '../store/delivery-details.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
 import type { Deps } from './parts/deps.ts'
+import { signIfAsked } from './parts/sign-callback.ts'
 import { findKeptBody } from './view-events.ts'
 
 export interface SentRequest {
@@ -43,6 +45,14 @@ export async function viewSentRequest(
   const secrets = endpoint?.secrets ?? null
   const { keyOverlapMs } = deps.policies.current
   const keys = secrets && last ? keysAt(secrets.keys, last.at.getTime(), keyOverlapMs) : null
+  const ours =
+    endpoint && body && last
+      ? await signIfAsked(deps.webhookKeys, endpoint.settings, {
+          eventId,
+          atMs: last.at.getTime(),
+          body,
+        })
+      : null
   const headers =
     keys === null || body === null || last === undefined
       ? []
@@ -60,6 +70,7 @@ export async function viewSentRequest(
             },
             keys,
             body,
+            ours,
           ),
         )
   return {
@@ -76,7 +87,7 @@ export async function viewSentRequest(
         {
           name: 'webhook-signature',
           signed: 'webhook-id.webhook-timestamp.body',
-          encoding: 'v1,base64',
+          encoding: ours === null ? 'v1,base64' : 'v1,base64 and v1a,base64',
         },
       ],
       webhookId: eventId,

@@ -60,9 +60,10 @@ export class WebhookKeys {
     this.#retired = new Remembered({ keysMax: 1, expiry })
   }
 
-  /** All that sign callbacks now, the newest first. */
-  signers(): Promise<readonly Signer[]> {
-    return this.#keyring.signers()
+  /** All that sign callbacks now, the newest first; with `atMs`, those of them that signed then. */
+  async signers(atMs = Number.POSITIVE_INFINITY): Promise<readonly Signer[]> {
+    const signers = await this.#keyring.signers()
+    return signers.filter(({ createdAtMs }) => createdAtMs <= atMs)
   }
 
   async published(): Promise<PublishedKeys> {

@@ -38,6 +38,7 @@ export class Metrics {
   readonly #exhausted: Counter<never>
   readonly #disabled: Counter<never>
   readonly #notAttempted: Counter<never>
+  readonly #signatures: Counter<never>
   readonly #batches: Histogram<never>
   readonly #events: Counter<'event'>
   readonly #created: Counter<never>
@@ -80,7 +81,11 @@ export class Metrics {
     )
     this.#notAttempted = this.#counter(
       'paybell_delivery_not_attempted_total',
-      'Attempts that were called off before a byte was sent, for want of the database or of a socket.',
+      'Attempts that were called off before a byte was sent, for want of the database, a key or a socket.',
+    )
+    this.#signatures = this.#counter(
+      'paybell_webhook_signatures_total',
+      'Events that were signed with the service’s own keys; endpoints share one within a second.',
     )
     this.#batches = this.#histogram(
       'paybell_accept_batch_size',
@@ -137,6 +142,10 @@ export class Metrics {
 
   countNotAttempted(): void {
     this.#notAttempted.inc()
+  }
+
+  countSigned(): void {
+    this.#signatures.inc()
   }
 
   /** Deliveries whose run was over before another attempt could be made. */

@@ -67,6 +67,7 @@ export class BothStores {
       policies: new CurrentPolicies({ timeScale: 1, orderPatienceMs: 3_600_000 }),
       sealer,
       webhookKeys: {
+        signers: async () => [],
         signStatement: () => Promise.reject(new Error('nothing is stated here')),
         verifyStatement: async () => null,
       },

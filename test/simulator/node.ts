@@ -107,6 +107,8 @@ export class SimulatedNode {
           this.#stallsAtSend = null
           return sendFrom({ ...sending, door }, request)
         },
+        // No endpoint of a plan asks for it: threads have no virtual time.
+        signers: async () => [],
         wakeUps: {
           announceWork: (shard) =>
             this.#world.announce(this.name, { shards: [shard], endpoints: [] }),

@@ -3,6 +3,7 @@
 import type { Pool } from 'pg'
 import type { Config } from '../../config/config.ts'
 import type { Policies } from '../../config/policies.ts'
+import type { SigningPair } from '../../core/asymmetric-signature.ts'
 import type { AttemptResult, CallbackRequest } from '../../core/callback-request.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { TargetPolicy } from '../../core/network-rules.ts'
@@ -17,8 +18,8 @@ export interface Deps {
   /** Read for each decision and never kept, because the sandbox replaces them at run time. */
   policies: { readonly current: Policies }
   sealer: Sealer
-  /** The service's own keys, which sign what it states (operations/webhook-keys). */
-  webhookKeys: StatementKeys
+  /** The service's own keys, which sign callbacks and what it states (operations/webhook-keys). */
+  webhookKeys: ServiceKeys
   /** Which addresses callbacks may reach. */
   targets: TargetPolicy
   /** A new UUIDv7 for the present moment. */
@@ -33,8 +34,10 @@ export interface Deps {
   send(request: CallbackRequest): Promise<AttemptResult>
 }
 
-/** A statement is a compact JWS, whose `typ` names its kind. */
-export interface StatementKeys {
+export interface ServiceKeys {
+  /** Those that sign callbacks now, the newest first; with `atMs`, those of them that signed then. */
+  signers(atMs?: number): Promise<readonly SigningPair[]>
+  /** A statement is a compact JWS, whose `typ` names its kind. */
   signStatement(typ: string, claims: object): Promise<string>
   /** What it says; null when no key of ours, of now or of before, has signed it as this kind. */
   verifyStatement(typ: string, jws: string): Promise<Record<string, unknown> | null>

@@ -2,8 +2,9 @@
 // in the database, so that all processes agree: the first one to start makes the first key, under a lock. A key
 // is only found by its id in this memory; nothing in a token can point elsewhere.
 
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import type { SigningPair } from '../../core/asymmetric-signature.ts'
 import { Remembered } from '../../core/remembered.ts'
 import { TOKEN_ALGORITHM } from '../../core/token.ts'
 import { inTransaction } from '../../store/db.ts'
@@ -47,9 +48,8 @@ export const TOKEN_KEYS: KeyPurpose = {
 }
 
 /** A key that signs, imported once for all that it signs. */
-export interface Signer {
-  kid: string
-  key: KeyObject
+export interface Signer extends SigningPair {
+  createdAtMs: number
 }
 
 interface Keys {
@@ -179,11 +179,12 @@ async function toKeys(
 function toSigner(
   { sealer }: KeyringDeps,
   table: KeyTable,
-  { kid, sealedPrivateKey }: StoredSigningKey,
+  { kid, sealedPrivateKey, createdAt }: StoredSigningKey,
 ): Signer | null {
   if (sealedPrivateKey === null) return null
   const opened = sealer.open(sealedPrivateKey, placeOf(table, kid))
-  return { kid, key: createPrivateKey({ key: JSON.parse(opened.toString()), format: 'jwk' }) }
+  const key = createPrivateKey({ key: JSON.parse(opened.toString()), format: 'jwk' })
+  return { kid, key, createdAtMs: createdAt.getTime() }
 }
 
 async function generateSigningKey(deps: KeyringDeps, table: KeyTable) {

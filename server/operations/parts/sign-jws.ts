@@ -2,11 +2,11 @@
 // kind is never taken for another.
 
 import { sign } from 'node:crypto'
+import type { SigningPair } from '../../core/asymmetric-signature.ts'
 import { TOKEN_ALGORITHM } from '../../core/token.ts'
-import type { Signer } from './keyring.ts'
 
 /** At once: handing an Ed25519 signature over so few bytes to another thread costs more than making it. */
-export function signJws({ kid, key }: Signer, typ: string, claims: object): string {
+export function signJws({ kid, key }: SigningPair, typ: string, claims: object): string {
   const header = { alg: TOKEN_ALGORITHM, typ, kid }
   const signed = `${toBase64Url(header)}.${toBase64Url(claims)}`
   return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`
