@@ -62,6 +62,8 @@ export class PaybellError extends Error {
  * - `missing-header`: a header that the check needs is not there
  * - `malformed-header`: it is there and cannot be read
  * - `signature-mismatch`: none of the keys made this signature over these bytes
+ * - `signature-missing`: the signature that you insist on is not among those that were sent
+ * - `unknown-key`: it was made with a key that is not among the public keys that you trust
  * - `timestamp-too-old`, `timestamp-too-new`: the signature holds and was made at another time
  * - `malformed-body`: the signature holds, but the body is not a payment
  */
@@ -69,6 +71,8 @@ export type SignatureErrorCode =
   | 'missing-header'
   | 'malformed-header'
   | 'signature-mismatch'
+  | 'signature-missing'
+  | 'unknown-key'
   | 'timestamp-too-old'
   | 'timestamp-too-new'
   | 'malformed-body'

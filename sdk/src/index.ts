@@ -4,6 +4,7 @@
 export type { CallDetails } from './caller.ts'
 export { type Client, createClient } from './client.ts'
 export type { ClientOptions } from './client-caller.ts'
+export type { Whpk } from './ed25519.ts'
 export type { PageQuery, Recovery } from './endpoint-calls.ts'
 export {
   type LocalErrorCode,
@@ -15,9 +16,22 @@ export type { HeadersLike } from './headers.ts'
 export type { DeliveryQuery, EventQuery, FollowOptions, PaymentQuery } from './history-calls.ts'
 export { parseExact, toExactJson, toMinorUnits } from './money.ts'
 export type { Money, PaymentDocument } from './payment-parts.ts'
+export {
+  type FetchKeysOptions,
+  fetchPublicKeys,
+  type PublicKey,
+  type PublicKeySource,
+  type PublicKeys,
+} from './public-keys.ts'
 export { createReceiver, type Receiver, type ReceiverOptions } from './receiver.ts'
 export { type Claim, createMemorySeen, type SeenEvent, type SeenStore } from './seen.ts'
-export { type SignedCallback, signForTest, type TestCallback } from './sign-for-test.ts'
+export {
+  createTestKey,
+  type SignedCallback,
+  signForTest,
+  type TestCallback,
+  type TestKey,
+} from './sign-for-test.ts'
 export type { CallOptions } from './transport.ts'
 export type * from './types.ts'
 export {

@@ -47,6 +47,7 @@ test('nothing of Node is in it: the bundler finds no import, and no global of No
 /** What edge runtimes have. */
 const WEB = {
   AbortController,
+  atob,
   btoa,
   clearTimeout,
   console,
@@ -75,11 +76,14 @@ test('it runs where there is nothing but the web, and takes bytes of another rea
   })
   const context = createContext({ ...WEB })
   runInContext(outputFiles[0]?.text ?? '', context)
-  const { createClient, createReceiver, signForTest, verify } = context.paybell
+  const { createClient, createReceiver, createTestKey, signForTest, verify } = context.paybell
   const signed = await signForTest({ sharedKey: 'k' })
   for (const body of [Buffer.from(signed.body), Uint8Array.from(signed.body).buffer]) {
     assert.equal((await verify(body, signed.headers, 'k')).payment.amount.amount, '1250.50')
   }
+  const key = await createTestKey()
+  const asymmetric = await signForTest({ sharedKey: 'k', signingKeys: key })
+  await verify(asymmetric.body, asymmetric.headers, null, { publicKeys: key.whpk })
   const handled: unknown[] = []
   const receiver = createReceiver({
     sharedKey: 'k',

@@ -9,8 +9,15 @@ import type { Payment } from './types.ts'
 import { type Callback, type SharedKeys, type VerifyOptions, verify } from './verify.ts'
 
 export interface ReceiverOptions {
-  /** The key given at registration, several during a rotation, or a function that fetches them. */
-  sharedKey: SharedKeys | (() => SharedKeys | Promise<SharedKeys>)
+  /**
+   * The key given at registration, several during a rotation, or a function that fetches them. May be left out
+   * where `publicKeys` are given: then `v1a` alone is checked.
+   */
+  sharedKey?: SharedKeys | (() => SharedKeys | Promise<SharedKeys>) | undefined
+  /** The keys of `v1a`: `whpk_…`, or what `fetchPublicKeys` has made. */
+  publicKeys?: VerifyOptions['publicKeys']
+  /** Which signatures must hold; by default all that there are keys for. */
+  signatures?: VerifyOptions['signatures']
   /**
    * Called once for each event, in sequence for each payment. When it throws, the receiver answers 500
    * and Paybell tries again. Paybell waits 15 seconds for the answer: store the work, and do what takes
@@ -60,7 +67,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { onPayment, onTest, handleReplays = false, bodyBytesMax = 16 * 1024 * 1024 } = options
   if (typeof onPayment !== 'function') throw new TypeError('onPayment is missing: a function.')
   // Anything but a key, such as a variable that is not set, fails at the start, not at the first callback.
-  if (typeof options.sharedKey !== 'function' && !options.sharedKey?.length) {
+  const isPublicAlone = options.publicKeys !== undefined && !('sharedKey' in options)
+  if (!isPublicAlone && typeof options.sharedKey !== 'function' && !options.sharedKey?.length) {
     throw new TypeError('sharedKey is missing: the key that you registered.')
   }
   const seen = options.seen ?? createMemorySeen()
@@ -73,9 +81,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   async function open(request: Request): Promise<Callback> {
     const body = await readBytes(request, bodyBytesMax)
-    const { sharedKey, toleranceSeconds, dialect } = options
-    const keys = typeof sharedKey === 'function' ? await sharedKey() : sharedKey
-    return verify(body, request.headers, keys, { toleranceSeconds, dialect, now: options.now?.() })
+    const { sharedKey, toleranceSeconds, dialect, publicKeys, signatures } = options
+    const keys = typeof sharedKey === 'function' ? await sharedKey() : (sharedKey ?? null)
+    return verify(body, request.headers, keys, {
+      toleranceSeconds,
+      dialect,
+      publicKeys,
+      signatures,
+      now: options.now?.(),
+    })
   }
 
   async function handle(callback: Callback): Promise<Response> {

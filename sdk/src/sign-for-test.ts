@@ -1,5 +1,6 @@
 // A callback as Paybell would send it, for an integrator's own tests.
 
+import { exportWhpk, type ImportedKey, signEntry, signedContent, type Whpk } from './ed25519.ts'
 import { hmacSignature, standardSignature, toBytes } from './hmac.ts'
 import { toExactJson } from './money.ts'
 import type { EventKind, Payment } from './types.ts'
@@ -18,8 +19,18 @@ export interface TestCallback {
   at?: Date | undefined
   /** As in the 24 h after a rotation: the old key signs as well. */
   previousKey?: string | undefined
+  /** As for an endpoint with `ed25519`: these keys, the newest first, sign as well. Made by `createTestKey`. */
+  signingKeys?: TestKey | readonly TestKey[] | undefined
   isTest?: boolean | undefined
   isReplay?: boolean | undefined
+}
+
+/** A key of its own kind as Paybell has it, for tests. */
+export interface TestKey {
+  kid: string
+  /** What your receiver is given. */
+  whpk: Whpk
+  privateKey: ImportedKey
 }
 
 export interface SignedCallback {
@@ -66,6 +77,10 @@ export async function signForTest(callback: TestCallback): Promise<SignedCallbac
   const signatures = await Promise.all(
     keys.map((key) => standardSignature(key, id, timestamp, body)),
   )
+  const own = [callback.signingKeys ?? []].flat()
+  for (const { privateKey } of own) {
+    signatures.push(await signEntry(privateKey, signedContent(id, timestamp, body)))
+  }
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'x-paybell-hmac': hmac as string,
@@ -77,6 +92,7 @@ export async function signForTest(callback: TestCallback): Promise<SignedCallbac
     'x-paybell-attempt': String(callback.attempt ?? 1),
   }
   if (previousHmac) headers['x-paybell-hmac-previous'] = previousHmac
+  if (own[0]) headers['x-paybell-key-id'] = own[0].kid
   if (callback.isTest) headers['x-paybell-test'] = 'true'
   if (callback.isReplay) headers['x-paybell-replay'] = 'true'
   return {
@@ -85,4 +101,22 @@ export async function signForTest(callback: TestCallback): Promise<SignedCallbac
     toRequest: (url = 'https://receiver.example/hook') =>
       new Request(url, { method: 'POST', headers, body }),
   }
+}
+
+/**
+ * A key for tests of a receiver that verifies `v1a`.
+ *
+ * ```js
+ * import { createTestKey, signForTest, verify } from '@paybell/sdk'
+ *
+ * const key = await createTestKey()
+ * const { body, headers } = await signForTest({ sharedKey: 'k', signingKeys: key })
+ * const { event } = await verify(body, headers, null, { publicKeys: key.whpk })
+ * console.log(event) // payment.created
+ * ```
+ */
+export async function createTestKey(kid: string = crypto.randomUUID()): Promise<TestKey> {
+  const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])
+  const { privateKey, publicKey } = pair as Record<'privateKey' | 'publicKey', ImportedKey>
+  return { kid, whpk: await exportWhpk(publicKey), privateKey }
 }

@@ -1,6 +1,8 @@
-// Checks that a callback comes from Paybell. Two dialects: `webhook-signature` covers id, time and body;
-// `X-Paybell-Hmac` the body alone. The body is not parsed before its signature holds.
+// Checks that a callback comes from Paybell. Two dialects: `webhook-signature` covers id, time and body, by an HMAC
+// (`v1`), by a key of Paybell's own (`v1a`) or by both; `X-Paybell-Hmac` the body alone. The body is not parsed
+// before its signature holds.
 
+import { entryHolds, signedContent } from './ed25519.ts'
 import { SignatureError } from './errors.ts'
 import { type HeadersLike, readHeader } from './headers.ts'
 import {
@@ -12,6 +14,7 @@ import {
   toBytes,
 } from './hmac.ts'
 import { parseExact } from './money.ts'
+import { findPublicKeys, type PublicKeys } from './public-keys.ts'
 import type { EventKind, Payment } from './types.ts'
 
 /** One key, or during a rotation several: the callback has to be signed with one of them. */
@@ -28,6 +31,14 @@ export interface VerifyOptions {
    * weaken the check.
    */
   dialect?: 'standard' | 'hmac' | undefined
+  /** The keys of `v1a`, for endpoints with `signatures: ["hmac", "ed25519"]`. */
+  publicKeys?: PublicKeys | undefined
+  /**
+   * What `webhook-signature` must hold: `v1`, made with the shared key; `v1a`, made with a key of Paybell's own; `both`;
+   * or `either`, for the time in which an endpoint changes over. By default all that you have given keys for. As
+   * with the dialect, the callback never chooses.
+   */
+  signatures?: 'v1' | 'v1a' | 'both' | 'either' | undefined
 }
 
 /** A callback whose signature holds. */
@@ -49,7 +60,8 @@ export interface Callback {
 }
 
 /**
- * Throws a SignatureError unless the callback is signed with one of the keys, over these very bytes.
+ * Throws a SignatureError unless the callback is signed with one of the keys, over these very bytes. `sharedKeys` may be
+ * null where `publicKeys` are given: then `v1a` alone is checked.
  *
  * ```js
  * import { signForTest, verify } from '@paybell/sdk'
@@ -63,7 +75,7 @@ export interface Callback {
 export async function verify(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,
-  sharedKeys: SharedKeys,
+  sharedKeys: SharedKeys | null,
   options: VerifyOptions = {},
 ): Promise<Callback> {
   const { body, id, sentAt } = await verifySignature(rawBody, headers, sharedKeys, options)
@@ -94,15 +106,17 @@ export async function verify(
 export async function verifySignature(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,
-  sharedKeys: SharedKeys,
+  sharedKeys: SharedKeys | null,
   options: VerifyOptions = {},
 ): Promise<{ body: Bytes; id: string; sentAt: Date | undefined }> {
   const body = readRawBody(rawBody)
-  const keys = readKeys(sharedKeys)
+  const wanted = readWanted(sharedKeys, options)
+  const keys = wanted === 'v1a' ? [] : readKeys(sharedKeys)
   const tolerance = options.toleranceSeconds ?? 300
   if (!(tolerance >= 0)) throw new TypeError('toleranceSeconds must not be negative.')
 
   if (options.dialect === 'hmac') {
+    if (wanted !== 'v1') throw new TypeError('v1a is part of the dialect standard, not of hmac.')
     const hmac = need(headers, 'X-Paybell-Hmac')
     await checkHmac(headers, keys, body)
     const timestamp = readCount(headers, 'webhook-timestamp')
@@ -120,13 +134,75 @@ export async function verifySignature(
   if (!/^\d{1,12}$/.test(timestamp)) {
     throw new SignatureError('malformed-header', 'webhook-timestamp is not a number of seconds.')
   }
-  const expected = await Promise.all(keys.map((key) => standardSignature(key, id, timestamp, body)))
-  if (!hasMatch(given, expected)) throw mismatch('webhook-signature', keys)
-  if (readHeader(headers, 'X-Paybell-Hmac')) await checkHmac(headers, keys, body)
+  const checkShared = async () => {
+    const made = await Promise.all(keys.map((key) => standardSignature(key, id, timestamp, body)))
+    if (!hasMatch(given, made)) throw mismatch('webhook-signature', keys)
+    if (readHeader(headers, 'X-Paybell-Hmac')) await checkHmac(headers, keys, body)
+  }
+  const checkPublic = () =>
+    checkAsymmetric(headers, given, options.publicKeys, signedContent(id, timestamp, body))
+  if (wanted === 'either') {
+    await checkShared().catch((error) => (hasAsymmetric(given) ? checkPublic() : raise(error)))
+  } else {
+    if (wanted !== 'v1a') await checkShared()
+    if (wanted !== 'v1') await checkPublic()
+  }
   // Last, so that "too old" is only ever said of a callback that was signed with the right key.
   const now = options.now ?? new Date()
   checkTime(Number(timestamp), now.getTime() / 1_000, tolerance)
   return { body, id, sentAt: new Date(Number(timestamp) * 1_000) }
+}
+
+/** What has to hold, as the author of the receiver says it: by an option, or by the keys that are given. */
+function readWanted(sharedKeys: unknown, { signatures, publicKeys }: VerifyOptions) {
+  if (publicKeys === undefined) {
+    if (signatures !== undefined && signatures !== 'v1') {
+      throw new TypeError('publicKeys is missing: v1a cannot be checked without.')
+    }
+    return 'v1'
+  }
+  return signatures ?? (sharedKeys === null ? 'v1a' : 'both')
+}
+
+/** Each try costs some 100 µs: what a stranger sends must not cost seconds. */
+const ENTRIES_MAX = 8
+
+function hasAsymmetric(given: readonly string[]): boolean {
+  return given.some((entry) => entry.startsWith('v1a,'))
+}
+
+async function checkAsymmetric(
+  headers: HeadersLike,
+  given: readonly string[],
+  publicKeys: PublicKeys | undefined,
+  content: Bytes,
+): Promise<void> {
+  if (!hasAsymmetric(given)) {
+    throw new SignatureError(
+      'signature-missing',
+      'webhook-signature holds no v1a. Set signatures of this endpoint to ["hmac", "ed25519"].',
+    )
+  }
+  const entries = given.filter((entry) => entry.startsWith('v1a,')).slice(0, ENTRIES_MAX)
+  const kid = readHeader(headers, 'X-Paybell-Key-Id')
+  const keys = await findPublicKeys(publicKeys as PublicKeys, kid)
+  for (const { key } of keys) {
+    for (const entry of entries) if (await entryHolds(entry, key, content)) return
+  }
+  if (kid === undefined || keys.some((key) => key.kid === kid)) {
+    throw new SignatureError(
+      'signature-mismatch',
+      'v1a of webhook-signature was not made with a public key over these bytes. Check that the body is raw: not parsed and written again.',
+    )
+  }
+  throw new SignatureError(
+    'unknown-key',
+    'X-Paybell-Key-Id names a key that is not among your public keys, and no signature fits those. Take the keys of /.well-known/webhook-keys.json.',
+  )
+}
+
+function raise(error: unknown): never {
+  throw error
 }
 
 async function checkHmac(headers: HeadersLike, keys: readonly string[], body: Bytes) {
@@ -191,7 +267,7 @@ function readRawBody(rawBody: unknown): Bytes {
   return toBytes(rawBody)
 }
 
-function readKeys(sharedKeys: SharedKeys): readonly string[] {
+function readKeys(sharedKeys: SharedKeys | null): readonly string[] {
   const keys = typeof sharedKeys === 'string' ? [sharedKeys] : sharedKeys
   const areKeys =
     Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'string' && key)
