@@ -102,7 +102,7 @@ class StatementLoop {
             result: { outcome: { kind: 'answered', status: 200 }, durationMs: 3 },
           },
           RETRY,
-          { endedAtMs: nowMs, random: Math.random, hasElders: false },
+          { endedAtMs: nowMs, random: Math.random, elders: 'none' },
         ).record,
     )
     const recorded = await recordOutcomes(this.pool, records, new Date(nowMs))

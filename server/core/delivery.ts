@@ -2,7 +2,7 @@
 //   PENDING ─▶ DELIVERED    the endpoint answered 200
 //           ─▶ PENDING      anything else: a later nextAttemptAt (a retry is a time, not a state)
 //           ─▶ EXHAUSTED    anything else, and no time is left
-//           ─▶ SUPERSEDED   a newer update of the payment was accepted first
+//           ─▶ SUPERSEDED   a newer update of the payment was accepted first, or sent in its place
 //           ─▶ CANCELLED    the endpoint was deleted, or the operator said so
 //   A replay leads from any final state back to PENDING, for a new run of 7 days.
 

@@ -27,6 +27,7 @@ export type ExplanationCode =
   | 'gave-up'
   | 'replay-it'
   | 'superseded'
+  | 'only-the-latest'
   | 'nothing-is-missing'
   | 'cancelled'
   | 'attempts-before'

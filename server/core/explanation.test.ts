@@ -323,8 +323,44 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
   ],
   [
     'superseded',
-    { ...FRESH, state: 'SUPERSEDED', nextAttemptAtMs: null, supersededBy: 3 },
+    {
+      ...FRESH,
+      state: 'SUPERSEDED',
+      nextAttemptAtMs: null,
+      supersededBy: { sequence: 3, wasAccepted: true },
+    },
     'Superseded: your endpoint accepted update 3 of the same payment first. Every callback carries the whole payment, so nothing is missing.',
+  ],
+  [
+    'superseded by the latest, which was accepted',
+    {
+      ...FRESH,
+      state: 'SUPERSEDED',
+      nextAttemptAtMs: null,
+      supersededBy: { sequence: 3, wasAccepted: true },
+      endpoint: { ...ENDPOINT, isLatestOnly: true },
+    },
+    'Superseded: your endpoint accepted update 3 of the same payment first. Your endpoint gets only the latest update of a payment (deliver: latest). Every callback carries the whole payment, so nothing is missing.',
+  ],
+  [
+    'superseded by the latest, which is still tried',
+    {
+      ...FRESH,
+      state: 'SUPERSEDED',
+      nextAttemptAtMs: null,
+      supersededBy: { sequence: 3, wasAccepted: false },
+      endpoint: { ...ENDPOINT, isLatestOnly: true },
+    },
+    'Superseded: update 3 of the same payment was sent in its place, because your endpoint gets only the latest update of a payment (deliver: latest). Every callback carries the whole payment, so nothing is missing.',
+  ],
+  [
+    'about to be superseded by the latest',
+    {
+      ...FRESH,
+      newer: { sequence: 3, attempts: 0 },
+      endpoint: { ...ENDPOINT, isLatestOnly: true },
+    },
+    'Update 3 of the same payment is sent in its place, because your endpoint gets only the latest update of a payment (deliver: latest). This one ends as superseded with the first attempt of update 3.',
   ],
   [
     'superseded by something that is gone',

@@ -1,5 +1,6 @@
 // Why a delivery is where it is, what comes next and when: one to four sentences in plain words. Pure:
 // the time is handed in, and every number comes from the delivery or from the policies it lives by.
+// Long because it is one list: what is said of each state, and of each thing that holds a delivery up.
 
 import { delayAfterMs, type RetryPolicy } from './backoff.ts'
 import type { CircuitPolicy, CircuitState } from './circuit.ts'
@@ -30,13 +31,15 @@ export interface ExplainedDelivery {
     nextProbeAtMs: number | null
     /** Its callbacks are fetched: it is paused while none is asked for. */
     isListener?: boolean
+    /** Of the updates of a payment that are owed it gets only the newest. */
+    isLatestOnly?: boolean
   }
   /** The older update of the same payment that this one waits for. */
   elder: { sequence: number; firstFailedAtMs: number | null } | null
   /** The newer update that has gone ahead of this one, or is about to: this one is not sent while it is tried. */
   newer: { sequence: number; attempts: number } | null
-  /** The update that was accepted first, of a superseded one. */
-  supersededBy: number | null
+  /** The update that was accepted, or at least sent, in its place. */
+  supersededBy: { sequence: number; wasAccepted: boolean } | null
 }
 
 export interface ExplanationContext {
@@ -99,7 +102,11 @@ function describeHold(
   if (endpoint.status !== 'ACTIVE') return describeInactive(delivery, context)
   // A person asked for a replay: it keeps no order among other updates.
   if (elder !== null && !delivery.isReplay) return describeElder(elder, context)
-  if (newer !== null && !delivery.isReplay) return describeNewer(newer, delivery)
+  if (newer !== null && !delivery.isReplay) {
+    return endpoint.isLatestOnly
+      ? describeLatest(newer.sequence, context)
+      : describeNewer(newer, delivery)
+  }
   // An open circuit holds up what is due as well: "due now" would be shown for minutes.
   const { nextProbeAtMs } = endpoint
   if (nextProbeAtMs !== null && (nextAttemptAtMs ?? 0) <= nextProbeAtMs) {
@@ -218,6 +225,20 @@ function describeNewer(
   ]
 }
 
+function describeLatest(newest: number, context: ExplanationContext): ExplanationPart[] {
+  return [
+    part(
+      'newer-update-went-ahead',
+      `Update ${newest} of the same payment is sent in its place, because ${latestOnly(context)}.`,
+    ),
+    part('on-hold', `This one ends as superseded with the first attempt of update ${newest}.`),
+  ]
+}
+
+function latestOnly(context: ExplanationContext): string {
+  return `${wordsFor(context).endpoint} gets only the latest update of a payment (deliver: latest)`
+}
+
 /** "Attempt 6 of about 40 got 204. Only 200 counts as delivered." */
 function describeLast(delivery: ExplainedDelivery, context: ExplanationContext): ExplanationPart[] {
   const { attempts, runAttempts, lastAttempt } = delivery
@@ -301,15 +322,18 @@ function explainExhausted(
 }
 
 function explainSuperseded(
-  delivery: ExplainedDelivery,
+  { supersededBy, endpoint }: ExplainedDelivery,
   context: ExplanationContext,
 ): ExplanationPart[] {
-  const newer =
-    delivery.supersededBy === null
-      ? 'a newer update of the same payment'
-      : `update ${delivery.supersededBy} of the same payment`
+  const newer = `${supersededBy === null ? 'a newer update' : `update ${supersededBy.sequence}`} of the same payment`
+  const isSent = supersededBy?.wasAccepted === false
+  const text = isSent
+    ? `Superseded: ${newer} was sent in its place, because ${latestOnly(context)}.`
+    : `Superseded: ${wordsFor(context).endpoint} accepted ${newer} first.`
+  const why = `${capitalised(latestOnly(context))}.`
   return [
-    part('superseded', `Superseded: ${wordsFor(context).endpoint} accepted ${newer} first.`),
+    part('superseded', text),
+    ...(endpoint.isLatestOnly && !isSent ? [part('only-the-latest', why)] : []),
     part('nothing-is-missing', 'Every callback carries the whole payment, so nothing is missing.'),
   ]
 }

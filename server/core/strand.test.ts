@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { nextStep, type OwedUpdate } from './strand.ts'
+import type { DeliverMode } from './endpoint-settings.ts'
+import { nextStep, type OwedUpdate, supersedesElders } from './strand.ts'
 
 const NOW = 1_000_000
 const PATIENCE = 3_600_000
@@ -19,8 +20,12 @@ function owed(
   return { sequence, nextAttemptAtMs, attempts, firstFailedAtMs, deadlineAtMs }
 }
 
-function stepOf(updates: readonly OwedUpdate[], patienceMs = PATIENCE): number | string {
-  const step = nextStep(updates, patienceMs, NOW)
+function stepOf(
+  updates: readonly OwedUpdate[],
+  patienceMs = PATIENCE,
+  deliver: DeliverMode = 'every',
+): number | string {
+  const step = nextStep(updates, patienceMs, NOW, deliver)
   if (step.kind === 'wait') return `until ${step.untilMs}`
   return step.kind === 'end' ? `${step.update.sequence} ends` : step.update.sequence
 }
@@ -100,6 +105,22 @@ test('an older one whose 7 days end while it waits is over, and is not sent', ()
 test('with endless patience nothing ever passes', () => {
   const updates = [owed(1, NOW + 5, 0), owed(2, NOW)]
   assert.equal(stepOf(updates, Number.POSITIVE_INFINITY), `until ${NOW + 5}`)
+})
+
+test('under latest the newest goes, whatever became of the older ones', () => {
+  const latest = (...updates: OwedUpdate[]) => stepOf(updates, PATIENCE, 'latest')
+  assert.equal(latest(owed(1, NOW)), 1)
+  assert.equal(latest(owed(1, NOW), owed(2, NOW), owed(3, NOW)), 3)
+  assert.equal(latest(owed(1, NOW + 5_000, NOW - 10), owed(2, NOW)), 2, 'patience is not needed')
+  assert.equal(latest(owed(1, NOW), owed(2, NOW + 9, NOW - 1)), `until ${NOW + 9}`)
+  assert.equal(latest(owed(1, NOW, NOW - WINDOW), owed(2, NOW + 9)), '1 ends')
+})
+
+test('under latest any end of an attempt supersedes what is older, else only a 200', () => {
+  assert.equal(supersedesElders(true, 'every'), true)
+  assert.equal(supersedesElders(false, 'every'), false)
+  assert.equal(supersedesElders(true, 'latest'), true)
+  assert.equal(supersedesElders(false, 'latest'), true)
 })
 
 test('I6: only one may go; older ones have failed for all of patience, and no newer one was attempted', () => {

@@ -2,6 +2,9 @@
 // a time, in sequence, and a receiver never sees the payment go backwards. A failing update holds the
 // later ones back for as long as patience lasts. Then the next goes ahead, and from that moment the
 // older ones are not sent: they are superseded when it is accepted, and go on when it ends otherwise.
+// An endpoint that asked for the latest gets the newest at once, and what that overtakes is superseded.
+
+import type { DeliverMode } from './endpoint-settings.ts'
 
 /** What the order must know of an update that is still owed. */
 export interface OwedUpdate {
@@ -23,8 +26,9 @@ export function nextStep<T extends OwedUpdate>(
   owed: readonly T[],
   patienceMs: number,
   nowMs: number,
+  deliver: DeliverMode = 'every',
 ): NextStep<T> {
-  const front = frontIndex(owed, patienceMs, nowMs)
+  const front = frontIndex(owed, patienceMs, nowMs, deliver)
   let untilMs = Number.POSITIVE_INFINITY
   for (let index = 0; index < front; index++) {
     const elder = owed[index] as T
@@ -44,7 +48,7 @@ export function nextStep<T extends OwedUpdate>(
 /**
  * The only one of the updates owed, given in sequence, at least one, that may be sent.
  *
- * It is the newest that was attempted, or the one after it once that has given way. Whether the
+ * Under `latest` it is the newest. Else it is the newest that was attempted, or the one after it once that has given way. Whether the
  * latter was attempted is not on record: a process that dies takes the knowledge of what it had under way with
  * it. But only one that was entitled to go can have gone, patience that is over stays over, and the process
  * that takes over finds the same one entitled. So it goes first, and no write is needed before a send.
@@ -53,12 +57,28 @@ export function frontOf<T extends OwedUpdate>(
   owed: readonly T[],
   patienceMs: number,
   nowMs: number,
+  deliver: DeliverMode = 'every',
 ): T {
-  return owed[frontIndex(owed, patienceMs, nowMs)] as T
+  return owed[frontIndex(owed, patienceMs, nowMs, deliver)] as T
 }
 
-function frontIndex(owed: readonly OwedUpdate[], patienceMs: number, nowMs: number): number {
+/**
+ * True when the end of an attempt ends the older updates that are owed. A 200 always does. Under `latest` any end
+ * does: the newer one may have arrived although its answer did not, and when it is given up no older one may follow.
+ */
+export function supersedesElders(isDelivered: boolean, deliver: DeliverMode): boolean {
+  return isDelivered || deliver === 'latest'
+}
+
+function frontIndex(
+  owed: readonly OwedUpdate[],
+  patienceMs: number,
+  nowMs: number,
+  deliver: DeliverMode,
+): number {
   let front = owed.length - 1
+  // What an elder was attempted at does not matter: a process that takes over finds the same newest, or a newer one.
+  if (deliver === 'latest') return front
   while (front > 0 && (owed[front] as OwedUpdate).attempts === 0) front--
   const hasNext = front < owed.length - 1
   const hasGivenWay = givesWayAtMs(owed[front] as OwedUpdate, patienceMs) <= nowMs

@@ -75,13 +75,17 @@ test('F17: a key that does not open and a body that is gone make no request', ()
   assert.equal(prepareAttempt(queued(), endpoint(), null, AT).request, 'payload-missing')
 })
 
-function conclude(outcome: Outcome, delivery = queued(), hasElders = false) {
+function conclude(
+  outcome: Outcome,
+  delivery = queued(),
+  elders: 'none' | 'every' | 'latest' = 'none',
+) {
   const prepared = prepareAttempt(delivery, endpoint(), BODY, { ...AT, atMs: 1_000 })
   const sent = { prepared, result: { outcome, durationMs: 12 } }
   return concludeAttempt(sent, POLICY, {
     endedAtMs: 1_012,
     random: () => 0.5,
-    hasElders,
+    elders,
   })
 }
 
@@ -147,9 +151,11 @@ test('a failure at the end of the 7 days exhausts it', () => {
 })
 
 test('only an accepted update that is no replay supersedes its elders', () => {
-  assert.equal(conclude(OK, queued({ sequence: 2 }), true).record.supersedes, true)
-  assert.equal(conclude(OK, queued({ sequence: 2 }), false).record.supersedes, false)
-  assert.equal(conclude(OK, queued({ isReplay: true }), true).record.supersedes, false)
-  const failed = conclude({ kind: 'answered', status: 204 }, queued({ sequence: 2 }), true)
+  assert.equal(conclude(OK, queued({ sequence: 2 }), 'every').record.supersedes, true)
+  assert.equal(conclude(OK, queued({ sequence: 2 })).record.supersedes, false)
+  assert.equal(conclude(OK, queued({ isReplay: true }), 'every').record.supersedes, false)
+  const failed = conclude({ kind: 'answered', status: 204 }, queued({ sequence: 2 }), 'every')
   assert.equal(failed.record.supersedes, false)
+  const latest = conclude({ kind: 'answered', status: 204 }, queued({ sequence: 2 }), 'latest')
+  assert.equal(latest.record.supersedes, true)
 })

@@ -7,7 +7,9 @@ import type { RetryPolicy } from '../core/backoff.ts'
 import { callbackHeaders, traceparentOf } from '../core/callback-headers.ts'
 import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
 import { decide, isSuccess, outcomeCode, type UnsendableReason } from '../core/delivery.ts'
+import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import { supersedesElders } from '../core/strand.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 
@@ -89,7 +91,7 @@ function toRequest(
 export function concludeAttempt(
   { prepared, result }: SentAttempt,
   policy: RetryPolicy,
-  context: { endedAtMs: number; random: () => number; hasElders: boolean },
+  context: { endedAtMs: number; random: () => number; elders: 'none' | DeliverMode },
 ): ConcludedAttempt {
   const { delivery, epoch, atMs } = prepared
   const { outcome, durationMs } = result
@@ -126,7 +128,10 @@ export function concludeAttempt(
     firstAttemptAtMs,
     firstFailedAtMs,
     deadlineAtMs,
-    supersedes: decision.state === 'DELIVERED' && context.hasElders && !delivery.isReplay,
+    supersedes:
+      context.elders !== 'none' &&
+      !delivery.isReplay &&
+      supersedesElders(decision.state === 'DELIVERED', context.elders),
   }
   if (decision.state !== 'PENDING') return { record, after: null }
   const after = {

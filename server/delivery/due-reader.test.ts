@@ -5,9 +5,13 @@ import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
 import { DUE_READER_LIMITS, DueReader, type DueReaderLimits } from './due-reader.ts'
+import { EndpointCache } from './endpoint-cache.ts'
 import type { Lane } from './lane.ts'
 import { Lanes } from './lanes.ts'
 
+const EVERY = new EndpointCache({
+  readEndpoints: async () => [],
+} as never)
 const PARKED = Number.POSITIVE_INFINITY
 
 /** A reader over rows; tests change the rows, and what happens while they are being read. */
@@ -54,6 +58,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       unprovenMax: 100_000,
       lanesMax: 100,
       keepMsMax: 30_000,
+      endpoints: { deliverOf: () => 'every' },
       policies: { current: { circuit: circuitPolicy(), patienceMs: 3_600_000 } },
     },
     {
@@ -65,7 +70,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       onEnded: () => {},
     },
   )
-  const reader = new DueReader(environment, lanes, { ...DUE_READER_LIMITS, ...limits })
+  const reader = new DueReader(environment, lanes, EVERY, { ...DUE_READER_LIMITS, ...limits })
   return { reader, lanes, world, environment, nowMs }
 }
 

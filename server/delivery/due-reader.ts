@@ -2,10 +2,12 @@
 // full), what a dead owner left, and retries whose time has come. It reads forward by keyset: the left
 // edge of the index is full of dead entries and is visited only by the slow sweep.
 
+import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
 import type { DeliveryStore } from './delivery-store.ts'
+import type { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
 import type { Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
@@ -38,6 +40,7 @@ const FROM_THE_START_MS = 0
 export class DueReader {
   readonly #environment: EngineEnvironment
   readonly #lanes: Lanes
+  readonly #endpoints: EndpointCache
   readonly #limits: DueReaderLimits
   readonly #cursors = new Map<number, DueCursor>()
   readonly #dry = new Map<string, StrandKey>()
@@ -49,9 +52,15 @@ export class DueReader {
   #reading: Promise<void> | null = null
   #again = false
 
-  constructor(environment: EngineEnvironment, lanes: Lanes, limits: DueReaderLimits) {
+  constructor(
+    environment: EngineEnvironment,
+    lanes: Lanes,
+    endpoints: EndpointCache,
+    limits: DueReaderLimits,
+  ) {
     this.#environment = environment
     this.#lanes = lanes
+    this.#endpoints = endpoints
     this.#limits = limits
   }
 
@@ -118,7 +127,7 @@ export class DueReader {
     while (open.length > 0 && !this.isFull) {
       const limit = Math.max(10, Math.ceil(this.#limits.pageMax / open.length))
       const { rows, isOutdated } = await this.#watched((store) =>
-        store.readDue(open, untilMs, limit),
+        this.#withEndpoints(store.readDue(open, untilMs, limit)),
       )
       const byShard = Map.groupBy(rows, (row) => row.shard)
       const unread: DueCursor[] = []
@@ -145,20 +154,38 @@ export class DueReader {
   async #take(rows: readonly QueuedDelivery[]): Promise<void> {
     const nowMs = this.#environment.clock.nowMs()
     for (const row of rows) {
-      // Nothing can come before a payment's first update. But once it was tried, a later one may
-      // have gone ahead of it, and has to be known of before it is tried again.
-      if (!this.#lanes.add(row, row.sequence > 1 || row.attempts > 0, nowMs)) this.want(row)
+      if (!this.#lanes.add(row, this.#mayHaveOthers(row), nowMs)) this.want(row)
     }
     await this.#readDry()
+  }
+
+  /**
+   * Nothing can come before a payment's first update. But once it was tried, a later one may have gone ahead of
+   * it, and has to be known of before it is tried again. And under `latest` a newer one goes in its stead.
+   */
+  #mayHaveOthers(row: QueuedDelivery): boolean {
+    return !isUntriedFirst(row) || this.#endpoints.deliverOf(row.endpointId) === 'latest'
+  }
+
+  /** The rows, when what their endpoints ask for is at hand wherever that decides what is read of them. */
+  async #withEndpoints(
+    reading: Promise<readonly QueuedDelivery[]>,
+  ): Promise<readonly QueuedDelivery[]> {
+    const rows = await reading
+    await this.#findDelivers(rows.filter(isUntriedFirst), new Map())
+    return rows
   }
 
   async #readDry(): Promise<void> {
     while (this.#dry.size > 0) {
       const keys = [...this.#dry.values()].slice(0, this.#limits.pageMax)
       for (const key of keys) this.#dry.delete(`${key.endpointId}/${key.paymentId}`)
-      const { rows, isOutdated } = await this.#watched((store) =>
-        store.readStrands(keys, this.#limits.strandMax),
-      ).catch((error: unknown) => {
+      const delivers = new Map<string, DeliverMode>()
+      const { rows, isOutdated } = await this.#watched(async (store) => {
+        await this.#findDelivers(keys, delivers)
+        const wanted = keys.map((key) => ({ ...key, deliver: delivers.get(key.endpointId) }))
+        return store.readStrands(wanted, this.#limits.strandMax)
+      }).catch((error: unknown) => {
         for (const key of keys) this.want(key)
         throw error
       })
@@ -171,21 +198,40 @@ export class DueReader {
           this.want(first)
           continue
         }
-        const isComplete = owed.length < this.#limits.strandMax
+        const deliver = delivers.get(first.endpointId) ?? 'every'
+        // Of the latest the newest are read, and no others will be needed.
+        const isComplete = deliver === 'latest' || owed.length < this.#limits.strandMax
         this.#lanes.putStrand(
           owed.map((delivery) => unparked(delivery, nowMs)),
           isComplete,
           nowMs,
+          deliver,
         )
       }
     }
+  }
+
+  /** What the endpoints of these strands asked for: nearly always at hand. */
+  async #findDelivers(keys: readonly StrandKey[], found: Map<string, DeliverMode>): Promise<void> {
+    const unknown: StrandKey[] = []
+    for (const key of keys) {
+      const deliver = this.#endpoints.deliverOf(key.endpointId)
+      if (deliver === undefined) unknown.push(key)
+      else found.set(key.endpointId, deliver)
+    }
+    if (unknown.length === 0) return
+    const reads = unknown.map(async ({ clientKey, endpointId }) => {
+      const endpoint = await this.#endpoints.get(clientKey, endpointId)
+      found.set(endpointId, endpoint?.settings.deliver ?? 'every')
+    })
+    await Promise.all(reads)
   }
 
   /** Takes up to `room` parked deliveries of a lane into memory. */
   async refill(lane: Lane, room: number): Promise<void> {
     const limit = Math.min(room, this.#limits.pageMax)
     const { rows, isOutdated } = await this.#watched((store) =>
-      store.readParked(lane, lane.parked.after, limit),
+      this.#withEndpoints(store.readParked(lane, lane.parked.after, limit)),
     )
     const nowMs = this.#environment.clock.nowMs()
     if (this.#cursors.has(lane.shard)) {
@@ -233,6 +279,10 @@ export class DueReader {
   #rewind(shard: number, afterMs: number): void {
     this.#cursors.set(shard, { shard, afterMs, afterId: NIL_UUID })
   }
+}
+
+function isUntriedFirst({ sequence, attempts }: QueuedDelivery): boolean {
+  return sequence === 1 && attempts === 0
 }
 
 /** A parked delivery waits for room in its lane and nothing else: in memory it is due at once. */

@@ -1,6 +1,7 @@
 // Endpoints as they were last read, keys opened. An endpoint that is changed in this process is dropped from
 // here at once; one that is changed elsewhere, within a second (change-watch.ts).
 
+import type { DeliverMode } from '../core/endpoint-settings.ts'
 import { Remembered } from '../core/remembered.ts'
 import { GatheredReads } from '../store/gathered-reads.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
@@ -32,6 +33,11 @@ export class EndpointCache {
   /** Null when there is no such endpoint. */
   get(clientKey: number, endpointId: string): SendingEndpoint | Promise<SendingEndpoint | null> {
     return this.#known.look(endpointId) ?? this.#read(clientKey, endpointId)
+  }
+
+  /** What the endpoint asked for, if it is known. */
+  deliverOf(endpointId: string): DeliverMode | undefined {
+    return this.#known.look(endpointId)?.settings.deliver
   }
 
   /** It will be asked for soon: a read now, together with others, saves the attempt from waiting. */

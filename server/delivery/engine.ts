@@ -34,7 +34,7 @@ export interface EngineOptions {
   /** Asked with each decision and never kept: the sandbox replaces them while it runs. */
   policies: { readonly current: EnginePolicies }
   leases: LeasePolicy
-  lanes: Omit<LanesOptions, 'policies'>
+  lanes: Omit<LanesOptions, 'policies' | 'endpoints'>
   payloads: { cacheBytesMax: number; fileBytesMax: number }
   recorder: RecorderLimits
   dueReader: DueReaderLimits
@@ -81,7 +81,8 @@ export class Engine {
     const environment = { ...given, log: new BoundedWarnings(given.log, given.clock) }
     this.#environment = environment
     this.#options = options
-    const laneOptions = { ...options.lanes, policies: options.policies }
+    this.#endpoints = new EndpointCache(environment.store)
+    const laneOptions = { ...options.lanes, policies: options.policies, endpoints: this.#endpoints }
     this.#lanes = new Lanes(laneOptions, {
       onPostponed: (deliveries, untilMs) => this.#parking.postpone(deliveries, untilMs),
       onParked: (deliveries) => {
@@ -104,9 +105,8 @@ export class Engine {
       nextSilentAtMs: () => this.#shards.nextSilentAtMs,
     })
     this.#recorder = new Recorder(environment, options.recorder, this.#shards)
-    this.#reader = new DueReader(environment, this.#lanes, options.dueReader)
+    this.#reader = new DueReader(environment, this.#lanes, this.#endpoints, options.dueReader)
     this.#payloads = new Payloads(environment.store, options.payloads)
-    this.#endpoints = new EndpointCache(environment.store)
     const health = new HealthCounter()
     this.#healthWriter = new HealthWriter(environment, health, this.#lanes.directory)
     const parts = {

@@ -55,6 +55,7 @@ export class HandOff {
       return false
     }
     if (reader.isFull) {
+      lanes.leaveOut(delivery)
       reader.rewindTo(shard, nextAttemptAtMs)
       return true
     }

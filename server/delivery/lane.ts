@@ -27,6 +27,7 @@
 //     under-way ─land─▶ landed                       called off: nothing was sent
 
 import { CLOSED_CIRCUIT } from '../core/circuit.ts'
+import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { LanePace } from './lane-pace.ts'
 import { ParkedRows } from './parked-rows.ts'
@@ -85,6 +86,9 @@ export class Strand {
   readonly lane: Lane
   /** In sequence. */
   owed: QueuedDelivery[]
+  /** As its endpoint asked; null while it is not known, and then the strand holds one update at most. An endpoint
+   *  that is changed has its strands read again. */
+  deliver: DeliverMode | null = null
   #state: StrandState = RESTING
   #isComplete: boolean
 

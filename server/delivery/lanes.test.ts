@@ -19,6 +19,7 @@ const OPTIONS: LanesOptions = {
   unprovenMax: 100_000,
   lanesMax: 100,
   keepMsMax: 30_000,
+  endpoints: { deliverOf: () => 'every' },
   policies: {
     current: {
       circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
@@ -158,6 +159,41 @@ function overtaken() {
   assert.equal(sentBy(ahead).sequence, 2)
   return { lanes, ahead }
 }
+
+test('under latest the newest of a strand goes; one in flight is not called off', () => {
+  const { lanes } = lanesWith()
+  const [first, second, third] = updates(3) as [QueuedDelivery, QueuedDelivery, QueuedDelivery]
+  lanes.putStrand([first, second], true, 0, 'latest')
+  const flight = next(lanes)
+  assert.equal(sentBy(flight).sequence, 2)
+  assert.equal(lanes.add(third, true, 0), true)
+  assert.equal(lanes.next(0, ANY), null, 'one at a time')
+  lanes.dropElders(flight)
+  lanes.answered(flight, FAILURE, 0)
+  lanes.settle(flight, { ...second, attempts: 1, nextAttemptAtMs: HOUR_MS }, 0)
+  assert.equal(sentBy(next(lanes)).sequence, 3, 'without patience')
+})
+
+test('what an endpoint asked for is found out before a second update joins the first', () => {
+  let known: 'every' | 'latest' | undefined
+  const { lanes } = lanesWith({ endpoints: { deliverOf: () => known } })
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  assert.equal(lanes.add(first, false, 0), true)
+  assert.equal(lanes.add(second, true, 0), false, 'the database has to be asked')
+  known = 'latest'
+  assert.equal(lanes.add(second, true, 0), true)
+  assert.equal(sentBy(next(lanes)).sequence, 2)
+})
+
+test('under latest an update for which there is no room has its strand read again, not an older one sent', () => {
+  const { lanes, calls } = lanesWith({ perLaneMax: 1, endpoints: { deliverOf: () => 'latest' } })
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.add({ ...first, nextAttemptAtMs: 5_000 }, false, 0)
+  assert.equal(lanes.add(second, true, 0), false)
+  lanes.leaveOut(second)
+  assert.equal(calls.dry.length, 1)
+  assert.equal(lanes.next(6_000, ANY), null)
+})
 
 test('regression: an older update is not sent while a newer one waits for its retry', () => {
   const { lanes, ahead } = overtaken()

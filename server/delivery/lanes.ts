@@ -1,10 +1,12 @@
 // What this process holds in memory, by endpoint (a lane) and, within it, by payment (a strand). A strand in
 // memory holds every owed update up to its newest, or of a very long one those that decide its order. So
 // the next update that may go is known without asking the database. The states are drawn in lane.ts.
+// Long because every move of a strand is here: each has to leave lane, heap, turns and room in step.
 
 import type { CircuitPolicy } from '../core/circuit.ts'
+import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
-import { nextStep } from '../core/strand.ts'
+import { type NextStep, nextStep } from '../core/strand.ts'
 import { DueHeap } from './due-heap.ts'
 import { type Flight, type Lane, type Strand, strandKey } from './lane.ts'
 import { LaneDirectory } from './lane-directory.ts'
@@ -25,6 +27,8 @@ export interface LanePolicies {
 export interface LanesOptions extends LaneRoomLimits {
   policy: LanePolicy
   policies: { readonly current: LanePolicies }
+  /** What an endpoint asked for, where that is at hand. */
+  endpoints: { deliverOf(endpointId: string): DeliverMode | undefined }
   /** Attempts in flight at proven endpoints; slow ones together get half as many. */
   slots: number
   /** Endpoints whose lanes are kept. */
@@ -85,10 +89,14 @@ export class Lanes {
       this.#evaluate(this.#room.open(lane, [delivery], true), nowMs)
       return true
     }
-    if (!strand.isComplete) return true // It will be read when the strand runs dry.
+    strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
+    if (strand.deliver === null) return false
+    // It will be read when the strand runs dry; the latest when the flight has landed, or now.
+    if (!strand.isComplete) return strand.deliver === 'every' || strand.flight !== null
     const newest = strand.owed.at(-1)
     if (newest !== undefined && delivery.sequence !== newest.sequence + 1) return false
     if (this.#room.isFull(strand.lane)) {
+      if (strand.deliver === 'latest' && strand.flight === null) return false
       strand.noteUnread()
       turnAway(this.#events, strand.lane, [delivery], nowMs)
       return true
@@ -99,8 +107,23 @@ export class Lanes {
     return true
   }
 
-  /** Takes in a whole strand as it was read. */
-  putStrand(owed: readonly QueuedDelivery[], isComplete: boolean, nowMs: number): void {
+  /** There is no memory for this one: a strand that would send an older update in its stead is read again. */
+  leaveOut(delivery: QueuedDelivery): void {
+    const strand = this.directory.find(delivery.endpointId)?.strands.get(strandKey(delivery))
+    if (strand === undefined) return
+    strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
+    if (strand.deliver === 'every') return
+    strand.noteUnread()
+    if (strand.flight === null) this.#readAgain(strand)
+  }
+
+  /** Takes in a whole strand as it was read, with what its endpoint asks for. */
+  putStrand(
+    owed: readonly QueuedDelivery[],
+    isComplete: boolean,
+    nowMs: number,
+    deliver: DeliverMode = 'every',
+  ): void {
     const [first] = owed
     if (first === undefined) return
     const lane = this.directory.of(first)
@@ -108,6 +131,7 @@ export class Lanes {
     if (known?.state.is === 'flying') {
       // Its flight settles against what is in memory. When that is done, the strand is read again.
       known.noteUnread()
+      known.deliver = deliver
       return
     }
     // One that was handed off while the strand was read is in memory, but not in what was read.
@@ -118,7 +142,9 @@ export class Lanes {
     if (this.#room.isFull(lane) && lane.circuit.state === 'CLOSED') {
       parkDue(this.#events, lane, owed, nowMs)
     } else {
-      this.#evaluate(this.#room.open(lane, [...owed], isWhole), nowMs)
+      const strand = this.#room.open(lane, [...owed], isWhole)
+      strand.deliver = deliver
+      this.#evaluate(strand, nowMs)
     }
   }
 
@@ -165,11 +191,12 @@ export class Lanes {
       else strand.owed = strand.owed.filter((owed) => owed.id !== sent.id)
       if (!strand.isComplete && strand.owed.some((owed) => owed.sequence < sent.sequence)) {
         // It was ahead of these, and of others that were not read: the database knows which goes on.
-        this.#room.drop(strand)
-        this.#events.onDry(strand)
+        this.#readAgain(strand)
       }
     } else {
       strand.owed = strand.owed.map((owed) => (owed.id === sent.id ? after : owed))
+      // The newest of all is not among these: it goes now, and they do not.
+      if (!strand.isComplete && strand.deliver === 'latest') this.#readAgain(strand)
     }
     this.#evaluate(strand, nowMs)
     this.feeder.feed(strand.lane)
@@ -204,7 +231,7 @@ export class Lanes {
     return [flight.update, ...removed]
   }
 
-  /** The update in flight was accepted: older ones of its strand are superseded, and leave. */
+  /** The update in flight has superseded the older ones of its strand: they leave. */
   dropElders({ strand, update }: Flight): void {
     for (const owed of strand.owed) {
       if (owed.sequence >= update.sequence) continue
@@ -265,7 +292,7 @@ export class Lanes {
       if (!strand.isComplete) this.#events.onDry(strand)
       return
     }
-    const step = nextStep(strand.owed, this.#options.policies.current.patienceMs, nowMs)
+    const step = this.#nextStep(strand, nowMs)
     if (step.kind !== 'wait') {
       strand.getReady()
       lane.ready.push(strand)
@@ -284,7 +311,7 @@ export class Lanes {
   #takeOff(lane: Lane, nowMs: number): Flight | null {
     for (let strand = lane.ready.shift(); strand; strand = lane.ready.shift()) {
       if (strand.isGone) continue
-      const step = nextStep(strand.owed, this.#options.policies.current.patienceMs, nowMs)
+      const step = this.#nextStep(strand, nowMs)
       if (step.kind === 'wait') {
         strand.rest()
         this.#evaluate(strand, nowMs)
@@ -297,6 +324,10 @@ export class Lanes {
       return flight
     }
     return null
+  }
+
+  #nextStep({ owed, deliver }: Strand, nowMs: number): NextStep<QueuedDelivery> {
+    return nextStep(owed, this.#options.policies.current.patienceMs, nowMs, deliver ?? 'every')
   }
 
   /** A strand that only waits for a later time makes room for one that is due. */
@@ -331,6 +362,11 @@ export class Lanes {
     this.#flights.delete(flight)
     if (strand.isGone) lane.departed.delete(strand.key)
     this.watches.note(update.id)
+  }
+
+  #readAgain(strand: Strand): void {
+    this.#room.drop(strand)
+    this.#events.onDry(strand)
   }
 
   /** A strand that was read, or is being read, during the flight knows nothing of its outcome. */

@@ -96,6 +96,7 @@ function startSender(options: {
       unprovenMax: 100_000,
       lanesMax: 10,
       keepMsMax: 60_000,
+      endpoints: { deliverOf: () => 'every' },
       policies: { current: { circuit: circuitPolicy(), patienceMs: 60_000 } },
     },
     NO_EVENTS,

@@ -150,7 +150,7 @@ export class Sender {
     const concluded = concludeAttempt(sent, this.#policies.current.retry, {
       endedAtMs,
       random,
-      hasElders,
+      elders: hasElders ? (strand.deliver ?? 'every') : 'none',
     })
     health.count(delivery, outcome, durationMs, sent.prepared.atMs)
     return concluded

@@ -4,7 +4,12 @@
 import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { attemptTimeMs, probeTimeMs } from '../core/due.ts'
-import { type Explanation, type ExplanationContext, explain } from '../core/explanation.ts'
+import {
+  type ExplainedDelivery,
+  type Explanation,
+  type ExplanationContext,
+  explain,
+} from '../core/explanation.ts'
 import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { frontOf } from '../core/strand.ts'
@@ -121,6 +126,7 @@ export async function viewDelivery(
           context.nowMs,
         ),
         isListener: delivery.isListener,
+        isLatestOnly: delivery.deliver === 'latest',
       },
       ...holderOf(delivery, owed, context),
       supersededBy: delivery.state === 'SUPERSEDED' ? await findSuperseding(deps, delivery) : null,
@@ -140,30 +146,38 @@ function explanationContext(deps: Deps, reader: DeliveryReader): ExplanationCont
 
 /** The update of the payment that goes next (core/strand), if it is another one. */
 function holderOf(
-  { sequence }: DeliveryDetail,
+  { sequence, deliver }: DeliveryDetail,
   owed: readonly QueuedDelivery[],
   { nowMs, patienceMs }: ExplanationContext,
 ): { elder: QueuedDelivery | null; newer: QueuedDelivery | null } {
-  const front = owed.length === 0 ? null : frontOf(owed, patienceMs, nowMs)
+  const front = owed.length === 0 ? null : frontOf(owed, patienceMs, nowMs, deliver)
   return {
     elder: front !== null && front.sequence < sequence ? front : null,
     newer: front !== null && front.sequence > sequence ? front : null,
   }
 }
 
-async function findSuperseding(deps: Deps, delivery: DeliveryDetail): Promise<number | null> {
-  const { clientKey, paymentId, endpointId, sequence } = delivery
+/** Under `latest` the newer one ended it with its first attempt, whatever came of that. */
+async function findSuperseding(
+  deps: Deps,
+  { clientKey, paymentId, endpointId, sequence, finishedAt, deliver }: DeliveryDetail,
+): Promise<ExplainedDelivery['supersededBy']> {
+  const ofStrand = { clientKey, endpointId, payments: [{ clientKey, paymentId }] }
+  const states = deliver === 'latest' ? EVERY_DELIVERY.states : (['DELIVERED'] as const)
   const { items } = await readDeliverySlice(
     deps.pool,
-    {
-      ...EVERY_DELIVERY,
-      clientKey,
-      endpointId,
-      payments: [{ clientKey, paymentId }],
-      states: ['DELIVERED'],
-    },
+    { ...EVERY_DELIVERY, ...ofStrand, states },
     { beforeId: null, limit: 1_000, chunk: 1_000 },
   )
-  const newer = items.map((item) => item.sequence).filter((other) => other > sequence)
-  return newer.length === 0 ? null : Math.min(...newer)
+  const newer = items.filter((item) => item.sequence > sequence && item.attempts > 0)
+  const byThen = finishedAt?.getTime() ?? Number.POSITIVE_INFINITY
+  const accepted = newer.filter(
+    (item) =>
+      item.state === 'DELIVERED' &&
+      (deliver === 'every' || (item.finishedAt?.getTime() ?? Number.POSITIVE_INFINITY) <= byThen),
+  )
+  const wasAccepted = accepted.length > 0
+  const found = wasAccepted ? accepted : newer
+  if (found.length === 0) return null
+  return { sequence: Math.min(...found.map((item) => item.sequence)), wasAccepted }
 }

@@ -1,6 +1,7 @@
 // What is owed, as the engine reads it: due work by shard, and the updates of one payment that one
 // endpoint still waits for. Also what happens to all of an endpoint's deliveries at once.
 
+import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { isMovedByRetry } from './due-times.ts'
@@ -69,21 +70,58 @@ export interface StrandKey {
   clientKey: number
   endpointId: string
   paymentId: string
+  /** Left out: every. */
+  deliver?: DeliverMode | undefined
 }
 
 /**
  * The owed updates of each strand in sequence, at most `limitEach` of each; replays are not among them.
  * Of a strand that is longer, also those that decide its order: the newest that was attempted and what
- * comes after it, at most as many again.
+ * comes after it, at most as many again. Under `latest` these are the newest of all.
  */
 export async function readStrands(
   db: Db,
   keys: readonly StrandKey[],
   limitEach: number,
 ): Promise<readonly QueuedDelivery[]> {
-  if (keys.length === 0) return []
-  const ofStrand = (p: string) => `${p}.client_key = k.client_key
+  const latest = keys.filter(({ deliver }) => deliver === 'latest')
+  if (latest.length === 0) return readOldest(db, keys, limitEach)
+  const others = keys.filter(({ deliver }) => deliver !== 'latest')
+  const oldest = await readOldest(db, others, limitEach)
+  return [...oldest, ...(await readNewest(db, latest, limitEach))]
+}
+
+function ofStrand(p: string): string {
+  return `${p}.client_key = k.client_key
     and ${p}.endpoint_id = k.endpoint_id and ${p}.payment_id = k.payment_id and not ${p}.is_replay`
+}
+
+async function readNewest(
+  db: Db,
+  keys: readonly StrandKey[],
+  limitEach: number,
+): Promise<readonly QueuedDelivery[]> {
+  const { rows } = await db.query<QueuedRow>({
+    name: 'read-newest-of-strands',
+    text: `select ${QUEUED_COLUMNS}
+           from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[])
+             as k (client_key, endpoint_id, payment_id)
+           cross join lateral (
+             select * from pending_deliveries p where ${ofStrand('p')}
+             order by p.sequence desc limit $4) as d
+           order by d.sequence`,
+    // Two at least: whether there is an older one decides what the outcome of the newest ends.
+    values: [...strandColumns(keys), Math.max(2, limitEach)],
+  })
+  return rows.map(toQueued)
+}
+
+async function readOldest(
+  db: Db,
+  keys: readonly StrandKey[],
+  limitEach: number,
+): Promise<readonly QueuedDelivery[]> {
+  if (keys.length === 0) return []
   const { rows } = await db.query<QueuedRow>({
     name: 'read-strands',
     text: `select ${QUEUED_COLUMNS}
@@ -104,14 +142,17 @@ export async function readStrands(
                   where ${ofStrand('a')} and a.attempts > 0 and a.sequence >= (select last from page))
               order by p.sequence limit $4)) as d
            order by d.sequence`,
-    values: [
-      keys.map((key) => key.clientKey),
-      keys.map((key) => key.endpointId),
-      keys.map((key) => key.paymentId),
-      limitEach,
-    ],
+    values: [...strandColumns(keys), limitEach],
   })
   return rows.map(toQueued)
+}
+
+function strandColumns(keys: readonly StrandKey[]): unknown[] {
+  return [
+    keys.map((key) => key.clientKey),
+    keys.map((key) => key.endpointId),
+    keys.map((key) => key.paymentId),
+  ]
 }
 
 export function toQueued(row: QueuedRow): QueuedDelivery {

@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import type { CircuitState } from '../core/circuit.ts'
 import type { DeliveryState } from '../core/delivery.ts'
 import type { EndpointStatus } from '../core/endpoint.ts'
+import type { DeliverMode } from '../core/endpoint-settings.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { type DeliveryItem, spansBefore, toItem } from './delivery-lists.ts'
@@ -27,6 +28,7 @@ export interface DeliveryDetail extends DeliveryItem {
   isEndpointDeleted: boolean
   endpointInactiveSince: Date | null
   isListener: boolean
+  deliver: DeliverMode
 }
 
 interface DetailRow {
@@ -56,6 +58,7 @@ interface DetailRow {
   circuit: CircuitState | null
   next_probe_at: Date | null
   is_listener: boolean
+  deliver: DeliverMode | null
 }
 
 const SHARED = movedColumns('d')
@@ -111,7 +114,7 @@ async function readOne(
 ): Promise<DeliveryDetail | null> {
   const { rows } = await db.query<DetailRow>({
     text: `select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-             e.inactive_since, e.kind = 'listener' as is_listener, h.circuit,
+             e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
              h.next_probe_at
            from (${source}) as d
            join clients c on c.client_key = d.client_key
@@ -255,5 +258,6 @@ function toDetail(row: DetailRow): DeliveryDetail {
     isEndpointDeleted: row.is_deleted,
     endpointInactiveSince: row.inactive_since,
     isListener: row.is_listener,
+    deliver: row.deliver ?? 'every',
   }
 }

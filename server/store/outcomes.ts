@@ -27,7 +27,7 @@ export interface AttemptRecord extends HeldDelivery {
   firstAttemptAtMs: number
   firstFailedAtMs: number | null
   deadlineAtMs: number
-  /** Delivered ahead of older updates of the payment: the same statement supersedes them. */
+  /** Delivered, or under `latest` attempted, ahead of older updates: the same statement supersedes them. */
   supersedes: boolean
 }
 
@@ -188,7 +188,7 @@ async function recordAny(
         on conflict do nothing
       ), overtaken as (
         delete from pending_deliveries p using mine m
-        where m.supersedes and m.state = 'DELIVERED'
+        where m.supersedes
           and ${lookedUp('p.endpoint_id', 'm.endpoint_id')} and p.payment_id = m.payment_id
           and ${checked('p.client_key', 'm.client_key')}
           and p.sequence < m.sequence and not p.is_replay

@@ -185,10 +185,11 @@ export class Operations {
   }
 
   async #readStrands(): Promise<void> {
+    const deliver = this.#dice.pick(['every', 'latest'] as const)
     const keys = new Map(
       this.#rows()
         .filter(() => this.#dice.chance(0.5))
-        .map((row) => [`${row.endpointId}/${row.paymentId}`, row]),
+        .map((row) => [`${row.endpointId}/${row.paymentId}`, { ...row, deliver }]),
     )
     const limit = this.#dice.whole(1, 4)
     const found = await this.#both.store(0).readStrands([...keys.values()], limit)
@@ -264,7 +265,7 @@ export class Operations {
       firstAttemptAtMs,
       firstFailedAtMs: state === 'DELIVERED' ? row.firstFailedAtMs : nowMs,
       deadlineAtMs: row.deadlineAtMs ?? firstAttemptAtMs + 7 * 24 * HOUR_MS,
-      supersedes: state === 'DELIVERED' && !row.isReplay && this.#dice.chance(0.7),
+      supersedes: !row.isReplay && this.#dice.chance(state === 'DELIVERED' ? 0.7 : 0.2),
     }
   }
 

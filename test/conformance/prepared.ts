@@ -55,7 +55,16 @@ export async function takeAll(both: BothStores): Promise<void> {
 export async function recordAttempt(
   both: BothStores,
   row: PendingRow,
-  { isDelivered, epoch = 1, ...given }: { isDelivered: boolean; epoch?: number; atMs?: number },
+  {
+    isDelivered,
+    epoch = 1,
+    ...given
+  }: {
+    isDelivered: boolean
+    epoch?: number
+    atMs?: number
+    supersedes?: boolean
+  },
 ): Promise<Recorded> {
   const { nowMs } = both
   const { atMs = nowMs } = given
@@ -75,7 +84,7 @@ export async function recordAttempt(
     firstAttemptAtMs,
     firstFailedAtMs: isDelivered ? row.firstFailedAtMs : (row.firstFailedAtMs ?? nowMs),
     deadlineAtMs: row.deadlineAtMs ?? firstAttemptAtMs + 7 * DAY_MS,
-    supersedes: false,
+    supersedes: given.supersedes ?? false,
   }
   const found = await both.store(0).recordOutcomes([record], nowMs)
   assert.deepEqual(both.twin.outcomes.recordOutcomes([record], nowMs), found)

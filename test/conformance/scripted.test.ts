@@ -127,3 +127,26 @@ test('a resumption makes due what is owed, and a retry of what is paused is refu
   await both.sameState(t.name)
   assert.equal(both.twin.tables.pending.get(row.id)?.nextAttemptAtMs, both.nowMs)
 })
+
+test('under latest an attempt that failed ends what is older, and the newest are read', async (t) => {
+  const both = await prepareBoth(t)
+  const first = await acceptOne(both)
+  const second = await acceptOne(both)
+  const third = await acceptOne(both)
+  await takeAll(both)
+  const keys = [{ ...first, deliver: 'latest' as const }]
+  for (const limit of [1, 2, 9]) {
+    const found = await both.store(0).readStrands(keys, limit)
+    assert.deepEqual(both.twin.reads.readStrands(keys, limit), found)
+    const expected = [first, second, third].slice(-Math.max(2, limit))
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      expected.map(({ id }) => id),
+    )
+  }
+  await recordAttempt(both, third, { isDelivered: false, supersedes: true })
+  await both.sameState(t.name)
+  const { pending, final } = both.twin.tables
+  assert.equal(pending.get(third.id)?.attempts, 1)
+  for (const { id } of [first, second]) assert.equal(final.get(id)?.state, 'SUPERSEDED')
+})

@@ -115,6 +115,56 @@ describe('order', { concurrency: true }, () => {
     assert.deepEqual(receiver.sequences(later), [3], 'nothing old comes after something newer')
   })
 
+  test('an endpoint that asked for the latest gets what was in flight and then the newest, and is told why', async (t) => {
+    const receiver = await startReceiver(t)
+    const paybell = await startPaybell(t, { spans: FAST })
+    const held: ServerResponse[] = []
+    receiver.answer = ({ headers }, response) => {
+      if (headers['x-paybell-sequence'] !== '1') return 500
+      response.statusCode = 503
+      held.push(response)
+      return undefined
+    }
+    await paybell.caller.register(receiver.url(), 'key', { deliver: 'latest' })
+    const id = randomUUID()
+    await update(paybell, id, '1')
+    await receiver.hasSeen(() => held.length === 1)
+    for (const reference of ['2', '3', '4']) await update(paybell, id, reference)
+    held[0]?.end()
+    await receiver.hasSeen(({ received }) => received.length >= 3)
+    assert.deepEqual(new Set(receiver.sequences(receiver.received)), new Set([1, 4]))
+    assertNeverBackwards(receiver)
+
+    // The newest fails, and yet what it has overtaken is over, with the reason in words.
+    const states = (await readDeliveries(paybell.pool)).map(({ state }) => state)
+    assert.deepEqual(states, ['SUPERSEDED', 'SUPERSEDED', 'SUPERSEDED', 'PENDING'])
+    const explanationOf = async (sequence: number) => {
+      const page = await (await paybell.caller.get('/v1/deliveries')).json()
+      const { items } = page as { items: { id: string; sequence: number }[] }
+      const one = items.find((item) => item.sequence === sequence)
+      const detail = await (await paybell.caller.get(`/v1/deliveries/${one?.id}`)).json()
+      return (detail as { explanation: string }).explanation
+    }
+    assert.match(
+      await explanationOf(2),
+      /^Superseded: update 4 of the same payment was sent in its place, because your endpoint gets only the latest update of a payment \(deliver: latest\)\./,
+    )
+    receiver.answer = 200
+    await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
+    await update(paybell, id, '5')
+    await receiver.hasSeen(({ accepted }) => accepted.length === 2)
+    assert.deepEqual(receiver.sequences(), [4, 5])
+
+    // Changed back, every update is sent again.
+    const { content } = (await (await paybell.caller.get('/v1/webhooks/list')).json()) as {
+      content: { id: string }[]
+    }
+    await paybell.caller.call('PATCH', `/v1/webhooks/${content[0]?.id}`, { deliver: 'every' })
+    for (const reference of ['6', '7', '8']) await update(paybell, id, reference)
+    await receiver.hasSeen(({ accepted }) => accepted.length === 5)
+    assert.deepEqual(receiver.sequences(), [4, 5, 6, 7, 8])
+  })
+
   test('a failed update that was overtaken by a failing one is not sent any more, and is superseded in the end', async (t) => {
     const receiver = await startReceiver(t)
     const env = { PAYBELL_TIME_SCALE: '1000', PAYBELL_ORDER_PATIENCE: '60s' }

@@ -168,6 +168,8 @@ async function read(recorder: Recorder, sample: Sample): Promise<void> {
   const cursors = [1, 2, 3].map((shard) => ({ shard, afterMs: 0, afterId }))
   await recorder.record('', () => readDue(pool, cursors, nowMs, 500))
   await recorder.record('', () => readStrands(pool, pending.slice(0, 50), 100))
+  const latest = pending.slice(0, 50).map((row) => ({ ...row, deliver: 'latest' as const }))
+  await recorder.record('', () => readStrands(pool, latest, 100))
   await recorder.record('', () => readParkedLanes(pool, [1, 2, 3, 4]))
   await recorder.record('', () =>
     readParked(pool, { clientKey, endpointId, shard: 3 }, afterId, 100),

@@ -40,7 +40,7 @@ export const NEEDED: readonly Needed[] = [
   },
   {
     trick: 'enable_seqscan = off',
-    statements: ['outcomes.recordDelivered', 'deliveries.readDue', 'deliveries.readStrands'],
+    statements: ['outcomes.recordDelivered', 'deliveries.readDue', 'deliveries.readOldest'],
     without: () => ({ isLifted: true }),
   },
   {

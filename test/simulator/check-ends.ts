@@ -18,7 +18,8 @@ export function atLeastOnce(seen: RunIndex): Violation[] {
           request.endpointId === delivery.endpointId &&
           request.paymentId === delivery.paymentId &&
           request.sequence > delivery.sequence &&
-          isAccepted(request),
+          // Under `latest` the newer one has to be sent, and no more.
+          (isAccepted(request) || seen.deliverOf(delivery.endpointId) !== 'every'),
       )
       return isOvertaken ? [] : [seen.of('I3', 'SUPERSEDED by nothing', delivery)]
     }

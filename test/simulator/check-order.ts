@@ -1,7 +1,8 @@
 // I5 and I6: no needless second request, and updates of one payment in sequence.
 
+import type { DeliverMode } from '../../server/core/endpoint-settings.ts'
 import { isBlind } from './clock-checks.ts'
-import type { ReceivedRequest, Violation } from './records.ts'
+import type { ReceivedRequest, StoredDelivery, Violation } from './records.ts'
 import { name, ofRequest, type RunIndex } from './run-index.ts'
 
 /** I5: a second request after a 200 only where that 200 was lost, or a fault met its recording. */
@@ -27,10 +28,12 @@ export function order(seen: RunIndex): Violation[] {
   )
   return [...strands.values()].flatMap((strand) => {
     const inOrder = strand.toSorted((one, other) => one.startedAtMs - other.startedAtMs)
+    const deliver = seen.deliverOf(inOrder[0]?.endpointId ?? '')
     return [
       ...oneInFlight(seen, inOrder),
-      ...eldersFirst(seen, inOrder),
-      ...neverBackwards(seen, inOrder),
+      ...(deliver === 'every' ? eldersFirst(seen, inOrder) : []),
+      ...(deliver === 'latest' ? onlyTheNewest(seen, inOrder) : []),
+      ...(deliver === null ? [] : neverBackwards(seen, inOrder, deliver)),
     ]
   })
 }
@@ -69,12 +72,58 @@ function eldersFirst(seen: RunIndex, strand: readonly ReceivedRequest[]): Violat
   return wrong
 }
 
-/** Once a newer update was sent, whatever came of it, an older one is sent only if that one was given up. */
-function neverBackwards(seen: RunIndex, strand: readonly ReceivedRequest[]): Violation[] {
+/**
+ * Under `latest`: nothing is sent while a newer update is known, and what was tried before has ended all that is
+ * older than it.
+ */
+function onlyTheNewest(seen: RunIndex, strand: readonly ReceivedRequest[]): Violation[] {
+  const wrong: Violation[] = []
+  for (const request of strand) {
+    const { endpointId, paymentId, sequence, sentAtMs } = request
+    for (const other of seen.run.deliveries) {
+      if (other.endpointId !== endpointId || other.paymentId !== paymentId) continue
+      if (other.sequence > sequence && isKnown(seen, other, request)) {
+        const detail = `${name(request)} starts although update ${other.sequence} is newer`
+        wrong.push(ofRequest('I6', detail, request))
+      }
+      const finals = seen.finals.get(other.id) ?? []
+      const isOver = finals.some(({ atMs }) => atMs <= sentAtMs)
+      if (other.sequence < sequence && request.attempt > 1 && !isOver) {
+        const detail = `${name(request)} starts, and update ${other.sequence} has not ended`
+        wrong.push(ofRequest('I6', detail, request))
+      }
+    }
+  }
+  return wrong
+}
+
+/** Its caller has had the answer for long enough, and no fault was in the way. */
+function isKnown(seen: RunIndex, { eventId, id }: StoredDelivery, at: ReceivedRequest): boolean {
+  const { newerMsMax, leaseMs } = seen.run.limits
+  const finals = seen.finals.get(id) ?? []
+  const write = seen.run.writes.find(({ event }) => event?.id === eventId)
+  if (newerMsMax === undefined || write === undefined) return false
+  if (finals.some(({ atMs }) => atMs <= at.sentAtMs)) return false
+  const fromMs = write.acknowledgedAtMs
+  if (fromMs + newerMsMax > at.sentAtMs) return false
+  return !seen.isSick(null, fromMs - 2 * leaseMs, at.sentAtMs, true)
+}
+
+/**
+ * Once a newer update was sent, whatever came of it, an older one is sent only if that one was given up. Under
+ * `latest` not even then.
+ */
+function neverBackwards(
+  seen: RunIndex,
+  strand: readonly ReceivedRequest[],
+  deliver: DeliverMode,
+): Violation[] {
   const wrong: Violation[] = []
   let newest: ReceivedRequest[] = []
   for (const request of strand) {
-    newest = newest.filter((newer) => !wasGivenUp(seen, newer, request.sentAtMs))
+    if (deliver === 'every') {
+      newest = newest.filter((newer) => !wasGivenUp(seen, newer, request.sentAtMs))
+    }
     const newer = newest.find(({ sequence }) => sequence > request.sequence)
     if (newer !== undefined) {
       const detail = `${name(request)} after ${name(newer)}, which was answered ${newer.status}`

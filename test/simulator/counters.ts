@@ -8,6 +8,7 @@ export const SOMETIMES = [
   'exhausted at 7 d',
   'order wait',
   'superseded after patience',
+  'superseded by the latest',
   'late answer ahead of an older update',
   'lost answer ahead of an older update',
   'breaker open',

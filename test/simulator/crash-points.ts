@@ -29,6 +29,7 @@ export function calmPlan(subject: Subject, nodes: number): Plan {
           { fromMs: 2.5 * SECOND, mood: 'ok' },
         ],
         finalMood: 'ok',
+        deliver: 'every',
       },
     ],
     writes: [

@@ -153,6 +153,28 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     ],
   },
   {
+    name: 'latest is forgotten',
+    patches: [
+      patch('core/strand.ts', "if (deliver === 'latest') return front\n", 'void deliver\n'),
+    ],
+  },
+  {
+    name: 'what the latest overtakes waits for its 200',
+    patches: [
+      patch('core/strand.ts', "return isDelivered || deliver === 'latest'", 'return isDelivered'),
+    ],
+  },
+  {
+    name: 'a first update under latest is sent unread',
+    patches: [
+      patch(
+        'delivery/due-reader.ts',
+        "return !isUntriedFirst(row) || this.#endpoints.deliverOf(row.endpointId) === 'latest'",
+        'return !isUntriedFirst(row)',
+      ),
+    ],
+  },
+  {
     name: 'exhaustion by a process’s clock',
     patches: [
       patch(

@@ -1,6 +1,6 @@
 // Worlds in which an update goes ahead of a failing one, the receiver takes it in, and the sender does not
 // hear of it: the answer is late, or lost. The older one falls due before the newer one's retry. And then
-// the same with its process killed at each point.
+// the same with its process killed at each point, where every update is asked for and where only the latest is.
 
 import { calmPlan } from './crash-points.ts'
 import type { Plan } from './plan.ts'
@@ -39,4 +39,15 @@ export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): 
     },
     limits: { ...limits, patienceMs },
   }
+}
+
+/** The second update comes while the first one fails, and goes at once: its answer is late, or lost. */
+export function latestPlan(subject: Subject, mood: Mood, strandMax: number): Plan {
+  const plan = overtakenPlan(subject, mood, strandMax)
+  const [endpoint] = plan.endpoints as [Plan['endpoints'][number]]
+  const writes = plan.writes.map((write) => ({
+    ...write,
+    afterMs: write.version === 1 ? 2 * SECOND : 14 * SECOND,
+  }))
+  return { ...plan, writes, endpoints: [{ ...endpoint, deliver: 'latest' }] }
 }

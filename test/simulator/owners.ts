@@ -17,7 +17,13 @@ import {
 } from './records.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Twin } from './twin.ts'
-import { changeStatus, deleteEndpoint, registerEndpoint, rotateKey } from './twin-endpoints.ts'
+import {
+  changeDeliver,
+  changeStatus,
+  deleteEndpoint,
+  registerEndpoint,
+  rotateKey,
+} from './twin-endpoints.ts'
 import { replayDelivery } from './twin-replays.ts'
 import { retryDelivery, retryEndpoint } from './twin-retries.ts'
 import { pendingOf } from './twin-tables.ts'
@@ -83,10 +89,10 @@ export class Owners {
     const url = `https://e${number}.example/`
     const accountId = plan.account === null ? null : `account-${plan.account}`
     const key = keyOf(plan.keyName)
-    const { shard, events } = plan
-    const endpoint = { clientKey: CLIENT_KEY, id, accountId, shard, url, key, events }
+    const { shard, events, deliver } = plan
+    const endpoint = { clientKey: CLIENT_KEY, id, accountId, shard, url, key, events, deliver }
     this.#numbers.set(id, number)
-    this.endpoints.push({ id, accountId, events, acts: [] })
+    this.endpoints.push({ id, accountId, events, acts: [], deliver })
     this.#world.addReceiver(url, id, number)
     if (plan.registeredAfterMs === 0) {
       registerEndpoint(twin, endpoint, scheduler.nowMs)
@@ -120,6 +126,11 @@ export class Owners {
       this.#control(ask, id, 'rotate', keyName, (nowMs) => {
         const isNew = before()?.key !== keyOf(keyName)
         return rotateKey(twin, id, keyOf(keyName), nowMs) && isNew ? 'changed' : 'nothing'
+      })
+    } else if (kind === 'deliver') {
+      this.#control(ask, id, 'deliver', null, (nowMs) => {
+        const other = before()?.deliver === 'latest' ? 'every' : 'latest'
+        return changeDeliver(twin, id, other, nowMs) ? 'changed' : 'nothing'
       })
     } else if (kind === 'delete') {
       this.#control(ask, id, 'delete', null, (nowMs) => {

@@ -96,7 +96,7 @@ interface Troubles {
 }
 
 export function toLimits(
-  { policies, pollEveryMs }: Omit<EngineOptions, 'onDatabaseTime'>,
+  { policies, pollEveryMs, dueReader }: Omit<EngineOptions, 'onDatabaseTime'>,
   { weather, wakeUpsLost, faults }: Troubles,
   slower: number,
 ): Limits {
@@ -121,6 +121,10 @@ export function toLimits(
     // The owner hears of it, and an attempt that is under way ends first. Where nothing is amiss.
     ...(isNotified && slower === 1 && isFair(weather)
       ? { retryMsMax: 5 * pollEveryMs + PROMISED.attemptMsMax }
+      : {}),
+    // Where its memory is full, a process knows of what it has no room for when it has some.
+    ...(isNotified && slower === 1 && isFair(weather) && dueReader.inMemoryMax > 1_000
+      ? { newerMsMax: 2 * pollEveryMs }
       : {}),
     // With a notice the others take over at once; else they look at their next renewal.
     handOverMsMax: isNotified ? 1_500 : 2 * PROMISED.renewEveryMs * slower + pollEveryMs,

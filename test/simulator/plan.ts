@@ -2,7 +2,7 @@
 // faults strike when. Most worlds live for a minute or two with the service's own spans; some live for
 // weeks, with polling and leases as many times slower as the world is longer.
 
-import type { EventChoice } from '../../server/core/endpoint-settings.ts'
+import type { DeliverMode, EventChoice } from '../../server/core/endpoint-settings.ts'
 import type { EngineOptions } from '../../server/delivery/engine.ts'
 import { Dice } from './dice.ts'
 import { FAIR_WEATHER, type StoreWeather } from './node-store.ts'
@@ -21,11 +21,12 @@ export interface EndpointPlan {
   registeredAfterMs: number
   spells: readonly Spell[]
   finalMood: Mood
+  deliver: DeliverMode
 }
 
 export interface ActPlan {
   afterMs: number
-  kind: 'rotate' | 'pause' | 'resume' | 'delete' | 'replay' | 'retry' | 'retry-endpoint'
+  kind: 'rotate' | 'pause' | 'resume' | 'delete' | 'replay' | 'retry' | 'retry-endpoint' | 'deliver'
   endpoint: number
 }
 
@@ -122,7 +123,9 @@ function drawWorld(seed: number, subject: Subject): Plan {
   const shardCount = dice.pick(isWeek ? [1, 2] : [1, 2, 4, 4, 64])
   const shards = Array.from({ length: shardCount }, (_, shard) => shard)
   const accounts = dice.whole(1, 2)
-  const endpoints = drawEndpoints(dice, { isWeek, phaseMs, shardCount, accounts })
+  // With dice of their own, so that a seed keeps the rest of its world.
+  const delivers = new Dice(seed, 6)
+  const endpoints = drawEndpoints(dice, { isWeek, phaseMs, shardCount, accounts }, delivers)
   const weather: StoreWeather = {
     delayMsMax: draws(0.3) ? dice.pick([100, 1_000, 10_000]) : FAIR_WEATHER.delayMsMax,
     unapplied: draws(0.3) ? 0.05 : 0,
@@ -146,6 +149,7 @@ function drawWorld(seed: number, subject: Subject): Plan {
     acts: [
       ...drawActs(dice, endpoints.length, phaseMs),
       ...drawRetries(new Dice(seed, 5), endpoints.length, phaseMs),
+      ...drawDelivers(delivers, endpoints.length, phaseMs),
     ],
     faults,
     weather,
@@ -161,6 +165,7 @@ function drawWorld(seed: number, subject: Subject): Plan {
 function drawEndpoints(
   dice: Dice,
   world: { isWeek: boolean; phaseMs: number; shardCount: number; accounts: number },
+  delivers: Dice,
 ): EndpointPlan[] {
   return Array.from({ length: dice.whole(1, world.isWeek ? 3 : 5) }, (_, number) => ({
     account: dice.chance(0.4) ? null : dice.whole(0, world.accounts - 1),
@@ -170,6 +175,7 @@ function drawEndpoints(
     registeredAfterMs: dice.chance(0.8) ? 0 : dice.between(0, world.phaseMs / 2),
     spells: drawSpells(dice, world.phaseMs),
     finalMood: world.isWeek && dice.chance(0.5) ? dice.pick(['failing', 'hanging']) : 'ok',
+    deliver: delivers.chance(0.35) ? 'latest' : 'every',
   }))
 }
 
@@ -232,6 +238,16 @@ function drawRetries(dice: Dice, endpoints: number, phaseMs: number): ActPlan[] 
     kind: dice.pick(['retry', 'retry-endpoint'] as const),
     endpoint: dice.whole(0, endpoints - 1),
   })).flatMap((act) => (dice.chance(0.2) ? [act, act] : [act]))
+}
+
+/** Now and then an endpoint asks for the other way. */
+function drawDelivers(dice: Dice, endpoints: number, phaseMs: number): ActPlan[] {
+  const count = dice.pick([0, 0, 0, 1, 2])
+  return Array.from({ length: count }, () => ({
+    afterMs: dice.between(0, phaseMs),
+    kind: 'deliver' as const,
+    endpoint: dice.whole(0, endpoints - 1),
+  }))
 }
 
 const FAULTS = [

@@ -3,6 +3,7 @@
 // All instants are on one true clock, but for those that the database holds (…AtMs of rows).
 
 import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
+import type { DeliverMode } from '../../server/core/endpoint-settings.ts'
 
 /** What the checker must know of the settings. */
 export interface Limits {
@@ -19,6 +20,8 @@ export interface Limits {
   rescueMsMax: number
   /** A retry that was asked for is followed by an attempt within this, where it is checked. */
   retryMsMax?: number
+  /** A newer update that was accepted is known to the owner after this, where it is checked. */
+  newerMsMax?: number
   /** After a graceful stop its shards have another owner within this. */
   handOverMsMax: number
   keyOverlapMs: number
@@ -34,7 +37,7 @@ export interface Limits {
 }
 
 export interface EndpointAct {
-  kind: 'register' | 'rotate' | 'pause' | 'resume' | 'disable' | 'delete' | 'retry'
+  kind: 'register' | 'rotate' | 'pause' | 'resume' | 'disable' | 'delete' | 'retry' | 'deliver'
   /** When the caller began, when it was committed, and when the caller had the answer (null: never). */
   askedAtMs: number
   appliedAtMs: number
@@ -50,6 +53,8 @@ export interface EndpointHistory {
   /** The kinds of event that it hears; null: all. */
   events: readonly string[] | null
   acts: EndpointAct[]
+  /** What it asked for when it was registered; left out: every. An act `deliver` turns it over. */
+  deliver?: DeliverMode
 }
 
 export interface AcknowledgedWrite {

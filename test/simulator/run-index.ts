@@ -1,6 +1,7 @@
 // The records of one run, indexed for the checks. Each check takes it and returns what is wrong; none looks
 // at how the service works.
 
+import type { DeliverMode } from '../../server/core/endpoint-settings.ts'
 import type {
   EndpointAct,
   EndpointHistory,
@@ -103,6 +104,13 @@ export class RunIndex {
           act.appliedAtMs + errorMs(act) >= fromMs,
       )
     )
+  }
+
+  /** What the endpoint asked for; null when it has asked for both. */
+  deliverOf(endpointId: string): DeliverMode | null {
+    const endpoint = this.endpoints.get(endpointId)
+    if (endpoint?.acts.some(({ kind }) => kind === 'deliver')) return null
+    return endpoint?.deliver ?? 'every'
   }
 
   requestsOf({ eventId, endpointId }: StoredDelivery): readonly ReceivedRequest[] {

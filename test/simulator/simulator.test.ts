@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { SIMULATOR, seedsOf } from '../support/slices.ts'
 import { Counters } from './counters.ts'
 import { contendedPlan, cutEverywhere, cutOnce } from './crash-points.ts'
-import { overtakenPlan } from './overtaken.ts'
+import { latestPlan, overtakenPlan } from './overtaken.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject } from './subject.ts'
 
@@ -111,5 +111,24 @@ for (const [mood, what] of [
       t.diagnostic(`${points} crash points, strands read ${strandMax} at a time`)
       assert.deepEqual(broken, [])
     }
+  })
+}
+
+for (const mood of ['late', 'losing', 'failing'] as const) {
+  test(`under latest the newer of two goes at once, at a receiver that is ${mood}`, async (t) => {
+    const plan = latestPlan(subject, mood, 1)
+    const { violations, record } = await simulate(plan.seed, subject, { plan })
+    assert.deepEqual(violations, [])
+    const [first, second] = record.deliveries.toSorted((a, b) => a.sequence - b.sequence)
+    assert.deepEqual([first?.state, second?.state], ['SUPERSEDED', 'DELIVERED'])
+    const sent = record.requests.map(({ sequence }) => sequence)
+    assert.deepEqual(sent, sent.toSorted(), 'never back to the older one')
+    const ofSecond = record.requests.find(({ sequence }) => sequence === 2)
+    const write = record.writes.find(({ version }) => version === 2)
+    const waitMs = (ofSecond?.sentAtMs ?? Infinity) - (write?.acknowledgedAtMs ?? 0)
+    assert.ok(waitMs < 1_000, `it waited ${waitMs} ms for patience that it does not need`)
+    const { points, broken } = await cutOnce(subject, plan, 2)
+    t.diagnostic(`${points} crash points`)
+    assert.deepEqual(broken, [])
   })
 }

@@ -19,6 +19,24 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     test: SCRIPTED,
   },
   {
+    name: 'only a 200 supersedes',
+    patches: [
+      patch(
+        'store/outcomes.ts',
+        'where m.supersedes\n',
+        "where m.supersedes and m.state = 'DELIVERED'\n",
+      ),
+    ],
+    test: SCRIPTED,
+  },
+  {
+    name: 'the oldest are read as the latest',
+    patches: [
+      patch('store/deliveries.ts', 'order by p.sequence desc limit', 'order by p.sequence limit'),
+    ],
+    test: SCRIPTED,
+  },
+  {
     name: 'fan-out in a second transaction',
     patches: [
       patch(

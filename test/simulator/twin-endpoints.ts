@@ -2,7 +2,7 @@
 // resumed, deleted.
 
 import type { KeyObject } from 'node:crypto'
-import type { EventChoice } from '../../server/core/endpoint-settings.ts'
+import type { DeliverMode, EventChoice } from '../../server/core/endpoint-settings.ts'
 import {
   type EndpointRow,
   endDelivery,
@@ -21,6 +21,8 @@ export interface NewEndpoint {
   url: string
   key: KeyObject
   events?: readonly EventChoice[] | null
+  /** Left out: every. */
+  deliver?: DeliverMode
 }
 
 export function registerEndpoint(twin: Stored, endpoint: NewEndpoint, nowMs: number): void {
@@ -28,6 +30,7 @@ export function registerEndpoint(twin: Stored, endpoint: NewEndpoint, nowMs: num
   twin.tables.endpoints.set(endpoint.id, {
     ...endpoint,
     events: endpoint.events ?? null,
+    deliver: endpoint.deliver ?? 'every',
     status: 'ACTIVE',
     inactiveSinceMs: null,
     previousKey: null,
@@ -66,6 +69,20 @@ export function changeEvents(
   const endpoint = existing(twin, endpointId)
   if (endpoint === null) return false
   endpoint.events = events
+  endpoint.changedAtMs = whole(nowMs)
+  return true
+}
+
+/** False when the endpoint is deleted. */
+export function changeDeliver(
+  twin: Stored,
+  endpointId: string,
+  deliver: DeliverMode,
+  nowMs: number,
+): boolean {
+  const endpoint = existing(twin, endpointId)
+  if (endpoint === null) return false
+  endpoint.deliver = deliver
   endpoint.changedAtMs = whole(nowMs)
   return true
 }

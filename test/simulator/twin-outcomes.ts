@@ -53,7 +53,7 @@ export class TwinOutcomes {
         row.firstFailedAtMs = wholeOrNull(record.firstFailedAtMs)
       } else endDelivery(this.#stored, row, record.state, nowMs)
     }
-    // Whatever the record itself met: the receiver has the newer update.
+    // Whatever the record itself met: the newer update was sent.
     for (const record of mine) if (record.supersedes) this.#supersede(record, nowMs)
     return { ids: changed, lost: [...lost.values()] }
   }
@@ -169,7 +169,6 @@ export class TwinOutcomes {
   }
 
   #supersede(record: AttemptRecord, nowMs: number): void {
-    if (record.state !== 'DELIVERED') return
     for (const row of pendingOf(this.#stored, record.clientKey, record.endpointId)) {
       if (row.paymentId === record.paymentId && row.sequence < record.sequence && !row.isReplay) {
         endDelivery(this.#stored, row, 'SUPERSEDED', nowMs)

@@ -46,6 +46,7 @@ export class TwinReads {
       const strand = pendingOf(this.#stored, key.clientKey, key.endpointId)
         .filter((row) => row.paymentId === key.paymentId && !row.isReplay)
         .sort((one, other) => one.sequence - other.sequence)
+      if (key.deliver === 'latest') return strand.slice(-Math.max(2, limitEach)).map(toQueued)
       const oldest = strand.slice(0, limitEach)
       // Of a strand that does not fit, also those that decide its order.
       const front = strand.findLastIndex((row) => row.attempts > 0)
@@ -85,7 +86,7 @@ export class TwinReads {
           shard: row.shard,
           url: row.url,
           isActive: row.status === 'ACTIVE' && row.deletedAtMs === null,
-          settings: { ...DEFAULT_SETTINGS, events: row.events },
+          settings: { ...DEFAULT_SETTINGS, events: row.events, deliver: row.deliver },
           secrets: { keys: { current: row.key, previous }, extraHeader: null },
         },
       ]

@@ -4,7 +4,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
 import type { EndpointStatus } from '../../server/core/endpoint.ts'
-import type { EventChoice } from '../../server/core/endpoint-settings.ts'
+import type { DeliverMode, EventChoice } from '../../server/core/endpoint-settings.ts'
 import type { EndpointHealth } from '../../server/core/health.ts'
 import type { ShardEpoch } from '../../server/core/lease.ts'
 import type { StoredPayment } from '../../server/core/payment-change.ts'
@@ -79,6 +79,7 @@ export interface EndpointRow {
   events: readonly EventChoice[] | null
   shard: number
   url: string
+  deliver: DeliverMode
   status: EndpointStatus
   inactiveSinceMs: number | null
   key: KeyObject

@@ -242,7 +242,10 @@ export class World {
         (other) =>
           other.endpointId === row.endpointId &&
           other.paymentId === row.paymentId &&
-          (other.sequence < row.sequence || this.#hasGivenWay(row, other.sequence)),
+          (other.sequence < row.sequence ||
+            this.#isLatest(row.endpointId) ||
+            this.#hasGivenWay(row, other.sequence)) &&
+          other !== row,
       )
       const nowMs = this.scheduler.nowMs + Math.min(0, this.#faults.databaseOffsetMs)
       const isDue = row.nextAttemptAtMs !== null && row.nextAttemptAtMs <= nowMs
@@ -255,6 +258,10 @@ export class World {
     const { patienceMs, clocksApartMs } = this.plan.limits
     if (to <= sequence || firstFailedAtMs === null || isReplay) return false
     return firstFailedAtMs + patienceMs <= this.scheduler.nowMs + clocksApartMs
+  }
+
+  #isLatest(endpointId: string): boolean {
+    return this.twin.tables.endpoints.get(endpointId)?.deliver === 'latest'
   }
 
   #isActive(endpointId: string): boolean {
@@ -291,11 +298,14 @@ export class World {
           this.counters.count('shard taken over')
         }
       },
-      onFinal: ({ id, state }) => {
+      onFinal: ({ id, state, endpointId }) => {
         this.finals.push({ deliveryId: id, state, atMs: this.scheduler.nowMs })
         this.#note(`${id} is ${state}`)
         if (state === 'EXHAUSTED') this.counters.count('exhausted at 7 d')
-        if (state === 'SUPERSEDED') this.counters.count('superseded after patience')
+        if (state === 'SUPERSEDED') {
+          const isLatest = this.#isLatest(endpointId)
+          this.counters.count(isLatest ? 'superseded by the latest' : 'superseded after patience')
+        }
       },
       onRefused: (reason) => {
         if (reason === 'stale-epoch') this.counters.count('stale record refused')

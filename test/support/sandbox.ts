@@ -147,8 +147,9 @@ export class Caller {
     return this.#token
   }
 
-  async register(callbackUrl: string, sharedKey: string): Promise<Response> {
-    return this.#post('/v1/webhooks/register', { callbackUrl, sharedKey }, await this.headers())
+  async register(callbackUrl: string, sharedKey: string, settings: object = {}): Promise<Response> {
+    const body = { callbackUrl, sharedKey, ...settings }
+    return this.#post('/v1/webhooks/register', body, await this.headers())
   }
 
   async subscribe(subscription: Record<string, string>): Promise<Response> {

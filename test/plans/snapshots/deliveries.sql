@@ -43,8 +43,28 @@ prepare "deliveries.readDue" (smallint[], timestamp with time zone[], uuid[], ti
 --       Limit
 --         Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at, id)
 
--- deliveries.readStrands: kept as read-strands, hot path
-prepare "deliveries.readStrands" (integer[], uuid[], uuid[], bigint) as
+-- deliveries.readNewest: kept as read-newest-of-strands, hot path
+prepare "deliveries.readNewest" (integer[], uuid[], uuid[], bigint) as
+  select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
+  d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
+  d.deadline_at, d.is_replay
+  from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[])
+  as k (client_key, endpoint_id, payment_id)
+  cross join lateral (
+    select * from pending_deliveries p where p.client_key = k.client_key
+    and p.endpoint_id = k.endpoint_id and p.payment_id = k.payment_id and not p.is_replay
+    order by p.sequence desc limit $4) as d
+  order by d.sequence;
+--   always
+--     Sort on p.sequence
+--       InitPlan 1: Result
+--       Nested Loop
+--         Function Scan
+--         Limit
+--           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (is_replay, client_key)
+
+-- deliveries.readOldest: kept as read-strands, hot path
+prepare "deliveries.readOldest" (integer[], uuid[], uuid[], bigint) as
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay

@@ -119,7 +119,7 @@ prepare "delivery-details.readEarlierAttempts" (integer, uuid, bigint) as
 -- delivery-details.readOne of a client: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-  e.inactive_since, e.kind = 'listener' as is_listener, h.circuit,
+  e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
   from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
     null::timestamptz as finished_at
@@ -160,7 +160,7 @@ prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
 -- delivery-details.readOne of a client 2: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-  e.inactive_since, e.kind = 'listener' as is_listener, h.circuit,
+  e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
   from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
     false as is_replay, d.finished_at
@@ -216,7 +216,7 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
 -- delivery-details.readOne of all: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-  e.inactive_since, e.kind = 'listener' as is_listener, h.circuit,
+  e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
   from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
     null::timestamptz as finished_at
@@ -259,7 +259,7 @@ prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
 -- delivery-details.readOne of all 2: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-  e.inactive_since, e.kind = 'listener' as is_listener, h.circuit,
+  e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
   from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
     false as is_replay, d.finished_at

@@ -42,7 +42,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     on conflict do nothing
   ), overtaken as (
     delete from pending_deliveries p using mine m
-    where m.supersedes and m.state = 'DELIVERED'
+    where m.supersedes
     and p.endpoint_id = any(array[m.endpoint_id]) and p.payment_id = m.payment_id
     and p.client_key + 0 = m.client_key
     and p.sequence < m.sequence and not p.is_replay
