@@ -488,6 +488,8 @@ export interface Problem {
   code: string
   /** RFC 6749 code, token operation only */
   error?: string
+  /** `detail` for OAuth libraries, token operation with a form only */
+  error_description?: string
   /** All wrong fields at once. */
   errors?: {
     /** RFC 6901 JSON pointer */

@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'invalid-query'
   // who is asking
   | 'invalid-credentials'
+  | 'unsupported-grant-type'
   | 'missing-token'
   | 'invalid-token'
   | 'invalid-account'

@@ -13,6 +13,7 @@ import type { Caller, TokenVerifier } from '../operations/parts/verify-token.ts'
 import { ownsAccount } from '../operations/view-accounts.ts'
 import { readConsoleSession } from './console-cookie.ts'
 import { headerValues } from './header-values.ts'
+import { setRateLimitFields } from './rate-limit-fields.ts'
 
 const ASKED_AGAIN_MS = 2_000
 
@@ -20,11 +21,12 @@ export function authenticateClient(
   verifier: TokenVerifier,
   requests: RateBuckets,
 ): onRequestAsyncHookHandler {
-  return async (request) => {
+  return async (request, reply) => {
     const caller = await findCaller(verifier, request)
     if (caller === null) throw invalidToken()
     request.caller = caller
     const waitSeconds = requests.takeOrWait(caller.clientId)
+    setRateLimitFields(reply, requests, caller.clientId)
     if (waitSeconds > 0) {
       throw new ServiceError('too-many-requests', 'Too many requests. Wait, then go on.', {
         retryAfterSeconds: waitSeconds,

@@ -6,6 +6,7 @@ import { ServiceError } from '../core/errors.ts'
 import { parseJson } from '../core/exact-json.ts'
 import { onlyHeaderValue } from './header-values.ts'
 import { LARGE_BYTES_MIN, type LargeWork } from './large-work.ts'
+import { FORM_TYPE } from './token-form.ts'
 
 const JSON_TYPE = 'application/json'
 
@@ -30,8 +31,10 @@ export function acceptBodies(app: FastifyInstance, work: LargeWork): void {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const wanted = wantedType(request)
     // Of two headers Node would use the first.
-    if (wanted === null || isType(onlyHeaderValue(request, 'content-type'), wanted)) done()
-    else done(new ServiceError('unsupported-media-type', `Send the body as ${wanted}, in UTF-8.`))
+    const sent = onlyHeaderValue(request, 'content-type')
+    if (wanted === null || isType(sent, wanted)) return done()
+    if (request.routeOptions.config.takesForm !== true) return done(unsupported(wanted))
+    done(isType(sent, FORM_TYPE) ? undefined : unsupported(`${wanted} or ${FORM_TYPE}`))
   })
 }
 
@@ -44,6 +47,10 @@ async function readLarge(
   request.amountText = amountText
   await request.routeOptions.config.readAhead?.(value, work)
   return value
+}
+
+function unsupported(wanted: string): ServiceError {
+  return new ServiceError('unsupported-media-type', `Send the body as ${wanted}, in UTF-8.`)
 }
 
 /** The content type that the route needs; null where no body is needed. */

@@ -6,6 +6,7 @@ import { ServiceError } from '../core/errors.ts'
 import { toServiceError } from '../operations/parts/failures.ts'
 import { lingerAfterAnswer } from './lingering-close.ts'
 import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
+import { formProblem, isTokenForm } from './token-form.ts'
 
 export function sendFailure(
   error: unknown,
@@ -21,12 +22,14 @@ export function sendFailure(
   request.problemCode = failure.code
   lingerAfterAnswer(request.raw)
   const isTokenRequest = request.routeOptions.config.isTokenRequest === true
+  const form = isTokenForm(request) ? formProblem(request, failure, status) : null
   const problem = toProblem(failure, { baseUrl, requestId: request.id, isTokenRequest })
   // As bytes: to text the framework adds a charset parameter that this media type does not have.
   return reply
     .code(status)
     .headers(problemHeaders(failure, request.id))
-    .send(Buffer.from(JSON.stringify({ ...problem, ...extension })))
+    .headers(form?.headers ?? {})
+    .send(Buffer.from(JSON.stringify({ ...problem, ...form?.members, ...extension })))
 }
 
 function logFailure(request: FastifyRequest, failure: ServiceError): void {

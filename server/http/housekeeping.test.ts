@@ -84,6 +84,7 @@ test('/openapi.json is OpenAPI 3.1 with every operation, its examples and its pr
     'post /operator/v1/clients',
     'get /.well-known/jwks.json',
     'get /.well-known/webhook-keys.json',
+    'get /.well-known/oauth-authorization-server',
     'get /readyz',
   ]) {
     assert.ok(names.includes(expected), expected)

@@ -50,8 +50,13 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   },
   issueToken: {
     description:
-      'Exchange `clientId` and `clientSecret` for an access token, and send it with every other call as `Authorization: Bearer <token>`. Get a new one before it expires; asking for one per call is slower and counts against the limit.',
+      'Exchange `clientId` and `clientSecret` for an access token, and send it with every other call as `Authorization: Bearer <token>`. Get a new one before it expires; asking for one per call is slower and counts against the limit.\n\nOAuth libraries send a form instead, with `grant_type=client_credentials` and the credentials in it or as HTTP Basic.',
     answers: { 200: 'An access token, and how many seconds it lasts.' },
+  },
+  getOauthMetadata: {
+    description:
+      'For OAuth libraries that discover a server: the address that gives tokens, how a client authenticates there, and the keys of the tokens.',
+    answers: { 200: 'The metadata.' },
   },
   listTokenKeys: {
     description: 'For those who verify access tokens themselves, which is optional.',

@@ -91,6 +91,13 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     remedy: 'Use the credentials from onboarding. The operator can issue a new secret.',
     challenge: 'Bearer',
   },
+  'unsupported-grant-type': {
+    status: 400,
+    title: 'The grant type is not supported',
+    meaning:
+      'The form asks for a token by another grant than client_credentials. This service knows no users and no refresh tokens.',
+    remedy: 'Send grant_type=client_credentials. Get a new token in the same way when one expires.',
+  },
   'missing-token': {
     status: 401,
     title: 'An access token is required',
@@ -301,14 +308,15 @@ export function toProblem(
     detail: error.message,
     instance: `urn:request:${context.requestId}`,
     code: error.code,
-    ...(context.isTokenRequest && status < 500 ? { error: toOauthError(status) } : {}),
+    ...(context.isTokenRequest && status < 500 ? { error: toOauthError(error.code) } : {}),
     ...(error.errors ? { errors: error.errors } : {}),
   }
 }
 
 /** RFC 6749 §5.2 knows no word for what is our own fault. */
-function toOauthError(status: number): string {
-  return status === 401 ? 'invalid_client' : 'invalid_request'
+function toOauthError(code: ErrorCode): string {
+  if (code === 'unsupported-grant-type') return 'unsupported_grant_type'
+  return PROBLEMS[code].status === 401 ? 'invalid_client' : 'invalid_request'
 }
 
 /** The headers of a problem, however it is sent. */

@@ -24,6 +24,11 @@ export const ProblemSchema = Type.Object(
     instance: Type.String({ description: '`urn:request:` and the request id' }),
     code: Type.String({ description: 'stable, kebab-case; each has a page at `type`' }),
     error: Type.Optional(Type.String({ description: 'RFC 6749 code, token operation only' })),
+    error_description: Type.Optional(
+      Type.String({
+        description: '`detail` for OAuth libraries, token operation with a form only',
+      }),
+    ),
     errors: Type.Optional(
       Type.Array(
         Type.Object({

@@ -164,12 +164,13 @@ test('A4: odd bodies are 400 with error invalid_request', async (t) => {
   assert.equal(nul.statusCode, 401)
 })
 
-test('any content type but application/json is 415, with error invalid_request', async (t) => {
+test('any content type but JSON and a form is 415, with error invalid_request', async (t) => {
   const server = await serveHttp(t, pool)
   const { clientId, clientSecret } = await onboard(server)
   const payload = JSON.stringify({ clientId, clientSecret })
   for (const type of [
-    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/x-www-form-urlencoded; charset=latin1',
     'text/plain',
     'application/json-patch+json',
     'application/json; charset=utf-16',

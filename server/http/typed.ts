@@ -44,6 +44,8 @@ declare module 'fastify' {
     readAhead?: (body: unknown, work: LargeWork) => Promise<void>
     /** Failures also carry `error` as in RFC 6749. */
     isTokenRequest?: boolean
+    /** The body may be a form instead (token-form.ts). */
+    takesForm?: boolean
     /** The answer goes on until either side closes it. */
     isEndless?: boolean
     /** Probes would drown the log: theirs are written at level debug. */

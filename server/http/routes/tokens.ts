@@ -1,30 +1,57 @@
 // POST /auth/token: credentials for an access token. GET /.well-known/jwks.json: the keys it is
-// verified with.
+// verified with. GET /.well-known/oauth-authorization-server: both, for OAuth libraries to find.
 
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { issueToken } from '../../operations/issue-token.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import type { Keyring } from '../../operations/parts/keyring.ts'
 import type { Logins } from '../../operations/parts/logins.ts'
 import { BODY_PROBLEMS, problemResponses } from '../schemas.ts'
+import { FORM_TYPE, GRANT_TYPE, readTokenForm } from '../token-form.ts'
 import type { Routes } from '../typed.ts'
 
 const TOKEN_BODY_BYTES_MAX = 8 * 1_024
 
-const Credentials = Type.Object(
+const CLIENT_ID_EXAMPLE = '019a8f6e-1c2d-7a3b-8c4d-5e6f70819203'
+const SECRET_EXAMPLE = 'pbs_the-secret-from-onboarding'
+
+const JsonCredentials = Type.Object(
   {
     clientId: Type.String({ minLength: 1 }),
     clientSecret: Type.String({ minLength: 1 }),
   },
+  { examples: [{ clientId: CLIENT_ID_EXAMPLE, clientSecret: SECRET_EXAMPLE }] },
+)
+
+// For the published interface only; token-form.ts reads it, and hands on what a JSON body would have.
+const FormCredentials = Type.Object(
+  {
+    grant_type: Type.Enum([GRANT_TYPE]),
+    client_id: Type.Optional(Type.String({ description: 'Left out with HTTP Basic.' })),
+    client_secret: Type.Optional(Type.String({ description: 'Left out with HTTP Basic.' })),
+    scope: Type.Optional(Type.String({ description: 'Ignored.' })),
+  },
   {
     examples: [
       {
-        clientId: '019a8f6e-1c2d-7a3b-8c4d-5e6f70819203',
-        clientSecret: 'pbs_the-secret-from-onboarding',
+        grant_type: GRANT_TYPE,
+        client_id: CLIENT_ID_EXAMPLE,
+        client_secret: SECRET_EXAMPLE,
       },
     ],
   },
 )
+
+const Credentials = {
+  ...JsonCredentials,
+  published: {
+    content: {
+      'application/json': { schema: JsonCredentials },
+      [FORM_TYPE]: { schema: FormCredentials },
+    },
+  },
+}
 
 const Token = Type.Object(
   {
@@ -35,13 +62,30 @@ const Token = Type.Object(
   { examples: [{ access_token: 'eyJhbGciOiJFZERTQSIs…', expires_in: 3600, token_type: 'Bearer' }] },
 )
 
-export function tokenRoutes(deps: Deps, keyring: Keyring, logins: Logins): Routes {
+const Metadata = Type.Object({
+  issuer: Type.String({ format: 'uri' }),
+  token_endpoint: Type.String({ format: 'uri' }),
+  jwks_uri: Type.String({ format: 'uri' }),
+  grant_types_supported: Type.Array(Type.String()),
+  token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  response_types_supported: Type.Array(Type.String()),
+  service_documentation: Type.String({ format: 'uri' }),
+})
+
+export function tokenRoutes(
+  deps: Deps & { baseUrl(): string },
+  keyring: Keyring,
+  logins: Logins,
+): Routes {
   return (app) => {
+    const readForm = async (request: FastifyRequest, text: string) => readTokenForm(text, request)
+    app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, readForm)
+
     app.route({
       method: 'POST',
       url: '/auth/token',
       bodyLimit: TOKEN_BODY_BYTES_MAX,
-      config: { isTokenRequest: true },
+      config: { isTokenRequest: true, takesForm: true },
       schema: {
         operationId: 'issueToken',
         tags: ['Tokens'],
@@ -50,7 +94,12 @@ export function tokenRoutes(deps: Deps, keyring: Keyring, logins: Logins): Route
         body: Credentials,
         response: {
           200: Token,
-          ...problemResponses(...BODY_PROBLEMS, 'invalid-credentials', 'too-many-requests'),
+          ...problemResponses(
+            ...BODY_PROBLEMS,
+            'unsupported-grant-type',
+            'invalid-credentials',
+            'too-many-requests',
+          ),
         },
       },
       handler: async (request, reply) => {
@@ -81,5 +130,34 @@ export function tokenRoutes(deps: Deps, keyring: Keyring, logins: Logins): Route
         return { keys: keys.map((key) => ({ ...key })) }
       },
     })
+
+    app.route({
+      method: 'GET',
+      url: '/.well-known/oauth-authorization-server',
+      schema: {
+        operationId: 'getOauthMetadata',
+        tags: ['Tokens'],
+        summary: 'Where OAuth libraries find everything (RFC 8414)',
+        security: [],
+        response: { 200: Metadata, ...problemResponses() },
+      },
+      handler: async (_request, reply) => {
+        reply.header('cache-control', 'public, max-age=300')
+        return toMetadata(deps.baseUrl())
+      },
+    })
+  }
+}
+
+/** RFC 8414 §2. There is no authorization endpoint, so there are no response types. */
+function toMetadata(issuer: string) {
+  return {
+    issuer,
+    token_endpoint: `${issuer}/auth/token`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    grant_types_supported: [GRANT_TYPE],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    response_types_supported: [],
+    service_documentation: `${issuer}/guides/api`,
   }
 }

@@ -10,6 +10,14 @@ export interface RateBucketsOptions {
   monotonicMs(): number
 }
 
+export interface BucketLevel {
+  quota: number
+  /** In which an empty bucket fills. */
+  periodSeconds: number
+  remaining: number
+  fullInSeconds: number
+}
+
 interface Bucket {
   tokens: number
   filledAtMs: number
@@ -32,6 +40,18 @@ export class RateBuckets {
   /** Whole seconds until the key may go on; 0 means now. Takes nothing. */
   waitSeconds(key: string): number {
     return this.#waitFor(this.#filled(key))
+  }
+
+  /** How full the key's bucket is. Takes nothing. */
+  look(key: string): BucketLevel {
+    const { burst, perSecond } = this.#options
+    const { tokens } = this.#filled(key)
+    return {
+      quota: burst,
+      periodSeconds: Math.ceil(burst / perSecond),
+      remaining: Math.floor(tokens),
+      fullInSeconds: Math.ceil((burst - tokens) / perSecond),
+    }
   }
 
   /** Takes one token, down to an empty bucket. */
