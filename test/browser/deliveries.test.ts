@@ -91,7 +91,7 @@ site.test(
     }
     page.on('dialog', () => assert.fail('what a receiver answered was run'))
     await go('/deliveries')
-    await page.getByText('Live: new ones appear by themselves.').waitFor()
+    await page.getByText('Live: new deliveries appear here.').waitFor()
     const document = {
       mediaType: 'application/pdf',
       name: 'receipt.pdf',
@@ -199,7 +199,7 @@ site.test(
     await go(`/deliveries?clientId=${clientId}`)
     await page.getByText('50 shown').waitFor()
     await page.getByRole('link', { name: 'Older' }).click()
-    await page.getByText('5 shown, that is all').waitFor()
+    await page.getByText('5 shown, end of list').waitFor()
     assert.match(page.url(), /after=/)
     await page.getByRole('link', { name: 'Newest' }).click()
     await page.getByText('50 shown').waitFor()
@@ -211,7 +211,7 @@ site.test(
     await page.waitForURL(/event=payment\.created/)
     await page.getByLabel('Search').fill('BULK-7')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
-    await page.getByText('1 shown, that is all').waitFor()
+    await page.getByText('1 shown, end of list').waitFor()
     await page.getByRole('link', { name: 'Remove the filter Search' }).click()
     await page.getByText('50 shown').waitFor()
     await checkAccessibility()
@@ -230,7 +230,7 @@ site.test(
     await go(`/deliveries?clientId=${clientId}&state=PENDING`)
     await page.getByText('50 shown').waitFor()
     await page.getByRole('button', { name: 'Pause', exact: true }).click()
-    await page.getByText('Paused: the list stands still.').waitFor()
+    await page.getByText('Paused: the list does not change.').waitFor()
     await page.getByRole('button', { name: 'Cancel all that match…' }).click()
     await page.getByRole('button', { name: 'Cancel 55 deliveries' }).click()
     await page.getByText('55 of 55').waitFor()
@@ -243,7 +243,7 @@ site.test(
     if (process.env.PAYBELL_SCREENSHOTS !== '1') return
     await fillList()
     await go('/deliveries')
-    await page.getByText('Live: new ones appear by themselves.').waitFor()
+    await page.getByText('Live: new deliveries appear here.').waitFor()
     await rows(page).first().waitFor()
     await shoot('deliveries')
   },
@@ -284,7 +284,7 @@ site.test(
     await signIn({ clientId: shop.clientId, clientSecret: shop.clientSecret })
 
     await go('/deliveries')
-    await page.getByText('1 shown, that is all').waitFor()
+    await page.getByText('1 shown, end of list').waitFor()
     assert.equal(await page.getByRole('button', { name: /all that match/ }).count(), 0)
     await page.getByLabel('Payment').fill('EXT-2026-000123')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
@@ -292,7 +292,7 @@ site.test(
     await page.getByLabel('Answer').selectOption('5xx')
     await page.getByText('No delivery matches this filter').waitFor()
     await page.getByRole('link', { name: 'Remove the filter Answer' }).click()
-    await page.getByText('1 shown, that is all').waitFor()
+    await page.getByText('1 shown, end of list').waitFor()
     await rows(page).getByRole('link').first().click()
     await page.waitForURL(`**/deliveries/${id}`)
     await page.getByText('Delivered: your endpoint answered 200').waitFor()

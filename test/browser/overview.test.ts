@@ -66,14 +66,14 @@ const viewer = await createOperatorKey(paybell.app.deps, { name: 'vera', role: '
 site.test('the operator sees whether news gets through', { as: 'operator' }, async (visit) => {
   const { page, go, checkAccessibility, shoot } = visit
   await go('/')
-  await page.getByText('1 endpoint is in trouble').waitFor({ timeout: 20_000 })
+  await page.getByText('1 endpoint is failing').waitFor({ timeout: 20_000 })
   const tile = page.getByRole('list', { name: 'Now' }).getByRole('listitem')
   const delivered = (deliveredBefore + 12).toLocaleString('en-GB')
   await tile.filter({ hasText: 'Delivered' }).getByText(delivered, { exact: true }).waitFor()
   for (const name of ['Deliveries per minute', 'Success rate', 'Latency of attempts']) {
     await page.getByRole('img', { name: new RegExp(`^${name}: `) }).waitFor()
   }
-  const troubled = page.getByRole('table', { name: 'Endpoints in trouble' })
+  const troubled = page.getByRole('table', { name: 'Failing endpoints' })
   await troubled.getByRole('link', { name: bad.url('/bad') }).waitFor()
   await page.getByRole('table', { name: 'Processes alive' }).getByText('0–63').waitFor()
   const due = page.getByRole('table', { name: /^Pending by due time/ })

@@ -148,10 +148,13 @@ site.test(
     await checkAccessibility()
     await outcome.getByRole('link', { name: 'Show its deliveries' }).click()
     await page.waitForURL(/deliveries\?job=/)
-    await page.getByText('3 shown, that is all').waitFor()
+    await page.getByText('3 shown, end of list').waitFor()
 
     await page.getByRole('button', { name: 'Retry all that match…' }).click()
-    await page.getByRole('dialog').getByText('there is nothing to retry').waitFor()
+    await page
+      .getByRole('dialog')
+      .getByText('No pending delivery of an active endpoint matches')
+      .waitFor()
   },
 )
 
@@ -178,7 +181,7 @@ site.test(
     await go('/endpoints?failing=true')
     await page.getByText(/next probe in 6 h/).waitFor()
     await go('/')
-    const troubled = page.getByRole('table', { name: 'Endpoints in trouble' })
+    const troubled = page.getByRole('table', { name: 'Failing endpoints' })
     await troubled.getByText(/^in 6 h/).waitFor()
   },
 )

@@ -12,6 +12,7 @@ import {
 import { documentOf, fileOf } from '../../console/src/pages/delivery/body.ts'
 import { compareBody, compareSignature } from '../../console/src/pages/delivery/compare.ts'
 import { quote, toCurl } from '../../console/src/pages/delivery/curl.ts'
+import { describeAnswer, SEQUELS } from '../../console/src/pages/delivery/detail.ts'
 import { readHeaders } from '../../console/src/pages/delivery/headers.ts'
 import {
   axisTicks,
@@ -207,4 +208,17 @@ test('headers are read as people paste them', () => {
     'webhook-id': '1',
     'webhook-timestamp': '17',
   })
+})
+
+test('only what follows an attempt is called a retry', () => {
+  const failed = { status: 503, error: null }
+  assert.equal(describeAnswer(failed, 'retried'), 'Failed: retried')
+  assert.equal(describeAnswer(failed, SEQUELS.PENDING), 'Failed: retry scheduled')
+  assert.equal(describeAnswer(failed, SEQUELS.EXHAUSTED), 'Failed: gave up')
+  assert.equal(describeAnswer({ status: 204, error: null }, 'retried'), '204 is not 200: retried')
+  assert.equal(describeAnswer({ status: 200, error: null }, 'not retried'), 'Accepted')
+  assert.equal(
+    describeAnswer({ status: null, error: 'timeout' }, 'gave up'),
+    'No answer in time: gave up',
+  )
 })

@@ -6,31 +6,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesUnder, ROOT, textsOfPage, textsOfSource, type UserText } from './user-texts.ts'
 
-/** Files of the console whose words are still those of before. Empty it; then it goes. */
-const CONSOLE_STILL_TO_DO: readonly string[] = [
-  'console/src/pages/audit/audit.tsx',
-  'console/src/pages/client/client.tsx',
-  'console/src/pages/clients/onboard.tsx',
-  'console/src/pages/clients/secret-once.tsx',
-  'console/src/pages/deliveries/deliveries.tsx',
-  'console/src/pages/delivery/delivery.tsx',
-  'console/src/pages/endpoint/demo-receiver.tsx',
-  'console/src/pages/endpoint/endpoint.tsx',
-  'console/src/pages/endpoint/latest-deliveries.tsx',
-  'console/src/pages/endpoint/recover.tsx',
-  'console/src/pages/endpoint/try-out.tsx',
-  'console/src/pages/endpoints/own-endpoints.tsx',
-  'console/src/pages/not-found.tsx',
-  'console/src/pages/overview/latest-attempts.tsx',
-  'console/src/pages/overview/tiles.tsx',
-  'console/src/pages/overview/verdict.tsx',
-  'console/src/pages/payment/payment.tsx',
-  'console/src/pages/sign-in/sign-in.tsx',
-  'console/src/ui/dialog.tsx',
-  'console/src/ui/failsafe.tsx',
-  'console/src/ui/table.tsx',
-]
-
 interface Word {
   word: string
   say: string
@@ -88,21 +63,9 @@ for (const [name, texts] of [
         textsOfPage,
       ),
   ],
-  [
-    'the console',
-    () =>
-      filesUnder('console/src', /\.tsx?$/)
-        .filter((file) => !CONSOLE_STILL_TO_DO.includes(file))
-        .flatMap(textsOfSource),
-  ],
+  ['the console', () => filesUnder('console/src', /\.tsx?$/).flatMap(textsOfSource)],
 ] as const) {
   test(`${name} use the words that users know`, () => {
     assert.deepEqual(offences(texts()), [])
   })
 }
-
-test('what the console has yet to do is no longer than it has to be', () => {
-  for (const file of CONSOLE_STILL_TO_DO) {
-    assert.ok(offences(textsOfSource(file)).length > 0, `${file} is done: take it out of the list`)
-  }
-})

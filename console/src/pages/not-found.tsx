@@ -7,7 +7,7 @@ export function NotFound() {
     <>
       <PageHead title="Not found" />
       <Empty title="There is nothing at this address">
-        It may be misspelt, or not meant for whoever is signed in.{' '}
+        The address may be misspelt, or you may not have access to it.{' '}
         <Link to="/">Go to the overview.</Link>
       </Empty>
     </>

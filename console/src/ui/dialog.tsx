@@ -42,6 +42,7 @@ export function Dialog({
 export function Confirm({
   title,
   action,
+  dismiss = 'Cancel',
   isDanger = false,
   isBusy = false,
   onConfirm,
@@ -51,6 +52,8 @@ export function Confirm({
   title: string
   /** What the button says: the verb and the object, "Replay 14 deliveries". */
   action: string
+  /** What the other button says. Where the action itself is to cancel, "Cancel" would be ambiguous. */
+  dismiss?: string
   isDanger?: boolean
   isBusy?: boolean
   onConfirm(): void
@@ -61,7 +64,7 @@ export function Confirm({
     <Dialog title={title} onClose={onClose}>
       {children}
       <div className="dialog-actions">
-        <Button onClick={onClose}>Keep as it is</Button>
+        <Button onClick={onClose}>{dismiss}</Button>
         <Button look={isDanger ? 'danger' : 'primary'} onClick={onConfirm} disabled={isBusy}>
           {isBusy ? 'Working…' : action}
         </Button>

@@ -17,8 +17,8 @@ export class Failsafe extends Component<{ children: ReactNode }, { failure: Erro
     return (
       <Notice tone="bad" title="This page failed">
         <p>{failure.message}</p>
-        <p>After an update of the service, loading the console anew mends it.</p>
-        <Button onClick={() => window.location.reload()}>Load anew</Button>
+        <p>After an update of the service, reloading the console fixes this.</p>
+        <Button onClick={() => window.location.reload()}>Reload</Button>
       </Notice>
     )
   }

@@ -36,7 +36,7 @@ export function FilteredList<T extends { id: string }>(props: FilteredListProps<
   return (
     <>
       <Filters {...props} isFiltered={isFiltered} />
-      <Panel title="The newest first" isFlush>
+      <Panel title="Newest first" isFlush>
         {list.error ? <Problem problem={list.error} /> : null}
         {list.isLoading ? <Loading /> : null}
         {list.items.length > 0 ? (
@@ -95,7 +95,7 @@ function Filters<T>({
           <Button
             onClick={() => setFilters(Object.fromEntries(filters.map((name) => [name, null])))}
           >
-            Clear the filters
+            Clear filters
           </Button>
         </div>
       ) : null}

@@ -87,7 +87,7 @@ export function More({
         </Button>
       ) : null}
       <span className="muted" aria-live="polite">
-        {shown} shown{hasMore ? '' : ', that is all'}
+        {shown} shown{hasMore ? '' : ', end of list'}
       </span>
     </div>
   )

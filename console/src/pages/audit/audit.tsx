@@ -47,7 +47,7 @@ const PAGES_OF: Readonly<Record<string, string>> = {
 }
 
 const COLUMNS: readonly Column<AuditItem>[] = [
-  { head: 'At', cell: ({ at }) => <Time at={at} /> },
+  { head: 'Time', cell: ({ at }) => <Time at={at} /> },
   { head: 'Actor', cell: ({ actor }) => <span className="break">{actor}</span> },
   { head: 'Action', cell: ({ action }) => <code>{action}</code> },
   { head: 'Object', cell: ({ object }) => <ObjectLink object={object} /> },
@@ -100,10 +100,10 @@ function ObjectLink({ object }: { object: string }) {
 }
 
 function NoRows({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="Nobody did that" />
+  if (isFiltered) return <Empty title="No action matches this filter" />
   return (
     <Empty
-      title="Nothing was done yet"
+      title="No actions yet"
       curl={`curl -s "${window.location.origin}/operator/v1/audit?limit=50" -H "Authorization: Bearer $OPERATOR_KEY"`}
     >
       Every call of an operator that changed something leaves one row here.

@@ -43,7 +43,7 @@ export default function ClientPage({ params }: PageProps) {
             <Facts
               of={[
                 ['Client id', <Id key="id" value={data.clientId} />],
-                ['Onboarded', <Time key="at" at={data.createdAt} />],
+                ['Created', <Time key="at" at={data.createdAt} />],
                 [
                   'See',
                   <span key="see" className="row">
@@ -98,8 +98,8 @@ function StatusButton({ client, path }: { client: ClientWithSecrets; path: strin
           onClose={() => setAsking(false)}
         >
           <p>
-            It gets no token, and its tokens stop working within 5 seconds. Its deliveries go on:
-            disabling shuts the door of the interface, not the flow of callbacks.
+            It gets no token, and its tokens stop working within 5 seconds. Its callbacks are still
+            delivered: disabling blocks the API, not the deliveries.
           </p>
         </Confirm>
       ) : null}
@@ -146,16 +146,16 @@ function Accounts({ path, canAct }: { path: string; canAct: boolean }) {
         />
       ) : null}
       {accounts.data?.totalElements === 0 ? (
-        <Empty title="No account yet">Payments belong to an account: open the first one.</Empty>
+        <Empty title="No account yet">Payments belong to an account: create the first one.</Empty>
       ) : null}
       {accounts.data && accounts.data.totalPages > 1 ? (
         <p className="table-more muted">The first 100 of {accounts.data.totalElements}.</p>
       ) : null}
       {canAct ? (
         <form className="table-more is-form" onSubmit={submit}>
-          <Field name="name" label="Name of another account" maxLength={200} required />
+          <Field name="name" label="Name of a new account" maxLength={200} required />
           <Button type="submit" disabled={add.isPending}>
-            Open the account
+            Create account
           </Button>
         </form>
       ) : null}
@@ -192,7 +192,7 @@ function Secrets({
     onError: (problem) => toast(problem.message, 'bad'),
   })
   const columns: Column<ClientWithSecrets['secrets'][number]>[] = [
-    { head: 'Secret', cell: ({ secretId }) => <Id value={secretId} isShort /> },
+    { head: 'Secret id', cell: ({ secretId }) => <Id value={secretId} isShort /> },
     { head: 'Issued', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
   if (canAct) {
@@ -215,12 +215,12 @@ function Secrets({
             disabled={issue.isPending || client.secrets.length >= SECRETS_MAX}
             title={
               client.secrets.length >= SECRETS_MAX
-                ? 'Two may live at once: revoke one first'
+                ? 'A client has two at most: revoke one first'
                 : undefined
             }
             onClick={() => issue.mutate(undefined)}
           >
-            Issue another secret
+            Issue a secret
           </Button>
         ) : null
       }
@@ -233,18 +233,18 @@ function Secrets({
           keyOf={({ secretId }) => secretId}
         />
       ) : (
-        <Empty title="No secret is valid">The client cannot get a token until one is issued.</Empty>
+        <Empty title="No valid secret">The client cannot get a token until one is issued.</Empty>
       )}
       <p className="table-more muted">
-        To rotate without a gap: issue a second one, let the client take it into use, revoke the
-        first.
+        To rotate without downtime: issue a second secret, let the client switch to it, then revoke
+        the first.
       </p>
       {issued === null ? null : (
         <Dialog title={`A new secret for ${client.name}`} onClose={() => {}}>
           <SecretOnce clientId={client.clientId} clientSecret={issued} accountId={null} />
           <div className="dialog-actions">
             <Button look="primary" onClick={() => setIssued(null)}>
-              I have kept it
+              I have saved it
             </Button>
           </div>
         </Dialog>

@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<ClientItem>[] = [
   },
   { head: 'Status', cell: ({ status }) => <State of={status} /> },
   { head: 'Client id', cell: ({ clientId }) => <Id value={clientId} isShort /> },
-  { head: 'Onboarded', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 export default function Clients() {
@@ -46,7 +46,7 @@ export default function Clients() {
           </Button>
         ) : null}
       </PageHead>
-      <Panel title="Oldest first" isFlush>
+      <Panel title="All clients" isFlush>
         {error ? <Problem problem={error} /> : null}
         {isPending ? <Loading /> : null}
         {data && data.content.length > 0 ? (

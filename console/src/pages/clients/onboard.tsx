@@ -46,7 +46,7 @@ export function Onboard({ onClose }: { onClose(): void }) {
         <div className="dialog-actions">
           <Link to={`/clients/${client.clientId}`}>Open the client</Link>
           <Button look="primary" onClick={onClose}>
-            I have kept it
+            I have saved it
           </Button>
         </div>
       </Dialog>

@@ -14,8 +14,8 @@ export function SecretOnce({
 }) {
   return (
     <>
-      <Notice tone="warn" title="The secret is shown now and never again">
-        Paybell keeps only an HMAC of it. Whoever has it acts as the client.
+      <Notice tone="warn" title="Copy the secret now: it is not shown again">
+        Paybell stores only a hash of it. Anyone who has it can act as the client.
       </Notice>
       <div>
         <span className="field-label">Client secret</span>

@@ -40,19 +40,19 @@ const WORDS: Readonly<Record<Verb, Words>> = {
   retry: {
     name: 'Retry',
     meaning:
-      'that are pending would be sent now, each payment’s older updates first. Those of endpoints that are not active stay where they are.',
-    nothing: 'None that is pending at an active endpoint matches: there is nothing to retry.',
+      'that are pending are sent now, each payment’s older updates first. Those of endpoints that are not active keep waiting.',
+    nothing: 'No pending delivery of an active endpoint matches this filter.',
   },
   replay: {
     name: 'Replay',
     meaning:
-      'that have ended would be sent again, oldest first: the same bytes, the same webhook-id, a new run of 7 days each.',
-    nothing: 'None that has ended matches: there is nothing to replay.',
+      'that have ended are sent again, oldest first: same body, same webhook-id, a new run of 7 days each.',
+    nothing: 'No ended delivery matches this filter.',
   },
   cancel: {
     name: 'Cancel',
-    meaning: 'that are pending would get no attempt any more. They can be replayed later.',
-    nothing: 'None that is pending matches: there is nothing to cancel.',
+    meaning: 'that are pending get no further attempt. They can be replayed later.',
+    nothing: 'No pending delivery matches this filter.',
   },
 }
 
@@ -122,6 +122,7 @@ function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onC
       title={title}
       action={`${name} ${many}`}
       isDanger={verb === 'cancel'}
+      dismiss={verb === 'cancel' ? 'Keep them' : 'Cancel'}
       isBusy={act.isPending}
       onConfirm={() => act.mutate()}
       onClose={onClose}

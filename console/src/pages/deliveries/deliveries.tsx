@@ -44,7 +44,7 @@ export default function Deliveries() {
       {filter.job === '' ? null : <JobStrip id={filter.job} />}
       <Filters filter={filter} />
       <Panel
-        title={after === '' ? 'The newest' : 'Older ones'}
+        title={after === '' ? 'Newest first' : 'Older deliveries'}
         isFlush
         aside={canAct ? <BulkActions filter={filter} /> : null}
       >
@@ -67,7 +67,7 @@ export default function Deliveries() {
               </Link>
             )}
             <span className="muted">
-              {items.length} shown{page.data.next === null ? ', that is all' : ''}
+              {items.length} shown{page.data.next === null ? ', end of list' : ''}
             </span>
           </nav>
         )}
@@ -77,9 +77,9 @@ export default function Deliveries() {
 }
 
 const SAID: Readonly<Record<TailState, string>> = {
-  off: 'Paused: the list stands still.',
+  off: 'Paused: the list does not change.',
   connecting: 'Connecting to the live stream…',
-  live: 'Live: new ones appear by themselves.',
+  live: 'Live: new deliveries appear here.',
 }
 
 function Tail({
@@ -167,8 +167,8 @@ curl -i ${base}/v1/webhooks/register -H "Authorization: Bearer $TOKEN" -H 'Accou
        "amount":{"amount":100.00,"currency":"EUR"},"reference":"Invoice 1",
        "purposeOfPayment":"COMPUTER_SERVICES","status":{"state":"DUE"}}'`}
     >
-      Feed a payment in. Each change of it is owed to every endpoint of its account and its client:
-      one delivery each.
+      Create a payment. Each change of it is one delivery to every endpoint of its account and its
+      client.
     </Empty>
   )
 }

@@ -36,7 +36,7 @@ export function JobStrip({ id }: { id: string }) {
       <progress max={Math.max(1, total)} value={done} aria-label={`${JOB_NAMES[kind]}, so far`} />
       <span role="status">
         {toCountText(done)} of {toCountText(total)}
-        {passedOver > 0 ? `, ${toCountText(passedOver)} had moved on by themselves` : ''}
+        {passedOver > 0 ? `, ${toCountText(passedOver)} skipped, had changed in the meantime` : ''}
       </span>
       <span className="muted">
         {finishedAt === null ? 'since ' : 'ended '}

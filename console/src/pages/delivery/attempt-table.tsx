@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { toMsText } from '../../ui/numbers.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { describeAnswer } from './detail.ts'
+import { describeAnswer, SEQUELS } from './detail.ts'
 
 const SHOWN_AT_FIRST = 20
 
@@ -26,9 +26,12 @@ export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
         </Badge>
       ),
     },
-    { head: 'Meaning', cell: describeAnswer },
-    { head: 'Took', isNumber: true, cell: (row) => toMsText(row.durationMs) },
-    { head: 'At', cell: (row) => <Time at={row.at} as="short" /> },
+    {
+      head: 'Result',
+      cell: (row) => describeAnswer(row, row === newest[0] ? SEQUELS[delivery.state] : 'retried'),
+    },
+    { head: 'Duration', isNumber: true, cell: (row) => toMsText(row.durationMs) },
+    { head: 'Time', cell: (row) => <Time at={row.at} as="short" /> },
     { head: 'Response', cell: (row) => <Excerpt of={row} /> },
   ]
   return (

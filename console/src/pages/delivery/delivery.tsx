@@ -122,7 +122,7 @@ function Why({ delivery }: { delivery: DeliveryDetail }) {
     ['Event id', <Id key="event" value={delivery.eventId} />],
   )
   return (
-    <Panel title="Why it is where it is">
+    <Panel title="Status">
       <p className="explanation">{delivery.explanation}</p>
       <Facts of={facts} />
     </Panel>
@@ -131,7 +131,8 @@ function Why({ delivery }: { delivery: DeliveryDetail }) {
 
 function When({ delivery }: { delivery: DeliveryDetail }) {
   const nowMs = useNow()
-  if (delivery.state !== 'PENDING') return <span className="muted">none: it has ended</span>
+  if (delivery.state !== 'PENDING')
+    return <span className="muted">none, the delivery has ended</span>
   if (delivery.nextAttemptAt === null) return <span className="muted">waits, see above</span>
   const down = delivery.explanationParts.find(({ code }) => code === 'endpoint-down')
   if (down) {
@@ -166,11 +167,11 @@ function Actions({ delivery, path }: { delivery: DeliveryDetail; path: string })
     toast(problem.message, 'bad')
   }
   const replay = useAction<void, unknown>(() => api.post(`${path}/replay`), {
-    onDone: after('Replay asked for: the same bytes, the same webhook-id.'),
+    onDone: after('Replay requested: same body, same webhook-id.'),
     onError: refused,
   })
   const cancel = useAction<void, unknown>(() => api.post(`${path}/cancel`), {
-    onDone: after('Cancelled: no attempt of it starts any more.'),
+    onDone: after('Cancelled: there are no further attempts.'),
     onError: refused,
   })
   const isPending = delivery.state === 'PENDING'
@@ -193,6 +194,7 @@ function Actions({ delivery, path }: { delivery: DeliveryDetail; path: string })
         <Confirm
           title="Cancel this delivery"
           action="Cancel the delivery"
+          dismiss="Keep it"
           isDanger
           isBusy={cancel.isPending}
           onConfirm={() => cancel.mutate()}

@@ -1,26 +1,38 @@
 // What an attempt came to, in words.
 
-import type { DeliveryAttempt } from '../../api/types.ts'
+import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
+
+/** What an attempt led to; only the last one of an ended delivery led to nothing more. */
+export type Sequel = 'retried' | 'retry scheduled' | 'gave up' | 'not retried'
+
+/** By the state of the delivery, for its newest attempt. */
+export const SEQUELS: Readonly<Record<DeliveryDetail['state'], Sequel>> = {
+  PENDING: 'retry scheduled',
+  EXHAUSTED: 'gave up',
+  DELIVERED: 'not retried',
+  SUPERSEDED: 'not retried',
+  CANCELLED: 'not retried',
+}
 
 /** Why an attempt was, or was not, the last one. Only 200 counts, which surprises people. */
-export function describeAnswer({
-  status,
-  error,
-}: Pick<DeliveryAttempt, 'status' | 'error'>): string {
-  if (status === null) return REASONS[error ?? ''] ?? error ?? 'No answer'
+export function describeAnswer(
+  { status, error }: Pick<DeliveryAttempt, 'status' | 'error'>,
+  sequel: Sequel,
+): string {
   if (status === 200) return 'Accepted'
-  if (status < 300) return `${status} is not 200: retried`
-  if (status < 400) return 'Redirects are not followed: retried'
-  return 'Retried'
+  if (status === null) return `${REASONS[error ?? ''] ?? error ?? 'No answer'}: ${sequel}`
+  if (status < 300) return `${status} is not 200: ${sequel}`
+  if (status < 400) return `Redirects are not followed: ${sequel}`
+  return `Failed: ${sequel}`
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   timeout: 'No answer in time',
-  'connect-error': 'The connection was refused',
-  'no-address': 'The host has no address that callbacks may be sent to',
-  'dns-error': 'The name of the host has no address',
-  'tls-error': 'The certificate is not valid, or no handshake',
-  'connection-reset': 'The connection was lost before an answer',
-  'protocol-error': 'The answer was no HTTP',
-  'blocked-address': 'The address must not be reached',
+  'connect-error': 'Connection refused',
+  'no-address': 'The host has no public address',
+  'dns-error': 'The host name has no address',
+  'tls-error': 'Invalid certificate or failed handshake',
+  'connection-reset': 'The connection was closed before the response',
+  'protocol-error': 'The response is not HTTP',
+  'blocked-address': 'The address is blocked',
 }

@@ -32,16 +32,16 @@ export function DemoReceiver({ name, canAct }: { name: string; canAct: boolean }
   const problem = error ?? write.error
   return (
     <Panel
-      title="The receiver behind it is the sandbox's own"
+      title="Demo receiver of the sandbox"
       aside={
         canAct && data ? (
           isBroken ? (
             <Button look="primary" disabled={write.isPending} onClick={() => write.mutate([200])}>
-              Mend it
+              Fix
             </Button>
           ) : (
             <Button look="danger" disabled={write.isPending} onClick={() => write.mutate([500])}>
-              Break it
+              Break
             </Button>
           )
         ) : null
@@ -53,7 +53,7 @@ export function DemoReceiver({ name, canAct }: { name: string; canAct: boolean }
           It answers <strong className="num">{data.script.join(', ')}</strong>
           {data.script.length > 1 ? ' in turn, the last one from then on' : ''}
           {data.delayMs > 0 ? `, each after ${data.delayMs} ms` : ''}.{' '}
-          <span className="muted">{toCountText(data.count)} requests came so far.</span>
+          <span className="muted">{toCountText(data.count)} requests received.</span>
         </p>
       ) : null}
     </Panel>

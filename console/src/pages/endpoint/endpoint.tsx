@@ -84,23 +84,23 @@ function StatusNotice({ endpoint: { status, deletedAt } }: { endpoint: Endpoint 
   if (deletedAt) {
     return (
       <Notice tone="info" title="This endpoint was deleted">
-        Its history stays; nothing is sent to it any more.
+        Its history is kept; nothing more is sent to it.
       </Notice>
     )
   }
   if (status === 'PAUSED') {
     return (
       <Notice tone="warn" title="Paused">
-        Nothing is sent and nothing is lost: what is owed, and what is added, goes out in order when
-        it is resumed.
+        Nothing is sent and nothing is lost: everything pending, and everything new, is sent in
+        order when it is resumed.
       </Notice>
     )
   }
   if (status === 'DISABLED') {
     return (
       <Notice tone="bad" title="Disabled by the service">
-        For 7 days nothing but failures came back. Resume it when the receiver works again, then
-        recover what it has missed.
+        Every attempt of 7 days failed. Resume it when the receiver works again, then recover what
+        it missed.
       </Notice>
     )
   }
@@ -133,7 +133,7 @@ function HealthPanel({ endpoint: { health, hours } }: { endpoint: Endpoint }) {
             : [['Next probe', <NextTime key="probe" at={health.nextProbeAt} />] as const]),
           ['Pending', toCountText(health.pending)],
           ['Success, 24 h', toShareText(health.successRate24h)],
-          ['95 of 100 within', toMsText(health.p95Ms)],
+          ['p95 latency', toMsText(health.p95Ms)],
           ...(hours ? [['Last 24 hours', <Day key="day" hours={hours} />] as const] : []),
         ]}
       />
@@ -178,8 +178,8 @@ function FactsPanel({ endpoint }: { endpoint: Endpoint }) {
       />
       {kind === 'operator' ? (
         <p className="muted">
-          Test sends, the receiver check and a new key are the client's, signed in with its own
-          credentials: nobody else knows the key.
+          Only the client can send a test, check its receiver or rotate the key: it alone knows the
+          key.
         </p>
       ) : null}
     </Panel>
@@ -251,8 +251,8 @@ function Actions({ endpoint, path }: { endpoint: Endpoint; path: string | null }
           onClose={() => setAsking(null)}
         >
           <p>
-            What it is still owed ({toCountText(endpoint.health?.pending ?? 0)} deliveries) is
-            cancelled at once. The history stays readable.
+            Its pending deliveries ({toCountText(endpoint.health?.pending ?? 0)}) are cancelled. The
+            history is kept.
           </p>
         </Confirm>
       ) : null}

@@ -49,8 +49,8 @@ export function LatestDeliveries({ endpointId }: { endpointId: string }) {
         />
       ) : null}
       {data && data.items.length === 0 ? (
-        <Empty title="Nothing was owed yet">
-          The next change of a payment that this endpoint hears of makes the first delivery.
+        <Empty title="No deliveries yet">
+          The next change of a payment that this endpoint receives makes the first delivery.
         </Empty>
       ) : null}
     </Panel>

@@ -22,7 +22,7 @@ interface Wanted {
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   EXHAUSTED: ['EXHAUSTED'],
   'EXHAUSTED, CANCELLED': ['EXHAUSTED', 'CANCELLED'],
-  'All that ended, delivered ones too': ['EXHAUSTED', 'CANCELLED', 'SUPERSEDED', 'DELIVERED'],
+  'All final states, DELIVERED too': ['EXHAUSTED', 'CANCELLED', 'SUPERSEDED', 'DELIVERED'],
 }
 
 export function Recover({ endpointId, path }: { endpointId: string; path: string | null }) {
@@ -48,7 +48,7 @@ export function Recover({ endpointId, path }: { endpointId: string; path: string
       setOpen(false)
       setFound(null)
       refresh('/operator/v1/', '/v1/deliveries', '/v1/webhooks')
-      toast(`${toCountText(replayed)} on their way again.`)
+      toast(`${toCountText(replayed)} queued to be sent again.`)
     },
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -61,7 +61,7 @@ export function Recover({ endpointId, path }: { endpointId: string; path: string
   }
   const problem = recover.error ?? preview.error
   return (
-    <Panel title="Recover what it has missed">
+    <Panel title="Recover missed deliveries">
       <form className="filters is-roomy" onSubmit={submit} onChange={() => setFound(null)}>
         <Field
           name="since"
@@ -70,10 +70,10 @@ export function Recover({ endpointId, path }: { endpointId: string; path: string
           required
           defaultValue={toInputValue(new Date(Date.now() - 86_400_000).toISOString())}
         />
-        <Select name="states" label="That ended as" options={Object.keys(CHOICES)} />
+        <Select name="states" label="With state" options={Object.keys(CHOICES)} />
         <div className="row">
           <Button type="submit" disabled={preview.isPending}>
-            Count them first
+            Preview
           </Button>
           {found && found.count > 0 ? (
             <Button look="primary" onClick={() => setOpen(true)}>
@@ -85,8 +85,8 @@ export function Recover({ endpointId, path }: { endpointId: string; path: string
       <p role="status" className={found ? undefined : 'visually-hidden'}>
         {found
           ? found.count === 0
-            ? 'Nothing to recover: no delivery ended like that since then.'
-            : `${toCountText(found.count)} would be sent again, oldest first.`
+            ? 'Nothing to recover: no delivery with this state since then.'
+            : `${toCountText(found.count)} will be sent again, oldest first.`
           : ''}
       </p>
       {problem ? <Problem problem={problem} /> : null}
@@ -99,9 +99,8 @@ export function Recover({ endpointId, path }: { endpointId: string; path: string
           onClose={() => setOpen(false)}
         >
           <p>
-            All that were made since <Time at={found.since} /> and ended as{' '}
-            {found.states.join(', ')}: with the same bytes, the same <code>webhook-id</code> and a
-            new run of 7 days.
+            Created since <Time at={found.since} />, with state {found.states.join(', ')}: sent with
+            the same body, the same <code>webhook-id</code> and a new run of 7 days.
           </p>
         </Confirm>
       ) : null}

@@ -31,9 +31,9 @@ export function TryOut({ path, canCheck }: { path: string; canCheck: boolean }) 
           </Button>
         ) : null}
         <span className="muted">
-          A test is one signed specimen
+          A test is one signed test callback
           {canCheck
-            ? '; the check sends a dozen, good and bad ones, up to the first good one that is not answered with 200.'
+            ? '. The check sends a dozen, valid and invalid ones, and stops when a valid one is not answered with 200.'
             : '.'}
         </span>
       </div>
@@ -47,12 +47,12 @@ export function TryOut({ path, canCheck }: { path: string; canCheck: boolean }) 
 
 function TestNotice({ of: { delivered, status, durationMs, error } }: { of: TestResult }) {
   if (delivered) {
-    return <Notice tone="good" title={`200 after ${toMsText(durationMs)}: it would count.`} />
+    return <Notice tone="good" title={`200 after ${toMsText(durationMs)}: counts as delivered.`} />
   }
   const answer = status === null ? (error ?? 'no answer') : `It answered ${status}`
   return (
     <Notice tone="bad" title={`${answer} after ${toMsText(durationMs)}`}>
-      Only 200 counts as delivered; a callback would be tried again.
+      Only 200 counts as delivered; a real callback would be retried.
     </Notice>
   )
 }
@@ -62,9 +62,9 @@ function Report({ of: { passed, counts, steps, durationMs } }: { of: CheckReport
     <div>
       <Notice
         tone={passed ? 'good' : 'bad'}
-        title={passed ? 'The receiver does it right' : 'The receiver needs mending'}
+        title={passed ? 'All checks passed' : `${counts.fail} of ${steps.length} checks failed`}
       >
-        {counts.pass} passed, {counts.fail} failed, {counts.warning} to look at, in{' '}
+        {counts.pass} passed, {counts.fail} failed, {counts.warning} with a warning, in{' '}
         {toMsText(durationMs)}.
       </Notice>
       <ul aria-label="Steps of the check">

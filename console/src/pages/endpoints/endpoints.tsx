@@ -87,7 +87,7 @@ function AllEndpoints() {
         />
         <ClientFilter value={value('clientId')} onChange={(clientId) => filter({ clientId })} />
       </form>
-      <Panel title="Oldest first" isFlush>
+      <Panel title="All endpoints" isFlush>
         {error ? <Problem problem={error} /> : null}
         {isPending ? <Loading /> : null}
         {data && data.content.length > 0 ? (
@@ -108,7 +108,7 @@ function pendingText(pending: number): string {
 }
 
 function NoEndpoints({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No endpoint is like this" />
+  if (isFiltered) return <Empty title="No endpoint matches this filter" />
   return (
     <Empty
       title="No endpoints yet"

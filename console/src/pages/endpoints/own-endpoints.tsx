@@ -34,16 +34,16 @@ export function OwnEndpoints() {
 
 const TEXTS: Readonly<Record<EndpointKind, { title: string; empty: string }>> = {
   webhook: {
-    title: 'Webhooks: the payments of one account',
-    empty: 'A webhook hears of the payments of one account.',
+    title: 'Webhooks',
+    empty: 'A webhook receives the payments of one account.',
   },
   subscription: {
-    title: 'Subscriptions: all your payments',
-    empty: 'A subscription hears of all payments of all your accounts.',
+    title: 'Subscriptions',
+    empty: 'A subscription receives the payments of all your accounts.',
   },
   listener: {
-    title: 'Listeners: callbacks that are fetched',
-    empty: 'On a machine that nobody can call, “npx paybell listen” fetches the callbacks.',
+    title: 'Listeners',
+    empty: '“npx paybell listen” brings callbacks to a machine that is not reachable from outside.',
   },
 }
 

@@ -87,7 +87,7 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
         <Field
           name="sharedKey"
           label="Shared key"
-          hint="Signs every callback. It is never shown again: keep it now."
+          hint="Signs every callback. It is not shown again: save it now."
           autoComplete="off"
           required
           value={key}
@@ -96,15 +96,15 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
         />
         <div className="row">
           <Button isSmall onClick={() => setKey(newSharedKey())}>
-            Make one
+            Generate
           </Button>
           {key === '' ? null : <Copy text={key} label="Copy the shared key" />}
         </div>
         {kind === 'subscription' ? (
           <>
             {known ? (
-              <Notice tone="warn" title="The header is replaced, too">
-                Give its name and value again, or callbacks carry it no more.
+              <Notice tone="warn" title="The extra header is replaced too">
+                Enter its name and value again, or callbacks no longer have it.
               </Notice>
             ) : null}
             <Field

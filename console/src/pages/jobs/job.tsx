@@ -42,7 +42,7 @@ export default function JobPage({ params }: PageProps) {
 function Outcome({ job: { id, outcome } }: { job: JobDetail }) {
   return (
     <Panel
-      title="Its deliveries now"
+      title="Delivery status"
       aside={<Link to={`/deliveries?job=${id}`}>Show its deliveries</Link>}
     >
       <Facts
@@ -67,7 +67,7 @@ function Progress({ job }: { job: JobDetail }) {
           ['Id', <Id key="id" value={job.id} />],
           ['Processed', `${toCountText(done)} of ${toCountText(total)}`],
           ...(passedOver > 0
-            ? [['Had moved on by themselves', toCountText(passedOver)] as const]
+            ? [['Skipped, had changed in the meantime', toCountText(passedOver)] as const]
             : []),
           ['Started', <Time key="started" at={job.startedAt} />],
           ['Ended', <Time key="ended" at={job.finishedAt} />],

@@ -34,7 +34,7 @@ export default function Jobs() {
   return (
     <>
       <PageHead title="Jobs" />
-      <Panel title="Newest first" isFlush>
+      <Panel title="All jobs" isFlush>
         {error ? <Problem problem={error} /> : null}
         {isPending ? <Loading /> : null}
         {data && data.content.length > 0 ? (

@@ -10,7 +10,7 @@ export function DueTimes({ stats }: { stats: Stats }) {
   const { pendingByDue, pending } = stats
   const rows = [
     ...pendingByDue.map(({ from, to, count }) => ({ name: toName(stats.at, from, to), count })),
-    { name: 'Waits for its endpoint', count: pending.paused },
+    { name: 'Waiting for the endpoint', count: pending.paused },
   ]
   const max = Math.max(1, ...rows.map(({ count }) => count))
   return (

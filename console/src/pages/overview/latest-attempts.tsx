@@ -15,7 +15,7 @@ import { Time } from '../../ui/time.tsx'
 const SHOWN_MAX = 8
 
 const COLUMNS: readonly Column<AttemptedEvent>[] = [
-  { head: 'At', cell: ({ at }) => <Time at={at} as="short" /> },
+  { head: 'Time', cell: ({ at }) => <Time at={at} as="short" /> },
   {
     head: 'Delivery',
     cell: ({ deliveryId }) => (
@@ -36,11 +36,11 @@ export function LatestAttempts() {
   })
   return (
     <Panel
-      title="As it happens"
+      title="Live attempts"
       isFlush
       aside={
         <Button isSmall aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-          {isPaused ? 'Go on' : 'Pause'}
+          {isPaused ? 'Resume' : 'Pause'}
         </Button>
       }
     >

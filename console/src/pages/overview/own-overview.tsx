@@ -110,7 +110,7 @@ function Summary({ deliveries }: { deliveries: readonly Delivery[] }) {
 function Latest({ deliveries }: { deliveries: readonly Delivery[] }) {
   if (deliveries.length === 0) {
     return (
-      <Empty title="Nothing was sent to you yet">
+      <Empty title="No deliveries yet">
         As soon as one of your payments changes, each of your active endpoints gets a callback, and
         it is listed here.
       </Empty>

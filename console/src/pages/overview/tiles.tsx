@@ -14,7 +14,7 @@ export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) 
         {toCountText(attempts)} attempts in {PERIOD_WORDS[period]}
       </Tile>
       <Tile name="Delivered" value={toCountText(deliveries.DELIVERED)}>
-        <Link to="/deliveries?state=DELIVERED">of the history that is kept</Link>
+        <Link to="/deliveries?state=DELIVERED">retained history</Link>
       </Tile>
       <Tile name="Pending" value={toCountText(deliveries.PENDING)}>
         <Link to="/deliveries?state=PENDING">
@@ -26,13 +26,13 @@ export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) 
         <Link to="/deliveries?state=EXHAUSTED">given up after 7 days</Link>
       </Tile>
       <Tile name="In flight" value={toCountText(inFlight)}>
-        in the process that answers
+        on this instance
       </Tile>
       <Tile
         name="Oldest due"
         value={oldestDueAgeSeconds < 1 ? '0 s' : toSpanText(oldestDueAgeSeconds * 1_000)}
       >
-        how late the latest is
+        age of the oldest due delivery
       </Tile>
     </ul>
   )

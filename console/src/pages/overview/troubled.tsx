@@ -46,12 +46,12 @@ export function Troubled({ endpoints }: { endpoints: readonly TroubledEndpoint[]
     (one, other) => other.pending - one.pending || sinceMs(one) - sinceMs(other),
   )
   return (
-    <Panel title="Endpoints in trouble" isFlush>
+    <Panel title="Failing endpoints" isFlush>
       {sorted.length === 0 ? (
-        <Empty title="None">Every endpoint takes what it is sent.</Empty>
+        <Empty title="None">All endpoints accept their callbacks.</Empty>
       ) : (
         <Table
-          label="Endpoints in trouble"
+          label="Failing endpoints"
           columns={COLUMNS}
           rows={sorted}
           keyOf={({ endpointId }) => endpointId}

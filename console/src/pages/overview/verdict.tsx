@@ -24,7 +24,7 @@ function judge(stats: Stats, period: StatsPeriod) {
     return {
       tone: 'bad' as const,
       title: 'No process is delivering',
-      text: 'What is accepted is kept and goes out when one starts.',
+      text: 'Accepted changes are stored, and sent when a process starts.',
     }
   }
   const held = troubled.reduce((sum, endpoint) => sum + endpoint.pending, 0)
@@ -33,21 +33,21 @@ function judge(stats: Stats, period: StatsPeriod) {
     return {
       tone: 'bad' as const,
       title: `Deliveries are late by ${toSpanText(oldestDueAgeSeconds * 1_000)}`,
-      text: `${toCountText(pending.due)} are due and wait for their turn. More processes, or a faster database, would help.`,
+      text: `${toCountText(pending.due)} are due. More processes, or a faster database, would help.`,
     }
   }
   if (troubled.length > 0) {
     const them = troubled.length === 1 ? 'it' : 'them'
     return {
       tone: 'warn' as const,
-      title: `${plural(troubled.length, 'endpoint is', 'endpoints are')} in trouble`,
-      text: `${plural(held, 'delivery waits', 'deliveries wait')} for ${them}. Everybody else is served.`,
+      title: `${plural(troubled.length, 'endpoint is', 'endpoints are')} failing`,
+      text: `${plural(held, 'delivery waits', 'deliveries wait')} for ${them}. All other endpoints are healthy.`,
     }
   }
   const { attempts, successRate } = sumUp(stats)
   return {
     tone: 'good' as const,
-    title: 'News is getting through',
+    title: 'Callbacks are being delivered',
     text:
       attempts === 0
         ? `Nothing was sent in ${PERIOD_WORDS[period]}, and nothing is late.`

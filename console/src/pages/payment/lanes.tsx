@@ -82,7 +82,7 @@ function Stop({
   elder: Delivery | undefined
 }) {
   if (delivery === undefined) {
-    return <li className="muted is-none">{event.sequence}. not owed</li>
+    return <li className="muted is-none">{event.sequence}. not sent here</li>
   }
   const { id, state, attempts, lastOutcome, nextAttemptAt } = delivery
   return (
@@ -95,13 +95,13 @@ function Stop({
         {lastOutcome === null ? '' : `, ${lastOutcome}`}
       </span>
       {state !== 'PENDING' ? null : elder && attempts === 0 ? (
-        <span>waits for update {elder.sequence}</span>
+        <span>waiting for update {elder.sequence}</span>
       ) : nextAttemptAt !== null ? (
         <span>
           next <NextTime at={nextAttemptAt} />
         </span>
       ) : (
-        <span>waits for its endpoint</span>
+        <span>waiting for the endpoint</span>
       )}
     </li>
   )

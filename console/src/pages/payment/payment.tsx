@@ -73,15 +73,15 @@ export default function PaymentPage({ params }: PageProps) {
             ) : null}
           </Panel>
           <Panel
-            title="Where the news stands"
+            title="Delivery status"
             isFlush
             aside={<Link to={`/deliveries?paymentId=${data.id}`}>As a list of deliveries</Link>}
           >
             {deliveries.error ? <Problem problem={deliveries.error} /> : null}
             <Lanes events={inSequence} deliveries={items} />
             {deliveries.data && items.length === 0 ? (
-              <Empty title="No endpoint is owed this news">
-                Events are owed to the endpoints that exist when they happen.{' '}
+              <Empty title="No endpoint receives this payment">
+                An event is sent to the endpoints that exist when it happens.{' '}
                 <Link to="/endpoints">See the endpoints</Link>.
               </Empty>
             ) : null}
@@ -94,11 +94,11 @@ export default function PaymentPage({ params }: PageProps) {
             ) : null}
             {deliveries.data?.next ? (
               <p className="table-more muted">
-                Only the newest {DELIVERIES_MAX} deliveries are drawn; the list has all.
+                Only the newest {DELIVERIES_MAX} deliveries are shown; the list has all of them.
               </p>
             ) : null}
           </Panel>
-          <Panel title="As it is now">
+          <Panel title="Details">
             <PaymentFacts payment={data} />
           </Panel>
         </>

@@ -82,8 +82,8 @@ function AllPayments() {
 function NoPayments({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
-      <Empty title="No payment is like this">
-        A search wants the whole id or the whole external id.
+      <Empty title="No payment matches this filter">
+        Search by a whole payment id or external id.
       </Empty>
     )
   }
@@ -96,7 +96,7 @@ function NoPayments({ isFiltered }: { isFiltered: boolean }) {
        "amount": {"amount": 1250.50, "currency": "EUR"}, "reference": "Invoice 1",
        "purposeOfPayment": "COMPUTER_SERVICES", "beneficiaryId": "c1f0a3de-8a1b-4b7c-9d2e-5f6a7b8c9d0e"}'`}
     >
-      A payment is there as soon as its first write is accepted.
+      A payment is listed as soon as its first write is accepted.
     </Empty>
   )
 }

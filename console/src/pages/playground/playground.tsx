@@ -55,7 +55,7 @@ export default function Playground() {
       {error ? <Notice tone="bad" title={error.message} /> : null}
       {stages === undefined && !error ? <Loading /> : null}
       {stages && !canAct ? (
-        <Notice tone="info" title="Looking only">
+        <Notice tone="info" title="Read only">
           Making payments needs a key with the role admin.
         </Notice>
       ) : null}
@@ -71,15 +71,15 @@ function SetUp() {
     onDone: () => refresh('/operator/v1/endpoints', '/operator/v1/clients'),
   })
   return (
-    <Panel title="Set the stage">
+    <Panel title="Set up the playground">
       {make.error ? <Problem problem={make.error} /> : null}
-      <Empty title="No endpoint leads to a receiver of this sandbox yet">
-        The playground makes a client of its own, “Playground shop”, with one account, and registers
-        a webhook to <code>/sandbox/receiver/playground</code>.
+      <Empty title="No endpoint sends to a receiver of this sandbox yet">
+        The playground creates a client of its own, “Playground shop”, with one account, and
+        registers a webhook to <code>/sandbox/receiver/playground</code>.
       </Empty>
       <div>
         <Button look="primary" disabled={make.isPending} onClick={() => make.mutate(undefined)}>
-          Make them
+          Create them
         </Button>
       </div>
     </Panel>

@@ -11,7 +11,7 @@ type Received = SandboxReceiver['received'][number]
 const SHOWN_MAX = 20
 
 const COLUMNS: readonly Column<Received>[] = [
-  { head: 'At', cell: ({ at }) => <Time at={at} as="short" /> },
+  { head: 'Time', cell: ({ at }) => <Time at={at} as="short" /> },
   {
     head: 'Event',
     cell: ({ headers }) => (

@@ -19,10 +19,10 @@ interface Script {
 const PRESETS: readonly (readonly [name: string, about: string, script: Script])[] = [
   ['200', 'accepts', { script: [200] }],
   ['500, 500, 200', 'fails twice, then accepts', { script: [500, 500, 200] }],
-  ['204', 'means well, but only 200 counts', { script: [204] }],
+  ['204', 'is not 200, so it is retried', { script: [204] }],
   ['Slow', '200 after 4 seconds', { script: [200], delayMs: 4_000 }],
   ['Redirect', '302, which is never followed', { script: [302], redirectTo: '/elsewhere' }],
-  ['500', 'fails for ever', { script: [500] }],
+  ['500', 'always fails', { script: [500] }],
 ]
 
 export function ReceiverScript({
@@ -73,7 +73,7 @@ export function ReceiverScript({
       </div>
       <form className="row" onSubmit={submit}>
         <Field
-          label="Or your own statuses, in turn"
+          label="Or your own statuses, in order"
           placeholder="503, 503, 204, 200"
           value={own}
           error={ownError}

@@ -16,7 +16,7 @@ const SHOWN_MAX = 60
 export function Travel({ deliveries }: { deliveries: readonly Delivery[] }) {
   if (deliveries.length === 0) {
     return (
-      <Empty title="Nothing travels yet">
+      <Empty title="No callbacks yet">
         Choose what the receiver answers, create the payment, and watch: every change is an event,
         every event a callback.
       </Empty>

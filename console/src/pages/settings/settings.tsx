@@ -14,14 +14,14 @@ const COLUMNS: readonly Column<Setting>[] = [
   { head: 'Setting', cell: ({ name }) => <code>{name}</code> },
   { head: 'Value', cell: (setting) => <Value of={setting} /> },
   {
-    head: 'Comes from',
+    head: 'Source',
     cell: ({ source }) => (
       <span className={source === 'environment' || source === 'file' ? '' : 'muted'}>
         {source ?? '–'}
       </span>
     ),
   },
-  { head: 'What it does', cell: ({ about }) => <span className="muted">{about}</span> },
+  { head: 'Description', cell: ({ about }) => <span className="muted">{about}</span> },
 ]
 
 export default function Settings() {
@@ -37,7 +37,7 @@ export default function Settings() {
       {error ? <Problem problem={error} /> : null}
       {shown ? (
         <Panel
-          title="As resolved at start"
+          title="Resolved at startup"
           isFlush
           aside={
             <Field

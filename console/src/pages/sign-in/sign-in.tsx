@@ -83,7 +83,7 @@ export function SignIn({ onSignedIn }: { onSignedIn(): Promise<void> }) {
             autoComplete="current-password"
             required
             maxLength={1024}
-            hint="Its role decides what you can do here: a viewer looks, an admin acts."
+            hint="Your role decides what you can do: viewers can read, admins can change."
           />
         ) : (
           <>
@@ -104,7 +104,7 @@ export function SignIn({ onSignedIn }: { onSignedIn(): Promise<void> }) {
               autoComplete="current-password"
               required
               maxLength={1024}
-              hint="The credentials from onboarding. You see your own accounts, and nothing else."
+              hint="The credentials that the operator gave you. You see your own accounts only."
             />
           </>
         )}
@@ -123,7 +123,7 @@ export function SignIn({ onSignedIn }: { onSignedIn(): Promise<void> }) {
 function Refusal({ problem }: { problem: ApiProblem }) {
   if (problem.code !== 'invalid-credentials') return <Problem problem={problem} />
   return (
-    <Notice tone="bad" title="That did not open the door">
+    <Notice tone="bad" title="Sign-in failed">
       {problem.detail}
     </Notice>
   )
