@@ -17,6 +17,7 @@ import { Link } from './ui/link.tsx'
 import { Loading, Notice, Problem } from './ui/messages.tsx'
 import { PageHead } from './ui/page.tsx'
 import { ThemeToggle } from './ui/theme.tsx'
+import { ZoneToggle } from './ui/zone-toggle.tsx'
 
 export function App() {
   const queries = useQueryClient()
@@ -197,6 +198,7 @@ function SideFoot({ session, onLeave }: { session: Session; onLeave(): void }) {
       <div>
         <a href="/guides/">Guides</a> · <a href="/docs/">API reference</a>
       </div>
+      <ZoneToggle />
       <ThemeToggle />
       <Button isSmall onClick={onLeave}>
         Sign out

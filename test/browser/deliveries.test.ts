@@ -250,8 +250,8 @@ site.test(
 )
 
 site.test(
-  'a pending delivery counts down to its next attempt, and is cancelled',
-  { as: 'operator', width: 380 },
+  'a pending delivery counts down to its next attempt, is cancelled, and all its times are in one zone',
+  { as: 'operator', width: 380, zone: 'Asia/Kolkata' },
   async ({ page, go, checkAccessibility }) => {
     const { receiver, caller } = await addShop('Counting')
     receiver.answer = 204
@@ -266,6 +266,25 @@ site.test(
     await page.getByRole('button', { name: 'Cancel…' }).click()
     await page.getByRole('button', { name: 'Cancel the delivery' }).click()
     await page.getByText(/^Cancelled by the operator/).waitFor()
+
+    const isIn = async (timeZone: string) => {
+      const shown = await page.evaluate<[at: string, text: string][]>(
+        `[...document.querySelectorAll('.explanation time, table time')]
+           .map(({ dateTime, textContent }) => [dateTime, textContent])`,
+      )
+      const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone })
+      return (
+        shown.length > 3 && shown.every(([at, text]) => text.includes(clock.format(new Date(at))))
+      )
+    }
+    assert.ok(await isIn('Asia/Kolkata'))
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByText('Times are in Asia/').waitFor()
+    await page.getByRole('button', { name: 'UTC' }).click()
+    await until('all times are in UTC', () => isIn('UTC'))
+    await page.reload()
+    await page.getByText(/^Cancelled by the operator/).waitFor()
+    assert.ok(await isIn('UTC'), 'the browser keeps the choice')
   },
 )
 

@@ -31,6 +31,8 @@ export interface VisitOptions {
   theme?: Theme
   /** What `navigator.language` says; British English unless said. */
   language?: string
+  /** Where the viewer's clock is; UTC unless said. */
+  zone?: string
   /** Errors of the browser's console that belong to the test: a refused sign-in is a 401. */
   allowedErrors?: readonly RegExp[]
 }
@@ -84,7 +86,7 @@ async function visit(
     viewport: { width, height },
     colorScheme: theme,
     reducedMotion: 'reduce',
-    timezoneId: 'UTC',
+    timezoneId: options.zone ?? 'UTC',
     ...(options.language === undefined ? { locale: 'en-GB' } : {}),
   })
   if (options.language !== undefined) await speak(context, options.language)

@@ -35,6 +35,7 @@ export type {
   Diagnosis,
   EndpointHealth,
   EventKind,
+  ExplanationPart,
   Page,
   PaymentEvent,
   PaymentItem,

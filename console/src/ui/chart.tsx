@@ -6,7 +6,8 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import './chart.css'
 import { useThemeCount } from './theme.tsx'
-import { toLocalText } from './time.tsx'
+import { toTimeText } from './time.tsx'
+import { currentZone, toZoneText, useZone } from './zone.ts'
 
 export interface Curve {
   name: string
@@ -34,6 +35,7 @@ export function Chart({ title, summary, times, curves, format, max, height = 150
   const plot = useRef<uPlot | null>(null)
   const latestFormat = useRef(format)
   const themeCount = useThemeCount()
+  const zone = useZone()
   const id = useId()
   const shape = curves
     .map(({ name, colour, isFilled }) => [name, colour, isFilled].join())
@@ -43,7 +45,7 @@ export function Chart({ title, summary, times, curves, format, max, height = 150
   latestFormat.current = format
   latestData.current = data
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: recreated only for another shape or theme
+  // biome-ignore lint/correctness/useExhaustiveDependencies: recreated only for another shape, theme or zone
   useEffect(() => {
     const host = container.current
     if (host === null) return
@@ -62,7 +64,7 @@ export function Chart({ title, summary, times, curves, format, max, height = 150
       made.destroy()
       plot.current = null
     }
-  }, [shape, height, max, themeCount])
+  }, [shape, height, max, themeCount, zone])
 
   useEffect(() => {
     plot.current?.setData(data)
@@ -97,7 +99,7 @@ export function Chart({ title, summary, times, curves, format, max, height = 150
             <tbody>
               {times.map((time, index) => (
                 <tr key={time}>
-                  <th scope="row">{toLocalText(new Date(time), 'short')}</th>
+                  <th scope="row">{toTimeText(new Date(time), 'short')}</th>
                   {curves.map(({ name, values }) => (
                     <td key={name} className="num">
                       {format(values[index] ?? null)}
@@ -132,6 +134,11 @@ function toOptions(
   return {
     width: host.clientWidth,
     height,
+    // Where a day or an hour begins.
+    tzDate: (seconds) => {
+      const date = new Date(seconds * 1_000)
+      return currentZone() === 'UTC' ? uPlot.tzDate(date, 'Etc/UTC') : date
+    },
     padding: [6, 20, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     legend: { live: true, markers: { width: 8 } },
@@ -141,7 +148,7 @@ function toOptions(
       { ...axis, size: 56, space: 34, values: (_plot, values) => values.map((v) => format(v)) },
     ],
     series: [
-      { label: 'Time', value: (_plot, seconds) => toTimeText(seconds) },
+      { label: 'Time', value: (_plot, seconds) => toCursorText(seconds) },
       ...curves.map(({ name, colour, isFilled }) => ({
         label: name,
         stroke: colourOf(colour),
@@ -164,22 +171,15 @@ function lonePoints(plot: uPlot, series: number): number[] {
   )
 }
 
-function toTimeText(seconds: number | null): string {
-  return seconds === null ? '–' : toLocalText(new Date(seconds * 1_000), 'short')
+function toCursorText(seconds: number | null): string {
+  return seconds === null ? '–' : toTimeText(new Date(seconds * 1_000), 'short')
 }
-
-const CLOCK = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-})
-const DAY = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' })
 
 /** Hours within two days, otherwise dates. */
 function timeLabels(_plot: uPlot, seconds: number[]): string[] {
   const span = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0)
-  const text = span > 2 * 86_400 ? DAY : CLOCK
-  return seconds.map((second) => text.format(new Date(second * 1_000)))
+  const style = span > 2 * 86_400 ? 'day' : 'clock'
+  return seconds.map((second) => toZoneText(new Date(second * 1_000), style))
 }
 
 /** An axis over nothing still has a height. */

@@ -9,6 +9,7 @@ import { toInputValue, toInstant } from './instant.ts'
 import { Loading, Problem } from './messages.tsx'
 import { Panel } from './page.tsx'
 import { type Column, More, Table } from './table.tsx'
+import { useZone } from './zone.ts'
 
 export interface FilteredListProps<T> {
   /** Of the filters, and of the table. */
@@ -67,6 +68,7 @@ function Filters<T>({
   isFiltered,
 }: FilteredListProps<T> & { isFiltered: boolean }) {
   const { query, setFilters } = useFilters()
+  useZone()
   const value = (name: string) => query.get(name) ?? ''
   return (
     <form

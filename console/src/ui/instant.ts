@@ -1,14 +1,17 @@
-// Between the instants of the API (UTC) and what a datetime-local field holds: the viewer's own zone.
+// Between the instants of the API (UTC) and what a datetime-local field holds: time in the zone that the viewer
+// chose.
+
+import { parseInZone, toFieldTime } from './zone.ts'
 
 /** '' stays ''. */
 export function toInstant(fieldValue: string): string {
-  const ms = Date.parse(fieldValue)
+  const ms = parseInZone(fieldValue)
   return Number.isNaN(ms) ? '' : new Date(ms).toISOString()
 }
 
-export function toInputValue(instant: string): string {
+/** To the minute, or with `hasSeconds` to the second. */
+export function toInputValue(instant: string, { hasSeconds = false } = {}): string {
   const ms = Date.parse(instant)
   if (Number.isNaN(ms)) return ''
-  const local = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 16)
+  return toFieldTime(ms).slice(0, hasSeconds ? 19 : 16)
 }

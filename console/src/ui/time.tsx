@@ -1,22 +1,7 @@
-// Instants in the viewer's own zone, with UTC on hover; spans of time in words that fit a table.
+// Instants in the zone that the viewer chose, with UTC on hover; spans of time in words that fit a table.
 
 import { useSyncExternalStore } from 'react'
-
-const FULL = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric',
-  month: 'short',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
-const TODAY = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
+import { isToday, toZoneText, useZone } from './zone.ts'
 
 export interface TimeProps {
   /** Null shows a dash. */
@@ -26,11 +11,12 @@ export interface TimeProps {
 }
 
 export function Time({ at, as = 'full' }: TimeProps) {
+  useZone()
   if (at === null || at === undefined) return <span className="muted">–</span>
   const date = new Date(at)
   return (
     <time dateTime={date.toISOString()} title={toUtcText(date)} className="nowrap">
-      {as === 'relative' ? <Ago date={date} /> : toLocalText(date, as)}
+      {as === 'relative' ? <Ago date={date} /> : toTimeText(date, as)}
     </time>
   )
 }
@@ -39,9 +25,9 @@ export function toUtcText(date: Date): string {
   return `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC`
 }
 
-export function toLocalText(date: Date, as: 'full' | 'short' = 'full'): string {
-  const isToday = date.toDateString() === new Date().toDateString()
-  return (as === 'short' && isToday ? TODAY : FULL).format(date)
+/** A component that calls this calls `useZone` too. */
+export function toTimeText(date: Date, as: 'full' | 'short' = 'full'): string {
+  return toZoneText(date, as === 'short' && isToday(date, new Date()) ? 'time' : 'full')
 }
 
 function Ago({ date }: { date: Date }) {

@@ -2,6 +2,7 @@
 // colleague. The same members go to the API, to the list and to bulk replay and cancel.
 
 import { DELIVERY_STATES } from '../../../../sdk/src/internal/words.ts'
+import { parseInZone, toZoneText } from '../../ui/zone.ts'
 
 /** Spans that end now. They stay relative in the URL: a bookmark means the last hour of its reader. */
 export const SPANS = {
@@ -123,20 +124,20 @@ export function isSpan(text: string): text is Span {
   return Object.hasOwn(SPANS, text)
 }
 
-/** `2026-11-15T06:30`, as a field gives it, is the viewer's own time. What is none stays as it is. */
+/** `2026-11-15T06:30`, as a field gives it, is in the viewer's zone. What is no time stays as it is. */
 export function toInstant(text: string): string {
-  const ms = Date.parse(text)
+  const ms = parseInZone(text)
   return text === '' || Number.isNaN(ms) ? text : new Date(ms).toISOString()
 }
 
-/** As people read it, instants in their own zone. */
+/** As people read it, instants in the zone that they chose. */
 export function toFilterText(filter: Filter, name: keyof Filter): string {
   const value = filter[name]
   if (name === 'last') return isSpan(value) ? SPANS[value].label : value
   if (name === 'state') return value.replaceAll(',', ', ')
   if (name !== 'from' && name !== 'to') return value
   const ms = Date.parse(value)
-  return Number.isNaN(ms) ? value : new Date(ms).toLocaleString(undefined, { hourCycle: 'h23' })
+  return Number.isNaN(ms) ? value : toZoneText(new Date(ms), 'full')
 }
 
 export function statesOf(filter: Filter): readonly string[] {

@@ -8,7 +8,9 @@ import type { Page, Webhook } from '../../api/types.ts'
 import { navigate } from '../../router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
+import { toInputValue } from '../../ui/instant.ts'
 import { Link } from '../../ui/link.tsx'
+import { useZone, zoneName } from '../../ui/zone.ts'
 import {
   type Filter,
   isEmpty,
@@ -42,6 +44,7 @@ const IDS = ['endpointId', 'clientId', 'accountId', 'paymentId', 'eventId'] as c
 export function Filters({ filter }: { filter: Filter }) {
   const { kind } = useSession()
   const isOperator = kind === 'operator'
+  useZone()
   const [wantsCustom, setWantsCustom] = useState(false)
   const isCustom = wantsCustom || filter.from !== '' || filter.to !== ''
   const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({})
@@ -138,18 +141,18 @@ export function Filters({ filter }: { filter: Filter }) {
         {isCustom ? (
           <>
             <TypedField
-              label="From (your time)"
+              label={`From (${zoneName()})`}
               name="from"
               type="datetime-local"
               step={1}
-              given={toFieldText(filter.from)}
+              given={toInputValue(filter.from, { hasSeconds: true })}
             />
             <TypedField
-              label="To (your time)"
+              label={`To (${zoneName()})`}
               name="to"
               type="datetime-local"
               step={1}
-              given={toFieldText(filter.to)}
+              given={toInputValue(filter.to, { hasSeconds: true })}
             />
           </>
         ) : null}
@@ -237,12 +240,4 @@ function EndpointSelect({ value, onChange }: { value: string; onChange(id: strin
       options={[['', 'Every endpoint'], ...options, ...(isUnknown ? [value] : [])]}
     />
   )
-}
-
-/** An instant as the field wants it: the viewer's own time, without a zone. */
-function toFieldText(instant: string): string {
-  const ms = Date.parse(instant)
-  if (Number.isNaN(ms)) return ''
-  const date = new Date(ms)
-  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }

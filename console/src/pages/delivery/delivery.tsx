@@ -11,6 +11,7 @@ import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
+import { Explanation } from '../../ui/explanation.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Loading, Problem } from '../../ui/messages.tsx'
 import { NextTime } from '../../ui/next-attempt.tsx'
@@ -123,7 +124,9 @@ function Why({ delivery }: { delivery: DeliveryDetail }) {
   )
   return (
     <Panel title="Status">
-      <p className="explanation">{delivery.explanation}</p>
+      <p className="explanation">
+        <Explanation parts={delivery.explanationParts} />
+      </p>
       <Facts of={facts} />
     </Panel>
   )

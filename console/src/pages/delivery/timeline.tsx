@@ -8,7 +8,8 @@ import { DAY_MS, retryPolicy } from '../../../../server/core/backoff.ts'
 import { useSession } from '../../api/session.ts'
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
 import { Choice } from '../../ui/field.tsx'
-import { toLocalText, toSpanText, useNow } from '../../ui/time.tsx'
+import { toSpanText, toTimeText, useNow } from '../../ui/time.tsx'
+import { useZone } from '../../ui/zone.ts'
 import { axisTicks, paceOf, planRun, type Run, timeScale, toRuns, waitScale } from './runs.ts'
 
 const HEIGHT = 244
@@ -20,6 +21,7 @@ type Policy = ReturnType<typeof retryPolicy>
 
 export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
   const session = useSession()
+  useZone()
   const policy = retryPolicy(session.timeScale)
   const runs = runsOf(delivery, policy)
   const [chosen, setChosen] = useState<string | null>(null)
@@ -195,7 +197,7 @@ function Curve({
 
 /** Accepted is a disc, refused a cross, so that they differ without their colours. */
 function Mark({ attempt, x, y }: { attempt: DeliveryAttempt; x: number; y: number }) {
-  const said = `Attempt ${attempt.attempt}: ${attempt.status ?? attempt.error}, ${toLocalText(new Date(attempt.at))}`
+  const said = `Attempt ${attempt.attempt}: ${attempt.status ?? attempt.error}, ${toTimeText(new Date(attempt.at))}`
   if (attempt.status === 200) {
     return (
       <circle className="mark good" cx={x} cy={y} r={6}>
@@ -250,7 +252,7 @@ function describe(run: Run<DeliveryAttempt>, nextAtMs: number | null, nowMs: num
     run.attempts.length === 0 ? 'No attempt yet' : `Timeline of ${run.attempts.length} attempts`,
     ...said,
     ...(nextAtMs === null ? [] : [toCountdown(nextAtMs, nowMs)]),
-    `deadline ${toLocalText(new Date(run.deadlineMs))}`,
+    `deadline ${toTimeText(new Date(run.deadlineMs))}`,
   ]
   return `${parts.join('; ')}.`
 }

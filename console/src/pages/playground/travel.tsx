@@ -4,11 +4,13 @@
 import { useRead } from '../../api/hooks.ts'
 import type { Delivery, DeliveryDetail } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
+import { Explanation } from '../../ui/explanation.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty } from '../../ui/messages.tsx'
 import { NextTime } from '../../ui/next-attempt.tsx'
 import { toMsText } from '../../ui/numbers.ts'
-import { toUtcText } from '../../ui/time.tsx'
+import { toTimeText } from '../../ui/time.tsx'
+import { useZone } from '../../ui/zone.ts'
 
 /** As many as a reader can take in; the delivery's own page has all of them. */
 const SHOWN_MAX = 60
@@ -33,6 +35,7 @@ export function Travel({ deliveries }: { deliveries: readonly Delivery[] }) {
 }
 
 function Track({ delivery }: { delivery: Delivery }) {
+  useZone()
   const { id, sequence, event, state, nextAttemptAt } = delivery
   const { data } = useRead<DeliveryDetail>(`/operator/v1/deliveries/${id}`)
   const attempts = data?.attemptLog ?? []
@@ -51,7 +54,7 @@ function Track({ delivery }: { delivery: Delivery }) {
           <li
             key={attempt.attempt}
             className={attempt.status === 200 ? 'attempt tone-good' : 'attempt tone-bad'}
-            title={`Attempt ${attempt.attempt} at ${toUtcText(new Date(attempt.at))}, ${toMsText(attempt.durationMs)}`}
+            title={`Attempt ${attempt.attempt} at ${toTimeText(new Date(attempt.at))}, ${toMsText(attempt.durationMs)}`}
           >
             <span className="visually-hidden">Attempt {attempt.attempt}: </span>
             {attempt.status ?? attempt.error}
@@ -63,7 +66,11 @@ function Track({ delivery }: { delivery: Delivery }) {
           </li>
         ) : null}
       </ol>
-      {data ? <p className="muted">{data.explanation}</p> : null}
+      {data ? (
+        <p className="muted">
+          <Explanation parts={data.explanationParts} />
+        </p>
+      ) : null}
     </li>
   )
 }
