@@ -18,6 +18,8 @@ export interface FilteredListProps<T> {
   everyMs: number
   /** What may stand in the address; `from` and `to` are among them. */
   filters: readonly string[]
+  /** Sent with every question, whatever the address says. */
+  always?: Readonly<Record<string, string>>
   /** The controls of its own filters. */
   controls: ReactNode
   /** What the instant of `from` is about. */
@@ -29,10 +31,10 @@ export interface FilteredListProps<T> {
 }
 
 export function FilteredList<T extends { id: string }>(props: FilteredListProps<T>) {
-  const { label, path, everyMs, filters, columns, empty } = props
+  const { label, path, everyMs, filters, always, columns, empty } = props
   const { query } = useFilters()
   const given = Object.fromEntries(filters.map((name) => [name, query.get(name)]))
-  const list = useCursorList<T>(path + toQuery(given), { everyMs })
+  const list = useCursorList<T>(path + toQuery({ ...given, ...always }), { everyMs })
   const isFiltered = filters.some((name) => query.has(name))
   return (
     <>

@@ -9,33 +9,10 @@ import { Empty } from '../../ui/messages.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ACTIONS } from './actions.ts'
+import { Changes } from './changes.tsx'
 
-const FILTERS = ['actor', 'action', 'object', 'from', 'to'] as const
-
-const ACTIONS = [
-  'client.create',
-  'client.disable',
-  'client.enable',
-  'secret.create',
-  'secret.revoke',
-  'account.create',
-  'key.create',
-  'key.revoke',
-  'session.create',
-  'session.end',
-  'payment.put',
-  'payment.batch',
-  'endpoint.pause',
-  'endpoint.resume',
-  'endpoint.change',
-  'endpoint.retry',
-  'delivery.replay',
-  'delivery.retry',
-  'delivery.cancel',
-  'deliveries.replay',
-  'deliveries.retry',
-  'deliveries.cancel',
-] as const
+const FILTERS = ['actor', 'action', 'object', 'from', 'to', 'paymentWrites'] as const
 
 /** Objects that have a page. */
 const PAGES_OF: Readonly<Record<string, string>> = {
@@ -51,11 +28,13 @@ const COLUMNS: readonly Column<AuditItem>[] = [
   { head: 'Actor', cell: ({ actor }) => <span className="break">{actor}</span> },
   { head: 'Action', cell: ({ action }) => <code>{action}</code> },
   { head: 'Object', cell: ({ object }) => <ObjectLink object={object} /> },
+  { head: 'Changes', cell: ({ changes = [] }) => <Changes of={changes} /> },
   { head: 'Request', cell: ({ requestId }) => <Id value={requestId} isShort /> },
 ]
 
 export default function Audit() {
-  const { setFilters } = useFilters()
+  const { query, setFilters } = useFilters()
+  const wantsPayments = hasPaymentWrites(query)
   return (
     <>
       <PageHead title="Audit" />
@@ -64,11 +43,21 @@ export default function Audit() {
         path="/operator/v1/audit"
         everyMs={15_000}
         filters={FILTERS}
+        always={{ paymentWrites: String(wantsPayments) }}
         controls={
           <>
             <TypedFilter name="actor" label="Actor" placeholder="name of a key" />
             <ChosenFilter name="action" label="Action" options={[['', 'Any'], ...ACTIONS]} />
             <TypedFilter name="object" label="Object" placeholder="client:01a1dd3c-…" />
+            <ChosenFilter
+              name="paymentWrites"
+              label="Payment writes"
+              value={wantsPayments ? 'true' : ''}
+              options={[
+                ['', 'Left out'],
+                ['true', 'Included'],
+              ]}
+            />
           </>
         }
         fromLabel="From"
@@ -80,6 +69,12 @@ export default function Audit() {
       />
     </>
   )
+}
+
+/** Nearly all rows are payment writes: they are left out, unless they are asked for. */
+function hasPaymentWrites(query: URLSearchParams): boolean {
+  const isAbout = (name: string) => query.get(name)?.startsWith('payment') ?? false
+  return query.get('paymentWrites') === 'true' || isAbout('action') || isAbout('object')
 }
 
 function ObjectLink({ object }: { object: string }) {
@@ -106,7 +101,7 @@ function NoRows({ isFiltered }: { isFiltered: boolean }) {
       title="No actions yet"
       curl={`curl -s "${window.location.origin}/operator/v1/audit?limit=50" -H "Authorization: Bearer $OPERATOR_KEY"`}
     >
-      Every call of an operator that changed something leaves one row here.
+      Every call of an operator that changes something adds one row here.
     </Empty>
   )
 }
