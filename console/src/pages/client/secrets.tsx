@@ -1,0 +1,123 @@
+// The secrets of a client: only that they exist, and the way to a new one, which is shown once.
+
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { useAction, useRefresh } from '../../api/hooks.ts'
+import type { ClientWithSecrets } from '../../api/types.ts'
+import { Button } from '../../ui/button.tsx'
+import { Id } from '../../ui/copy.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { Empty } from '../../ui/messages.tsx'
+import { Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toast.tsx'
+import { SecretOnce } from '../clients/secret-once.tsx'
+
+const SECRETS_MAX = 2
+
+export function Secrets({
+  client,
+  path,
+  canAct,
+}: {
+  client: ClientWithSecrets
+  path: string
+  canAct: boolean
+}) {
+  const refresh = useRefresh()
+  const toast = useToast()
+  const [issued, setIssued] = useState<string | null>(null)
+  const [revoking, setRevoking] = useState<string | null>(null)
+  const issue = useAction(() => api.post<{ clientSecret: string }>(`${path}/secrets`), {
+    onDone: ({ clientSecret }) => {
+      setIssued(clientSecret)
+      refresh(path)
+    },
+    onError: (problem) => toast(problem.message, 'bad'),
+  })
+  const revoke = useAction((secretId: string) => api.delete(`${path}/secrets/${secretId}`), {
+    onDone: () => {
+      setRevoking(null)
+      refresh(path)
+      toast('Revoked.')
+    },
+    onError: (problem) => toast(problem.message, 'bad'),
+  })
+  const columns: Column<ClientWithSecrets['secrets'][number]>[] = [
+    { head: 'Secret id', cell: ({ secretId }) => <Id value={secretId} isShort /> },
+    { head: 'Issued', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ]
+  if (canAct) {
+    columns.push({
+      head: '',
+      cell: ({ secretId }) => (
+        <Button isSmall look="danger" onClick={() => setRevoking(secretId)}>
+          Revoke
+        </Button>
+      ),
+    })
+  }
+  return (
+    <Panel
+      title="Secrets"
+      isFlush
+      aside={
+        canAct ? (
+          <Button
+            disabled={issue.isPending || client.secrets.length >= SECRETS_MAX}
+            title={
+              client.secrets.length >= SECRETS_MAX
+                ? 'A client has two at most: revoke one first'
+                : undefined
+            }
+            onClick={() => issue.mutate(undefined)}
+          >
+            Issue a secret
+          </Button>
+        ) : null
+      }
+    >
+      {client.secrets.length > 0 ? (
+        <Table
+          label="Secrets"
+          columns={columns}
+          rows={client.secrets}
+          keyOf={({ secretId }) => secretId}
+        />
+      ) : (
+        <Empty title="No valid secret">The client cannot get a token until one is issued.</Empty>
+      )}
+      <p className="table-more muted">
+        To rotate without downtime: issue a second secret, let the client switch to it, then revoke
+        the first.
+      </p>
+      {issued === null ? null : (
+        <Dialog title={`A new secret for ${client.name}`} onClose={() => {}}>
+          <SecretOnce clientId={client.clientId} clientSecret={issued} accountId={null} />
+          <div className="dialog-actions">
+            <Button look="primary" onClick={() => setIssued(null)}>
+              I have saved it
+            </Button>
+          </div>
+        </Dialog>
+      )}
+      {revoking === null ? null : (
+        <Confirm
+          title="Revoke this secret?"
+          action="Revoke the secret"
+          isDanger
+          isBusy={revoke.isPending}
+          onConfirm={() => revoke.mutate(revoking)}
+          onClose={() => setRevoking(null)}
+        >
+          <p>
+            {client.secrets.length === 1
+              ? 'It is the only one: the client gets no token until another one is issued.'
+              : 'The other one stays valid.'}
+          </p>
+        </Confirm>
+      )}
+    </Panel>
+  )
+}
