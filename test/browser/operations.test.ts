@@ -5,7 +5,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
-import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
 import { addClient, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -348,23 +347,49 @@ site.test(
 )
 
 site.test(
-  'the audit tells who did what, and a viewer can only look',
-  { as: 'operator' },
+  'an operator makes a key for a viewer, who can only look; the audit tells what was changed',
+  { as: 'operator', allowedErrors: [/401/] },
   async ({ page, go, signIn, checkAccessibility, shoot }) => {
+    await go('/keys')
+    await button(page, 'Create a key').click()
+    await page.getByLabel('Name').fill('onlooker')
+    await page.getByLabel('Role').selectOption('viewer')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    const key = await page.getByTestId('operator-key').innerText()
+    await checkAccessibility()
+    // Escape does not lose it.
+    await page.keyboard.press('Escape')
+    await button(page, 'I have saved it').click()
+    const row = page.getByRole('table', { name: 'Operator keys' }).getByRole('row', {
+      name: /onlooker/,
+    })
+    await row.getByText('viewer').waitFor()
+    assert.ok(!(await page.content()).includes(key), 'it is shown once')
+    await checkAccessibility()
+    await shoot('keys')
+    await checkNarrow(page)
+
     await go('/audit')
     const rows = page.getByRole('table', { name: 'Audit' }).locator('tbody tr')
     await rows.first().waitFor()
+    assert.equal(await rows.filter({ hasText: 'payment.put' }).count(), 0)
+    assert.match(
+      await rows.filter({ hasText: 'key.create' }).first().innerText(),
+      /role\s+viewer/,
+      'what was changed',
+    )
     await checkAccessibility()
     await shoot('audit')
     await checkNarrow(page)
+    await page.getByLabel('Payment writes').selectOption('true')
+    await rows.filter({ hasText: 'payment.put' }).first().waitFor()
     await page.getByLabel('Action').selectOption('endpoint.pause')
     await until('one row is left', async () => (await rows.count()) === 1)
     assert.match(page.url(), /action=endpoint.pause/)
+    assert.match(await rows.first().innerText(), /status\s+from\s+ACTIVE[\s→]+to\s+PAUSED/)
     await rows.first().getByRole('link').click()
     await button(page, 'Pause').waitFor()
 
-    const { deps } = paybell.app
-    const { key } = await createOperatorKey(deps, { name: 'onlooker', role: 'viewer' })
     await signIn({ operatorKey: key })
     await page.reload()
     await page.getByText('Signed in as onlooker').waitFor()
@@ -375,5 +400,15 @@ site.test(
     assert.equal(await button(page, 'Onboard a client').count(), 0)
     await go('/playground')
     await page.getByText('Making payments needs a key with the role admin').waitFor()
+    await go('/keys')
+    await row.waitFor()
+    assert.equal(await page.getByRole('main').getByRole('button').count(), 0)
+
+    // Revoked, it ends the session that it opened.
+    await signIn('operator')
+    await page.reload()
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await button(page, 'Revoke the key').click()
+    await row.getByText('REVOKED').waitFor()
   },
 )

@@ -67,6 +67,26 @@ site.test('a link signs in once', { allowedErrors: REFUSED }, async ({ page, go 
 })
 
 site.test(
+  'an operator makes a link that signs a client in, once',
+  { as: 'operator', allowedErrors: REFUSED },
+  async ({ page, go, checkAccessibility }) => {
+    await go(`/clients/${paybell.clientId}`)
+    await page.getByRole('button', { name: 'Console link' }).click()
+    await page.getByRole('button', { name: 'Create link' }).click()
+    const link = await page.getByRole('dialog').locator('pre').innerText()
+    await checkAccessibility()
+    await page.goto(link)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const pages = page.getByRole('navigation').getByRole('link')
+    await pages.filter({ hasText: 'Deliveries' }).waitFor()
+    assert.equal(await pages.filter({ hasText: 'Clients' }).count(), 0, 'it is the client')
+    await page.goto('about:blank')
+    await page.goto(link)
+    await page.getByRole('alert').getByText('The link was used already').waitFor()
+  },
+)
+
+site.test(
   'a key that only writes payments sees a page that says so',
   {},
   async ({ page, go, signIn }) => {

@@ -84,6 +84,12 @@ export const PAGES: readonly ConsolePage[] = [
     component: lazy(() => import('./jobs/job.tsx')),
   },
   {
+    path: '/keys',
+    title: 'Keys',
+    for: OPERATOR,
+    component: lazy(() => import('./keys/keys.tsx')),
+  },
+  {
     path: '/audit',
     title: 'Audit',
     for: OPERATOR,
