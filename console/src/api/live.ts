@@ -13,8 +13,11 @@ export interface LiveHandlers {
 
 const AGAIN_MS = 3_000
 
-/** True while the stream is open. Handlers may change with every render. */
-export function useLive(isEnabled: boolean, handlers: LiveHandlers): boolean {
+/**
+ * True while the stream is open. Handlers may change with every render. It begins with so many `recent` attempts,
+ * again after it was cut off.
+ */
+export function useLive(isEnabled: boolean, handlers: LiveHandlers, recent = 0): boolean {
   const isSeen = useSyncExternalStore(onVisibility, () => !document.hidden)
   const [isOpen, setOpen] = useState(false)
   const latest = useRef(handlers)
@@ -25,12 +28,12 @@ export function useLive(isEnabled: boolean, handlers: LiveHandlers): boolean {
     // A browser has few connections for one service: a hidden page gives its own back.
     if (!isEnabled || !isSeen) return
     const stop = new AbortController()
-    void watch(stop.signal, latest, setOpen)
+    void watch(recent, stop.signal, latest, setOpen)
     return () => {
       stop.abort()
       setOpen(false)
     }
-  }, [isEnabled, isSeen])
+  }, [isEnabled, isSeen, recent])
   return isOpen
 }
 
@@ -40,13 +43,15 @@ function onVisibility(onChange: () => void): () => void {
 }
 
 async function watch(
+  recent: number,
   signal: AbortSignal,
   handlers: { readonly current: LiveHandlers },
   setOpen: (isOpen: boolean) => void,
 ): Promise<void> {
+  const path = `/operator/v1/stream${recent > 0 ? `?recent=${recent}` : ''}`
   while (!signal.aborted) {
     try {
-      const { body } = await openStream('/operator/v1/stream', signal)
+      const { body } = await openStream(path, signal)
       setOpen(true)
       for await (const { event, data } of readServerSentEvents(body)) tell(handlers, event, data)
     } catch (error) {

@@ -46,6 +46,7 @@ export type {
   PaymentState,
   Problem,
   SentRequest,
+  Series,
   TestResult,
   Webhook,
 } from '../../../sdk/src/types.ts'

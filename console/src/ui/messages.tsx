@@ -3,6 +3,7 @@
 import type { ReactNode } from 'react'
 import type { ApiProblem } from '../api/client.ts'
 import { Code } from './copy.tsx'
+import { Skeleton } from './skeleton.tsx'
 
 /** Nothing there: says what would be, and how to make it so. */
 export function Empty({
@@ -60,8 +61,12 @@ export function Problem({ problem }: { problem: ApiProblem }) {
   )
 }
 
-/** Shows itself only when the wait is long enough to be noticed. */
-export function Loading({ what = 'Loading…' }: { what?: string }) {
+/**
+ * Keeps the page's shape while it is read, and shows itself only when the wait is long enough to be noticed.
+ * Where there is no shape to keep, `what` is said in words.
+ */
+export function Loading({ what, lines }: { what?: string; lines?: number }) {
+  if (what === undefined) return <Skeleton {...(lines === undefined ? {} : { lines })} />
   return (
     <p className="loading" role="status">
       {what}

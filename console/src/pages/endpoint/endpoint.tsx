@@ -27,6 +27,7 @@ import { DemoReceiver, demoReceiverName, receiverPath } from './demo-receiver.ts
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { Recover } from './recover.tsx'
 import { RetryEndpoint } from './retry-endpoint.tsx'
+import { SeriesPanel } from './series.tsx'
 import { TryOut } from './try-out.tsx'
 import { useEndpoint } from './use-endpoint.ts'
 import './endpoint.css'
@@ -68,6 +69,7 @@ export default function EndpointPage({ params }: PageProps) {
             <HealthPanel endpoint={endpoint} />
             <FactsPanel endpoint={endpoint} />
           </div>
+          <SeriesPanel path={path ?? `/operator/v1/endpoints/${endpoint.id}`} />
           {mode === 'sandbox' && path === null && receiver !== null ? (
             <DemoReceiver name={receiver} canAct={canAct} />
           ) : null}

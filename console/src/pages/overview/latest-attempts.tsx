@@ -1,4 +1,4 @@
-// The latest attempts, live from the stream.
+// The latest attempts: the last ones before the page was opened, and then live from the stream.
 
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
@@ -12,7 +12,10 @@ import { Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 
-const SHOWN_MAX = 8
+const SHOWN_MAX = 20
+
+/** The stream begins again with the last ones after a pause. */
+const keyOf = ({ deliveryId, attempt, at }: AttemptedEvent) => `${deliveryId} ${attempt} ${at}`
 
 const COLUMNS: readonly Column<AttemptedEvent>[] = [
   { head: 'Time', cell: ({ at }) => <Time at={at} as="short" /> },
@@ -31,9 +34,13 @@ const COLUMNS: readonly Column<AttemptedEvent>[] = [
 export function LatestAttempts() {
   const [isPaused, setPaused] = useState(false)
   const [events, setEvents] = useState<readonly AttemptedEvent[]>([])
-  useLive(!isPaused, {
-    onAttempt: (event) => setEvents((before) => [event, ...before].slice(0, SHOWN_MAX)),
-  })
+  const add = (event: AttemptedEvent) =>
+    setEvents((before) =>
+      before.some((known) => keyOf(known) === keyOf(event))
+        ? before
+        : [event, ...before].slice(0, SHOWN_MAX),
+    )
+  useLive(!isPaused, { onAttempt: add }, SHOWN_MAX)
   return (
     <Panel
       title="Live attempts"
@@ -45,16 +52,13 @@ export function LatestAttempts() {
       }
     >
       {events.length === 0 ? (
-        <Empty title={isPaused ? 'Paused' : 'Listening'}>
+        <Empty title="No attempts yet">
           Attempts of the process that serves this page appear here the moment they end.
         </Empty>
       ) : (
-        <Table
-          label="Latest attempts"
-          columns={COLUMNS}
-          rows={events}
-          keyOf={({ deliveryId, attempt, at }) => `${deliveryId} ${attempt} ${at}`}
-        />
+        <div className="latest-attempts">
+          <Table label="Latest attempts" columns={COLUMNS} rows={events} keyOf={keyOf} />
+        </div>
       )}
     </Panel>
   )

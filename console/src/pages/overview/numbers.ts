@@ -26,3 +26,10 @@ export function sumUp({ series }: Stats): PeriodTotals {
   const successRate = total.attempts === 0 ? null : total.delivered / total.attempts
   return { ...total, successRate }
 }
+
+/** Of all that ended in the last 7 days, accepted or given up; what was cancelled or superseded is neither. */
+export function sumUpDays({ days }: Stats): { ended: number; successRate: number | null } {
+  const delivered = days.reduce((sum, day) => sum + day.delivered, 0)
+  const ended = delivered + days.reduce((sum, day) => sum + day.exhausted, 0)
+  return { ended, successRate: ended === 0 ? null : delivered / ended }
+}

@@ -3,15 +3,19 @@ import type { Stats, StatsPeriod } from '../../api/types.ts'
 import { Link } from '../../ui/link.tsx'
 import { toCountText, toShareText } from '../../ui/numbers.ts'
 import { toSpanText } from '../../ui/time.tsx'
-import { PERIOD_WORDS, sumUp } from './numbers.ts'
+import { PERIOD_WORDS, sumUp, sumUpDays } from './numbers.ts'
 
 export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) {
   const { deliveries, pending, inFlight, oldestDueAgeSeconds } = stats
   const { attempts, successRate } = sumUp(stats)
+  const byDelivery = sumUpDays(stats)
   return (
     <ul className="tiles" aria-label="Now">
-      <Tile name="Success rate" value={toShareText(successRate)}>
-        {toCountText(attempts)} attempts in {PERIOD_WORDS[period]}
+      <Tile name="Success by delivery" value={toShareText(byDelivery.successRate)}>
+        of {toCountText(byDelivery.ended)} that ended in 7 days
+      </Tile>
+      <Tile name="Success by attempt" value={toShareText(successRate)}>
+        of {toCountText(attempts)} in {PERIOD_WORDS[period]}
       </Tile>
       <Tile name="Delivered" value={toCountText(deliveries.DELIVERED)}>
         <Link to="/deliveries?state=DELIVERED">retained history</Link>
