@@ -81,6 +81,55 @@ site.test(
     )
     assert.equal(cut, 0, 'all columns are in sight')
     await checkAccessibility()
+
+    // Filters are found by name, with the pointer or by keyboard, and show the name.
+    await page.getByRole('combobox', { name: 'Client' }).fill('woodw')
+    await page.getByRole('option', { name: 'Fabrikam Woodworks' }).click()
+    await page.waitForURL(`**/deliveries?clientId=${shop.clientId}`)
+    const chips = page.getByRole('list', { name: 'Filters that are set' })
+    await chips.getByText('Fabrikam Woodworks').waitFor()
+    await page.getByRole('combobox', { name: 'Endpoint' }).fill('of-the-workshop')
+    await page.getByRole('option', { name: url, selected: true }).waitFor()
+    await checkAccessibility()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/endpointId=/)
+    await row.getByRole('link', { name: 'CHAIR-77', exact: true }).waitFor()
+    await page.getByRole('combobox', { name: 'Client' }).fill('')
+    await page.getByRole('combobox', { name: 'Endpoint' }).focus()
+    await page.waitForURL((address) => !address.searchParams.has('clientId'))
+  },
+)
+
+site.test(
+  'clients are found by name and sorted, endpoints are found by address',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility }) => {
+    await addClient(paybell, 'Aardvark Antiques')
+    await go('/clients')
+    const names = page.getByRole('table', { name: 'Clients' }).locator('tbody tr a')
+    await names.nth(2).waitFor()
+    await page.getByRole('button', { name: 'Client', exact: true }).click()
+    await page.waitForURL(/sort=name/)
+    await until('by name', async () => (await names.first().innerText()) === 'Aardvark Antiques')
+    await page.getByRole('button', { name: 'Client', exact: true }).click()
+    await until(
+      'the other way round',
+      async () => (await names.last().innerText()) === 'Aardvark Antiques',
+    )
+    await page.getByRole('columnheader', { name: 'Client', exact: true }).waitFor()
+    await checkAccessibility()
+    await page.getByLabel('Name').fill('woodw')
+    await until('one is left', async () => (await names.count()) === 1)
+    assert.match(page.url(), /q=woodw/)
+    await page.getByLabel('Name').fill('no-such-client')
+    await page.getByText('No client matches this search').waitFor()
+
+    await go('/endpoints')
+    await page.getByLabel('Address').fill('old-town')
+    await page.waitForURL(/q=old-town/)
+    await page.getByRole('table', { name: 'Endpoints' }).getByRole('link', { name: url }).waitFor()
+    await page.getByLabel('Address').fill('new-town')
+    await page.getByText('No endpoint matches this filter').waitFor()
   },
 )
 

@@ -11,6 +11,8 @@ export interface Column<T> {
   name?: string
   cell(row: T): ReactNode
   isNumber?: boolean
+  /** What the service can sort by it: `name`. */
+  sort?: string
 }
 
 export function Table<T>({
@@ -18,11 +20,16 @@ export function Table<T>({
   columns,
   rows,
   keyOf,
+  sort = '',
+  onSort = () => {},
 }: {
   label: string
   columns: readonly Column<T>[]
   rows: readonly T[]
   keyOf(row: T): string
+  /** What the rows are sorted by; `-name` is the other way round. */
+  sort?: string
+  onSort?(sort: string): void
 }) {
   return (
     <div className="table-scroll">
@@ -37,8 +44,13 @@ export function Table<T>({
                 scope="col"
                 role="columnheader"
                 className={column.isNumber ? 'num' : undefined}
+                aria-sort={sortOf(column, sort)}
               >
-                {column.head || <span className="visually-hidden">{column.name ?? 'Actions'}</span>}
+                {column.sort === undefined ? (
+                  column.head || <span className="visually-hidden">{column.name ?? 'Actions'}</span>
+                ) : (
+                  <SortButton head={column.head} by={column.sort} sort={sort} onSort={onSort} />
+                )}
               </th>
             ))}
           </tr>
@@ -64,6 +76,36 @@ export function Table<T>({
       {/* biome-ignore-end lint/a11y/useSemanticElements: see above */}
       {/* biome-ignore-end lint/a11y/noRedundantRoles: see above */}
     </div>
+  )
+}
+
+function sortOf<T>(column: Column<T>, sort: string): 'ascending' | 'descending' | undefined {
+  if (column.sort === undefined) return undefined
+  if (sort === column.sort) return 'ascending'
+  return sort === `-${column.sort}` ? 'descending' : undefined
+}
+
+/** The first press sorts by it, the next one turns it round. */
+function SortButton({
+  head,
+  by,
+  sort,
+  onSort,
+}: {
+  head: string
+  by: string
+  sort: string
+  onSort(sort: string): void
+}) {
+  const mark = sort === by ? '↑' : sort === `-${by}` ? '↓' : '↕'
+  return (
+    <button
+      type="button"
+      className="sort-button"
+      onClick={() => onSort(sort === by ? `-${by}` : by)}
+    >
+      {head} <span aria-hidden="true">{mark}</span>
+    </button>
   )
 }
 

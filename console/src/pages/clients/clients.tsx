@@ -4,7 +4,8 @@ import { useState } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { useCan } from '../../api/session.ts'
 import type { ClientItem, Page } from '../../api/types.ts'
-import { toQuery, useLocation } from '../../router.ts'
+import { SearchFilter } from '../../filters/search-filter.tsx'
+import { toQuery, useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'
@@ -19,6 +20,7 @@ import { Onboard } from './onboard.tsx'
 const COLUMNS: readonly Column<ClientItem>[] = [
   {
     head: 'Client',
+    sort: 'name',
     cell: ({ clientId, name }) => (
       <Link to={`/clients/${clientId}`} className="break">
         {name}
@@ -27,14 +29,21 @@ const COLUMNS: readonly Column<ClientItem>[] = [
   },
   { head: 'Status', cell: ({ status }) => <State of={status} /> },
   { head: 'Client id', cell: ({ clientId }) => <Id value={clientId} isShort /> },
-  { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: 'Created', sort: 'createdAt', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 export default function Clients() {
-  const { query } = useLocation()
+  const { query, setFilters } = useFilters()
+  const sort = query.get('sort') ?? 'createdAt'
+  const isSearched = query.has('q')
   const [isOnboarding, setOnboarding] = useState(false)
   const { data, error, isPending } = useRead<Page<ClientItem>>(
-    `/operator/v1/clients${toQuery({ page: query.get('page'), size: '50' })}`,
+    `/operator/v1/clients${toQuery({
+      q: query.get('q'),
+      sort,
+      page: query.get('page'),
+      size: '50',
+    })}`,
     { keepsLast: true },
   )
   return (
@@ -46,6 +55,9 @@ export default function Clients() {
           </Button>
         ) : null}
       </PageHead>
+      <form className="filters" aria-label="Clients" onSubmit={(event) => event.preventDefault()}>
+        <SearchFilter label="Name" placeholder="Words of a name, or an id" />
+      </form>
       <Panel title="All clients" isFlush>
         {error ? <Problem problem={error} /> : null}
         {isPending ? <Loading /> : null}
@@ -55,9 +67,16 @@ export default function Clients() {
             columns={COLUMNS}
             rows={data.content}
             keyOf={({ clientId }) => clientId}
+            sort={sort}
+            onSort={(next) => setFilters({ sort: next, page: null })}
           />
         ) : null}
-        {data && data.totalElements === 0 ? (
+        {data && data.totalElements === 0 && isSearched ? (
+          <Empty title="No client matches this search">
+            A search takes the beginnings of words of a name, or a whole id.
+          </Empty>
+        ) : null}
+        {data && data.totalElements === 0 && !isSearched ? (
           <Empty
             title="No clients yet"
             curl={`curl -s ${window.location.origin}/operator/v1/clients \\

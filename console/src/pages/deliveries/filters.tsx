@@ -5,6 +5,8 @@ import { DELIVERY_STATES, EVENT_KINDS } from '../../../../sdk/src/internal/words
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Page, Webhook } from '../../api/types.ts'
+import { FindFilter } from '../../filters/find-filter.tsx'
+import { useNameOf } from '../../filters/sources.ts'
 import { navigate } from '../../router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
@@ -39,7 +41,12 @@ const OUTCOMES = [
   ['none', 'Not attempted yet'],
 ] as const
 
-const IDS = ['endpointId', 'clientId', 'accountId', 'paymentId', 'eventId'] as const
+/** What the operator finds by name. */
+const FOUND = [
+  ['client', 'clientId'],
+  ['endpoint', 'endpointId'],
+  ['account', 'accountId'],
+] as const
 
 export function Filters({ filter }: { filter: Filter }) {
   const { kind } = useSession()
@@ -47,7 +54,6 @@ export function Filters({ filter }: { filter: Filter }) {
   useZone()
   const [wantsCustom, setWantsCustom] = useState(false)
   const isCustom = wantsCustom || filter.from !== '' || filter.to !== ''
-  const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({})
   const toLook = (change: Partial<Filter>) => `/deliveries${toQuery({ ...filter, ...change })}`
   const go = (change: Partial<Filter>) => navigate(toLook(change))
 
@@ -55,12 +61,8 @@ export function Filters({ filter }: { filter: Filter }) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const typed = (name: keyof Filter) => String(form.get(name) ?? filter[name]).trim()
-    const ids = Object.fromEntries(IDS.map((name) => [name, typed(name)]))
-    const faults = Object.entries(ids).filter(([, id]) => id !== '' && !isUuid(id))
-    setWrong(Object.fromEntries(faults.map(([name]) => [name, 'Must be a whole uuid.'])))
-    if (faults.length > 0) return
     const ownTime = { last: '', from: toInstant(typed('from')), to: toInstant(typed('to')) }
-    go({ ...ids, ...toPayment(form.get('payment')), q: typed('q'), ...(isCustom ? ownTime : {}) })
+    go({ ...toPayment(form.get('payment')), q: typed('q'), ...(isCustom ? ownTime : {}) })
   }
 
   const chooseTime = (value: string) => {
@@ -158,24 +160,18 @@ export function Filters({ filter }: { filter: Filter }) {
         ) : null}
       </div>
       {isOperator ? (
-        <details className="more-filters">
-          <summary>Endpoint, client, account, payment, event</summary>
-          <div className="filters">
-            {IDS.map((name) => (
-              <TypedField
-                key={name}
-                label={LABELS[name]}
-                name={name}
-                given={filter[name]}
-                error={wrong[name]}
-                placeholder="uuid"
-                className="id-field"
-              />
-            ))}
-            <Button type="submit">Apply</Button>
-          </div>
-        </details>
-      ) : isCustom ? (
+        <div className="filter-row">
+          {FOUND.map(([source, name]) => (
+            <FindFilter
+              key={name}
+              of={source}
+              value={filter[name]}
+              onChange={(id) => go({ [name]: id })}
+            />
+          ))}
+        </div>
+      ) : null}
+      {isCustom ? (
         <div>
           <Button type="submit">Apply</Button>
         </div>
@@ -204,8 +200,7 @@ function Chips({ filter, toLook }: { filter: Filter; toLook(change: Partial<Filt
     <ul className="chips" aria-label="Filters that are set">
       {set.map((name) => (
         <li key={name} className="chip">
-          <span className="muted">{LABELS[name]}</span>{' '}
-          <span className="break">{toFilterText(filter, name)}</span>
+          <span className="muted">{LABELS[name]}</span> <FilterText filter={filter} name={name} />
           <Link to={toLook({ [name]: '' })} aria-label={`Remove the filter ${LABELS[name]}`}>
             ×
           </Link>
@@ -213,6 +208,13 @@ function Chips({ filter, toLook }: { filter: Filter; toLook(change: Partial<Filt
       ))}
     </ul>
   )
+}
+
+function FilterText({ filter, name }: { filter: Filter; name: keyof Filter }) {
+  const source = FOUND.find(([, member]) => member === name)?.[0]
+  const isOperator = useSession().kind === 'operator'
+  const found = useNameOf(source ?? 'client', source && isOperator ? filter[name] : '')
+  return <span className="break">{found || toFilterText(filter, name)}</span>
 }
 
 /** Keeps the focus and what is being typed, until the address says something else. */

@@ -3,13 +3,15 @@
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Endpoint, Page } from '../../api/types.ts'
+import { FindFilter } from '../../filters/find-filter.tsx'
+import { SearchFilter } from '../../filters/search-filter.tsx'
 import { toQuery, useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Select } from '../../ui/field.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/messages.tsx'
 import { toCountText, toMsText, toShareText } from '../../ui/numbers.ts'
-import { ClientFilter, ClientLink } from '../../ui/owner.tsx'
+import { ClientLink } from '../../ui/owner.tsx'
 import { PageHead, Panel } from '../../ui/page.tsx'
 import { Pages } from '../../ui/pages.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -18,7 +20,7 @@ import { HealthText } from './health.tsx'
 import { OwnEndpoints } from './own-endpoints.tsx'
 
 const PENDING_COUNTED_MAX = 10_000
-const FILTERS = ['clientId', 'accountId', 'kind', 'status', 'failing', 'page'] as const
+const FILTERS = ['q', 'clientId', 'accountId', 'kind', 'status', 'failing', 'page'] as const
 
 const COLUMNS: readonly Column<Endpoint>[] = [
   {
@@ -62,7 +64,8 @@ function AllEndpoints() {
   return (
     <>
       <PageHead title="Endpoints" />
-      <form className="filters" aria-label="Endpoints">
+      <form className="filters" aria-label="Endpoints" onSubmit={(event) => event.preventDefault()}>
+        <SearchFilter label="Address" placeholder="Words of an address, or an id" />
         <Select
           label="Health"
           value={value('failing')}
@@ -85,7 +88,18 @@ function AllEndpoints() {
           options={[['', 'Any'], 'webhook', 'subscription', 'listener']}
           onChange={(event) => filter({ kind: event.target.value })}
         />
-        <ClientFilter value={value('clientId')} onChange={(clientId) => filter({ clientId })} />
+        <FindFilter
+          of="client"
+          value={value('clientId')}
+          onChange={(clientId) => filter({ clientId })}
+        />
+        {query.has('accountId') ? (
+          <FindFilter
+            of="account"
+            value={value('accountId')}
+            onChange={(accountId) => filter({ accountId })}
+          />
+        ) : null}
       </form>
       <Panel title="All endpoints" isFlush>
         {error ? <Problem problem={error} /> : null}

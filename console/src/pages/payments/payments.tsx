@@ -2,6 +2,7 @@
 
 import { useSession } from '../../api/session.ts'
 import type { Payment } from '../../api/types.ts'
+import { FindFilter } from '../../filters/find-filter.tsx'
 import { useFilters } from '../../router.ts'
 import { State } from '../../ui/badge.tsx'
 import { Id } from '../../ui/copy.tsx'
@@ -9,7 +10,7 @@ import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/filtered-list.
 import { Link } from '../../ui/link.tsx'
 import { Empty } from '../../ui/messages.tsx'
 import { toAmountText } from '../../ui/numbers.ts'
-import { ClientFilter, ClientLink } from '../../ui/owner.tsx'
+import { ClientLink } from '../../ui/owner.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -65,10 +66,18 @@ function AllPayments() {
         <>
           <TypedFilter name="q" type="search" label="Payment id or external id" />
           <ChosenFilter name="state" label="State" options={[['', 'Any'], ...PAYMENT_STATES]} />
-          <ClientFilter
+          <FindFilter
+            of="client"
             value={query.get('clientId') ?? ''}
             onChange={(clientId) => setFilters({ clientId })}
           />
+          {query.has('accountId') ? (
+            <FindFilter
+              of="account"
+              value={query.get('accountId') ?? ''}
+              onChange={(accountId) => setFilters({ accountId })}
+            />
+          ) : null}
         </>
       }
       fromLabel="First written from"
