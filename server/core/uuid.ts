@@ -1,9 +1,13 @@
 // Ids are UUIDv7: their first 48 bits are the time in milliseconds, so inserts stay at the right edge
-// of every index, "newest first" is an order of ids, and a day of rows is a range of ids.
+// of every index, "newest first" is an order of ids, and a day of rows is a range of ids. Three of their
+// digits are the cell that made them (core/cell.ts).
 
 /** As we write them: in lower case. */
 export const CANONICAL_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const UUID = new RegExp(CANONICAL_UUID, 'i')
+
+/** RFC 9562 §4.1: two bits that are fixed, and two that are random. */
+const VARIANTS = '89ab'
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
@@ -18,14 +22,16 @@ export function isUuid(text: string): boolean {
 export class UuidMaker {
   readonly #nowMs: () => number
   readonly #randomBytes: (count: number) => Uint8Array
+  readonly #cell: string
   #pool = Buffer.alloc(0)
   #offset = 0
   #lastMs = 0
   #count = 0
 
-  constructor(nowMs: () => number, randomBytes: (count: number) => Uint8Array) {
+  constructor(nowMs: () => number, randomBytes: (count: number) => Uint8Array, cell = 0) {
     this.#nowMs = nowMs
     this.#randomBytes = randomBytes
+    this.#cell = cell.toString(16).padStart(3, '0')
   }
 
   next(): string {
@@ -38,7 +44,7 @@ export class UuidMaker {
       this.#lastMs++
       this.#count = 0
     }
-    return uuidAt(this.#lastMs, this.#count, this.#random8())
+    return uuidAt(this.#lastMs, this.#count, this.#random8(), this.#cell)
   }
 
   #random8(): Buffer {
@@ -51,13 +57,16 @@ export class UuidMaker {
   }
 }
 
-/** The UUIDv7 of a millisecond, of a count up to 4,095 within it, and of 8 random bytes. */
-export function uuidAt(ms: number, count: number, random8: Buffer): string {
+/**
+ * The UUIDv7 of a millisecond, of a count up to 4,095 within it, of 8 random bytes, and of a cell in three
+ * digits. Without a cell, for what is never looked up by its id, these are random, too.
+ */
+export function uuidAt(ms: number, count: number, random8: Buffer, cell?: string): string {
   const hex = random8.toString('hex')
   const time = ms.toString(16).padStart(12, '0')
-  const variant = (Number.parseInt(hex.slice(0, 2), 16) & 0x3f) | 0x80
+  const variant = VARIANTS[(random8[0] ?? 0) >> 6]
   const counted = count.toString(16).padStart(3, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${variant.toString(16)}${hex.slice(2, 4)}-${hex.slice(4)}`
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${variant}${cell ?? hex.slice(1, 4)}-${hex.slice(4)}`
 }
 
 /**
