@@ -1,6 +1,7 @@
 // The composition: settings in, a running service out. Clock, dice, network and store are made here and
 // passed down; no other file makes its own. Every part uses only those above it.
 
+import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
@@ -39,6 +40,7 @@ import { freeAllLeases, readDatabaseTimeMs } from './store/leases.ts'
 import { deleteOldOffers } from './store/listener-offers.ts'
 import { LOCKS } from './store/locks.ts'
 import { Sealer } from './store/sealing.ts'
+import { addressOf } from './store/session.ts'
 import { holdLock } from './store/session-lock.ts'
 import { type Sleeper, WakeUps } from './store/wake-ups.ts'
 import { createGatherer } from './telemetry/acceptance.ts'
@@ -104,6 +106,7 @@ const LISTENERS_SETTLE_MS = 2_000
 export function createApp(options: AppOptions): PaybellApp {
   const { logger, databaseUrl, leasePolicy: leases = LEASE_POLICY, spans = {} } = options
   const config = { ...options.config, operatorKey: options.operatorKey }
+  assert.equal(addressOf(databaseUrl).cell, config.cell, 'the address is that of another cell')
   const processId = randomUUID()
   const phase = new Phase()
 
@@ -111,7 +114,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const clock = new DatabaseClock()
   const cautious = new CautiousClock()
   const cautiousMs = () => cautious.nowMs()
-  const ids = new UuidMaker(() => clock.nowMs(), randomBytes)
+  const ids = new UuidMaker(() => clock.nowMs(), randomBytes, config.cell)
   const newId = () => ids.next()
   const policies = new CurrentPolicies(config, spans)
   const sealer = new Sealer(options.masterKeys)
@@ -138,7 +141,14 @@ export function createApp(options: AppOptions): PaybellApp {
   })
   const send = (request: CallbackRequest) =>
     isListenerUrl(request.url) ? relay.send(request) : client.send(request)
-  const telemetry = new Telemetry({ version: VERSION, pool, clock, processId, logger })
+  const telemetry = new Telemetry({
+    version: VERSION,
+    cell: config.cell,
+    pool,
+    clock,
+    processId,
+    logger,
+  })
   const { metrics, stream, tracing, writes } = telemetry
   const wakeUps = new WakeUps({
     url: databaseUrl,

@@ -2,9 +2,10 @@
 // a client to play with, and everything printed that the first call needs.
 
 import { randomBytes } from 'node:crypto'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { createApp, type PaybellApp } from '../../server/app.ts'
 import { type Config, loadConfig } from '../../server/config/config.ts'
+import { addressOfCell } from '../../server/core/database-url.ts'
 import { superviseEmbedded } from '../../server/embedded/supervisor.ts'
 import { createSignInLink } from '../../server/operations/console-session.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
@@ -20,6 +21,7 @@ import { migrate } from '../../server/store/migrate.ts'
 import { StopSignals } from '../stop-signals.ts'
 import { namingDatabase } from './database-failure.ts'
 import { drain } from './drain.ts'
+import { createLogger } from './logger.ts'
 import {
   loadClient,
   loadKeys,
@@ -36,7 +38,7 @@ export async function sandbox(): Promise<void> {
   const startedAt = performance.now()
   const signals = new StopSignals()
   const config = loadConfig('sandbox', process.env)
-  const logger = pino({ level: config.logLevel })
+  const logger = createLogger(config)
   warnOfMisspelt(process.env, logger)
   const dataDir = await makeDataDir(config.dataDir)
 
@@ -113,7 +115,7 @@ async function openDatabase(
     log: ({ msg, ...fields }) => logger.info(fields, msg),
   })
   return {
-    url: embedded.url,
+    url: addressOfCell(embedded.url, config.cell),
     about: `PostgreSQL ${embedded.version}, embedded`,
     isOurs: true,
     stop: () => embedded.stop(),

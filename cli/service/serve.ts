@@ -1,12 +1,13 @@
 // `paybell serve`: production. Many processes on many machines may share one database.
 
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { createApp } from '../../server/app.ts'
 import { type Config, describeConfig, loadConfig } from '../../server/config/config.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { StopSignals } from '../stop-signals.ts'
 import { namingDatabase } from './database-failure.ts'
 import { drain } from './drain.ts'
+import { createLogger } from './logger.ts'
 import { connectSupervisor } from './supervisor.ts'
 import { waitForDatabase } from './wait-for-database.ts'
 import { warnOfMisspelt } from './warn-misspelt.ts'
@@ -14,7 +15,7 @@ import { warnOfMisspelt } from './warn-misspelt.ts'
 export async function serve(): Promise<void> {
   const signals = new StopSignals()
   const config = loadConfig('production', process.env)
-  const logger = pino({ level: config.logLevel })
+  const logger = createLogger(config)
   logger.info(describeConfig(config), 'paybell.starting')
   warnOfMisspelt(process.env, logger)
   const databaseUrl = config.databaseUrl as string

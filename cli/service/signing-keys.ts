@@ -46,7 +46,7 @@ async function rotate(
     const clock = new DatabaseClock()
     const askedAtMs = clock.monotonicMs()
     clock.adjust(await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
-    const ids = new UuidMaker(() => clock.nowMs(), randomBytes)
+    const ids = new UuidMaker(() => clock.nowMs(), randomBytes, config.cell)
     const kid = await makeKey({ pool, clock, config, sealer, newId: () => ids.next() })
     console.log(
       options.json

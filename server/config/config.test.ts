@@ -104,6 +104,8 @@ describe('defaults', () => {
       baseUrl: null,
       operatorPort: null,
       dataDir: '.paybell',
+      cell: 0,
+      isCellNamed: false,
       databaseUrl: null,
       databaseConnections: 16,
       databaseWaitSeconds: 60,

@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { parseBaseUrl } from '../core/base-url.ts'
 import { checkCallbackUrl } from '../core/callback-url.ts'
-import { parseDatabaseUrl } from '../core/database-url.ts'
+import { CELL_MAX, FIRST_CELL, parseCell } from '../core/cell.ts'
+import { addressOfCell, parseDatabaseUrl } from '../core/database-url.ts'
 import type { TargetPolicy } from '../core/network-rules.ts'
 import {
   ConfigError,
@@ -53,6 +54,11 @@ export interface Config {
   baseUrl: string | null
   operatorPort: number | null
   dataDir: string
+  /** Which cell this service is. */
+  cell: number
+  /** PAYBELL_CELL was set: there are others, and figures say whose they are. */
+  isCellNamed: boolean
+  /** With its cell. */
   databaseUrl: string | null
   databaseConnections: number
   databaseWaitSeconds: number
@@ -105,6 +111,8 @@ export function loadConfig(
   const integer = (name: SettingName, min: number, max: number) =>
     parse(name, `a whole number from ${min} to ${max}`, (text) => parseInteger(text, min, max))
 
+  const cell =
+    parse('PAYBELL_CELL', `a whole number from 0 to ${CELL_MAX}`, parseCell) ?? FIRST_CELL
   const config: Config = {
     mode,
     host: texts.get('HOST') ?? '127.0.0.1',
@@ -112,11 +120,15 @@ export function loadConfig(
     baseUrl: parse('PAYBELL_BASE_URL', 'an absolute http or https URL', parseBaseUrl) ?? null,
     operatorPort: integer('PAYBELL_OPERATOR_PORT', 0, 65535) ?? null,
     dataDir: texts.get('PAYBELL_DATA_DIR') ?? '.paybell',
+    cell,
+    isCellNamed: texts.has('PAYBELL_CELL'),
     databaseUrl:
       parse(
         'DATABASE_URL',
         'a postgres:// or postgresql:// URL; its target_session_attrs, if any, is read-write or primary',
-        (text) => (parseDatabaseUrl(text) ? text : undefined),
+        // What it may say of a cell is ours to add: PAYBELL_CELL is the one place to set it.
+        (text) =>
+          parseDatabaseUrl(text)?.cell === FIRST_CELL ? addressOfCell(text, cell) : undefined,
       ) ?? null,
     databaseConnections: integer('PAYBELL_DATABASE_CONNECTIONS', 4, 500) ?? 16,
     databaseWaitSeconds: integer('PAYBELL_DATABASE_WAIT_SECONDS', 0, 86_400) ?? 60,

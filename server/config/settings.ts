@@ -28,6 +28,11 @@ export const SETTINGS = [
     about: 'PostgreSQL 15 or later. The sandbox brings its own when this is left out.',
   },
   {
+    name: 'PAYBELL_CELL',
+    about:
+      'Which cell this service is, 0 to 1023, where several share the clients: its tables are in the schema paybell_7 for cell 7, and its metrics have a label cell. Without it: cell 0, in the schema paybell, and no label.',
+  },
+  {
     name: 'PAYBELL_DATABASE_CONNECTIONS',
     fallback: '16',
     about: 'Connections to the database that one process shares among its work, 4 to 500.',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseDatabaseUrl } from './database-url.ts'
+import { addressOfCell, parseDatabaseUrl } from './database-url.ts'
 
 const urlsOf = (text: string) => parseDatabaseUrl(text)?.urls
 
@@ -14,14 +14,18 @@ test('one host stays as it was written', () => {
     'postgres://db',
     'postgres://u@db/paybell?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem',
   ]) {
-    assert.deepEqual(parseDatabaseUrl(url), { urls: [url], mustTakeWrites: false })
+    assert.deepEqual(parseDatabaseUrl(url), { urls: [url], mustTakeWrites: false, cell: 0 })
   }
 })
 
 test('regression: several hosts are an address for each, in order', () => {
   assert.deepEqual(
     parseDatabaseUrl('postgres://u:p@a:5432,b:5433/db?target_session_attrs=read-write'),
-    { urls: ['postgres://u:p@a:5432/db', 'postgres://u:p@b:5433/db'], mustTakeWrites: true },
+    {
+      urls: ['postgres://u:p@a:5432/db', 'postgres://u:p@b:5433/db'],
+      mustTakeWrites: true,
+      cell: 0,
+    },
   )
   // As in libpq: a port belongs to the host that it follows.
   assert.deepEqual(urlsOf('postgres://a,b:5433/db'), ['postgres://a/db', 'postgres://b:5433/db'])
@@ -37,7 +41,7 @@ test('regression: several hosts are an address for each, in order', () => {
 
 test('one host may be asked to take writes, too', () => {
   const address = parseDatabaseUrl('postgres://db/paybell?target_session_attrs=primary')
-  assert.deepEqual(address, { urls: ['postgres://db/paybell'], mustTakeWrites: true })
+  assert.deepEqual(address, { urls: ['postgres://db/paybell'], mustTakeWrites: true, cell: 0 })
 })
 
 test('the modes of TLS that the driver warns of are called by the name of what it does', () => {
@@ -55,6 +59,17 @@ test('the modes of TLS that the driver warns of are called by the name of what i
       new URLSearchParams(urlsOf(`postgres://db/x?${query}`)?.[0]?.split('?')[1]).get('sslmode'),
       new URLSearchParams(query).get('sslmode'),
     )
+  }
+})
+
+test('an address names its cell, and the driver does not see it', () => {
+  for (const url of ['postgres://db/paybell', 'postgres://db/paybell?ssl=0', 'postgres://a,b/x']) {
+    const before = parseDatabaseUrl(url)
+    assert.equal(addressOfCell(url, 0), url)
+    assert.deepEqual(parseDatabaseUrl(addressOfCell(url, 7)), { ...before, cell: 7 })
+  }
+  for (const wrong of ['1024', '-1', '07', 'x', '']) {
+    assert.equal(parseDatabaseUrl(`postgres://db/paybell?paybell_cell=${wrong}`), undefined, wrong)
   }
 })
 

@@ -1,5 +1,8 @@
 // The address of a database, which may name several hosts, as libpq's URLs do: those of one PostgreSQL of
-// which one at a time takes writes. Pure: nothing is resolved and nothing is asked.
+// which one at a time takes writes. Pure: nothing is resolved and nothing is asked. It also says which cell
+// of the database is meant, so that no connection can be opened without knowing.
+
+import { FIRST_CELL, parseCell } from './cell.ts'
 
 /** One database, and where it may be found. */
 export interface DatabaseAddress {
@@ -7,13 +10,23 @@ export interface DatabaseAddress {
   urls: readonly string[]
   /** A connection to a host that takes no writes is worth nothing: the next host is tried. */
   mustTakeWrites: boolean
+  /** Whose schema all sessions work in. */
+  cell: number
 }
+
+/** Ours alone: the driver never sees it, and an operator sets PAYBELL_CELL instead. */
+const CELL = 'paybell_cell'
 
 /** Without writes Paybell does nothing, so these two mean the same to it, and the others are refused. */
 const SESSION_ATTRIBUTES = ['read-write', 'primary']
 
 /** The driver takes these for `verify-full` and prints a warning at each start that it does. */
 const AS_VERIFY_FULL = ['prefer', 'require', 'verify-ca']
+
+/** The same database, and a cell of it. */
+export function addressOfCell(url: string, cell: number): string {
+  return cell === FIRST_CELL ? url : `${url}${url.includes('?') ? '&' : '?'}${CELL}=${cell}`
+}
 
 /** Undefined for what is no such address. */
 export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
@@ -28,6 +41,9 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
   if (tls !== null && AS_VERIFY_FULL.includes(tls) && search.get('uselibpqcompat') !== 'true') {
     search.set('sslmode', 'verify-full')
   }
+  const cell = parseCell(search.get(CELL) ?? String(FIRST_CELL))
+  if (cell === undefined) return undefined
+  search.delete(CELL)
   const hosts = splitHosts(authority, search)
   if (hosts === undefined) return undefined
   const urls = hosts.map(({ host, extra }) => {
@@ -38,7 +54,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
   })
   // A user without a host is well-formed for PostgreSQL, whose host may be in the query.
   if (!urls.every((url) => URL.canParse(url.replace(/@(?=[/?]|$)/, '@localhost')))) return undefined
-  return { urls, mustTakeWrites: urls.length > 1 || attributes !== null }
+  return { urls, mustTakeWrites: urls.length > 1 || attributes !== null, cell }
 }
 
 interface Host {

@@ -3,8 +3,10 @@
 // did. Safe to repeat; every migration is followed by it, because new tables need their grants.
 
 import pg from 'pg'
-import { createClient, type Db, SCHEMA } from './db.ts'
+import { schemaOfCell } from '../core/cell.ts'
+import { createClient, type Db } from './db.ts'
 import { LOCK_TIMEOUT, LOCK_TRIES, tryForLocks } from './lock-tries.ts'
+import { addressOf } from './session.ts'
 
 /** Grants the role what the service needs. The role exists, and we are a member of it or a superuser. */
 export async function grantToAppRole(url: string, role: string): Promise<void> {
@@ -13,7 +15,7 @@ export async function grantToAppRole(url: string, role: string): Promise<void> {
   try {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)
     await tryForLocks(client, 'the role could not be given its tables', LOCK_TRIES, () =>
-      grantInTransaction(client, role),
+      grantInTransaction(client, role, schemaOfCell(addressOf(url).cell)),
     )
   } finally {
     await client.end()
@@ -39,11 +41,11 @@ export async function openAsAppRole(url: string, role: string, password: string)
   return opened.href
 }
 
-async function grantInTransaction(client: pg.Client, role: string): Promise<void> {
+async function grantInTransaction(client: pg.Client, role: string, schema: string) {
   await client.query('begin')
   try {
     await checkRole(client, role)
-    await grantAll(client, pg.escapeIdentifier(role))
+    await grantAll(client, pg.escapeIdentifier(role), schema)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})
@@ -69,11 +71,11 @@ async function checkRole(db: Db, role: string): Promise<void> {
   }
 }
 
-async function grantAll(db: Db, role: string): Promise<void> {
+async function grantAll(db: Db, role: string, schema: string): Promise<void> {
   await db.query(`
-    grant usage, create on schema ${SCHEMA} to ${role};
-    grant select, insert, update, delete on all tables in schema ${SCHEMA} to ${role};
-    grant usage, select on all sequences in schema ${SCHEMA} to ${role};
+    grant usage, create on schema ${schema} to ${role};
+    grant select, insert, update, delete on all tables in schema ${schema} to ${role};
+    grant usage, select on all sequences in schema ${schema} to ${role};
     revoke all on migrations, migration_hashes from ${role};
     grant select on migrations, migration_hashes to ${role};`)
   const { rows } = await db.query<{ name: string; is_audit: boolean; is_divided: boolean }>(
@@ -82,7 +84,7 @@ async function grantAll(db: Db, role: string): Promise<void> {
       'audit'::regclass in (c.oid, i.inhparent) as is_audit,
       (c.relkind = 'p' or i.inhparent is not null) and c.relowner <> $1::regrole as is_divided
     from pg_class c left join pg_inherits i on i.inhrelid = c.oid
-    where c.relnamespace = '${SCHEMA}'::regnamespace and c.relkind in ('r', 'p')`,
+    where c.relnamespace = '${schema}'::regnamespace and c.relkind in ('r', 'p')`,
     [role],
   )
   const lines = rows.flatMap(({ name, is_audit: isAudit, is_divided: isDivided }) => {

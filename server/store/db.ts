@@ -1,14 +1,14 @@
 // The pool, transactions, and what a failing database means: "away" becomes one ServiceError, which
-// the outside sees as 503, never as a refusal. All tables live in the schema `paybell`.
+// the outside sees as 503, never as a refusal. All tables live in the schema of one cell (core/cell.ts).
 
 import pg from 'pg'
 import { ServiceError } from '../core/errors.ts'
 import { HostFinder } from './hosts.ts'
 import { isReadOnlyError } from './read-only.ts'
-import { addressOf, CONNECT_MS_MAX, createClient, SCHEMA, SessionClient } from './session.ts'
+import { addressOf, CONNECT_MS_MAX, createClient, SessionClient } from './session.ts'
 import { type AskServer, watchForSilence } from './silence.ts'
 
-export { createClient, SCHEMA }
+export { createClient }
 
 /** What store functions take first: the pool for one statement, a client inside a transaction. */
 export interface Db {

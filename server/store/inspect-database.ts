@@ -2,7 +2,7 @@
 // has, which migrations it knows, how far its partitions reach, and where callbacks must go.
 
 import type pg from 'pg'
-import { createClient, SCHEMA } from './db.ts'
+import { createClient } from './db.ts'
 import { type DefaultRows, readDefaultRows } from './default-partitions.ts'
 import { findDurabilityFaults } from './durability.ts'
 import { inspectServer, type ServerFacts } from './inspect-server.ts'
@@ -101,7 +101,7 @@ async function findPartitionedUntil(client: pg.Client): Promise<string | null> {
     `select p.relname as parent, c.relname as name from pg_inherits i
        join pg_class c on c.oid = i.inhrelid
        join pg_class p on p.oid = i.inhparent
-      where p.relkind = 'p' and c.relkind = 'r' and p.relnamespace = to_regnamespace('${SCHEMA}')`,
+      where p.relkind = 'p' and c.relkind = 'r' and p.relnamespace = to_regnamespace(current_schema())`,
   )
   const days = rows.flatMap(({ parent, name }) => {
     const day = /_(\d{4})_(\d\d)_(\d\d)$/.exec(name)?.slice(1, 4).join('-')

@@ -2,10 +2,10 @@
 // before it, whether our sessions are set as they must be, and the settings that only its owner can change.
 
 import type pg from 'pg'
-import { createClient, SCHEMA } from './db.ts'
+import { createClient } from './db.ts'
 import { findPooling, type Pooling } from './pooler.ts'
 import { IS_READ_ONLY } from './read-only.ts'
-import { SESSION } from './session.ts'
+import { addressOf, sessionOf } from './session.ts'
 
 /** What doctor looks at, besides durability. docs/operations.md says what each is for. */
 export const SERVER_SETTINGS = [
@@ -35,7 +35,8 @@ export interface ServerFacts {
 
 export async function inspectServer(client: pg.Client, url: string): Promise<ServerFacts> {
   const settings = await readSettings(client, SERVER_SETTINGS)
-  const ours = await readSettings(client, Object.keys(SESSION))
+  const wanted = sessionOf(addressOf(url).cell)
+  const ours = await readSettings(client, Object.keys(wanted))
   const { rows } = await client.query<{ read_only: boolean }>(IS_READ_ONLY)
   return {
     isReadOnly: rows[0]?.read_only !== false,
@@ -44,7 +45,7 @@ export async function inspectServer(client: pg.Client, url: string): Promise<Ser
       await other.connect()
       return other
     }),
-    lostSettings: Object.entries(SESSION)
+    lostSettings: Object.entries(wanted)
       .filter(([name, value]) => ours.get(name) !== value)
       .map(([name]) => name),
     settings: settings as ReadonlyMap<ServerSetting, string>,
@@ -67,7 +68,7 @@ async function countDays(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ days: number }>(
     `select count(distinct right(c.relname, 10)) as days
      from pg_class c
-     where c.relnamespace = to_regnamespace('${SCHEMA}') and c.relkind = 'r' and c.relispartition
+     where c.relnamespace = to_regnamespace(current_schema()) and c.relkind = 'r' and c.relispartition
        and c.relname ~ '_\\d{4}_\\d\\d_\\d\\d$'`,
   )
   return rows[0]?.days ?? 0

@@ -3,7 +3,7 @@
 // end, and then a sentence that names the session in the way.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Db, SCHEMA } from './db.ts'
+import type { Db } from './db.ts'
 import { isLockTimeout } from './locks.ts'
 
 /** A statement waits this long for a lock, and so do those that come after it. */
@@ -46,7 +46,7 @@ export async function nameHolders(db: Db): Promise<string> {
     `select a.pid, coalesce(nullif(a.application_name, ''), a.usename) as name,
        extract(epoch from clock_timestamp() - min(a.xact_start))::int as seconds
      from pg_locks l
-     join pg_class c on c.oid = l.relation and c.relnamespace = to_regnamespace('${SCHEMA}')
+     join pg_class c on c.oid = l.relation and c.relnamespace = to_regnamespace(current_schema())
      join pg_stat_activity a on a.pid = l.pid
      where l.granted and l.pid <> pg_backend_pid() and l.database = (
        select oid from pg_database where datname = current_database())

@@ -1,18 +1,18 @@
 // Every advisory lock of Paybell, by name, and no number of one anywhere else: a test holds it. They have
-// two integers, a class of Paybell's own and an id. PostgreSQL keeps such locks apart from those of one
+// two integers, a class of the cell's own and an id. PostgreSQL keeps such locks apart from those of one
 // bigint, which payments are locked by (store/payments.ts): the two can never meet.
 
 import type { Db } from './db.ts'
 
-/**
- * "PB" in ASCII. Should several schemas of one database each be a Paybell, this is what has to differ
- * between them: every lock is taken through this file.
- */
-const LOCK_CLASS = 20_546
+/** The cell of this session, as store/session.ts has set it: two cells of one database share no lock. */
+const CELL = `current_setting('paybell.cell')::int`
+
+/** "PB" in ASCII is the class of the first cell; the others follow it. */
+const LOCK_CLASS = `${20_546} + ${CELL}`
 
 export interface NamedLock {
   readonly id: number
-  /** The one number that version 0.1.0 takes instead. */
+  /** The one number that version 0.1.0, which knows only the first cell, takes instead. */
   readonly former: number
 }
 
@@ -38,9 +38,17 @@ export const LOCKS = {
 
 /**
  * The number of node-pg-migrate, of one bigint. It stays what it is, because every version takes it and two
- * versions must not migrate at once.
+ * versions must not migrate at once. The cells after the first have the numbers after it.
  */
 export const MIGRATION_LOCK = 7_241_865_325_823_964
+
+/**
+ * The hash that a payment is locked by. Its seed is the cell, as in record_payment: one id in two cells is
+ * two payments.
+ */
+export function paymentLockOf(id: string): string {
+  return `uuid_hash_extended(${id}, ${CELL})`
+}
 
 /** What holds one of these locks ends within milliseconds; a wait this long means that something is wrong. */
 const WAIT_MS_MAX = 5_000
@@ -53,29 +61,34 @@ export async function takeLock(db: Db, lock: NamedLock, waitMsMax = WAIT_MS_MAX)
 
 /** The same as a statement, for a transaction that is one string and sets a limit of its own. */
 export function lockStatement(lock: NamedLock): string {
-  return `select pg_advisory_xact_lock(${keyOf(lock)}), pg_advisory_xact_lock(${lock.former})`
+  return `select pg_advisory_xact_lock(${keyOf(lock)}),
+    case when ${CELL} = 0 then pg_advisory_xact_lock(${lock.former}) end`
 }
 
 /** False when another transaction has it. Held until the transaction ends. */
 export function tryLock(db: Db, lock: NamedLock): Promise<boolean> {
   return askFor(
     db,
-    `pg_try_advisory_xact_lock(${keyOf(lock)}) and pg_try_advisory_xact_lock(${lock.former})`,
+    `pg_try_advisory_xact_lock(${keyOf(lock)})
+       and (${CELL} <> 0 or pg_try_advisory_xact_lock(${lock.former}))`,
   )
 }
 
 /** False when another session has it. Held until the session ends. */
 export function tryLockForSession(db: Db, lock: NamedLock): Promise<boolean> {
-  return askFor(db, `pg_try_advisory_lock(${keyOf(lock)}) and pg_try_advisory_lock(${lock.former})`)
+  return askFor(
+    db,
+    `pg_try_advisory_lock(${keyOf(lock)}) and (${CELL} <> 0 or pg_try_advisory_lock(${lock.former}))`,
+  )
 }
 
 /** False when another session migrates. Held until it is given back, or the session ends. */
 export function tryLockMigrations(db: Db): Promise<boolean> {
-  return askFor(db, `pg_try_advisory_lock(${MIGRATION_LOCK})`)
+  return askFor(db, `pg_try_advisory_lock(${MIGRATION_LOCK} + ${CELL})`)
 }
 
 export async function unlockMigrations(db: Db): Promise<void> {
-  await db.query(`select pg_advisory_unlock(${MIGRATION_LOCK})`)
+  await db.query(`select pg_advisory_unlock(${MIGRATION_LOCK} + ${CELL})`)
 }
 
 /** True for what `lock_timeout` has ended: another session has the lock, and nothing was changed. */

@@ -6,7 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
-import { createClient, SCHEMA } from './db.ts'
+import { schemaOfCell } from '../core/cell.ts'
+import { migrationsOfCell } from './cell-migrations.ts'
+import { createClient } from './db.ts'
 import { carryFeedOver } from './feed-origin.ts'
 import { LOCK_TIMEOUT, LOCK_TRIES, type LockTries, nameHolders, tryForLocks } from './lock-tries.ts'
 import { isLockTimeout, tryLockMigrations, unlockMigrations } from './locks.ts'
@@ -17,6 +19,7 @@ import {
   readMigrationHashes,
 } from './migration-hashes.ts'
 import { ensurePartitions, type PartitionOptions, type PartitionsMade } from './partitions.ts'
+import { addressOf } from './session.ts'
 
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../migrations', import.meta.url))
 
@@ -46,7 +49,8 @@ export async function migrate(
     const changed = await findChangedMigrations(client, hashes)
     if (changed.length > 0) throw new Error(changedMigrationText(changed))
     const lockTries = options.lockTries ?? LOCK_TRIES
-    const applied = await applyPending(client, { dir, names: [...hashes.keys()], lockTries })
+    const { cell } = addressOf(url)
+    const applied = await applyPending(client, { dir, names: [...hashes.keys()], lockTries, cell })
     await noteMigrationHashes(client, hashes, now).catch((error) => {
       // Another process notes the same ones at this moment.
       if (!isLockTimeout(error)) throw error
@@ -66,6 +70,7 @@ interface Migrations {
   dir: string
   names: readonly string[]
   lockTries: LockTries
+  cell: number
 }
 
 /** A role that does not own the schema may serve: where nothing is to be done, nothing is tried. */
@@ -85,7 +90,7 @@ async function applyPending(client: pg.Client, of: Migrations): Promise<readonly
     const pending = await countPending(client, of.names)
     if (pending === 0) return []
     return await tryForLocks(client, 'the schema could not be migrated', of.lockTries, () =>
-      apply(client, of.dir, pending),
+      apply(client, of, pending),
     )
   } finally {
     await unlockMigrations(client).catch(() => {})
@@ -94,7 +99,7 @@ async function applyPending(client: pg.Client, of: Migrations): Promise<readonly
 
 async function countPending(client: pg.Client, names: readonly string[]): Promise<number> {
   const { rows } = await client.query<{ there: boolean }>(
-    `select to_regclass('${SCHEMA}.migrations') is not null as there`,
+    `select to_regclass('migrations') is not null as there`,
   )
   if (!rows[0]?.there) return names.length
   const done = await client.query<{ name: string }>('select name from migrations')
@@ -102,14 +107,18 @@ async function countPending(client: pg.Client, names: readonly string[]): Promis
   return names.filter((name) => !applied.has(name)).length
 }
 
-async function apply(client: pg.Client, dir: string, pending: number): Promise<readonly string[]> {
+async function apply(
+  client: pg.Client,
+  { dir, cell }: Migrations,
+  pending: number,
+): Promise<readonly string[]> {
   try {
     const applied = await runner({
-      dbClient: client,
+      dbClient: migrationsOfCell(client, cell),
       dir,
       direction: 'up',
       migrationsTable: 'migrations',
-      schema: SCHEMA,
+      schema: schemaOfCell(cell),
       createSchema: true,
       checkOrder: true,
       singleTransaction: true,

@@ -6,6 +6,7 @@ import type { StoredPayment } from '../core/payment-change.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { isWhole } from './erasures.ts'
+import { paymentLockOf } from './locks.ts'
 import { ofAnyLength } from './planner.ts'
 import { idsWithin, readStretches } from './stretches.ts'
 
@@ -43,7 +44,7 @@ export async function tryLockPayments(
   const locking = db.query<{ id: string }>({
     name: 'try-lock-payments',
     text: `select id from unnest($1::uuid[]) as id
-           where not pg_try_advisory_xact_lock(uuid_hash_extended(id, 0))`,
+           where not pg_try_advisory_xact_lock(${paymentLockOf('id')})`,
     values: [ids],
   })
   const [{ rows: busy }, stored] = await Promise.all([locking, readLocked(db, ids)])
@@ -62,7 +63,7 @@ export async function lockPayments(
   const locking = db.query({
     name: 'lock-payments',
     text: `select pg_advisory_xact_lock(hash) from (
-             select distinct uuid_hash_extended(id, 0) as hash
+             select distinct ${paymentLockOf('id')} as hash
              from unnest($1::uuid[]) as id order by 1) as ordered`,
     values: [ids],
   })

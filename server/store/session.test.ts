@@ -5,11 +5,14 @@ import { cloneDatabase, testServerUrl } from '../../test/support/database.ts'
 import { startTcpProxy } from '../../test/support/database-proxy.ts'
 import { onServer } from '../../test/support/test-server.ts'
 import { createClient, createPool, type Db, isDatabaseAway, PREPARED } from './db.ts'
-import { SESSION } from './session.ts'
+import { sessionOf } from './session.ts'
 import { inSnapshot } from './snapshot.ts'
 
+/** PostgreSQL lists no setting of a name that it does not know. */
+const { 'paybell.cell': cell, ...SESSION } = sessionOf(0)
+
 /** All that a session of ours depends on, the other way round. */
-const CONTRARY: Record<keyof typeof SESSION | keyof typeof PREPARED, string> = {
+const CONTRARY: Record<string, string> = {
   enable_seqscan: 'on',
   search_path: 'public',
   jit: 'on',
@@ -65,6 +68,9 @@ test('every setting of a session is in force from its first statement on, in a c
     assert.equal(rows.length, expected.size)
     for (const row of rows) assert.equal(row.setting, expected.get(row.name), row.name)
   }
+  assert.deepEqual(Object.keys(CONTRARY).sort(), [...expected.keys()].sort())
+  const cells = await crowd.query(`select current_setting('paybell.cell') as cell`)
+  assert.deepEqual(cells.rows, [{ cell }])
   const timeouts = await crowd.query(`select current_setting('statement_timeout') as statement,
     current_setting('idle_in_transaction_session_timeout') as idle`)
   assert.deepEqual(timeouts.rows, [{ statement: '9500ms', idle: '30s' }])

@@ -4,18 +4,16 @@
 // what our statements need must not depend on how a server, a database or a role happens to be set.
 
 import pg from 'pg'
+import { schemaOfCell } from '../core/cell.ts'
 import { type DatabaseAddress, parseDatabaseUrl } from '../core/database-url.ts'
 import { type Host, HostFinder } from './hosts.ts'
 import { IS_READ_ONLY, readOnlyError } from './read-only.ts'
-
-export const SCHEMA = 'paybell'
 
 /** Until a connection is open and set up. With what a silent server takes, it stays below 10 s. */
 export const CONNECT_MS_MAX = 4_000
 
 /** In force in every session of ours. docs/operations.md has the table of all that matters. */
 export const SESSION = {
-  search_path: SCHEMA,
   // PostgreSQL compiles whatever costs more than 10^5, at each execution: 0.3 to 4 s for a statement that
   // takes 3 ms. Before version 18, a plan that reads a table although it should not costs 10^10.
   jit: 'off',
@@ -27,6 +25,11 @@ export const SESSION = {
   // Conflicts are locked out, not found out at the commit.
   default_transaction_isolation: 'read committed',
 } as const
+
+/** What every session of a cell is set to. Locks are taken in its name (store/locks.ts). */
+export function sessionOf(cell: number): Readonly<Record<string, string>> {
+  return { search_path: schemaOfCell(cell), 'paybell.cell': String(cell), ...SESSION }
+}
 
 export interface SessionOptions {
   url: string
@@ -55,10 +58,11 @@ export class SessionClient extends pg.Client {
   readonly #options: SessionOptions
   readonly #finder: HostFinder | null
   readonly #mustTakeWrites: boolean
+  readonly #cell: number
   #isLate = false
 
   constructor(options: SessionOptions) {
-    const { urls, mustTakeWrites } = addressOf(options.url)
+    const { urls, mustTakeWrites, cell } = addressOf(options.url)
     super({
       connectionString: urls[0],
       application_name: options.applicationName,
@@ -67,6 +71,7 @@ export class SessionClient extends pg.Client {
       query_timeout: options.queryTimeoutMs,
     })
     this.#options = options
+    this.#cell = cell
     this.#mustTakeWrites = options.mustTakeWrites ?? mustTakeWrites
     this.#finder =
       urls.length > 1 && options.at === undefined ? (options.finder ?? new HostFinder(urls)) : null
@@ -116,7 +121,7 @@ export class SessionClient extends pg.Client {
 
   /** One string is one round trip. */
   async #prepare(): Promise<void> {
-    const settings = Object.entries({ ...SESSION, ...this.#options.settings }).map(
+    const settings = Object.entries({ ...sessionOf(this.#cell), ...this.#options.settings }).map(
       ([name, value]) => `set ${name} = ${pg.escapeLiteral(String(value))}`,
     )
     const results = (await super.query(

@@ -3,9 +3,11 @@
 // commits; never inside a business transaction. A wake-up that is lost costs time only: every process also polls.
 
 import type pg from 'pg'
+import { schemaOfCell } from '../core/cell.ts'
 import { isUuid } from '../core/uuid.ts'
 import { createClient, isDatabaseAway } from './db.ts'
 import type { ChangedLane } from './sending-endpoints.ts'
+import { addressOf } from './session.ts'
 
 export interface WakeUp {
   shards: readonly number[]
@@ -29,7 +31,6 @@ export interface Sleeper {
   onGap(lostForMs: number): void
 }
 
-const CHANNEL = 'paybell'
 const NOTIFY_EVERY_MS = 25
 const RECONNECT_MS_MAX = 10_000
 /** A connection that does not answer by then is dead, and another one is made. */
@@ -43,6 +44,8 @@ interface Message extends WakeUp {
 
 export class WakeUps {
   readonly #options: WakeUpOptions
+  /** Of the cell: record_payment notifies the same. */
+  readonly #channel: string
   #sleeper: Sleeper | null = null
   #client: pg.Client | null = null
   #shards = new Set<number>()
@@ -58,6 +61,7 @@ export class WakeUps {
 
   constructor(options: WakeUpOptions) {
     this.#options = options
+    this.#channel = schemaOfCell(addressOf(options.url).cell)
   }
 
   async start(sleeper: Sleeper): Promise<void> {
@@ -119,7 +123,7 @@ export class WakeUps {
     for (const { endpointId } of endpoints) this.#endpoints.delete(endpointId)
     this.#isSending = true
     try {
-      await client.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(message)])
+      await client.query('select pg_notify($1, $2)', [this.#channel, JSON.stringify(message)])
     } catch (error) {
       this.#options.onError(error as Error)
       if (isDatabaseAway(error)) client.connection.stream.destroy()
@@ -139,7 +143,7 @@ export class WakeUps {
     client.on('end', () => this.#reconnect(client))
     try {
       await client.connect()
-      await client.query(`listen ${CHANNEL}`)
+      await client.query(`listen ${this.#channel}`)
       // Stopped in between: a connection that is not ended would keep the process alive.
       if (this.#isStopped) return await client.end()
       this.#client = client

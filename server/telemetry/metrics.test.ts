@@ -216,6 +216,13 @@ describe('metrics', () => {
     })
   }
 
+  test('every figure of a named cell says which one it is', async () => {
+    const text = await new Metrics('1.2.3', 7).text()
+    const figures = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    assert.ok(figures.length > 20)
+    for (const line of figures) assert.match(line, /[{,]cell="7"[,}]/, line)
+  })
+
   test('counting an attempt costs less than 2 % of a delivery', () => {
     const metrics = createMetrics()
     const reports = Array.from({ length: 1_000 }, () => reportOf())

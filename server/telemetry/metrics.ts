@@ -47,8 +47,10 @@ export class Metrics {
   readonly #requests: Histogram<'http_request_method' | 'http_route' | 'http_response_status_code'>
   #heartbeatAtMs = 0
 
-  constructor(version: string) {
+  constructor(version: string, cell: number | null = null) {
     this.#version = version
+    // On every figure, so that those of several cells can be told apart in one Prometheus.
+    if (cell !== null) this.#registry.setDefaultLabels({ cell: String(cell) })
     collectDefaultMetrics({ register: this.#registry })
     this.#attempts = this.#counter(
       'paybell_delivery_attempts_total',

@@ -19,6 +19,8 @@ import { WriteWatch, watchingRenewals } from './write-watch.ts'
 
 export interface TelemetryParts {
   version: string
+  /** Null where the service was not named one of several. */
+  cell: number | null
   pool: Pool
   clock: Clock
   processId: string
@@ -35,9 +37,9 @@ export class Telemetry {
   readonly #curves: AttemptCounter
 
   constructor(parts: TelemetryParts) {
-    const { version, pool, clock, processId, logger } = parts
+    const { version, cell, pool, clock, processId, logger } = parts
     this.#parts = parts
-    this.metrics = new Metrics(version)
+    this.metrics = new Metrics(version, cell)
     this.#curves = new AttemptCounter({
       pool,
       clock,

@@ -27,6 +27,7 @@ function depsOf(pool: Pool, days: { payments?: number; audit?: number }) {
     config: {
       paymentRetentionDays: days.payments ?? null,
       auditRetentionDays: days.audit ?? null,
+      cell: 0,
     },
   }
 }

@@ -2,6 +2,7 @@
 // months of the audit. Each step is small, and a round has a time limit: the next round goes on.
 
 import { DAY_MS } from '../core/backoff.ts'
+import { schemaOfCell } from '../core/cell.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import { dropOldAudit } from '../store/audit-retention.ts'
 import { forgetOldPayments, type OldPlace, readClientKeys } from '../store/payment-retention.ts'
@@ -10,7 +11,7 @@ const AT_ONCE = 1_000
 const ROUND_MS_MAX = 60_000
 
 type ForgetDeps = Pick<Deps, 'pool' | 'clock'> & {
-  config: Pick<Deps['config'], 'paymentRetentionDays' | 'auditRetentionDays'>
+  config: Pick<Deps['config'], 'paymentRetentionDays' | 'auditRetentionDays' | 'cell'>
 }
 
 /** Returns how many payments were removed. */
@@ -39,13 +40,14 @@ export interface ForgottenAudit {
 }
 
 export async function forgetAudit(deps: ForgetDeps): Promise<ForgottenAudit> {
-  const { auditRetentionDays: days } = deps.config
+  const { auditRetentionDays: days, cell } = deps.config
   if (days === null) return { dropped: [], remark: null }
   const before = new Date(deps.clock.nowMs() - days * DAY_MS)
   const { dropped, notOurs } = await dropOldAudit(deps.pool, before)
+  const schema = schemaOfCell(cell)
   const remark =
     notOurs.length === 0
       ? null
-      : `these months of the audit are older than PAYBELL_AUDIT_RETENTION_DAYS, and this database role may not drop them: run "drop table paybell.${notOurs.join(', paybell.')}" as the role that owns the schema`
+      : `these months of the audit are older than PAYBELL_AUDIT_RETENTION_DAYS, and this database role may not drop them: run "drop table ${notOurs.map((name) => `${schema}.${name}`).join(', ')}" as the role that owns the schema`
   return { dropped, remark }
 }

@@ -59,7 +59,7 @@ describe('deploy/', () => {
     const receiver = await startReceiver(t)
     let refusals = 1
     receiver.answer = () => (refusals-- > 0 ? 503 : 200)
-    paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '1000' } })
+    paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '1000', PAYBELL_CELL: '0' } })
     await paybell.caller.register(receiver.url(), 'a key')
     const id = randomUUID()
     await paybell.caller.putPayment(id, sampleBody({ id }))
@@ -78,6 +78,13 @@ describe('deploy/', () => {
     assert.ok(alertExpressions().length >= 10)
     assert.ok(dashboardExpressions().length >= 20)
     for (const { where, text } of expressions) assert.notEqual(text.search(METRIC), -1, where)
+  })
+
+  test('regression: every sum is one of a cell, so that a healthy cell hides none that is down', () => {
+    for (const { where, text } of expressions) {
+      const sums = [...text.matchAll(/\b(?:sum|max|min|avg|count|group)\b *(?:by \(([^)]*)\))?/g)]
+      for (const [, by = ''] of sums) assert.match(by, /^cell\b/, `${where}: ${text}`)
+    }
   })
 
   test('every metric and every label exists', () => {

@@ -95,7 +95,7 @@ test('the service works under a role that can add to the audit and never change 
 
   // Old months are for the owner to drop: the service says which, and how.
   const inAYear = { nowMs: () => Date.now() + 400 * DAY_MS, monotonicMs: () => 0 }
-  const config = { paymentRetentionDays: null, auditRetentionDays: 30 }
+  const config = { paymentRetentionDays: null, auditRetentionDays: 30, cell: 0 }
   const { dropped: months, remark } = await forgetAudit({ pool, clock: inAYear, config })
   assert.deepEqual(months, [])
   assert.match(

@@ -26,7 +26,7 @@ function filesOf(folder: string, ending: RegExp): readonly { name: string; text:
 }
 
 /** Locks of payments are taken by a hash of their id: no number, and a kind of lock of its own. */
-const BY_HASH = /\buuid_hash_extended\([^()]*\)|\bhash\b/g
+const BY_HASH = /\buuid_hash_extended\([^()]*\)|\$\{paymentLockOf\('id'\)\}|\bhash\b/g
 
 /** Calls with a number, or with a parameter or a constant that brings one. */
 function numberedLocks(text: string): readonly string[] {

@@ -11,11 +11,16 @@ const FOLDER = fileURLToPath(new URL('./snapshots/', import.meta.url))
 /** Plans are those of the PostgreSQL that comes with Paybell. */
 export const SNAPSHOT_VERSION = 18
 
+/** Locks are those of a cell. */
+const ofCell = (all: readonly Explained[]) =>
+  all.some(({ text }) => text.includes('paybell.cell')) ? ' set paybell.cell = 0;' : ''
+
 const head = (
   file: string,
+  all: readonly Explained[],
 ) => `-- The statements of server/store/${file} and their plans, without costs. Written by \`npm run plans\`;
 -- a test compares them with what PostgreSQL ${SNAPSHOT_VERSION} plans. All of a file can be pasted into psql:
---   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;${ofCell(all)}
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 `
@@ -26,7 +31,7 @@ export function renderSnapshots(statements: readonly Explained[]): ReadonlyMap<s
   return new Map(
     [...byFile].map(([file, all]) => [
       file.replace(/\.ts$/, '.sql'),
-      [head(file), ...all.toSorted(byName).map(renderStatement)].join('\n'),
+      [head(file, all), ...all.toSorted(byName).map(renderStatement)].join('\n'),
     ]),
   )
 }

@@ -27,6 +27,7 @@ export const WITHOUT_PLANS = new Map([
   ['audit-retention.ts', 'names and drops partitions'],
   ['closed-days.ts', 'names and vacuums partitions'],
   ['check-database.ts', 'asks for the version of the server'],
+  ['cell-migrations.ts', 'runs migrations'],
   ['default-partitions.ts', 'asks a function about the audit'],
   ['durability.ts', 'reads settings'],
   ['feed-origin.ts', 'runs once, after a database was moved'],

@@ -5,11 +5,12 @@
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { SCHEMA } from '../../server/store/db.ts'
 import { noteNewMigrations } from './frozen-migrations.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from './test-server.ts'
 
 export const SCHEMA_FILE = fileURLToPath(new URL('../../schema.sql', import.meta.url))
+
+const SCHEMA = 'paybell'
 
 const HEADER = `-- The schema that the migrations make. Written by \`npm run schema\`; a test compares it with a
 -- freshly migrated database. Partitions that are made day by day are left out.

@@ -81,11 +81,11 @@ export async function serveHttp(
 ): Promise<TestServer> {
   const mode = options.mode ?? 'sandbox'
   const clock = options.clock ?? new HandClock()
-  const ids = new UuidMaker(() => clock.nowMs(), randomBytes)
   const notices: string[] = []
   const log: string[] = []
   const readiness: Readiness = { ready: true, reasons: [] }
   const config = testConfig(mode, options.env ?? {})
+  const ids = new UuidMaker(() => clock.nowMs(), randomBytes, config.cell)
   const sealer = options.sealer ?? new Sealer([MASTER_KEY])
   const newId = () => ids.next()
   const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId })

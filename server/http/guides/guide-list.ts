@@ -72,6 +72,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       ),
       forOperator('configuration', 'Configuration', 'Every setting.'),
       forOperator('operations', 'Operations', 'Sizing, backup, upgrade, keys, metrics, a runbook.'),
+      forOperator('scaling', 'Scaling', 'From one process to many, and to several databases.'),
       forOperator('comparison', 'Comparison', 'Next to Svix, Convoy, Outpost and Hook0.'),
     ],
   },

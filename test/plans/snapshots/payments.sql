@@ -1,18 +1,18 @@
 -- The statements of server/store/payments.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
---   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1; set paybell.cell = 0;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
 -- payments.lockPayments: kept as lock-payments, hot path
 prepare "payments.lockPayments" (uuid[]) as
   select pg_advisory_xact_lock(hash) from (
-    select distinct uuid_hash_extended(id, 0) as hash
+    select distinct uuid_hash_extended(id, current_setting('paybell.cell')::int) as hash
     from unnest($1::uuid[]) as id order by 1) as ordered;
 --   always
 --     Subquery Scan
 --       Unique
---         Sort on (uuid_hash_extended(id.id, '0'::bigint))
+--         Sort on (uuid_hash_extended(id.id, ((current_setting('paybell.cell'::text))::integer)::bigint))
 --           Function Scan unnest
 
 -- payments.raiseVersions: kept as raise-versions, hot path
@@ -162,6 +162,6 @@ prepare "payments.readPayment" (uuid, integer) as
 -- payments.tryLockPayments: kept as try-lock-payments, hot path
 prepare "payments.tryLockPayments" (uuid[]) as
   select id from unnest($1::uuid[]) as id
-  where not pg_try_advisory_xact_lock(uuid_hash_extended(id, 0));
+  where not pg_try_advisory_xact_lock(uuid_hash_extended(id, current_setting('paybell.cell')::int));
 --   always
 --     Function Scan unnest
