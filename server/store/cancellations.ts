@@ -41,9 +41,9 @@ export async function findPending(
 }
 
 /** Clocks of two processes differ by less than this. */
-const CLOCKS_APART = '1 second'
+const CLOCKS_APART_MS = 1_000
 /** An attempt, its recording, and the time in which a pause is noticed: all of it and more. */
-const ATTEMPT_AT_MOST = '1 minute'
+const ATTEMPT_MS_MAX = 60_000
 
 /**
  * Cancels those of `keys` that are pending. To be called inside a transaction. Rows that another transaction
@@ -95,15 +95,22 @@ export async function cancelDeliveries(
              delete from pending_deliveries p using given g where ${sameDelivery('g')}
              -- What waits for a later time is not under way, nor what was paused a while ago.
              returning p.*, (p.next_attempt_at is null
-                 or p.next_attempt_at <= $3::timestamptz + interval '${CLOCKS_APART}')
+                 or p.next_attempt_at <= $4)
                and (g.inactive_since is null
-                 or g.inactive_since > $3::timestamptz - interval '${ATTEMPT_AT_MOST}') as is_begun
+                 or g.inactive_since > $5) as is_begun
            ), filed as (
              insert into final_deliveries (${movedColumns()}, state, finished_at, attempts_begun)
              select ${movedColumns()}, 'CANCELLED', $3, case when is_begun then attempts + 1 end
              from ended)
            select client_key, id, endpoint_id, shard, attempts from ended`,
-    values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.id), now],
+    values: [
+      plainColumn(keys, (key) => key.clientKey),
+      plainColumn(keys, (key) => key.id),
+      now,
+      // As instants, because a distributed schema takes no sums of them in what a delete returns.
+      new Date(now.getTime() + CLOCKS_APART_MS),
+      new Date(now.getTime() - ATTEMPT_MS_MAX),
+    ],
   })
   const [, { rows }] = await Promise.all([marked, ended])
   return rows.map((row) => ({

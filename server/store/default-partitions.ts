@@ -11,8 +11,8 @@ const DIVIDED_BY_DAY = ['events', 'final_deliveries', 'earlier_attempts'] as con
 /** Rows of each divided table, the audit among them. */
 export type DefaultRows = Readonly<Record<(typeof DIVIDED_BY_DAY)[number] | 'audit', number>>
 
-/** For a statement that asks for more besides: one JSON object. */
-export const DEFAULT_ROWS = `json_build_object(${DIVIDED_BY_DAY.map(
+/** One JSON object. */
+const DEFAULT_ROWS = `json_build_object(${DIVIDED_BY_DAY.map(
   (table) => `'${table}', (select count(*)::int from (
     select from ${table}_default limit ${COUNTED_MAX}) as one)`,
 ).join(', ')}, 'audit', (select rows from inspect_audit_default(${COUNTED_MAX})))`

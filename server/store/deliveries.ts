@@ -6,7 +6,7 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { isMovedByRetry } from './due-times.ts'
 import { fileAs, movedColumns } from './file-deliveries.ts'
-import { ofAnyLength, owedTo } from './planner.ts'
+import { later, ofAnyLength, owedTo } from './planner.ts'
 
 export interface DueCursor {
   shard: number
@@ -193,6 +193,11 @@ export async function cancelDeliveriesOf(
   })
 }
 
+/** How much of the pause from $3 to $4 came after this. */
+function pausedSince(at: string): string {
+  return `greatest(interval '0', $4 - greatest($3, ${at}))`
+}
+
 /**
  * The endpoint is active again: all that it is owed is due now, and the time that it was not active does not
  * count against the 7 days. What was parked stays parked; its lane takes it up, in order and no faster than the
@@ -211,9 +216,8 @@ export async function releaseDeliveriesOf(
     text: `update pending_deliveries p set
              next_attempt_at = case when p.next_attempt_at is not null and ${isMovedByRetry()}
                then $4 else p.next_attempt_at end,
-             deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),
-             first_failed_at =
-               first_failed_at + greatest(interval '0', $4 - greatest($3, first_failed_at))
+             deadline_at = ${later('deadline_at', pausedSince('first_attempt_at'))},
+             first_failed_at = ${later('first_failed_at', pausedSince('first_failed_at'))}
            where ${owedTo('p', '$1', '$2')} and (deadline_at is not null or p.next_attempt_at > $4)`,
     values: [clientKey, endpointId, inactiveSince, now],
   })

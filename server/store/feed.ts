@@ -74,16 +74,23 @@ export function readFeed(
 }
 
 async function readLine(db: Db): Promise<Line> {
-  const { rows } = await db.query<{ kept_since: Date | number; horizon: string }>({
-    name: 'read-feed-line',
-    text: 'select kept_since, feed_horizon(shift, timeline)::text as horizon from feed_origin',
+  const { rows } = await db.query<{ kept_since: Date | number; shift: string; timeline: number }>({
+    name: 'read-feed-origin',
+    text: 'select kept_since, shift::text, timeline from feed_origin',
   })
   const [row] = rows
   // Our own mistake: an error is better than an empty feed for ever.
   if (row === undefined) throw new Error('feed_origin has no row')
+  // Apart from any table: where these live on another node, that one has transactions of its own, and places
+  // were given by the node that we are connected to. The snapshot is the same: that of the transaction.
+  const line = await db.query<{ horizon: string }>({
+    name: 'read-feed-horizon',
+    text: 'select feed_horizon($1::bigint, $2::integer)::text as horizon',
+    values: [row.shift, row.timeline],
+  })
   return {
     keptSince: row.kept_since instanceof Date ? row.kept_since : null,
-    horizon: BigInt(row.horizon),
+    horizon: BigInt(line.rows[0]?.horizon as string),
   }
 }
 

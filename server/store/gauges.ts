@@ -1,12 +1,12 @@
-// What the database alone knows of the whole service, for metrics: one statement, everything in it
+// What the database alone knows of the whole service, for metrics: three statements, everything in them
 // bounded. Counts of what is owed stop at a limit; the size of history is the planner's estimate.
 
 import type { Pool } from 'pg'
 import { DAY_MS } from '../core/backoff.ts'
 import type { FinalState } from '../core/delivery.ts'
 import type { EndpointStatus } from '../core/endpoint.ts'
-import { inTransaction } from './db.ts'
-import { DEFAULT_ROWS, type DefaultRows } from './default-partitions.ts'
+import { type Db, inTransaction } from './db.ts'
+import { type DefaultRows, readDefaultRows } from './default-partitions.ts'
 import { downEndpoints, isOfDownEndpoint } from './due-times.ts'
 
 export interface DatabaseGauges {
@@ -42,65 +42,84 @@ export async function readDatabaseGauges(
   limitMs: number,
 ): Promise<DatabaseGauges> {
   return inTransaction(pool, async (db) => {
-    const limited = db.query(`set local statement_timeout = ${Math.ceil(limitMs)}`)
-    const { rows } = await db.query<{
-      due: number
-      scheduled: number
-      paused: number
-      oldest_due_at: Date | null
-      ended: DatabaseGauges['ended'] | null
-      endpoints: DatabaseGauges['endpoints'] | null
-      partitions: string[] | null
-      default_rows: DefaultRows
-    }>({
-      name: 'read-database-gauges',
-      text: `with ${downEndpoints('$1')}, come as materialized (
-               select count(*) filter (where not one.is_down)::int as due,
-                 count(*) filter (where one.is_down)::int as held_up
-               from generate_series(0, 63) as s (shard) cross join lateral (
-                 select ${isOfDownEndpoint('p')} as is_down from pending_deliveries p
-                 where p.shard = s.shard and p.next_attempt_at <= $1
-                 limit ${COUNTED_PER_SHARD_MAX}) as one)
-             select (select due from come) as due,
-               ${counted('p.next_attempt_at > $1')} as scheduled,
-               ${counted('p.next_attempt_at is null')} + (select held_up from come) as paused,
-               (select min(first.next_attempt_at)
-                from generate_series(0, 63) as s (shard) cross join lateral (
-                  select p.next_attempt_at from pending_deliveries p
-                  where p.shard = s.shard and p.next_attempt_at <= $1
-                    and not ${isOfDownEndpoint('p')}
-                  order by p.next_attempt_at limit 1) as first) as oldest_due_at,
-               (select json_object_agg(state, round) from (
-                  select v.state, round(sum(c.reltuples * v.share)) as round
-                  from pg_inherits i join pg_class c on c.oid = i.inhrelid
-                  join pg_stats t on t.schemaname = current_schema() and t.tablename = c.relname
-                    and t.attname = 'state'
-                  cross join lateral unnest(t.most_common_vals::text::text[], t.most_common_freqs)
-                    as v (state, share)
-                  where i.inhparent = 'final_deliveries'::regclass and c.reltuples > 0
-                  group by v.state) as e) as ended,
-               (select json_agg(k) from (
-                  select kind, status, count(*)::int as count from endpoints
-                  where deleted_at is null group by kind, status) as k) as endpoints,
-               (select json_agg(c.relname) from pg_inherits i
-                  join pg_class c on c.oid = i.inhrelid
-                  where i.inhparent = any($2::text[]::regclass[])) as partitions,
-               ${DEFAULT_ROWS} as default_rows`,
-      values: [now, PARTITIONED],
-    })
-    await limited
-    const row = rows[0] as (typeof rows)[number]
+    const [, owed, catalogue, defaultRows] = await Promise.all([
+      db.query(`set local statement_timeout = ${Math.ceil(limitMs)}`),
+      readOwed(db, now),
+      readCatalogue(db),
+      readDefaultRows(db),
+    ])
     return {
-      due: row.due,
-      scheduled: row.scheduled,
-      paused: row.paused,
-      oldestDueAtMs: row.oldest_due_at?.getTime() ?? null,
-      ended: row.ended ?? {},
-      endpoints: row.endpoints ?? [],
-      partitionDaysAhead: countDaysAhead(new Set(row.partitions ?? []), now),
-      defaultRows: row.default_rows,
+      due: owed.due,
+      scheduled: owed.scheduled,
+      paused: owed.paused,
+      oldestDueAtMs: owed.oldest_due_at?.getTime() ?? null,
+      ended: catalogue.ended ?? {},
+      endpoints: owed.endpoints ?? [],
+      partitionDaysAhead: countDaysAhead(new Set(catalogue.partitions ?? []), now),
+      defaultRows,
     }
   })
+}
+
+interface OwedRow {
+  due: number
+  scheduled: number
+  paused: number
+  oldest_due_at: Date | null
+  endpoints: DatabaseGauges['endpoints'] | null
+}
+
+async function readOwed(db: Db, now: Date): Promise<OwedRow> {
+  const { rows } = await db.query<OwedRow>({
+    name: 'read-owed-gauges',
+    text: `with ${downEndpoints('$1')}, come as materialized (
+             select count(*) filter (where not one.is_down)::int as due,
+               count(*) filter (where one.is_down)::int as held_up
+             from generate_series(0, 63) as s (shard) cross join lateral (
+               select ${isOfDownEndpoint('p')} as is_down from pending_deliveries p
+               where p.shard = s.shard and p.next_attempt_at <= $1
+               limit ${COUNTED_PER_SHARD_MAX}) as one)
+           select (select due from come) as due,
+             ${counted('p.next_attempt_at > $1')} as scheduled,
+             ${counted('p.next_attempt_at is null')} + (select held_up from come) as paused,
+             (select min(first.next_attempt_at)
+              from generate_series(0, 63) as s (shard) cross join lateral (
+                select p.next_attempt_at from pending_deliveries p
+                where p.shard = s.shard and p.next_attempt_at <= $1
+                  and not ${isOfDownEndpoint('p')}
+                order by p.next_attempt_at limit 1) as first) as oldest_due_at,
+             (select json_agg(k) from (
+                select kind, status, count(*)::int as count from endpoints
+                where deleted_at is null group by kind, status) as k) as endpoints`,
+    values: [now],
+  })
+  return rows[0] as OwedRow
+}
+
+interface CatalogueRow {
+  ended: DatabaseGauges['ended'] | null
+  partitions: string[] | null
+}
+
+/** A statement of its own: tables may live on another node than the catalogue that is asked. */
+async function readCatalogue(db: Db): Promise<CatalogueRow> {
+  const { rows } = await db.query<CatalogueRow>({
+    name: 'read-catalogue-gauges',
+    text: `select (select json_object_agg(state, round) from (
+                select v.state, round(sum(c.reltuples * v.share)) as round
+                from pg_inherits i join pg_class c on c.oid = i.inhrelid
+                join pg_stats t on t.schemaname = current_schema() and t.tablename = c.relname
+                  and t.attname = 'state'
+                cross join lateral unnest(t.most_common_vals::text::text[], t.most_common_freqs)
+                  as v (state, share)
+                where i.inhparent = 'final_deliveries'::regclass and c.reltuples > 0
+                group by v.state) as e) as ended,
+             (select json_agg(c.relname) from pg_inherits i
+                join pg_class c on c.oid = i.inhrelid
+                where i.inhparent = any($1::text[]::regclass[])) as partitions`,
+    values: [PARTITIONED],
+  })
+  return rows[0] as CatalogueRow
 }
 
 function countDaysAhead(existing: ReadonlySet<string>, now: Date): number {

@@ -2,8 +2,9 @@
 // compares them with any clock. A lease is taken when it was released, or when the taker names the mark
 // that it has watched, unchanged, for a whole lease: one renewal in between, and the mark is another.
 
+import type { Pool } from 'pg'
 import type { RenewedLease } from '../core/lease.ts'
-import type { Db } from './db.ts'
+import { type Db, inTransaction } from './db.ts'
 
 export interface ProcessIdentity {
   id: string
@@ -27,11 +28,11 @@ export interface Renewal {
 const LEASE_MARK = `concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))`
 const PROCESS_MARK = `concat_ws('/', p.beat, extract(epoch from p.seen_at))`
 
-const LATER = (ms: string) => `clock_timestamp() + ${ms} * interval '1 millisecond'`
+// Of the statement, not of the moment: a distributed schema takes no volatile function in an update.
+const LATER = (ms: string) => `statement_timestamp() + ${ms} * interval '1 millisecond'`
 
-interface RenewalRow {
+interface SeenRow {
   now_ms: number
-  held: RenewedLease[] | null
   others: [shard: number, isFree: boolean, mark: string][] | null
   processes: [id: string, mark: string][] | null
 }
@@ -41,52 +42,74 @@ interface RenewalRow {
  * it comes: as long as the lease is ours, no other process has sent for the shard. `gone` are processes
  * whose mark has not changed for long: they are forgotten.
  */
-export async function renewLeases(
-  db: Db,
+export function renewLeases(
+  pool: Pool,
   process: ProcessIdentity,
   leaseMs: number,
   gone: ReadonlyMap<string, string>,
 ): Promise<Renewal> {
-  const { rows } = await db.query<RenewalRow>({
+  return inTransaction(pool, async (db, commit) => {
+    // One after the other, and on the way together. Our own row comes first: a process that forgets others
+    // passes over rows that are locked, so two of them never wait for each other.
+    const [, held, seen] = await Promise.all([
+      sayAlive(db, process),
+      renewOwn(db, process.id, leaseMs),
+      readOthers(db, process.id),
+      gone.size === 0 ? commit() : forgetProcesses(db, gone),
+    ])
+    const others = seen.others ?? []
+    return {
+      nowMs: seen.now_ms,
+      held,
+      others: new Map(others.flatMap(([shard, isFree, mark]) => (isFree ? [] : [[shard, mark]]))),
+      processes: new Map(seen.processes ?? []),
+      free: others.filter(([, isFree]) => isFree).length,
+    }
+  })
+}
+
+async function sayAlive(db: Db, { id, host, version }: ProcessIdentity): Promise<void> {
+  await db.query({
+    name: 'say-alive',
+    text: `insert into processes (id, host, version, started_at, seen_at)
+           values ($1, $2, $3, clock_timestamp(), clock_timestamp())
+           on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1`,
+    values: [id, host, version],
+  })
+}
+
+async function forgetProcesses(db: Db, gone: ReadonlyMap<string, string>): Promise<void> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `select p.id from processes p
+           join unnest($1::uuid[], $2::text[]) as g (id, mark)
+             on g.id = p.id and g.mark = ${PROCESS_MARK}
+           for update of p skip locked`,
+    values: [[...gone.keys()], [...gone.values()]],
+  })
+  await db.query('delete from processes where id = any($1)', [rows.map(({ id }) => id)])
+}
+
+async function renewOwn(db: Db, owner: string, leaseMs: number): Promise<readonly RenewedLease[]> {
+  const { rows } = await db.query<RenewedLease>({
     name: 'renew-leases',
-    text: `with alive as (
-             insert into processes (id, host, version, started_at, seen_at)
-             values ($1, $2, $3, clock_timestamp(), clock_timestamp())
-             on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1
-           ), forgotten as (
-             delete from processes where id in (
-               select p.id from processes p
-               join unnest($5::uuid[], $6::text[]) as g (id, mark)
-                 on g.id = p.id and g.mark = ${PROCESS_MARK}
-               for update of p skip locked)
-           ), renewed as (
-             update leases set expires_at = ${LATER('$4')}, beat = beat + 1
-             where owner = $1 returning shard, epoch, beat
-           )
-           select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
-             (select json_agg(r) from renewed r) as held,
+    text: `update leases set expires_at = ${LATER('$2')}, beat = beat + 1
+           where owner = $1 returning shard, epoch, beat`,
+    values: [owner, leaseMs],
+  })
+  return rows
+}
+
+async function readOthers(db: Db, owner: string): Promise<SeenRow> {
+  const { rows } = await db.query<SeenRow>({
+    name: 'read-other-leases',
+    text: `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
              (select json_agg(json_build_array(l.shard, l.owner is null, ${LEASE_MARK}))
-               from leases l where l.shard not in (select shard from renewed)) as others,
+               from leases l where l.owner is distinct from $1) as others,
              (select json_agg(json_build_array(p.id, ${PROCESS_MARK}))
                from processes p where p.id <> $1) as processes`,
-    values: [
-      process.id,
-      process.host,
-      process.version,
-      leaseMs,
-      [...gone.keys()],
-      [...gone.values()],
-    ],
+    values: [owner],
   })
-  const row = rows[0] as RenewalRow
-  const others = row.others ?? []
-  return {
-    nowMs: row.now_ms,
-    held: row.held ?? [],
-    others: new Map(others.flatMap(([shard, isFree, mark]) => (isFree ? [] : [[shard, mark]]))),
-    processes: new Map(row.processes ?? []),
-    free: others.filter(([, isFree]) => isFree).length,
-  }
+  return rows[0] as SeenRow
 }
 
 /**

@@ -1,4 +1,4 @@
-// What statements do for the planner's sake. What is owed comes and goes, and statistics say "no rows" while
+// What statements do for the planner's sake, and for one that plans for several nodes. What is owed comes and goes, and statistics say "no rows" while
 // there are thousands, so conditions about it leave one way to use them. Whatever can be selected in a lateral
 // select of its own (with a limit, a lock or offset 0) needs none of that: the planner does not turn such a
 // select about. test/plans shows what goes wrong without each of these.
@@ -33,4 +33,12 @@ export function ofAnyLength(parameter: string, type: string): string {
 /** All that one endpoint is owed. */
 export function owedTo(table: string, clientKey: string, endpointId: string): string {
   return `${table}.endpoint_id = ${endpointId} and ${checked(`${table}.client_key`, clientKey)}`
+}
+
+/**
+ * An instant and an interval. A plain sum depends on the zone of the session, so PostgreSQL calls it stable, and a
+ * distributed schema takes nothing but immutable functions of a column in an update.
+ */
+export function later(at: string, interval: string): string {
+  return `((${at} at time zone 'UTC') + ${interval}) at time zone 'UTC'`
 }

@@ -217,7 +217,7 @@ export async function readAttemptSteps(
 /** Each kind of step is kept for a little longer than the curve that shows it. */
 export async function deleteOldSteps(db: Db, now: Date): Promise<void> {
   await db.query(
-    `delete from attempt_steps where at < $1::timestamptz - step_seconds * interval '200 seconds'`,
+    `delete from attempt_steps where $1::timestamptz - at > step_seconds * interval '200 seconds'`,
     [now],
   )
 }

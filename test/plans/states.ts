@@ -28,6 +28,7 @@ export const WITHOUT_PLANS = new Map([
   ['closed-days.ts', 'names and vacuums partitions'],
   ['check-database.ts', 'asks for the version of the server'],
   ['cell-migrations.ts', 'runs migrations'],
+  ['cells.ts', 'asks the catalogue, for the operator'],
   ['default-partitions.ts', 'asks a function about the audit'],
   ['durability.ts', 'reads settings'],
   ['feed-origin.ts', 'runs once, after a database was moved'],

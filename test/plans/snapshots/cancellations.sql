@@ -5,7 +5,7 @@
 --   explain execute "name"(null, null, …);
 
 -- cancellations.cancelDeliveries of many: kept as cancel-deliveries
-prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp with time zone) as
+prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp with time zone, timestamp with time zone, timestamp with time zone) as
   with given as (
     select p.client_key, p.id, e.inactive_since from (
       select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)
@@ -21,9 +21,9 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
     delete from pending_deliveries p using given g where p.client_key = any(array[g.client_key]) and p.id = g.id
     -- What waits for a later time is not under way, nor what was paused a while ago.
     returning p.*, (p.next_attempt_at is null
-      or p.next_attempt_at <= $3::timestamptz + interval '1 second')
+      or p.next_attempt_at <= $4)
     and (g.inactive_since is null
-      or g.inactive_since > $3::timestamptz - interval '1 minute') as is_begun
+      or g.inactive_since > $5) as is_begun
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
@@ -82,7 +82,7 @@ prepare "cancellations.cancelDeliveries of one" (integer[], uuid[], timestamp wi
 --         CTE Scan given
 
 -- cancellations.cancelDeliveries of one 2: kept as cancel-delivery
-prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp with time zone) as
+prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp with time zone, timestamp with time zone, timestamp with time zone) as
   with given as (
     select p.client_key, p.id, e.inactive_since from (
       select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)
@@ -98,9 +98,9 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
     delete from pending_deliveries p using given g where p.client_key = any(array[g.client_key]) and p.id = g.id
     -- What waits for a later time is not under way, nor what was paused a while ago.
     returning p.*, (p.next_attempt_at is null
-      or p.next_attempt_at <= $3::timestamptz + interval '1 second')
+      or p.next_attempt_at <= $4)
     and (g.inactive_since is null
-      or g.inactive_since > $3::timestamptz - interval '1 minute') as is_begun
+      or g.inactive_since > $5) as is_begun
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end

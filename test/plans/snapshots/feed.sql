@@ -11,11 +11,17 @@ prepare "feed.findEvent" (integer, uuid, uuid) as
 --   always
 --     Index Scan events_<day> by events_pkey (client_key, id)
 
--- feed.readLine: kept as read-feed-line, with enable_seqscan = on
+-- feed.readLine: kept as read-feed-origin, with enable_seqscan = on
 prepare "feed.readLine" as
-  select kept_since, feed_horizon(shift, timeline)::text as horizon from feed_origin;
+  select kept_since, shift::text, timeline from feed_origin;
 --   always
 --     Seq Scan feed_origin
+
+-- feed.readLine 2: kept as read-feed-horizon, with enable_seqscan = on
+prepare "feed.readLine 2" (bigint, integer) as
+  select feed_horizon($1::bigint, $2::integer)::text as horizon;
+--   always
+--     Result
 
 -- feed.readStretch: planned each time, with enable_seqscan = on
 prepare "feed.readStretch" (integer, bigint, integer, uuid, bigint) as

@@ -4,8 +4,25 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- gauges.readDatabaseGauges: kept as read-database-gauges
-prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
+-- gauges.readCatalogue: kept as read-catalogue-gauges
+prepare "gauges.readCatalogue" (text[]) as
+  select (select json_object_agg(state, round) from (
+      select v.state, round(sum(c.reltuples * v.share)) as round
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      join pg_stats t on t.schemaname = current_schema() and t.tablename = c.relname
+      and t.attname = 'state'
+      cross join lateral unnest(t.most_common_vals::text::text[], t.most_common_freqs)
+      as v (state, share)
+      where i.inhparent = 'final_deliveries'::regclass and c.reltuples > 0
+      group by v.state) as e) as ended,
+  (select json_agg(c.relname) from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = any($1::text[]::regclass[])) as partitions;
+--   always
+--     System catalogs
+
+-- gauges.readOwed: kept as read-owed-gauges
+prepare "gauges.readOwed" (timestamp with time zone) as
   with down as materialized (
     select h.client_key, h.endpoint_id from endpoint_health h
     where h.circuit <> 'CLOSED'
@@ -31,26 +48,11 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
       where p.shard = s.shard and p.next_attempt_at <= $1
       and not (p.client_key, p.endpoint_id) in (select client_key, endpoint_id from down)
       order by p.next_attempt_at limit 1) as first) as oldest_due_at,
-  (select json_object_agg(state, round) from (
-      select v.state, round(sum(c.reltuples * v.share)) as round
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      join pg_stats t on t.schemaname = current_schema() and t.tablename = c.relname
-      and t.attname = 'state'
-      cross join lateral unnest(t.most_common_vals::text::text[], t.most_common_freqs)
-      as v (state, share)
-      where i.inhparent = 'final_deliveries'::regclass and c.reltuples > 0
-      group by v.state) as e) as ended,
   (select json_agg(k) from (
       select kind, status, count(*)::int as count from endpoints
-      where deleted_at is null group by kind, status) as k) as endpoints,
-  (select json_agg(c.relname) from pg_inherits i
-    join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = any($2::text[]::regclass[])) as partitions,
-  json_build_object('events', (select count(*)::int from (
-        select from events_default limit 100000) as one), 'final_deliveries', (select count(*)::int from (
-        select from final_deliveries_default limit 100000) as one), 'earlier_attempts', (select count(*)::int from (
-        select from earlier_attempts_default limit 100000) as one), 'audit', (select rows from inspect_audit_default(100000))) as default_rows;
---   for any values: empty, never analyzed
+      where deleted_at is null group by kind, status) as k) as endpoints;
+--   for any values: empty, never analyzed; full, analyzed when empty
+--   for values given: full, analyzed when empty
 --     Result
 --       CTE down: Bitmap Heap Scan endpoint_health filter (next_probe_at)
 --         Bitmap Index Scan endpoint_health by endpoints_with_open_circuit
@@ -78,26 +80,11 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
 --           Limit
 --             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
 --               SubPlan 8: CTE Scan down
---       InitPlan 10: System catalogs
---       InitPlan 11: Aggregate
+--       InitPlan 10: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
---       InitPlan 12: System catalogs
---       InitPlan 13: Aggregate
---         Limit
---           Bitmap Heap Scan events_<day>
---             Bitmap Index Scan events_<day> by events_in_feed_order
---       InitPlan 14: Aggregate
---         Limit
---           Bitmap Heap Scan final_deliveries_<day>
---             Bitmap Index Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 15: Aggregate
---         Limit
---           Bitmap Heap Scan earlier_attempts_<day>
---             Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 16: Function Scan inspect_audit_default
 --   for any values: empty, analyzed
 --     Result
 --       CTE down: Index Scan endpoint_health by endpoints_with_open_circuit filter (next_probe_at)
@@ -125,23 +112,11 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
 --           Limit
 --             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
 --               SubPlan 8: CTE Scan down
---       InitPlan 10: System catalogs
---       InitPlan 11: Aggregate
+--       InitPlan 10: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
---       InitPlan 12: System catalogs
---       InitPlan 13: Aggregate
---         Limit
---           Index Only Scan events_<day> by events_in_feed_order
---       InitPlan 14: Aggregate
---         Limit
---           Index Only Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 15: Aggregate
---         Limit
---           Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 16: Function Scan inspect_audit_default
 --   for any values: full, never analyzed
 --   for values given: full, never analyzed
 --     Result
@@ -173,26 +148,11 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
 --           Limit
 --             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
 --               SubPlan 8: CTE Scan down
---       InitPlan 10: System catalogs
---       InitPlan 11: Aggregate
+--       InitPlan 10: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
---       InitPlan 12: System catalogs
---       InitPlan 13: Aggregate
---         Limit
---           Bitmap Heap Scan events_<day>
---             Bitmap Index Scan events_<day> by events_in_feed_order
---       InitPlan 14: Aggregate
---         Limit
---           Bitmap Heap Scan final_deliveries_<day>
---             Bitmap Index Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 15: Aggregate
---         Limit
---           Bitmap Heap Scan earlier_attempts_<day>
---             Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 16: Function Scan inspect_audit_default
 --   for any values: empty, analyzed when full; full, analyzed
 --   for values given: full, analyzed
 --     Result
@@ -222,69 +182,11 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
 --           Limit
 --             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
 --               SubPlan 8: CTE Scan down
---       InitPlan 10: System catalogs
---       InitPlan 11: Aggregate
+--       InitPlan 10: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Bitmap Heap Scan endpoints
 --               Bitmap Index Scan endpoints by one_endpoint_per_address
---       InitPlan 12: System catalogs
---       InitPlan 13: Aggregate
---         Limit
---           Index Only Scan events_<day> by events_in_feed_order
---       InitPlan 14: Aggregate
---         Limit
---           Index Only Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 15: Aggregate
---         Limit
---           Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 16: Function Scan inspect_audit_default
---   for any values: full, analyzed when empty
---   for values given: full, analyzed when empty
---     Result
---       CTE down: Bitmap Heap Scan endpoint_health filter (next_probe_at)
---         Bitmap Index Scan endpoint_health by endpoints_with_open_circuit
---       CTE come: Aggregate
---         Nested Loop
---           Function Scan generate_series
---           Limit
---             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---               SubPlan 2: CTE Scan down
---       InitPlan 4: CTE Scan come
---       InitPlan 5: Aggregate
---         Nested Loop
---           Function Scan generate_series
---           Limit
---             Index Only Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---       InitPlan 6: Aggregate
---         Nested Loop
---           Function Scan generate_series
---           Limit
---             Index Only Scan pending_deliveries by deliveries_parked (shard)
---       InitPlan 7: CTE Scan come
---       InitPlan 9: Aggregate
---         Nested Loop
---           Function Scan generate_series
---           Limit
---             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
---               SubPlan 8: CTE Scan down
---       InitPlan 10: System catalogs
---       InitPlan 11: Aggregate
---         Subquery Scan
---           Aggregate
---             Sort on endpoints.kind, endpoints.status
---               Index Scan endpoints by one_endpoint_per_address
---       InitPlan 12: System catalogs
---       InitPlan 13: Aggregate
---         Limit
---           Index Only Scan events_<day> by events_in_feed_order
---       InitPlan 14: Aggregate
---         Limit
---           Index Only Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 15: Aggregate
---         Limit
---           Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 16: Function Scan inspect_audit_default
 --   for any values: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Result
@@ -313,20 +215,8 @@ prepare "gauges.readDatabaseGauges" (timestamp with time zone, text[]) as
 --           Limit
 --             Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at) filter (client_key, endpoint_id)
 --               SubPlan 8: CTE Scan down
---       InitPlan 10: System catalogs
---       InitPlan 11: Aggregate
+--       InitPlan 10: Aggregate
 --         Subquery Scan
 --           Aggregate
 --             Bitmap Heap Scan endpoints
 --               Bitmap Index Scan endpoints by one_endpoint_per_address
---       InitPlan 12: System catalogs
---       InitPlan 13: Aggregate
---         Limit
---           Index Only Scan events_<day> by events_in_feed_order
---       InitPlan 14: Aggregate
---         Limit
---           Index Only Scan final_deliveries_<day> by final_deliveries_of_endpoint
---       InitPlan 15: Aggregate
---         Limit
---           Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey
---       InitPlan 16: Function Scan inspect_audit_default

@@ -4,6 +4,25 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
+-- leases.forgetProcesses: planned each time, hot path
+prepare "leases.forgetProcesses" (uuid[], text[]) as
+  select p.id from processes p
+  join unnest($1::uuid[], $2::text[]) as g (id, mark)
+  on g.id = p.id and g.mark = concat_ws('/', p.beat, extract(epoch from p.seen_at))
+  for update of p skip locked;
+--   always
+--     LockRows
+--       Nested Loop
+--         Function Scan
+--         Index Scan processes by processes_pkey (id) filter (beat, seen_at)
+
+-- leases.forgetProcesses 2: planned each time, hot path
+prepare "leases.forgetProcesses 2" (uuid[]) as
+  delete from processes where id = any($1);
+--   always
+--     Delete processes
+--       Index Scan processes by processes_pkey (id)
+
 -- leases.freeAllLeases: planned each time
 prepare "leases.freeAllLeases" as
   update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
@@ -36,6 +55,20 @@ prepare "leases.readDatabaseTimeMs" as
 --   always
 --     Result
 
+-- leases.readOthers: kept as read-other-leases, hot path
+prepare "leases.readOthers" (uuid) as
+  select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+  (select json_agg(json_build_array(l.shard, l.owner is null, concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))))
+    from leases l where l.owner is distinct from $1) as others,
+  (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
+    from processes p where p.id <> $1) as processes;
+--   always
+--     Result
+--       InitPlan 1: Aggregate
+--         Seq Scan leases filter (owner)
+--       InitPlan 2: Aggregate
+--         Seq Scan processes filter (id)
+
 -- leases.releaseLeases: kept as release-leases, hot path
 prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
   update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
@@ -59,124 +92,27 @@ prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
 --         Sort on unnest.unnest
 --           Function Scan
 
--- leases.renewLeases: kept as renew-leases, hot path
-prepare "leases.renewLeases" (uuid, text, text, double precision, uuid[], text[]) as
-  with alive as (
-    insert into processes (id, host, version, started_at, seen_at)
-    values ($1, $2, $3, clock_timestamp(), clock_timestamp())
-    on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1
-  ), forgotten as (
-    delete from processes where id in (
-      select p.id from processes p
-      join unnest($5::uuid[], $6::text[]) as g (id, mark)
-      on g.id = p.id and g.mark = concat_ws('/', p.beat, extract(epoch from p.seen_at))
-      for update of p skip locked)
-  ), renewed as (
-    update leases set expires_at = clock_timestamp() + $4 * interval '1 millisecond', beat = beat + 1
-    where owner = $1 returning shard, epoch, beat
-  )
-  select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
-  (select json_agg(r) from renewed r) as held,
-  (select json_agg(json_build_array(l.shard, l.owner is null, concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))))
-    from leases l where l.shard not in (select shard from renewed)) as others,
-  (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
-    from processes p where p.id <> $1) as processes;
---   for any values: empty, never analyzed; full, never analyzed
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Result
---       CTE alive: Insert processes
---         Result
---       CTE forgotten: Delete processes
---         Nested Loop
---           Aggregate
---             Subquery Scan
---               LockRows
---                 Nested Loop
---                   Function Scan
---                   Index Scan processes by processes_pkey (id) filter (beat, seen_at)
---           Index Scan processes by processes_pkey (id)
---       CTE renewed: Update leases
---         Seq Scan leases filter (owner)
---       InitPlan 4: Aggregate
---         CTE Scan renewed
---       InitPlan 6: Aggregate
---         Seq Scan leases filter (shard)
---           SubPlan 5: CTE Scan renewed
---       InitPlan 7: Aggregate
---         Seq Scan processes filter (id)
---   for any values: empty, analyzed
---     Result
---       CTE alive: Insert processes
---         Result
---       CTE forgotten: Delete processes
---         Nested Loop semi with a join filter
---           Index Scan processes by processes_pkey
---           Subquery Scan
---             LockRows
---               Hash Join
---                 Function Scan
---                 Hash
---                   Index Scan processes by processes_pkey
---       CTE renewed: Update leases
---         Seq Scan leases filter (owner)
---       InitPlan 4: Aggregate
---         CTE Scan renewed
---       InitPlan 6: Aggregate
---         Seq Scan leases filter (shard)
---           SubPlan 5: CTE Scan renewed
---       InitPlan 7: Aggregate
---         Seq Scan processes filter (id)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Result
---       CTE alive: Insert processes
---         Result
---       CTE forgotten: Delete processes
---         Nested Loop
---           Aggregate
---             Subquery Scan
---               LockRows
---                 Hash Join
---                   Function Scan
---                   Hash
---                     Index Scan processes by processes_pkey
---           Index Scan processes by processes_pkey (id)
---       CTE renewed: Update leases
---         Seq Scan leases filter (owner)
---       InitPlan 4: Aggregate
---         CTE Scan renewed
---       InitPlan 6: Aggregate
---         Seq Scan leases filter (shard)
---           SubPlan 5: CTE Scan renewed
---       InitPlan 7: Aggregate
---         Seq Scan processes filter (id)
---   for any values: full, analyzed when empty
---     Result
---       CTE alive: Insert processes
---         Result
---       CTE forgotten: Delete processes
---         Nested Loop
---           Aggregate
---             Subquery Scan
---               LockRows
---                 Hash Join
---                   Index Scan processes by processes_pkey
---                   Hash
---                     Function Scan
---           Index Scan processes by processes_pkey (id)
---       CTE renewed: Update leases
---         Seq Scan leases filter (owner)
---       InitPlan 4: Aggregate
---         CTE Scan renewed
---       InitPlan 6: Aggregate
---         Seq Scan leases filter (shard)
---           SubPlan 5: CTE Scan renewed
---       InitPlan 7: Aggregate
---         Seq Scan processes filter (id)
+-- leases.renewOwn: kept as renew-leases, hot path
+prepare "leases.renewOwn" (uuid, double precision) as
+  update leases set expires_at = statement_timestamp() + $2 * interval '1 millisecond', beat = beat + 1
+  where owner = $1 returning shard, epoch, beat;
+--   always
+--     Update leases
+--       Seq Scan leases filter (owner)
+
+-- leases.sayAlive: kept as say-alive, hot path
+prepare "leases.sayAlive" (uuid, text, text) as
+  insert into processes (id, host, version, started_at, seen_at)
+  values ($1, $2, $3, clock_timestamp(), clock_timestamp())
+  on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1;
+--   always
+--     Insert processes
+--       Result
 
 -- leases.takeLeases: kept as take-leases, hot path
 prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[]) as
   update leases set owner = $1, epoch = epoch + 1, beat = beat + 1,
-  expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+  expires_at = statement_timestamp() + $3 * interval '1 millisecond'
   where shard in (
     select l.shard from leases l
     where l.owner is null or (l.shard, concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))) in (

@@ -6,7 +6,7 @@
 
 -- stats.deleteOldSteps: planned each time
 prepare "stats.deleteOldSteps" (timestamp with time zone) as
-  delete from attempt_steps where at < $1::timestamptz - step_seconds * interval '200 seconds';
+  delete from attempt_steps where $1::timestamptz - at > step_seconds * interval '200 seconds';
 --   always
 --     Delete attempt_steps
 --       Seq Scan attempt_steps filter (at, step_seconds)
