@@ -1,17 +1,24 @@
 // `paybell signature …`: signs and verifies as callbacks are signed, without a service. The first
 // question of an integrator who writes a receiver is why the signature does not match.
 
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { Command } from 'commander'
+import { KEY_ID_HEADER, type ServiceKey } from '../server/core/asymmetric-signature.ts'
 import { HMAC_HEADER } from '../server/core/callback-headers.ts'
 import { hmacHex, standardSignature, toSigningKey } from '../server/core/signature.ts'
 import { type Diagnosis, diagnose } from '../server/core/signature-doctor.ts'
 import { type Call, calling, family, helpText, JSON_HELP } from './command.ts'
 import { gather, integer } from './parse.ts'
+import { findPublicKeys, type PublicKeyOptions } from './public-keys.ts'
 import { SilentFailure, UsageError } from './run.ts'
-import { requireSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
+import {
+  findSharedKey,
+  requireSharedKey,
+  type SharedKeyOptions,
+  withSharedKey,
+} from './shared-key.ts'
 
 export function signatureCommand(): Command {
   return family('signature', 'Sign and verify the way callbacks are signed, without a service.', [
@@ -60,7 +67,7 @@ function sign(): Command {
     )
 }
 
-interface VerifyOptions extends SharedKeyOptions {
+interface VerifyOptions extends SharedKeyOptions, PublicKeyOptions {
   header?: string[]
   hmac?: string
   anyTime?: boolean
@@ -74,22 +81,34 @@ function verify(): Command {
       'paybell signature verify body.json --shared-key-file key.txt --hmac 0f3c…',
       'paybell signature verify body.json --shared-key-file key.txt -H "webhook-id: 01a1…" \\\n' +
         '      -H "webhook-timestamp: 1794722400" -H "webhook-signature: v1,Q2k…" --any-time',
+      'paybell signature verify body.json --public-key whpk_6jAK… -H "webhook-id: 01a1…" \\\n' +
+        '      -H "webhook-timestamp: 1794722400" -H "webhook-signature: v1a,…"',
     ],
   )
     .option('-H, --header <name: value>', 'a header as it came; may be given several times', gather)
     .option('--hmac <hex>', `short for -H "${HMAC_HEADER}: …"`)
+    .option(
+      '--public-key <key>',
+      'a public key of Paybell (whpk_…) that verifies v1a; may be given several times',
+      gather,
+    )
+    .option('--public-keys-file <file>', 'a saved /.well-known/webhook-keys.json, for v1a')
     .option('--any-time', 'do not mind how old webhook-timestamp is')
     .action(calling(verifySignatures))
 }
 
 async function verifySignatures(call: Call<VerifyOptions>, file: string): Promise<void> {
   const headers = toHeaders(call.options)
-  const sharedKey = await requireSharedKey(call)
+  const serviceKeys = await findPublicKeys(call.options, headers[KEY_ID_HEADER.toLowerCase()])
+  const sharedKey =
+    serviceKeys === undefined ? await requireSharedKey(call) : await findSharedKey(call)
   const body = await readBody(file)
   const timestamp = headers['webhook-timestamp']
   const isAnyTime = call.options.anyTime && timestamp !== undefined
   const nowMs = isAnyTime ? Number(timestamp) * 1_000 : Date.now()
-  const diagnosis = checkSignature({ headers, body, sharedKey, nowMs })
+  const diagnosis = sharedKey
+    ? checkSignature({ headers, body, sharedKey, nowMs, serviceKeys })
+    : checkAsymmetric({ headers, body, nowMs, serviceKeys })
   if (call.isJson) call.print(JSON.stringify(diagnosis))
   else {
     const { valid, findings } = diagnosis
@@ -127,10 +146,40 @@ export function checkSignature(given: {
   body: Uint8Array
   sharedKey: string
   nowMs: number
+  serviceKeys?: readonly ServiceKey[] | undefined
 }): Diagnosis {
-  const { headers, body, nowMs } = given
+  const { headers, body, nowMs, serviceKeys } = given
   const keys = { current: toSigningKey(given.sharedKey), previous: null }
-  return diagnose({ headers, body, keys, nowMs, eventBody: null })
+  return diagnose({
+    headers,
+    body,
+    keys,
+    nowMs,
+    eventBody: null,
+    ...(serviceKeys && { serviceKeys }),
+  })
+}
+
+/** Without a shared key nothing can be said of what was made with it: only v1a is looked at. */
+function checkAsymmetric(given: {
+  headers: Readonly<Record<string, string>>
+  body: Uint8Array
+  nowMs: number
+  serviceKeys: readonly ServiceKey[] | undefined
+}): Diagnosis {
+  const kept = ['webhook-id', 'webhook-timestamp', KEY_ID_HEADER.toLowerCase()]
+  const headers = Object.fromEntries(
+    Object.entries(given.headers).filter(([name]) => kept.includes(name)),
+  )
+  const entries = given.headers['webhook-signature']?.split(/\s+/) ?? []
+  const asymmetric = entries.filter((entry) => entry.startsWith('v1a,')).join(' ')
+  const { valid, findings } = checkSignature({
+    ...given,
+    headers: { ...headers, 'webhook-signature': asymmetric },
+    sharedKey: randomBytes(32).toString('base64'),
+  })
+  // There may have been a v1: it was left out here.
+  return { valid, findings: findings.filter(({ code }) => code !== 'v1a-not-v1') }
 }
 
 const seconds = integer(0, 100_000_000_000)

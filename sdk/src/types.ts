@@ -441,6 +441,11 @@ export type FindingCode =
   | 'body-changed'
   | 'signed-content-incomplete'
   | 'id-or-timestamp-changed'
+  | 'v1a-not-v1'
+  | 'v1-not-v1a'
+  | 'wrong-key-id'
+  | 'wrong-public-key'
+  | 'old-public-key'
 
 /** What the signature doctor says. */
 export interface Diagnosis {

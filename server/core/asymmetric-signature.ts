@@ -11,6 +11,14 @@ export interface SigningPair {
   key: KeyObject
 }
 
+/** A public key of the service. */
+export interface ServiceKey {
+  kid: string
+  key: KeyObject
+  /** The newest signs; for 7 days the one before it signs as well; then it is retired. */
+  state: 'newest' | 'overlap' | 'retired'
+}
+
 /** What an attempt's headers carry of it. */
 export interface AsymmetricSignature {
   /** The newest of the keys. */

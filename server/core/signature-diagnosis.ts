@@ -2,8 +2,9 @@
 // the one with which the signature fits. Nothing here changes what is valid.
 
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
+import { type Candidate, likeliestBodies, withoutNewline } from './body-candidates.ts'
 import { HMAC_HEADER } from './callback-headers.ts'
-import { otherSpellings, saysTheSame } from './json-spellings.ts'
+import { saysTheSame } from './json-spellings.ts'
 import { toSigningKey } from './signature.ts'
 import {
   bodyChanged,
@@ -96,7 +97,7 @@ function digestFaults(
   const fits = (key: KeyObject, bytes: Uint8Array, before = prefix) =>
     timingSafeEqual(mac(key, before, bytes), digest.bytes)
 
-  const candidates = bodyCandidates(body, eventBody)
+  const candidates = likeliestBodies(body, eventBody)
   for (const [name, key] of knownKeys(keys)) {
     const older = name === 'previous' ? [previousKey(keys, input.nowMs)] : []
     for (const { bytes, fault } of candidates) {
@@ -131,31 +132,6 @@ function encodingFault({ dialect, encoding }: Digest): Finding[] {
     ]
   }
   return []
-}
-
-interface Candidate {
-  bytes: Uint8Array
-  fault: Finding | null
-}
-
-/** What may have been signed in place of the body that we were shown. */
-function bodyCandidates(body: Uint8Array, eventBody: Uint8Array | null): Candidate[] {
-  const candidates: Candidate[] = [
-    { bytes: body, fault: null },
-    { bytes: Buffer.concat([body, Buffer.from('\n')]), fault: trailingNewline() },
-    { bytes: Buffer.concat([body, Buffer.from('\r\n')]), fault: trailingNewline() },
-  ]
-  const trimmed = withoutNewline(body)
-  if (trimmed.length < body.length) candidates.push({ bytes: trimmed, fault: trailingNewline() })
-  if (eventBody !== null) candidates.push({ bytes: eventBody, fault: reserialised() })
-  for (const bytes of otherSpellings(body)) candidates.push({ bytes, fault: reserialised() })
-  return candidates
-}
-
-function withoutNewline(body: Uint8Array): Uint8Array {
-  let end = body.length
-  while (end > 0 && (body[end - 1] === 0x0a || body[end - 1] === 0x0d)) end--
-  return body.subarray(0, end)
 }
 
 /** Mistakes in reading the key, each proven by the signature itself; else only that it is another. */

@@ -2,6 +2,7 @@
 // recomputation, here, and from nothing else; core/signature-diagnosis only names the mistake.
 
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
+import { examineAsymmetric } from './asymmetric-doctor.ts'
 import { HMAC_HEADER } from './callback-headers.ts'
 import { bodyFault, explain } from './signature-diagnosis.ts'
 import { type Finding, previousKey } from './signature-findings.ts'
@@ -39,15 +40,20 @@ export function diagnose(input: SignatureInput): Diagnosis {
     signed.signatures.length === 0 || !isComplete
       ? null
       : standardKey(signed as CompleteSigned, input.body, keys)
-  const verdicts = [plain, standard].filter((verdict) => verdict !== null)
+  const ours = examineAsymmetric(input, signed)
+  findings.push(...ours.findings)
+  const verdicts = [plain, standard, ours.verdict].filter((verdict) => verdict !== null)
   const verified = verdicts.filter((verdict) => verdict !== 'none')
 
   if (verified.includes('previous')) {
     findings.push(previousKey(input.keys, input.nowMs))
   }
   const isInTime = !verified.includes('previous') || isPreviousAlive(input.keys, input.nowMs)
-  if (verdicts.includes('none')) findings.push(...explain(input, signed, { plain, standard }))
-  else if (verified.length > 0) findings.push(...listOf(bodyFault(input)))
+  if (plain === 'none' || standard === 'none') {
+    addNew(findings, explain(input, signed, { plain, standard }))
+  } else if (verdicts.length > 0) {
+    addNew(findings, listOf(bodyFault(input)))
+  }
 
   return {
     // Each signature must be there to be checked, and right: one that is wrong is never called valid.
@@ -57,6 +63,14 @@ export function diagnose(input: SignatureInput): Diagnosis {
   }
 }
 
+/** What one signature has shown is not said again of another, nor is a v1a in its place called malformed. */
+function addNew(findings: Finding[], more: readonly Finding[]): void {
+  const known = new Set(findings.map(({ code }) => code))
+  const isSaid = ({ code }: Finding) =>
+    known.has(code) || (code === 'malformed-header' && known.has('v1a-not-v1'))
+  findings.push(...more.filter((finding) => !isSaid(finding)))
+}
+
 function listOf<T>(item: T | null): T[] {
   return item === null ? [] : [item]
 }
@@ -64,9 +78,10 @@ function listOf<T>(item: T | null): T[] {
 /** True when one is missing without which a signature cannot be checked. */
 function findMissing(signed: Signed, findings: Finding[]): boolean {
   const missing: string[] = []
-  if (signed.hmac === null && signed.signatures.length === 0) {
+  const hasStandard = signed.signatures.length + signed.asymmetric.length > 0
+  if (signed.hmac === null && !hasStandard) {
     missing.push(HMAC_HEADER, 'webhook-signature')
-  } else if (signed.signatures.length > 0) {
+  } else if (hasStandard) {
     if (signed.id === null) missing.push('webhook-id')
     if (signed.timestamp === null) missing.push('webhook-timestamp')
   }
@@ -76,7 +91,7 @@ function findMissing(signed: Signed, findings: Finding[]): boolean {
     code: 'missing-header',
     detail: isLost
       ? `${HMAC_HEADER} is empty or not there, although other headers of the callback are. A proxy or framework may have dropped it.`
-      : signed.signatures.length > 0
+      : hasStandard
         ? `webhook-signature covers id, timestamp and body, and cannot be checked without ${missing.join(' and ')}.`
         : `Neither ${missing.join(' nor ')} is there. A proxy or framework may have dropped it; header names are compared without regard to case.`,
   })

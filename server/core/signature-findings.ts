@@ -17,6 +17,11 @@ export const FINDING_CODES = [
   'body-changed',
   'signed-content-incomplete',
   'id-or-timestamp-changed',
+  'v1a-not-v1',
+  'v1-not-v1a',
+  'wrong-key-id',
+  'wrong-public-key',
+  'old-public-key',
 ] as const
 export type FindingCode = (typeof FINDING_CODES)[number]
 

@@ -2,6 +2,7 @@
 // endpoint.
 
 import { createHmac, type KeyObject } from 'node:crypto'
+import { KEY_ID_HEADER, type ServiceKey } from './asymmetric-signature.ts'
 import { HMAC_HEADER, type SigningKeys } from './callback-headers.ts'
 
 export interface SignatureInput {
@@ -9,6 +10,8 @@ export interface SignatureInput {
   headers: Readonly<Record<string, string>>
   body: Uint8Array
   keys: SigningKeys
+  /** The service's own public keys, the newest first and those of before; left out where they are not known. */
+  serviceKeys?: readonly ServiceKey[]
   nowMs: number
   /** The real bytes of the event that `webhook-id` names, where it is one of the client's. */
   eventBody: Uint8Array | null
@@ -18,7 +21,10 @@ export interface Signed {
   hmac: string | null
   id: string | null
   timestamp: string | null
+  /** Entries of `webhook-signature` that were made with a shared key, and those made with the service's own. */
   signatures: readonly string[]
+  asymmetric: readonly string[]
+  keyId: string | null
   /** Other headers of ours are there, so that this one was not left out by choice. */
   hasLostHmac: boolean
 }
@@ -28,6 +34,15 @@ export interface CompleteSigned extends Signed {
   timestamp: string
 }
 
+const ASYMMETRIC = 'v1a,'
+/** More are never sent. */
+const ASYMMETRIC_MAX = 8
+
+/** Names that say: this is a callback, and not only the signature of one. */
+function isOfEveryCallback(name: string): boolean {
+  return name.startsWith('x-paybell-') && name !== KEY_ID_HEADER.toLowerCase()
+}
+
 export function readHeaders(headers: Readonly<Record<string, string>>): Signed {
   const found = new Map(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()]),
@@ -35,12 +50,15 @@ export function readHeaders(headers: Readonly<Record<string, string>>): Signed {
   const read = (name: string) => found.get(name.toLowerCase()) || null
   // A receiver with the old key compares with the second of the two.
   const hmac = read(HMAC_HEADER) ?? read(`${HMAC_HEADER}-Previous`)
+  const entries = read('webhook-signature')?.split(/\s+/) ?? []
   return {
     hmac,
     id: read('webhook-id'),
     timestamp: read('webhook-timestamp'),
-    signatures: read('webhook-signature')?.split(/\s+/) ?? [],
-    hasLostHmac: hmac === null && [...found.keys()].some((name) => name.startsWith('x-paybell-')),
+    signatures: entries.filter((entry) => !entry.startsWith(ASYMMETRIC)),
+    asymmetric: entries.filter((entry) => entry.startsWith(ASYMMETRIC)).slice(0, ASYMMETRIC_MAX),
+    keyId: read(KEY_ID_HEADER),
+    hasLostHmac: hmac === null && [...found.keys()].some(isOfEveryCallback),
   }
 }
 

@@ -11,9 +11,11 @@ import {
   type TestServer,
 } from '../../test/support/injected-server.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
+import { signAsymmetric, signedContent } from '../core/asymmetric-signature.ts'
 import { AccountDirectory } from '../operations/parts/account-directory.ts'
 import { recordingOn } from '../operations/parts/postgres-payment-store.ts'
 import { recordPayments } from '../operations/record-payments.ts'
+import { rotateWebhookKey } from '../operations/webhook-keys.ts'
 
 const URL_GIVEN = 'https://receiver.test/hook'
 const KEY = 'canary-key-that-nobody-may-see'
@@ -146,4 +148,32 @@ test('subscriptions have a doctor, too; and large bodies are limited to two a se
   assertProblem(refused, 429, 'too-many-requests')
   assert.ok(Number(refused.headers['retry-after']) >= 1)
   for (let n = 0; n < 40; n++) assert.equal((await ask()).statusCode, 200)
+})
+
+test('v1a is judged by the service’s own keys: of now, of before, and of another service', async (t) => {
+  const { pool: own } = await cloneDatabase()
+  const server = await serveHttp(t, own)
+  const client = await onboard(server)
+  const id = await register(server, client, KEY)
+  const body = '{"a":1}'
+  const at = Math.floor(server.clock.nowMs() / 1_000)
+  const content = signedContent('event', at, [Buffer.from(body)])
+  const [signer] = await server.deps.webhookKeys.signers()
+  const { keyId, entries } = await signAsymmetric([signer ?? assert.fail()], content)
+  const headers = {
+    'webhook-id': 'event',
+    'webhook-timestamp': String(at),
+    'webhook-signature': entries,
+    'x-paybell-key-id': keyId,
+  }
+  const codes = async (changes: object) => {
+    const answer = await verify(server, client, id, { headers: { ...headers, ...changes }, body })
+    const { valid, findings } = answer.json()
+    return [valid, ...findings.map(({ code }: { code: string }) => code)]
+  }
+  assert.deepEqual(await codes({}), [true, 'v1a-not-v1'])
+  assert.deepEqual(await codes({ 'x-paybell-key-id': 'x' }), [true, 'v1a-not-v1', 'wrong-key-id'])
+  await rotateWebhookKey(server.deps)
+  server.clock.advance(61)
+  assert.deepEqual(await codes({}), [true, 'v1a-not-v1', 'old-public-key'])
 })

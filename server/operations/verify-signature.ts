@@ -29,11 +29,13 @@ export async function verifySignature(
     id !== undefined && isUuid(id.trim())
       ? await findKeptBody(deps, { clientKey: scope.clientKey, accountId: null }, id.trim())
       : null
+  const serviceKeys = await deps.webhookKeys.publicKeys()
   return schedule(() =>
     diagnose({
       headers,
       body,
       keys: secrets.keys,
+      serviceKeys,
       nowMs: deps.clock.nowMs(),
       eventBody: eventBody === null ? null : Buffer.concat(eventBody),
     }),

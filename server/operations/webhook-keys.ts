@@ -2,7 +2,9 @@
 // (statements, receipts, audit seals). A new key signs from its first moment; the one before signs and is published
 // beside it for 7 days more. After that only its public part is left, for what it has signed.
 
+import { createPublicKey } from 'node:crypto'
 import { compactVerify, importJWK, type JWK } from 'jose'
+import type { ServiceKey } from '../core/asymmetric-signature.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { Remembered } from '../core/remembered.ts'
 import { readKeyId, TOKEN_ALGORITHM } from '../core/token.ts'
@@ -74,6 +76,15 @@ export class WebhookKeys {
     return { keys: keys.map(toPublished), retired }
   }
 
+  /** Of now and of before, the newest first. */
+  async publicKeys(): Promise<readonly ServiceKey[]> {
+    const { keys, retired } = await this.published()
+    return [
+      ...keys.map((key, at) => toServiceKey(key, at === 0 ? 'newest' : 'overlap')),
+      ...retired.map((key) => toServiceKey(key, 'retired')),
+    ]
+  }
+
   /**
    * A compact JWS of `claims` under the newest key. `typ` names the kind of statement, such as
    * `paybell-receipt+jws`; no kind can be taken for another, nor for an access token, which other keys sign.
@@ -124,4 +135,9 @@ export async function tendWebhookKeys(deps: KeyringDeps): Promise<boolean> {
 
 function toPublished(jwk: JWK): PublishedKey {
   return { ...jwk, kid: jwk.kid as string, whpk: toWhpk(jwk.x as string) }
+}
+
+function toServiceKey({ kid, x }: PublishedKey, state: ServiceKey['state']): ServiceKey {
+  const key = { kty: 'OKP', crv: 'Ed25519', x: x as string }
+  return { kid, key: createPublicKey({ key, format: 'jwk' }), state }
 }

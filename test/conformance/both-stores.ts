@@ -68,6 +68,7 @@ export class BothStores {
       sealer,
       webhookKeys: {
         signers: async () => [],
+        publicKeys: async () => [],
         signStatement: () => Promise.reject(new Error('nothing is stated here')),
         verifyStatement: async () => null,
       },

@@ -222,3 +222,14 @@ test('only what follows an attempt is called a retry', () => {
     'No answer in time: gave up',
   )
 })
+
+test('v1a that is taken for an HMAC is named', () => {
+  const v1a = `${'A'.repeat(86)}==`
+  const headers = [{ name: 'webhook-signature', value: `v1,${'B'.repeat(43)}= v1a,${v1a}` }]
+  assert.ok(compareSignature(`v1a,${v1a}`, headers).ok)
+  for (const text of [v1a, `v1,${v1a}`]) {
+    const { ok, text: said } = compareSignature(text, headers)
+    assert.ok(!ok)
+    assert.match(said, /^That is v1a/)
+  }
+})

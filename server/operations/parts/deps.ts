@@ -3,7 +3,7 @@
 import type { Pool } from 'pg'
 import type { Config } from '../../config/config.ts'
 import type { Policies } from '../../config/policies.ts'
-import type { SigningPair } from '../../core/asymmetric-signature.ts'
+import type { ServiceKey, SigningPair } from '../../core/asymmetric-signature.ts'
 import type { AttemptResult, CallbackRequest } from '../../core/callback-request.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { TargetPolicy } from '../../core/network-rules.ts'
@@ -37,6 +37,8 @@ export interface Deps {
 export interface ServiceKeys {
   /** Those that sign callbacks now, the newest first; with `atMs`, those of them that signed then. */
   signers(atMs?: number): Promise<readonly SigningPair[]>
+  /** Of now and of before, the newest first. */
+  publicKeys(): Promise<readonly ServiceKey[]>
   /** A statement is a compact JWS, whose `typ` names its kind. */
   signStatement(typ: string, claims: object): Promise<string>
   /** What it says; null when no key of ours, of now or of before, has signed it as this kind. */

@@ -61,6 +61,13 @@ export function compareSignature(pasted: string, headers: Sent['headers']): Verd
   if (hmac !== '' && toHex(wanted) === hmac) {
     return { ok: false, text: 'Right, but in base64: X-Paybell-Hmac is lower-case hex.' }
   }
+  const bare = wanted.replace(/^v1a?,/, '')
+  if (known.some(({ value }) => value === `v1a,${bare}`)) {
+    return {
+      ok: false,
+      text: 'That is v1a, made with a key of Paybell: verify it with a public key. The HMAC is the entry that begins with v1,.',
+    }
+  }
   const standard = known.find(({ name }) => name.toLowerCase() === 'webhook-signature')?.value ?? ''
   if (standard !== '' && `v1,${wanted}` === standard) {
     return { ok: false, text: 'Right, but without v1, in front: webhook-signature has it.' }

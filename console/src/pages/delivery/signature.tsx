@@ -73,6 +73,10 @@ function ClientInputs() {
         ['Algorithm', 'HMAC-SHA-256, keyed with the UTF-8 bytes of your sharedKey'],
         ['X-Paybell-Hmac', 'over the exact body bytes, as lower-case hex'],
         ['webhook-signature', 'over webhook-id.webhook-timestamp.body, as v1,base64'],
+        [
+          'v1a in webhook-signature',
+          'for endpoints with ed25519: over the same, verified with a key of /.well-known/webhook-keys.json',
+        ],
       ]}
     />
   )
