@@ -2,17 +2,12 @@
 // of them, in every language that is on this machine.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
+import { findRecipe, isThere, runRecipe } from '../support/recipes.ts'
 import vectors from '../vectors/signatures.json' with { type: 'json' }
 
 const PAGE = readFileSync(new URL('../../docs/signatures.md', import.meta.url), 'utf8')
-const run = promisify(execFile)
 
 interface Case {
   sharedKey: string
@@ -241,27 +236,14 @@ done < piped
   },
 }
 
-function isThere(program: string): boolean {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  return existsSync(program) || folders.some((folder) => existsSync(join(folder, program)))
-}
-
 for (const [name, language] of Object.entries(LANGUAGES)) {
   const skip = isThere(language.needs) ? false : `${language.needs} is not on this machine`
   test(`the recipe in ${name} takes what is signed and refuses what is not`, {
     skip,
   }, async (t) => {
-    const recipe = new RegExp(`^\`\`\`${language.mark} recipe\n(.*?)^\`\`\`$`, 'ms').exec(PAGE)?.[1]
-    assert.ok(recipe, 'the page has no such block')
-    const folder = await mkdtemp(join(tmpdir(), 'paybell-recipe-'))
-    t.after(() => rm(folder, { recursive: true, force: true }))
-    for (const [file, text] of Object.entries({ ...language.files(recipe), cases: INPUT })) {
-      await writeFile(join(folder, file), text)
-    }
-    const [command, ...args] = language.command
-    const env = { ...process.env, DOTNET_CLI_TELEMETRY_OPTOUT: '1' }
-    const options = { cwd: folder, env, timeout: 100_000 }
-    const { stdout } = await run(command, [...args, 'cases'], options)
+    const recipe = findRecipe(PAGE, language.mark, 'recipe')
+    const files = { ...language.files(recipe), cases: INPUT }
+    const stdout = await runRecipe(t, files, language.command)
     const said = stdout.trim().toLowerCase().split('\n')
     assert.equal(said.length, cases.length)
     for (const [index, { expected, ...one }] of cases.entries()) {
