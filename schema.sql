@@ -275,12 +275,19 @@ comment on index events_with_document is 'Whether a file is still used: document
 
 create table events_default partition of events DEFAULT;
 
+create table feed_marks (
+  at timestamp with time zone not null,
+  place bigint not null,
+  constraint feed_marks_pkey PRIMARY KEY (at)
+);
+
 create table feed_origin (
   is_only boolean not null default true,
   system_identifier bigint not null,
   timeline integer not null,
   shift bigint not null,
   kept_since timestamp with time zone not null,
+  ended_since timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint feed_origin_pkey PRIMARY KEY (is_only),
   constraint feed_has_one_origin CHECK (is_only)
 );
@@ -537,6 +544,23 @@ create table signing_keys (
   verifies_until timestamp with time zone,
   constraint signing_keys_pkey PRIMARY KEY (kid)
 );
+
+create table statement_hours (
+  client_key integer not null,
+  endpoint_id uuid not null,
+  hour timestamp with time zone not null,
+  reopened integer not null default 0,
+  delivered integer,
+  superseded integer,
+  exhausted integer,
+  cancelled integer,
+  ids_digest bytea,
+  constraint statement_hours_pkey PRIMARY KEY (client_key, endpoint_id, hour),
+  constraint a_kept_hour_is_whole CHECK ((num_nonnulls(delivered, superseded, exhausted, cancelled, ids_digest) = ANY (ARRAY[0, 5]))),
+  constraint an_hour_begins_on_the_hour CHECK (((EXTRACT(epoch FROM hour) % (3600)::numeric) = (0)::numeric)),
+  constraint ids_digest_has_256_bits CHECK ((length(ids_digest) = 32))
+);
+CREATE INDEX statement_hours_by_age ON statement_hours USING btree (hour);
 
 create table webhook_keys (
   kid text not null,

@@ -182,6 +182,60 @@ export interface Series {
   points: SeriesPoint[]
 }
 
+export interface StatementHour {
+  /** The hour begins. */
+  from: string
+  /**
+   * True when nothing in it can change any more, except by a replay or a recovery that someone asks
+   * for.
+   */
+  isFinal: boolean
+  /** All events for this endpoint: the sum of the next five. */
+  owed: number
+  /** Answered with 200, once at least. */
+  delivered: number
+  superseded: number
+  exhausted: number
+  cancelled: number
+  pending: number
+  /**
+   * The sum, modulo 2^256, of the SHA-256 of the `webhook-id` of every delivered event, in
+   * hexadecimal digits.
+   */
+  idsDigest: string
+}
+
+export interface Statement {
+  endpointId: string
+  from: string
+  to: string
+  /**
+   * True when nothing in it can change any more, except by a replay or a recovery that someone asks
+   * for.
+   */
+  isFinal: boolean
+  /** All events for this endpoint: the sum of the next five. */
+  owed: number
+  /** Answered with 200, once at least. */
+  delivered: number
+  superseded: number
+  exhausted: number
+  cancelled: number
+  pending: number
+  /**
+   * The sum, modulo 2^256, of the SHA-256 of the `webhook-id` of every delivered event, in
+   * hexadecimal digits.
+   */
+  idsDigest: string
+  /** Every hour, oldest first. */
+  hours: StatementHour[]
+  /**
+   * All of the above, signed: a compact JWS (EdDSA) of the type `paybell-statement+jws`, under a
+   * key of `/.well-known/webhook-keys.json`.
+   */
+  jws: string
+}
+
 export interface EndpointDetail extends Endpoint {
   health: EndpointHealth
 }

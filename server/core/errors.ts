@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'forbidden-move'
   | 'delivery-not-final'
   | 'delivery-final'
+  | 'no-receipt'
   | 'payload-expired'
   | 'endpoint-deleted'
   | 'endpoint-not-active'

@@ -13,6 +13,7 @@ const DRY_RUN = 'The dry run: how many match. Nothing was changed.'
 const RECOVERED = 'How many deliveries are replayed. Large recoveries go on after the answer.'
 const RETRIED = 'The next attempt is due now.'
 const ALL_RETRIED = 'How many deliveries are pending for it. They are due now.'
+const STATED = 'Counts and the digest of the delivered ids, in all and for each hour, signed.'
 const TESTED = 'What the endpoint answered. `delivered` is true only for a 200.'
 
 export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
@@ -20,6 +21,12 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   getSubscriptionSeries: { answers: { 200: 'Attempts hour by hour, and how long they took.' } },
   getListenerSeries: { answers: { 200: 'Attempts hour by hour, and how long they took.' } },
   getEndpointSeries: { answers: { 200: 'Attempts hour by hour, and how long they took.' } },
+  getWebhookStatement: { answers: { 200: STATED } },
+  getSubscriptionStatement: { answers: { 200: STATED } },
+  getListenerStatement: { answers: { 200: STATED } },
+  getEndpointStatement: { answers: { 200: STATED } },
+  getReceipt: { answers: { 200: 'The receipt, as one line of text.' } },
+  getAnyReceipt: { answers: { 200: 'The receipt, as one line of text.' } },
   listOwnPayments: { answers: { 200: CURSOR_PAGE } },
   search: { answers: { 200: 'What was found, ids first.' } },
   searchAll: { answers: { 200: 'What was found, ids first.' } },

@@ -204,6 +204,13 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     meaning: 'Only a delivery that is still pending can be retried or cancelled.',
     remedy: 'To send it again, replay it. It is not sent again by itself.',
   },
+  'no-receipt': {
+    status: 409,
+    title: 'The delivery has no receipt',
+    meaning: 'Only a delivery that is DELIVERED has a receipt.',
+    remedy:
+      'GET the delivery to see its state. While it is pending or being replayed, ask again later.',
+  },
   'payload-expired': {
     status: 410,
     title: 'The payload is no longer kept',

@@ -36,12 +36,14 @@ import { operatorPaymentViewRoutes } from './routes/operator-payment-views.ts'
 import { operatorPaymentRoutes } from './routes/operator-payments.ts'
 import { operatorRetryRoutes } from './routes/operator-retries.ts'
 import { operatorSettingsRoutes } from './routes/operator-settings.ts'
+import { operatorStatementRoutes } from './routes/operator-statements.ts'
 import { operatorStatsRoutes } from './routes/operator-stats.ts'
 import { ownPaymentRoutes } from './routes/own-payments.ts'
 import { problemPageRoutes } from './routes/problem-pages.ts'
 import { receiverToolRoutes } from './routes/receiver-tools.ts'
 import { retryRoutes } from './routes/retries.ts'
 import { operatorSearchRoutes, searchRoutes } from './routes/search.ts'
+import { statementRoutes } from './routes/statements.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { webhookKeyRoutes } from './routes/webhook-keys.ts'
@@ -115,6 +117,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
       receiverToolRoutes(deps, work),
       deliveryActionRoutes(deps),
       retryRoutes(deps),
+      statementRoutes(deps),
       listenerRoutes(deps),
     ]
     for (const add of routes) await add(scope)
@@ -148,6 +151,7 @@ function operatorRoutes(deps: ServerDeps): readonly Routes[] {
     operatorDeliveryRoutes(deps),
     operatorSearchRoutes(deps),
     operatorEndpointRoutes(deps),
+    operatorStatementRoutes(deps),
     operatorPaymentRoutes(deps),
     operatorDeliveryActionRoutes(deps),
     operatorJobRoutes(deps),

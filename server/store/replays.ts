@@ -10,6 +10,7 @@ import type { DeliveryOwner } from './delivery-query.ts'
 import { isWhole } from './erasures.ts'
 import { lastingColumns } from './file-deliveries.ts'
 import { releasing } from './snapshot.ts'
+import { reopenHoursOf } from './statement-hours.ts'
 import {
   CLOCKS_APART_MS,
   idsWithin,
@@ -183,6 +184,8 @@ export async function replayDeliveries(
              select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status,
                excerpt
              from moved where state = 'DELIVERED'
+           ), reopened as (
+             ${reopenHoursOf("moved where state <> 'DELIVERED'")}
            ), d as (
              select ${lastingColumns('moved')}, shard,
                -- One after the other. Replays keep no order by themselves, so the second waits until the

@@ -59,11 +59,14 @@ export async function deleteOldHours(db: Db, now: Date): Promise<void> {
 }
 
 /** The feed tells readers that are still before this day that they have missed something, and what is
- *  gone is no longer counted. */
+ *  gone is no longer counted, nor stated (store/feed-marks.ts). */
 function noteOf({ table, startMs }: Partition): string {
-  if (table === 'final_deliveries') return forgetFinalCounts(startMs)
-  if (table !== 'events') return ''
   const end = new Date(startMs + DAY_MS).toISOString()
+  if (table === 'final_deliveries') {
+    return `${forgetFinalCounts(startMs)};
+      update feed_origin set ended_since = greatest(ended_since, '${end}')`
+  }
+  if (table !== 'events') return ''
   return `update feed_origin set kept_since = greatest(kept_since, '${end}')`
 }
 

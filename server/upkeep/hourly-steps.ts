@@ -8,9 +8,11 @@ import { tendWebhookKeys } from '../operations/webhook-keys.ts'
 import { vacuumClosedDays } from '../store/closed-days.ts'
 import { inTransaction } from '../store/db.ts'
 import { deleteOldEventTraces } from '../store/event-traces.ts'
+import { deleteOldMarks, markFeed } from '../store/feed-marks.ts'
 import { carryFeedOver } from '../store/feed-origin.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { deleteOldHours, dropOldHistory } from '../store/retention.ts'
+import { deleteOldStatementHours } from '../store/statement-hours.ts'
 import { deleteOldSteps } from '../store/stats.ts'
 import { forgetAudit, forgetPayments } from './forget-old.ts'
 import { deleteForgottenListeners } from './tend-listeners.ts'
@@ -83,6 +85,14 @@ export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
       work: () => rotateSigningKeyIfOld(deps, TOKEN_KEYS, SIGNING_KEY_AGE_MS_MAX),
     },
     { name: 'webhook-keys', work: () => tendWebhookKeys(deps) },
+    {
+      name: 'statements',
+      async work() {
+        await markFeed(pool, now())
+        await deleteOldMarks(pool, now())
+        await deleteOldStatementHours(pool, now())
+      },
+    },
     { name: 'attempt-steps', work: () => deleteOldSteps(pool, now()) },
     { name: 'event-traces', work: () => deleteOldEventTraces(pool, now()) },
     {

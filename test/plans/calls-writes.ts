@@ -102,6 +102,7 @@ import {
 import { deleteOldSteps, saveAttemptSteps, sumUpFinalCounts } from '../../server/store/stats.ts'
 import { forgetRetiredPrivateKeys } from '../../server/store/webhook-keys.ts'
 import { callRetries } from './calls-retries.ts'
+import { callStatements } from './calls-statements.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample, SampleFinal } from './sample.ts'
 import { UNUSED_DOCUMENT } from './world.ts'
@@ -146,6 +147,7 @@ async function act(recorder: Recorder, sample: Sample): Promise<void> {
     inTransaction(pool, (db) => replayDeliveries(db, sample.cancelled, now)),
   )
   await callRetries(recorder, sample)
+  await callStatements(recorder, sample)
   await recorder.record('', () => cancelDeliveriesOf(pool, clientKey, endpointId, now))
   await recorder.record('', () => releaseDeliveriesOf(pool, clientKey, endpointId, now, now))
 }

@@ -5,6 +5,7 @@ import { patch, type TestedMutant } from './mutant.ts'
 
 const SCRIPTED = 'test/conformance/scripted.test.ts'
 const CONCURRENT = 'test/conformance/concurrent.test.ts'
+const STATEMENTS = 'server/operations/view-statement.test.ts'
 
 export const STORE_MUTANTS: readonly TestedMutant[] = [
   {
@@ -197,5 +198,46 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
       ),
     ],
     test: SCRIPTED,
+  },
+  {
+    name: 'an hour is final although a transaction is open',
+    patches: [
+      patch(
+        'store/feed-marks.ts',
+        'where m.place <= feed_horizon(o.shift, o.timeline) order',
+        'order',
+      ),
+    ],
+    test: STATEMENTS,
+  },
+  {
+    name: 'an hour is final although something of it is pending',
+    patches: [
+      patch('core/statement.ts', 'settledAtMs === null || pending > 0', 'settledAtMs === null'),
+    ],
+    test: STATEMENTS,
+  },
+  {
+    name: 'a mark is where a snapshot ends',
+    patches: [
+      patch(
+        'store/feed-marks.ts',
+        'place_of(pg_current_xact_id()::text::bigint,',
+        'place_of(pg_snapshot_xmax(pg_current_snapshot())::text::bigint,',
+      ),
+    ],
+    test: STATEMENTS,
+  },
+  {
+    name: 'an hour that was counted before a replay is kept after it',
+    patches: [
+      patch('store/statement-hours.ts', '\n           where s.reopened = excluded.reopened', ''),
+    ],
+    test: STATEMENTS,
+  },
+  {
+    name: 'a replay leaves a kept hour as it is',
+    patches: [patch('store/replays.ts', "moved where state <> 'DELIVERED'", 'moved where false')],
+    test: STATEMENTS,
   },
 ]

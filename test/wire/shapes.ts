@@ -100,6 +100,7 @@ import {
   ProblemSchema,
 } from '../../server/http/schemas.ts'
 import { SeriesPointSchema, SeriesSchema } from '../../server/http/series-schema.ts'
+import { StatementHourSchema, StatementSchema } from '../../server/http/statement-schema.ts'
 import { View } from '../../server/sandbox/receiver-routes.ts'
 import { AcceptedEventSchema, AttemptedEventSchema } from '../../server/telemetry/live-events.ts'
 
@@ -137,6 +138,8 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'EndpointHealth', schema: HealthSchema },
   { name: 'SeriesPoint', schema: SeriesPointSchema },
   { name: 'Series', schema: SeriesSchema },
+  { name: 'StatementHour', schema: StatementHourSchema },
+  { name: 'Statement', schema: StatementSchema },
   { name: 'EndpointDetail', schema: withHealth(EndpointItem), base: 'Endpoint' },
   { name: 'Webhook', schema: ItemWithAccount, base: 'Endpoint' },
   { name: 'Listener', schema: ListenerSchema },

@@ -155,6 +155,14 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
     select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status,
     excerpt
     from moved where state = 'DELIVERED'
+  ), reopened as (
+    insert into statement_hours as s (client_key, endpoint_id, hour, reopened)
+    select distinct client_key, endpoint_id,
+    to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 3600000 * 3600), 1
+    from moved where state <> 'DELIVERED'
+    order by 1, 2, 3
+    on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
+    delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null
   ), d as (
     select moved.client_key, moved.id, moved.event_id, moved.endpoint_id, moved.payment_id, moved.account_id, moved.sequence, moved.kind, moved.created_at, shard,
     -- One after the other. Replays keep no order by themselves, so the second waits until the
@@ -212,11 +220,16 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
 --               … 2 alike
 --       CTE kept: Insert earlier_attempts
 --         CTE Scan moved
+--       CTE reopened: Insert statement_hours
+--         Subquery Scan
+--           Unique
+--             Sort on moved_3.client_key, moved_3.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_3.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
+--               CTE Scan moved
 --       CTE d: WindowAgg
---         Sort on moved_3.endpoint_id, moved_3.payment_id, moved_3.sequence
+--         Sort on moved_4.endpoint_id, moved_4.payment_id, moved_4.sequence
 --           CTE Scan moved
---         SubPlan 6: Result
---           InitPlan 5: Limit
+--         SubPlan 7: Result
+--           InitPlan 6: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
@@ -252,11 +265,16 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
 --             CTE Scan moved
 --       CTE kept: Insert earlier_attempts
 --         CTE Scan moved
+--       CTE reopened: Insert statement_hours
+--         Subquery Scan
+--           Unique
+--             Sort on moved_3.client_key, moved_3.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_3.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
+--               CTE Scan moved
 --       CTE d: WindowAgg
---         Sort on moved_3.endpoint_id, moved_3.payment_id, moved_3.sequence
+--         Sort on moved_4.endpoint_id, moved_4.payment_id, moved_4.sequence
 --           CTE Scan moved
---         SubPlan 6: Result
---           InitPlan 5: Limit
+--         SubPlan 7: Result
+--           InitPlan 6: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
@@ -292,11 +310,16 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
 --               … 2 alike
 --       CTE kept: Insert earlier_attempts
 --         CTE Scan moved
+--       CTE reopened: Insert statement_hours
+--         Subquery Scan
+--           Unique
+--             Sort on moved_3.client_key, moved_3.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_3.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
+--               CTE Scan moved
 --       CTE d: WindowAgg
---         Sort on moved_3.endpoint_id, moved_3.payment_id, moved_3.sequence
+--         Sort on moved_4.endpoint_id, moved_4.payment_id, moved_4.sequence
 --           CTE Scan moved
---         SubPlan 6: Result
---           InitPlan 5: Limit
+--         SubPlan 7: Result
+--           InitPlan 6: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
@@ -332,11 +355,16 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
 --               Index Scan final_deliveries_<day> by final_deliveries_pkey (finished_at)
 --       CTE kept: Insert earlier_attempts
 --         CTE Scan moved
+--       CTE reopened: Insert statement_hours
+--         Subquery Scan
+--           Unique
+--             Sort on moved_3.client_key, moved_3.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_3.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
+--               CTE Scan moved
 --       CTE d: WindowAgg
---         Sort on moved_3.endpoint_id, moved_3.payment_id, moved_3.sequence
+--         Sort on moved_4.endpoint_id, moved_4.payment_id, moved_4.sequence
 --           CTE Scan moved
---         SubPlan 6: Result
---           InitPlan 5: Limit
+--         SubPlan 7: Result
+--           InitPlan 6: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike

@@ -1,0 +1,134 @@
+// A statement of completeness: what became of everything that an endpoint was owed, hour by hour of the events'
+// time, which is the time in their ids. A receiver holds its own count and digest of an hour against it. An hour
+// is final when nothing in it changes any more by itself; only a deliberate act, such as a replay, opens it again.
+
+import type { FieldError } from './errors.ts'
+import { addDigests, digestOfIds } from './ids-digest.ts'
+import { uuidTimeMs } from './uuid.ts'
+
+export const HOUR_MS = 3_600_000
+export const STATEMENT_HOURS_MAX = 31 * 24
+
+/**
+ * How long after its end an hour may still be added to: ids are made inside a transaction that PostgreSQL ends
+ * when it is idle for 30 s, and statements take 10 s at most. A transaction that is still open holds it back
+ * besides, however long it takes (store/feed-marks.ts). And how long after a delivery has ended an attempt of it
+ * that was under way may still bring a 200.
+ */
+export const SETTLING_MS = 10 * 60_000
+
+export interface Fates {
+  delivered: number
+  superseded: number
+  exhausted: number
+  cancelled: number
+  pending: number
+}
+
+export interface StatementHour extends Fates {
+  fromMs: number
+  isFinal: boolean
+  /** Over the `webhook-id` of the delivered ones. */
+  idsDigest: string
+}
+
+/** What the store has counted of an hour, by state. */
+export interface CountedHour extends Fates {
+  fromMs: number
+  idsDigest: string
+  /** When the last of those that were not delivered has ended; null: there are none. */
+  lastLostAtMs: number | null
+}
+
+/** One that is not `DELIVERED` now, although an attempt of it was answered with 200: it is being replayed, say. */
+export interface OnceDelivered {
+  id: string
+  eventId: string
+  state: keyof Omit<Fates, 'delivered'>
+}
+
+/**
+ * Whatever was answered with 200 once counts as delivered: the receiver has it. So a replay of what was delivered
+ * changes no statement, whatever comes of it.
+ */
+export function withOnceDelivered(
+  hour: CountedHour,
+  once: readonly OnceDelivered[],
+): Omit<CountedHour, 'lastLostAtMs'> {
+  const counted = { ...hour }
+  for (const { state } of once) {
+    counted[state]--
+    counted.delivered++
+  }
+  const digests = [hour.idsDigest, digestOfIds(once.map(({ eventId }) => eventId))]
+  return { ...counted, idsDigest: addDigests(digests) }
+}
+
+/** `settledAtMs`: no transaction is open that had begun to write by then. Null: that is not known. */
+export function isHourFinal(
+  { fromMs, pending }: { fromMs: number; pending: number },
+  lastLostAtMs: number | null,
+  settledAtMs: number | null,
+): boolean {
+  if (settledAtMs === null || pending > 0) return false
+  const changedAtMs = Math.max(fromMs + HOUR_MS, lastLostAtMs ?? 0)
+  return changedAtMs + SETTLING_MS <= settledAtMs
+}
+
+export function hourOfId(id: string): number {
+  return hourStartMs(uuidTimeMs(id))
+}
+
+export function hourStartMs(ms: number): number {
+  return Math.floor(ms / HOUR_MS) * HOUR_MS
+}
+
+export function owedIn(fates: Fates): number {
+  return fates.delivered + fates.superseded + fates.exhausted + fates.cancelled + fates.pending
+}
+
+/** The whole of some hours. */
+export function sumHours(
+  hours: readonly StatementHour[],
+): Fates & { isFinal: boolean; idsDigest: string } {
+  const sum = { delivered: 0, superseded: 0, exhausted: 0, cancelled: 0, pending: 0 }
+  for (const hour of hours) {
+    for (const fate of Object.keys(sum) as (keyof Fates)[]) sum[fate] += hour[fate]
+  }
+  return {
+    ...sum,
+    isFinal: hours.every(({ isFinal }) => isFinal),
+    idsDigest: addDigests(hours.map(({ idsDigest }) => idsDigest)),
+  }
+}
+
+/** What is wrong with the period that is asked for. */
+export function checkStatementPeriod(
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  nowMs: number,
+): readonly FieldError[] {
+  const errors: FieldError[] = []
+  for (const [pointer, ms] of [
+    ['/from', fromMs],
+    ['/to', toMs],
+  ] as const) {
+    if (ms % HOUR_MS !== 0) {
+      const detail = 'Must be the beginning of an hour in UTC, such as 2026-03-02T09:00:00Z.'
+      errors.push({ pointer, code: 'not-a-whole-hour', detail })
+    }
+  }
+  if (errors.length > 0) return errors
+  if (toMs <= fromMs) {
+    return [{ pointer: '/to', code: 'not-after-from', detail: 'Must lie after from.' }]
+  }
+  const latestMs = hourStartMs(nowMs) + HOUR_MS
+  if (toMs > latestMs) {
+    const detail = `Must be ${new Date(latestMs).toISOString()} at most, the end of the hour that is open.`
+    errors.push({ pointer: '/to', code: 'in-the-future', detail })
+  }
+  if (toMs - fromMs > STATEMENT_HOURS_MAX * HOUR_MS) {
+    const detail = 'Must lie at most 31 days before to.'
+    errors.push({ pointer: '/from', code: 'period-too-long', detail })
+  }
+  return errors
+}

@@ -1,0 +1,57 @@
+// The receipt of a delivery that was answered with 200: what was sent, where, when, and when the answer came, as a
+// JWS under a key of the service. Made when it is asked for, from what is stored anyway.
+
+import { createHash } from 'node:crypto'
+import { ServiceError } from '../core/errors.ts'
+import { readAttempts, readDeliveryDetail } from '../store/delivery-details.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import type { DeliveryReader } from './view-deliveries.ts'
+import { findKeptBody } from './view-events.ts'
+
+/** The `typ` of its JWS. */
+const RECEIPT_TYP = 'paybell-receipt+jws'
+
+/** A compact JWS. */
+export async function viewReceipt(
+  deps: Deps,
+  reader: DeliveryReader,
+  deliveryId: string,
+): Promise<string> {
+  const of = reader.kind === 'client' ? reader : { clientKey: null, accountId: null }
+  const delivery = await readDeliveryDetail(deps.pool, deliveryId, of)
+  if (delivery === null) throw notFound()
+  const attempt = (await readAttempts(deps.pool, delivery)).at(-1)
+  if (delivery.state !== 'DELIVERED' || attempt === undefined) throw noReceipt(delivery.state)
+  const scope = { clientKey: delivery.clientKey, accountId: null }
+  const body = await findKeptBody(deps, scope, delivery.eventId)
+  if (body === null) {
+    throw new ServiceError('payload-expired', 'A receipt names the bytes, which are gone.')
+  }
+  const sentAtMs = attempt.at.getTime()
+  return deps.webhookKeys.signStatement(RECEIPT_TYP, {
+    deliveryId: delivery.id,
+    webhookId: delivery.eventId,
+    paymentId: delivery.paymentId,
+    sequence: delivery.sequence,
+    endpointUrl: delivery.endpointUrl,
+    bodySha256: digestOf(body),
+    attempt: attempt.attempt,
+    sentAt: attempt.at.toISOString(),
+    answeredAt: new Date(sentAtMs + attempt.durationMs).toISOString(),
+    status: attempt.status,
+  })
+}
+
+function digestOf(parts: readonly Uint8Array[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('hex')
+}
+
+function noReceipt(state: string): ServiceError {
+  return new ServiceError(
+    'no-receipt',
+    `This delivery is ${state}: only what is DELIVERED has one.`,
+  )
+}

@@ -1,0 +1,55 @@
+// How far the past is settled: which moment lies before everything that transactions still under way have begun
+// to write. A mark is a place of the feed with the time at which it was given out; when the feed's horizon has
+// passed it, whatever had begun to write by that time has ended (store/feed.ts has the same line).
+
+import type { Db } from './db.ts'
+
+/** Askers write one when there is none of the last minute; upkeep writes one an hour. */
+const MARK_EVERY_MS = 60_000
+/** A newer mark that is settled replaces all older ones. */
+const MARKS_KEPT_MS = 7 * 86_400_000
+
+/** Before the snapshot that reads: a mark that is made within it could not be settled. */
+export async function markFeed(db: Db, now: Date): Promise<void> {
+  await db.query({
+    name: 'mark-feed',
+    text: `insert into feed_marks (at, place)
+           -- Its own id: those given out before are lower. A snapshot's upper end is not that, but the end of
+           -- what has been completed.
+           select $1::timestamptz,
+             place_of(pg_current_xact_id()::text::bigint, feed_timeline(), shift, timeline)
+           from feed_origin
+           where not exists (select from feed_marks where at > $2)
+           on conflict do nothing`,
+    values: [now, new Date(now.getTime() - MARK_EVERY_MS)],
+  })
+}
+
+export interface Settled {
+  /** Null while no mark is settled. */
+  settledAtMs: number | null
+  /** What ended before this is no longer kept; minus infinity while everything is. */
+  endedSinceMs: number
+}
+
+/** By the snapshot that reads the rows, or by an earlier one. */
+export async function readSettled(db: Db): Promise<Settled> {
+  const { rows } = await db.query<{ at: Date | null; ended_since: Date | number }>({
+    name: 'read-settled',
+    text: `select o.ended_since, (select m.at from feed_marks m
+             where m.place <= feed_horizon(o.shift, o.timeline) order by m.at desc limit 1) as at
+           from feed_origin o`,
+  })
+  const [row] = rows
+  // Our own mistake: an error is better than hours that are never final.
+  if (row === undefined) throw new Error('feed_origin has no row')
+  const { at, ended_since: endedSince } = row
+  return {
+    settledAtMs: at?.getTime() ?? null,
+    endedSinceMs: endedSince instanceof Date ? endedSince.getTime() : Number.NEGATIVE_INFINITY,
+  }
+}
+
+export async function deleteOldMarks(db: Db, now: Date): Promise<void> {
+  await db.query('delete from feed_marks where at < $1', [new Date(now.getTime() - MARKS_KEPT_MS)])
+}

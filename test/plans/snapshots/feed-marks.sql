@@ -1,0 +1,43 @@
+-- The statements of server/store/feed-marks.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- feed-marks.deleteOldMarks: planned each time
+prepare "feed-marks.deleteOldMarks" (timestamp with time zone) as
+  delete from feed_marks where at < $1;
+--   always
+--     Delete feed_marks
+--       Index Scan feed_marks by feed_marks_pkey (at)
+
+-- feed-marks.markFeed: kept as mark-feed
+prepare "feed-marks.markFeed" (timestamp with time zone, timestamp with time zone) as
+  insert into feed_marks (at, place)
+  -- Its own id: those given out before are lower. A snapshot's upper end is not that, but the end of
+  -- what has been completed.
+  select $1::timestamptz,
+  place_of(pg_current_xact_id()::text::bigint, feed_timeline(), shift, timeline)
+  from feed_origin
+  where not exists (select from feed_marks where at > $2)
+  on conflict do nothing;
+--   always
+--     Insert feed_marks
+--       Result
+--         InitPlan 1: Index Only Scan feed_marks by feed_marks_pkey (at)
+--         Seq Scan feed_origin
+
+-- feed-marks.readSettled: kept as read-settled, with enable_seqscan = on
+prepare "feed-marks.readSettled" as
+  select o.ended_since, (select m.at from feed_marks m
+    where m.place <= feed_horizon(o.shift, o.timeline) order by m.at desc limit 1) as at
+  from feed_origin o;
+--   for any values: empty, never analyzed; full, never analyzed
+--     Seq Scan feed_origin
+--       SubPlan 1: Limit
+--         Index Scan feed_marks by feed_marks_pkey filter (place)
+--   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Seq Scan feed_origin
+--       SubPlan 1: Limit
+--         Sort on m.at DESC
+--           Seq Scan feed_marks filter (place)
