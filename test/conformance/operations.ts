@@ -12,6 +12,7 @@ import { Dice } from '../simulator/dice.ts'
 import type { PendingRow } from '../simulator/twin-tables.ts'
 import { sampleWrite } from '../support/payment-sample.ts'
 import type { BothStores } from './both-stores.ts'
+import { saveHealth } from './health-operations.ts'
 import { byShard, LeaseOperations } from './lease-operations.ts'
 
 const HOUR_MS = 3_600_000
@@ -119,7 +120,7 @@ export class Operations {
       await this.#both.store(0).settleInactive(given, this.#both.nowMs)
       this.#both.twin.outcomes.settleInactive(given, this.#both.nowMs)
     },
-    saveHealth: () => this.#saveHealth(),
+    saveHealth: () => saveHealth(this.#both, this.#dice, this.#endpoint()),
     disableFailing: () => this.#disableFailing(),
   }
 
@@ -304,37 +305,6 @@ export class Operations {
     const nowMs = this.#both.nowMs + this.#dice.pick([0, 8 * 24 * HOUR_MS])
     const found = await this.#both.store(0).exhaustParked(lane, nowMs)
     assert.equal(twin.outcomes.exhaustParked(lane, nowMs), found)
-  }
-
-  async #saveHealth(): Promise<void> {
-    const { clientKey, nowMs } = this.#both
-    const orNull = () => (this.#dice.chance(0.5) ? nowMs - this.#dice.between(0, HOUR_MS) : null)
-    const deltas = [
-      {
-        clientKey,
-        endpointId: this.#endpoint(),
-        attempts: 2,
-        delivered: 1,
-        durations: new Array<number>(30).fill(0),
-        lastSuccessAtMs: orNull(),
-        lastFailureAtMs: orNull(),
-        lastError: this.#dice.chance(0.5) ? 'timeout' : null,
-        failingSinceMs: orNull(),
-        circuit: this.#dice.pick(['CLOSED', 'OPEN', 'HALF_OPEN'] as const),
-        nextProbeAtMs: orNull(),
-      },
-    ]
-    await this.#both.store(0).saveHealth(deltas, nowMs)
-    this.#both.twin.outcomes.saveHealth(deltas)
-    const keys = [...this.#both.twin.tables.endpoints.values()].map(({ id }) => ({
-      clientKey,
-      endpointId: id,
-    }))
-    const shown = await this.#both.store(0).readShownHealth(keys)
-    assert.deepEqual(
-      new Map([...shown].sort()),
-      new Map([...this.#both.twin.reads.readShownHealth(keys)].sort()),
-    )
   }
 
   async #disableFailing(): Promise<void> {
