@@ -78,6 +78,8 @@ test('regression: a step that fails is named in the log, and stops no other', as
     [
       ['partitions.left', undefined],
       ['upkeep.failed', 'feed'],
+      // It marks the feed, too.
+      ['upkeep.failed', 'statements'],
     ],
   )
   assert.equal((await pool.query('select from endpoint_hours')).rowCount, 0)

@@ -72,7 +72,7 @@ test('no update sets, and no statement returns, what depends on the clock or the
     const bare = text.replaceAll(/--.*$/gm, '')
     for (const statement of bare.split(/^prepare /m).slice(1)) {
       const parts = [
-        ...statement.matchAll(/\bset\b([\s\S]*?)\b(?:where|from)\b/g),
+        ...statement.matchAll(/\bset\b([\s\S]*?)(?:\bwhere\b|\bfrom\b|\n\s*\), )/g),
         ...statement.matchAll(/\breturning\b([\s\S]*?)(?:\bselect\b|\binsert\b|;)/g),
       ]
       for (const [, part = ''] of parts)
