@@ -45,6 +45,7 @@ const KEYS_MAX = 16
  *
  * const publicKeys = fetchPublicKeys('https://paybell.example.com/.well-known/webhook-keys.json')
  * const receiver = createReceiver({ publicKeys, onPayment: ({ id }) => console.log(id) })
+ * console.log((await receiver(new Request('https://receiver.example'))).status) // 405
  * ```
  */
 export function fetchPublicKeys(address: string, options: FetchKeysOptions = {}): PublicKeySource {

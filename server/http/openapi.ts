@@ -2,6 +2,7 @@
 // and with a `webhooks` section for what this service sends.
 
 import swagger from '@fastify/swagger'
+import { KEY_ID_HEADER } from '../core/asymmetric-signature.ts'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
 import { addOperationTexts } from './operation-texts.ts'
@@ -124,7 +125,7 @@ const CALLBACK_HEADERS = [
   ['webhook-timestamp', 'Unix seconds of this attempt.', '1794735000'],
   [
     'webhook-signature',
-    'Standard Webhooks signature, v1; two of them after a key rotation.',
+    'Standard Webhooks signature, v1; two of them after a key rotation, and v1a for endpoints with ed25519.',
     'v1,vERSEo7LWtS1zU2dXNWOMDJ1mtO3IQlSa6ZitsJNJQE=',
   ],
   ['X-Paybell-Event', 'The kind of event.', 'payment.due'],
@@ -133,6 +134,11 @@ const CALLBACK_HEADERS = [
 ] as const
 
 const OCCASIONAL_HEADERS = [
+  [
+    KEY_ID_HEADER,
+    'For endpoints with ed25519: the id of the key in /.well-known/webhook-keys.json that made v1a.',
+    '019a8f6e-1c2d-7a3b-8c4d-5e6f70819204',
+  ],
   [
     'X-Paybell-Hmac-Previous',
     'For 24 h after a key rotation: the HMAC under the old key.',

@@ -128,6 +128,7 @@ test('every header of an attempt is in the table', () => {
     },
     { current: toSigningKey('new'), previous },
     [],
+    { keyId: '', entries: '' },
   )
   const names = sent.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
   const shown = table('| Header | Value |')
