@@ -318,6 +318,7 @@ create table final_deliveries (
   duration_ms integer,
   attempts_begun integer,
   excerpt bytea,
+  document_mode text,
   constraint final_deliveries_pkey PRIMARY KEY (client_key, id, finished_at),
   constraint delivered_means_200 CHECK (((state <> 'DELIVERED'::text) OR ((last_outcome = 'answered'::text) AND (last_status = 200)))),
   constraint final_state_is_final CHECK ((state = ANY (ARRAY['DELIVERED'::text, 'EXHAUSTED'::text, 'SUPERSEDED'::text, 'CANCELLED'::text]))),
@@ -500,6 +501,7 @@ create table pending_deliveries (
   is_replay boolean not null default false,
   last_outcome text,
   last_status smallint,
+  document_mode text,
   constraint pending_deliveries_pkey PRIMARY KEY (client_key, id),
   constraint a_begun_run_has_a_deadline CHECK (((first_attempt_at IS NULL) = (deadline_at IS NULL))),
   constraint run_is_part_of_all_attempts CHECK (((run_attempts >= 0) AND (run_attempts <= attempts)))

@@ -27,6 +27,7 @@ import { Lifecycle, Phase, settleAll } from './lifecycle.ts'
 import { createAccess } from './operations/parts/access.ts'
 import { AccountDirectory } from './operations/parts/account-directory.ts'
 import type { Deps } from './operations/parts/deps.ts'
+import { documentLinks } from './operations/parts/document-links.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/parts/job-runner.ts'
 import { ListenerRelay } from './operations/parts/listener-relay.ts'
 import { OneAtATime } from './operations/parts/one-at-a-time.ts'
@@ -121,7 +122,19 @@ export function createApp(options: AppOptions): PaybellApp {
   const targets = targetsOf(config)
   const pool = openPool(options, phase)
   const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId })
-  const base = { pool, clock, config, policies, sealer, targets, newId, webhookKeys }
+  const doors = new Doors(config)
+  const documentLink = documentLinks(sealer, () => doors.baseUrl)
+  const base = {
+    pool,
+    clock,
+    config,
+    policies,
+    sealer,
+    targets,
+    newId,
+    webhookKeys,
+    documentLink,
+  }
 
   // Sending, and what is said about it.
   const client = new CallbackClient({
@@ -166,6 +179,7 @@ export function createApp(options: AppOptions): PaybellApp {
       send: telemetry.traced(send),
       signers: () => webhookKeys.signers(),
       wakeUps,
+      documentLink,
       log: logger,
       onDisabled: () => metrics.countDisabled(),
       onNotAttempted: () => metrics.countNotAttempted(),
@@ -197,7 +211,6 @@ export function createApp(options: AppOptions): PaybellApp {
     refusedWrites: () => writes.findReasons(),
   })
   telemetry.show(engine, readiness)
-  const doors = new Doors(config)
   const serverDeps: ServerDeps = {
     ...deps,
     webhookKeys,

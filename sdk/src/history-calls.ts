@@ -9,7 +9,7 @@ import type {
   DeliveryDetail,
   DeliveryState,
   EventPage,
-  Payment,
+  PaymentDetail,
   PaymentItem,
   PaymentState,
   ReplayedDelivery,
@@ -106,7 +106,7 @@ export function paymentCalls({ get }: Caller) {
   const payments = {
     /** The payment as it is now. */
     get: (id: string, details?: CallOptions) =>
-      get<Payment>(`/v1/payments/${segment(id)}`, undefined, details),
+      get<PaymentDetail>(`/v1/payments/${segment(id)}`, undefined, details),
     /** Newest first, each with how its deliveries stand. */
     list: (query: PaymentQuery = {}, details?: CallOptions) =>
       get<CursorPage<PaymentItem>>('/v1/payments', query, details),

@@ -439,6 +439,22 @@ export interface PaymentItem {
   deliveryState: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'SUPERSEDED' | 'CANCELLED' | null
 }
 
+export interface EndpointOfPayment {
+  endpointId: string
+  endpointUrl: string
+  deliveryId: string | null
+  /** Of the delivery of the newest update. Null when there is none. */
+  state: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'SUPERSEDED' | 'CANCELLED' | null
+  code: 'owed' | 'not-heard' | 'registered-later' | 'no-delivery'
+  /** Why it gets the update, or why not: one sentence. */
+  explanation: string
+}
+
+export interface PaymentDetail extends Payment {
+  /** Each endpoint of its account, and whether it gets the newest update. */
+  endpoints: EndpointOfPayment[]
+}
+
 export interface SearchHit {
   kind: 'payment' | 'endpoint' | 'account' | 'event' | 'delivery'
   id: string

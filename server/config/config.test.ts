@@ -119,6 +119,7 @@ describe('defaults', () => {
       retentionDays: 30,
       paymentRetentionDays: null,
       auditRetentionDays: null,
+      documentLinkDays: 30,
       endpointRatePerSecond: null,
       allowedNetworks: [],
       extraCa: null,
@@ -413,6 +414,7 @@ describe('numbers, spans, networks and addresses', () => {
     ['PAYBELL_RETENTION_DAYS', 8, 3_650],
     ['PAYBELL_PAYMENT_RETENTION_DAYS', 30, 36_500],
     ['PAYBELL_AUDIT_RETENTION_DAYS', 30, 36_500],
+    ['PAYBELL_DOCUMENT_LINK_DAYS', 1, 3_650],
     ['PAYBELL_TIME_SCALE', 1, 100_000],
   ]
   test('payments are not removed before their events', () => {

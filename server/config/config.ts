@@ -74,6 +74,7 @@ export interface Config {
   /** Null: for ever. */
   paymentRetentionDays: number | null
   auditRetentionDays: number | null
+  documentLinkDays: number
   allowedNetworks: readonly string[]
   extraCa: string | null
   trustedProxies: readonly string[]
@@ -153,6 +154,7 @@ export function loadConfig(
     retentionDays: integer('PAYBELL_RETENTION_DAYS', 8, 3650) ?? 30,
     paymentRetentionDays: integer('PAYBELL_PAYMENT_RETENTION_DAYS', 30, 36_500) ?? null,
     auditRetentionDays: integer('PAYBELL_AUDIT_RETENTION_DAYS', 30, 36_500) ?? null,
+    documentLinkDays: integer('PAYBELL_DOCUMENT_LINK_DAYS', 1, 3650) ?? 30,
     allowedNetworks:
       parse('PAYBELL_ALLOWED_NETWORKS', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
     extraCa:

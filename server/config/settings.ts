@@ -103,6 +103,12 @@ export const SETTINGS = [
     about: 'How long the audit is kept, by whole months, 30 to 36500 days; without it, for ever.',
   },
   {
+    name: 'PAYBELL_DOCUMENT_LINK_DAYS',
+    fallback: '30',
+    about:
+      'How long a link to a document is good after its event, 1 to 3650 days; never longer than the event is kept.',
+  },
+  {
     name: 'PAYBELL_ALLOWED_NETWORKS',
     about:
       'Private networks that callbacks may reach all the same: a comma-separated list of CIDRs.',

@@ -23,6 +23,8 @@ export interface CallbackHead {
   mark: 'test' | 'replay' | null
   traceparent: string
   extraHeader: readonly [name: string, value: string] | null
+  /** The header that carries the HMAC, where the endpoint has chosen one. */
+  hmacHeaderName?: string
 }
 
 /**
@@ -60,7 +62,7 @@ export function callbackHeaders(
     'application/json',
     'user-agent',
     USER_AGENT,
-    HMAC_HEADER,
+    head.hmacHeaderName ?? HMAC_HEADER,
     hmacHex(keys.current, body),
     'webhook-id',
     head.eventId,

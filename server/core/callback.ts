@@ -1,5 +1,5 @@
-// The body of a callback: the payment's canonical text with the file inside its document. Made of
-// what is stored once (text and file), and the same bytes on every attempt and every replay.
+// The body of a callback: the payment's canonical text with the file inside its document, with a link in its place, or
+// without it. Made of what is stored once (text and file), and the same bytes on every attempt and every replay.
 
 /** The bytes between text and file, and after the file. */
 const BEFORE_FILE = Buffer.from(',"base64EncodedFile":"')
@@ -18,6 +18,13 @@ export function callbackBodyParts(
   }
   if (base64 === null) return [bytes]
   return [bytes.subarray(0, -2), BEFORE_FILE, base64, BEHIND_FILE]
+}
+
+/** `url` stands where the file would; null: nothing does. It has no character that JSON escapes. */
+export function callbackBodyWithoutFile(text: string, url: string | null): Uint8Array[] {
+  const bytes = Buffer.from(text)
+  if (url === null || !hasDocument(bytes)) return [bytes]
+  return [bytes.subarray(0, -2), Buffer.from(`,"url":"${url}"}}`)]
 }
 
 const BRACE = 0x7d

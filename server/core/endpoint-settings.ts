@@ -15,6 +15,9 @@ export type DeliverMode = (typeof DELIVER_MODES)[number]
 export const DOCUMENT_MODES = ['inline', 'link', 'none'] as const
 export type DocumentMode = (typeof DOCUMENT_MODES)[number]
 
+/** What a delivery does with the file instead of carrying it; null: it carries it. */
+export type DocumentInstead = Exclude<DocumentMode, 'inline'> | null
+
 export const SIGNATURE_KINDS = ['hmac', 'ed25519'] as const
 export type SignatureKind = (typeof SIGNATURE_KINDS)[number]
 

@@ -36,6 +36,7 @@ export type ErrorCode =
   | 'delivery-final'
   | 'no-receipt'
   | 'payload-expired'
+  | 'link-ended'
   | 'endpoint-deleted'
   | 'endpoint-not-active'
   | 'offer-gone'

@@ -24,7 +24,15 @@ function event(changes: Partial<NewEvent> = {}): NewEvent {
 }
 
 function endpoint(changes: Partial<ListeningEndpoint> = {}): ListeningEndpoint {
-  return { clientKey: 1, id: ids.next(), accountId: null, shard: 5, events: null, ...changes }
+  return {
+    clientKey: 1,
+    id: ids.next(),
+    accountId: null,
+    shard: 5,
+    events: null,
+    document: null,
+    ...changes,
+  }
 }
 
 test('I1: owed to the webhooks of its account and the subscriptions of its client, no others', () => {
@@ -64,6 +72,7 @@ test('a delivery is new, due now, and carries the body of its event', () => {
     firstFailedAtMs: null,
     deadlineAtMs: null,
     isReplay: false,
+    documentMode: null,
     hasElders: false,
     payload: { text: happened.text, documentHash, documentBytes: 8 },
   })
@@ -115,4 +124,20 @@ test('of the elders of one call only those count that the endpoint hears', () =>
   const elders = (endpointId: string) =>
     owed.filter((one) => one.endpointId === endpointId).map(({ hasElders }) => hasElders)
   assert.deepEqual(elders(filtered.id), [false, true])
+})
+
+test('how a delivery carries a file is decided with it, and only where there is one', () => {
+  const documentHash = randomBytes(32)
+  const modes = ([null, 'inline', 'link', 'none'] as const).map((document) =>
+    [null, documentHash].map(
+      (hash) =>
+        fanOut([event({ documentHash: hash })], [endpoint({ document })], NOW_MS)[0]?.documentMode,
+    ),
+  )
+  assert.deepEqual(modes, [
+    [null, null],
+    [null, null],
+    [null, 'link'],
+    [null, 'none'],
+  ])
 })

@@ -2,7 +2,7 @@
 // and hears the event's kind. One event × one endpoint is one delivery. Pure: the endpoints were read inside the accepting
 // transaction, because a list that is kept elsewhere would miss one that was registered a moment ago.
 
-import { ALL_EVENTS, type EventChoice } from './endpoint-settings.ts'
+import { ALL_EVENTS, type DocumentMode, type EventChoice } from './endpoint-settings.ts'
 import type { HandedOff } from './queued-delivery.ts'
 
 /** One accepted change of a payment. Notices are events too, in which an endpoint stands in for a payment. */
@@ -28,6 +28,8 @@ export interface ListeningEndpoint {
   shard: number
   /** Null: it hears all kinds. */
   events: readonly EventChoice[] | null
+  /** Null: inline. */
+  document: DocumentMode | null
 }
 
 /** Whether an endpoint with these settings hears such events; the SQL function owe_changes asks the same. */
@@ -93,6 +95,9 @@ function toDelivery(
     firstFailedAtMs: null,
     deadlineAtMs: null,
     isReplay: false,
+    // Decided once, so that every attempt and every replay has the same bytes.
+    documentMode:
+      documentHash === null || endpoint.document === 'inline' ? null : endpoint.document,
     hasElders,
     payload: { text, documentHash, documentBytes },
   }

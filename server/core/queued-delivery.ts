@@ -1,6 +1,8 @@
 // A delivery as the engine holds it in memory: narrow, no body. The order of one payment's updates
 // at one endpoint is decided on these (core/strand).
 
+import type { DocumentInstead } from './endpoint-settings.ts'
+
 export interface QueuedDelivery {
   clientKey: number
   id: string
@@ -18,6 +20,7 @@ export interface QueuedDelivery {
   firstFailedAtMs: number | null
   deadlineAtMs: number | null
   isReplay: boolean
+  documentMode: DocumentInstead
 }
 
 /** A delivery fresh from its accepting transaction. */

@@ -1,6 +1,5 @@
 // The list of a receiver check: callbacks, good and bad, and what each must be answered with.
 
-import { HMAC_HEADER } from './callback-headers.ts'
 import {
   type CheckMaterial,
   type CheckPost,
@@ -81,7 +80,7 @@ export const CHECK_ITEMS: readonly CheckItem[] = [
     expects: 'refusal',
     posts: (material) => {
       const made = makePost(material, makeEvent(material))
-      return [{ ...made, headers: withoutSignatures(made.headers) }]
+      return [{ ...made, headers: withoutSignatures(made.headers, material.hmacHeaderName) }]
     },
     means: 'Anybody who knows the address could invent payments, without even trying to sign them.',
     mend: 'Answer 401 when neither signature header is there; a missing signature is a wrong one.',
@@ -94,7 +93,7 @@ export const CHECK_ITEMS: readonly CheckItem[] = [
       makePost({ ...material, nowMs: material.nowMs - STALE_MS }, makeEvent(material)),
     ],
     means: 'Someone who recorded a callback could send it again at any time.',
-    mend: `Check webhook-signature, which covers webhook-timestamp, and refuse what is more than five minutes away from your clock. ${HMAC_HEADER} alone cannot tell.`,
+    mend: `Check webhook-signature, which covers webhook-timestamp, and refuse what is more than five minutes away from your clock. The HMAC alone cannot tell.`,
   },
   {
     code: 'same-event-twice',

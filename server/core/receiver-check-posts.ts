@@ -37,6 +37,8 @@ export interface CheckMaterial {
   signers?: readonly SigningPair[]
   /** The event that they sign, if not the one that is sent: a signature that must not be taken. */
   signedEventId?: string
+  /** The header that carries the HMAC, where the endpoint has chosen one. */
+  hmacHeaderName?: string | undefined
   nowMs: number
   newId(): string
 }
@@ -102,6 +104,7 @@ export function makePost(material: CheckMaterial, made: MadeEvent): CheckPost {
       mark: 'test',
       traceparent: traceparentOf(eventId, eventId),
       extraHeader: material.extraHeader,
+      hmacHeaderName: material.hmacHeaderName ?? HMAC_HEADER,
     },
     material.keys,
     body,
@@ -120,17 +123,19 @@ function signByService(
   return signAsymmetricNow(signers, content)
 }
 
-const SIGNATURE_HEADERS = new Set([
-  HMAC_HEADER.toLowerCase(),
-  `${HMAC_HEADER}-Previous`.toLowerCase(),
-  'webhook-signature',
-])
-
-export function withoutSignatures(headers: readonly string[]): string[] {
+export function withoutSignatures(
+  headers: readonly string[],
+  hmacHeaderName = HMAC_HEADER,
+): string[] {
+  const signing = new Set([
+    hmacHeaderName.toLowerCase(),
+    `${HMAC_HEADER}-Previous`.toLowerCase(),
+    'webhook-signature',
+  ])
   const kept: string[] = []
   for (let at = 0; at < headers.length; at += 2) {
     const [name, value] = [headers[at] as string, headers[at + 1] as string]
-    if (!SIGNATURE_HEADERS.has(name.toLowerCase())) kept.push(name, value)
+    if (!signing.has(name.toLowerCase())) kept.push(name, value)
   }
   return kept
 }

@@ -25,6 +25,7 @@ export interface CheckTarget {
   extraHeader: readonly [string, string] | null
   /** The service's own keys, where the endpoint asks for their signature. */
   signers?: readonly SigningPair[]
+  hmacHeaderName?: string | undefined
 }
 
 export interface CheckTools {

@@ -3,7 +3,6 @@
 
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { type Candidate, likeliestBodies, withoutNewline } from './body-candidates.ts'
-import { HMAC_HEADER } from './callback-headers.ts'
 import { saysTheSame } from './json-spellings.ts'
 import { toSigningKey } from './signature.ts'
 import {
@@ -41,7 +40,7 @@ export function explain(
   }
   const digests = readDigests(signed, verdict)
   const malformed = digests.length === 0
-  if (malformed) return [malformedSignature()]
+  if (malformed) return [malformedSignature(signed.hmacHeader)]
   const found = new Map<FindingCode, Finding>()
   const add = (finding: Finding) => found.set(finding.code, finding)
   const body = bodyFault(input)
@@ -93,7 +92,7 @@ function digestFaults(
   const { body, eventBody, keys } = input
   const prefix =
     digest.dialect === 'standard' ? prefixOf(signed as CompleteSigned) : Buffer.alloc(0)
-  const encoding = encodingFault(digest)
+  const encoding = encodingFault(digest, signed.hmacHeader)
   const fits = (key: KeyObject, bytes: Uint8Array, before = prefix) =>
     timingSafeEqual(mac(key, before, bytes), digest.bytes)
 
@@ -104,7 +103,9 @@ function digestFaults(
       const faults = [...older, ...encoding, ...(fault === null || isBodyExplained ? [] : [fault])]
       if (fits(key, bytes)) {
         // Upper-case hex, or a prefix such as sha256=: the digest is right, its spelling is not.
-        return faults.length > 0 || isBodyExplained ? faults : [malformedSignature()]
+        return faults.length > 0 || isBodyExplained
+          ? faults
+          : [malformedSignature(signed.hmacHeader)]
       }
     }
     if (digest.dialect === 'standard' && fits(key, body, Buffer.alloc(0))) {
@@ -114,12 +115,12 @@ function digestFaults(
   return [...encoding, wrongKey(input, fits, candidates, isBodyExplained)]
 }
 
-function encodingFault({ dialect, encoding }: Digest): Finding[] {
+function encodingFault({ dialect, encoding }: Digest, hmacHeader: string): Finding[] {
   if (dialect === 'plain' && encoding === 'base64') {
     return [
       {
         code: 'base64-not-hex',
-        detail: `This is base64. ${HMAC_HEADER} is the same 32 bytes in lower-case hex: 64 digits.`,
+        detail: `This is base64. ${hmacHeader} is the same 32 bytes in lower-case hex: 64 digits.`,
       },
     ]
   }
@@ -181,13 +182,13 @@ function misreadKeys(current: KeyObject): [string, KeyObject][] {
 /** The plain HMAC fits, so that key and body are right, and yet this one does not. */
 function standardFault(input: SignatureInput, signed: CompleteSigned): Finding {
   const [digest] = readDigests(signed, { plain: null, standard: 'none' })
-  if (digest === undefined) return malformedSignature()
-  const [encoding] = encodingFault(digest)
+  if (digest === undefined) return malformedSignature(signed.hmacHeader)
+  const [encoding] = encodingFault(digest, signed.hmacHeader)
   if (encoding !== undefined) return encoding
   for (const [, key] of knownKeys(input.keys)) {
     if (timingSafeEqual(mac(key, input.body), digest.bytes)) return incompleteContent()
     if (timingSafeEqual(mac(key, prefixOf(signed), input.body), digest.bytes)) {
-      return malformedSignature()
+      return malformedSignature(signed.hmacHeader)
     }
   }
   return {

@@ -3,7 +3,6 @@
 
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { examineAsymmetric } from './asymmetric-doctor.ts'
-import { HMAC_HEADER } from './callback-headers.ts'
 import { bodyFault, explain } from './signature-diagnosis.ts'
 import { type Finding, previousKey } from './signature-findings.ts'
 import {
@@ -28,7 +27,7 @@ export interface Diagnosis {
 const TOLERANCE_SECONDS = 300
 
 export function diagnose(input: SignatureInput): Diagnosis {
-  const signed = readHeaders(input.headers)
+  const signed = readHeaders(input.headers, input.hmacHeaderName)
   const findings: Finding[] = []
   const isWhole = !findMissing(signed, findings)
   const isTimely = judgeTimestamp(signed, input.nowMs, findings)
@@ -80,7 +79,7 @@ function findMissing(signed: Signed, findings: Finding[]): boolean {
   const missing: string[] = []
   const hasStandard = signed.signatures.length + signed.asymmetric.length > 0
   if (signed.hmac === null && !hasStandard) {
-    missing.push(HMAC_HEADER, 'webhook-signature')
+    missing.push(signed.hmacHeader, 'webhook-signature')
   } else if (hasStandard) {
     if (signed.id === null) missing.push('webhook-id')
     if (signed.timestamp === null) missing.push('webhook-timestamp')
@@ -90,7 +89,7 @@ function findMissing(signed: Signed, findings: Finding[]): boolean {
   findings.push({
     code: 'missing-header',
     detail: isLost
-      ? `${HMAC_HEADER} is empty or not there, although other headers of the callback are. A proxy or framework may have dropped it.`
+      ? `${signed.hmacHeader} is empty or not there, although other headers of the callback are. A proxy or framework may have dropped it.`
       : hasStandard
         ? `webhook-signature covers id, timestamp and body, and cannot be checked without ${missing.join(' and ')}.`
         : `Neither ${missing.join(' nor ')} is there. A proxy or framework may have dropped it; header names are compared without regard to case.`,

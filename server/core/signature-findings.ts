@@ -1,6 +1,6 @@
 // What the signature doctor may find, and what it says of it: names the mistake, never a value.
 
-import { HMAC_HEADER, type SigningKeys } from './callback-headers.ts'
+import type { SigningKeys } from './callback-headers.ts'
 import { isPreviousAlive } from './signature-input.ts'
 
 export const FINDING_CODES = [
@@ -39,10 +39,10 @@ export function previousKey(keys: SigningKeys, nowMs: number): Finding {
   }
 }
 
-export function malformedSignature(): Finding {
+export function malformedSignature(hmacHeader: string): Finding {
   return {
     code: 'malformed-header',
-    detail: `The value cannot be a signature: ${HMAC_HEADER} is 64 lower-case hex digits, an entry of webhook-signature is "v1," and 44 characters of base64.`,
+    detail: `The value cannot be a signature: ${hmacHeader} is 64 lower-case hex digits, an entry of webhook-signature is "v1," and 44 characters of base64.`,
   }
 }
 

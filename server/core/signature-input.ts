@@ -13,11 +13,15 @@ export interface SignatureInput {
   /** The service's own public keys, the newest first and those of before; left out where they are not known. */
   serviceKeys?: readonly ServiceKey[]
   nowMs: number
+  /** The header in which this endpoint gets the HMAC, where it has chosen one. */
+  hmacHeaderName?: string
   /** The real bytes of the event that `webhook-id` names, where it is one of the client's. */
   eventBody: Uint8Array | null
 }
 
 export interface Signed {
+  /** The name of the header that holds the HMAC. */
+  hmacHeader: string
   hmac: string | null
   id: string | null
   timestamp: string | null
@@ -43,15 +47,19 @@ function isOfEveryCallback(name: string): boolean {
   return name.startsWith('x-paybell-') && name !== KEY_ID_HEADER.toLowerCase()
 }
 
-export function readHeaders(headers: Readonly<Record<string, string>>): Signed {
+export function readHeaders(
+  headers: Readonly<Record<string, string>>,
+  hmacHeader = HMAC_HEADER,
+): Signed {
   const found = new Map(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()]),
   )
   const read = (name: string) => found.get(name.toLowerCase()) || null
   // A receiver with the old key compares with the second of the two.
-  const hmac = read(HMAC_HEADER) ?? read(`${HMAC_HEADER}-Previous`)
+  const hmac = read(hmacHeader) ?? read(`${HMAC_HEADER}-Previous`)
   const entries = read('webhook-signature')?.split(/\s+/) ?? []
   return {
+    hmacHeader,
     hmac,
     id: read('webhook-id'),
     timestamp: read('webhook-timestamp'),

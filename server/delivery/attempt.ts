@@ -69,6 +69,7 @@ function toRequest(
       mark: delivery.isReplay ? 'replay' : null,
       traceparent: traceparentOf(eventId, id),
       extraHeader: endpoint.secrets.extraHeader,
+      hmacHeaderName: endpoint.settings.hmacHeaderName,
     },
     endpoint.secrets.keys,
     body,

@@ -45,6 +45,8 @@ export interface EngineEnvironment {
     /** This process has started or stopped, or has given shards up: others may give or take. */
     announceLeases(): void
   }
+  /** Where an endpoint fetches the file of an event, for those that are sent a link. Always the same text. */
+  documentLink(eventId: string, endpointId: string): string
   log: EngineLog
   /** Called for each attempt once it is recorded. */
   onAttempt(report: AttemptReport): void

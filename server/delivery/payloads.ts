@@ -4,7 +4,7 @@
 // of their own.
 
 import { BoundedMap } from '../core/bounded-map.ts'
-import { callbackBodyParts } from '../core/callback.ts'
+import { callbackBodyParts, callbackBodyWithoutFile } from '../core/callback.ts'
 import type { EventKey, Payload } from '../store/events.ts'
 import { GatheredReads } from '../store/gathered-reads.ts'
 import { ByteBudget } from './byte-budget.ts'
@@ -75,6 +75,18 @@ export class Payloads {
     return this.#read(clientKey, eventId, kept)
   }
 
+  /** The same without the file, which is not read; `url` stands in its place, where it is given. */
+  bodyWithoutFile(
+    clientKey: number,
+    eventId: string,
+    url: string | null,
+  ): Body | null | Promise<Body | null> {
+    const kept = this.#cache.get(eventId)
+    if (kept !== undefined) return toLightBody(kept.text, url)
+    const asked = this.#texts.ask({ clientKey, eventId })
+    return asked.then((payload) => payload && toLightBody(payload.text, url))
+  }
+
   async #read(clientKey: number, eventId: string, kept?: Payload): Promise<Body | null> {
     const payload = kept ?? (await this.#texts.ask({ clientKey, eventId }))
     if (payload === null) return null
@@ -92,6 +104,17 @@ export class Payloads {
   }
 }
 
+function toLightBody(text: string, url: string | null): Body {
+  const parts = callbackBodyWithoutFile(text, url)
+  return { parts, bytes: bytesOf(parts), release: NOTHING }
+}
+
+function bytesOf(parts: readonly Uint8Array[]): number {
+  let bytes = 0
+  for (const part of parts) bytes += part.length
+  return bytes
+}
+
 /** Null for a damaged row: an attempt that fails on schedule, instead of one that is never made. */
 function toBody(text: string, file: Uint8Array | null, release: () => void): Body | null {
   let parts: readonly Uint8Array[]
@@ -100,7 +123,5 @@ function toBody(text: string, file: Uint8Array | null, release: () => void): Bod
   } catch {
     return null
   }
-  let bytes = 0
-  for (const part of parts) bytes += part.length
-  return { parts, bytes, release }
+  return { parts, bytes: bytesOf(parts), release }
 }

@@ -83,7 +83,9 @@ export class Sender {
       if (purpose === 'end' || (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs())) {
         return await this.#exhaust(flight)
       }
-      const kept = payloads.bodyOf(clientKey, eventId)
+      const kept = delivery.documentMode
+        ? payloads.bodyWithoutFile(clientKey, eventId, this.#linkOf(delivery))
+        : payloads.bodyOf(clientKey, eventId)
       body = kept instanceof Promise ? await kept : kept
       const atMs = clock.nowMs()
       const made = this.#sign(delivery, endpoint, body, atMs)
@@ -115,8 +117,8 @@ export class Sender {
    * sent, and it is tried again.
    */
   #sign(
-    { eventId }: QueuedDelivery,
-    { id, settings }: SendingEndpoint,
+    { eventId, endpointId, documentMode }: QueuedDelivery,
+    { settings }: SendingEndpoint,
     body: Body | null,
     atMs: number,
   ): AsymmetricSignature | Promise<AsymmetricSignature> | null {
@@ -124,11 +126,16 @@ export class Sender {
     return this.#signer.sign({
       eventId,
       // A link is the endpoint's own; otherwise all endpoints of one kind get the same bytes.
-      variant: settings.document === 'link' ? id : settings.document,
+      variant: documentMode === 'link' ? endpointId : (documentMode ?? 'inline'),
       timestampSeconds: Math.floor(atMs / 1_000),
       body: body.parts,
       bytes: body.bytes,
     })
+  }
+
+  /** Null: the payment comes without its file and without a link to it. */
+  #linkOf({ documentMode, eventId, endpointId }: QueuedDelivery): string | null {
+    return documentMode === 'link' ? this.#environment.documentLink(eventId, endpointId) : null
   }
 
   #send({ request }: PreparedAttempt): Promise<AttemptResult> {

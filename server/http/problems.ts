@@ -219,6 +219,14 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     remedy:
       'GET the payment to see it as it is now. If that is gone as well, it was erased, for good.',
   },
+  'link-ended': {
+    status: 410,
+    title: 'The link is no longer good',
+    meaning:
+      'A link to a document holds for some days after its event, and while the endpoint exists that it was sent to. This one is over.',
+    remedy:
+      'GET /v1/events/{id} with a token: it has the file for as long as the event is kept. Fetch files soon after their callback.',
+  },
   'endpoint-deleted': {
     status: 409,
     title: 'The endpoint of the delivery was deleted',

@@ -20,6 +20,7 @@ import { consoleRoutes } from './routes/console.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { deliveryActionRoutes } from './routes/delivery-actions.ts'
 import { docsRoutes } from './routes/docs.ts'
+import { documentRoutes } from './routes/documents.ts'
 import { eventRoutes } from './routes/events.ts'
 import { guideRoutes } from './routes/guides.ts'
 import { housekeepingRoutes } from './routes/housekeeping.ts'
@@ -93,7 +94,7 @@ function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {
   ]
 }
 
-/** Needs a token, except for the route that gives one. */
+/** Needs a token, except for the route that gives one and for links, which are credentials of their own. */
 async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): Promise<void> {
   const { keyring, logins, tokens } = deps.access
   const requests = new RateBuckets({
@@ -104,6 +105,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
   })
   await app.register(async (scope: App) => tokenRoutes(deps, keyring, logins)(scope))
   await app.register(async (scope: App) => webhookKeyRoutes(deps.webhookKeys)(scope))
+  await app.register(async (scope: App) => documentRoutes(deps)(scope))
   await app.register(async (scope: App) => {
     scope.addHook('onRequest', authenticateClient(tokens, requests))
     scope.addHook('onRequest', resolveAccount(deps.accounts))

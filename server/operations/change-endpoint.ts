@@ -10,6 +10,7 @@ import {
   type SettingsChange,
   settingTexts,
 } from '../core/endpoint-settings.ts'
+import { ServiceError } from '../core/errors.ts'
 import type { AuditChange } from '../store/audit.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 import { releaseDeliveriesOf } from '../store/deliveries.ts'
@@ -44,6 +45,7 @@ export async function changeEndpoint(
     const before = await lockEndpoint(db, scope, endpointId)
     if (before === null) throw notFound()
     const { endpoint } = before
+    if (endpoint.kind === 'listener' && Object.keys(change.settings).length > 0) throw noSettings()
     const settings = changeSettings(endpoint.settings, change.settings)
     assertHeadersApart(settings, before.headerName)
     const after = { ...endpoint, status: change.status ?? endpoint.status, settings }
@@ -64,6 +66,13 @@ export async function changeEndpoint(
     isResumed ? now.getTime() : 0,
   )
   return after
+}
+
+function noSettings(): ServiceError {
+  return new ServiceError(
+    'invalid-fields',
+    'A listener has no settings: it gets everything, as an endpoint does by default.',
+  )
 }
 
 async function changeStatus(

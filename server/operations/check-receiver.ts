@@ -53,7 +53,12 @@ export class ReceiverChecker {
             strangeKey: toSigningKey(randomBytes(32)),
             send: (post) => this.#send(endpoint.url, clientKey, post),
           },
-          { url: endpoint.url, ...endpoint.secrets, signers },
+          {
+            url: endpoint.url,
+            hmacHeaderName: endpoint.settings.hmacHeaderName,
+            ...endpoint.secrets,
+            signers,
+          },
         ),
       )
     } finally {

@@ -101,6 +101,7 @@ export class EndpointTester {
         // There is no delivery: the endpoint's id stands in.
         traceparent: traceparentOf(eventId, endpointId),
         extraHeader: endpoint.secrets.extraHeader,
+        hmacHeaderName: endpoint.settings.hmacHeaderName,
       },
       endpoint.secrets.keys,
       body,

@@ -1,13 +1,14 @@
 // Diagnoses a callback's signature: opens the endpoint's keys, looks up the event that the callback names,
 // and asks core/signature-doctor. The answer names mistakes, never keys or other values.
 
+import { callbackBodyWithoutFile } from '../core/callback.ts'
 import { type Diagnosis, diagnose } from '../core/signature-doctor.ts'
 import { isUuid } from '../core/uuid.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { readSendingEndpoints, type SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
-import { findKeptBody } from './view-events.ts'
+import { findKeptBody, findKeptText } from './view-events.ts'
 
 export interface Callback {
   /** As they were received, names in any case. */
@@ -23,23 +24,46 @@ export async function verifySignature(
   /** Runs `step` later where the body is large, because hashing it takes long. */
   schedule: (step: () => Diagnosis) => Diagnosis | Promise<Diagnosis> = (step) => step(),
 ): Promise<Diagnosis> {
-  const { secrets } = await openEndpoint(deps, scope, endpointId)
+  const endpoint = await openEndpoint(deps, scope, endpointId)
   const id = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1]
   const eventBody =
-    id !== undefined && isUuid(id.trim())
-      ? await findKeptBody(deps, { clientKey: scope.clientKey, accountId: null }, id.trim())
-      : null
+    id !== undefined && isUuid(id.trim()) ? await findSent(deps, endpoint, id.trim(), body) : null
   const serviceKeys = await deps.webhookKeys.publicKeys()
   return schedule(() =>
     diagnose({
       headers,
       body,
-      keys: secrets.keys,
+      keys: endpoint.secrets.keys,
       serviceKeys,
       nowMs: deps.clock.nowMs(),
-      eventBody: eventBody === null ? null : Buffer.concat(eventBody),
+      hmacHeaderName: endpoint.settings.hmacHeaderName,
+      eventBody,
     }),
   )
+}
+
+/**
+ * What this endpoint was sent of the event: of the three forms that a document can have the one that came, or else the
+ * one that it would be sent now.
+ */
+async function findSent(
+  deps: Deps,
+  { clientKey, id: endpointId, settings }: OpenEndpoint,
+  eventId: string,
+  body: Uint8Array,
+): Promise<Buffer | null> {
+  const scope = { clientKey, accountId: null }
+  const text = await findKeptText(deps, scope, eventId)
+  if (text === null) return null
+  const linked = Buffer.concat(
+    callbackBodyWithoutFile(text, deps.documentLink(eventId.toLowerCase(), endpointId)),
+  )
+  const bare = Buffer.concat(callbackBodyWithoutFile(text, null))
+  for (const form of [linked, bare]) if (Buffer.compare(form, body) === 0) return form
+  if (settings.document === 'link') return linked
+  if (settings.document === 'none') return bare
+  const inline = await findKeptBody(deps, scope, eventId)
+  return inline && Buffer.concat(inline)
 }
 
 type OpenEndpoint = SendingEndpoint & { secrets: NonNullable<SendingEndpoint['secrets']> }

@@ -124,6 +124,16 @@ export async function findKeptBody(
   }
 }
 
+/** The text of an event without its file; null when it is not stored, or no longer whole. */
+export async function findKeptText(
+  { pool }: Pick<Deps, 'pool'>,
+  scope: { clientKey: number; accountId: string | null },
+  eventId: string,
+): Promise<string | null> {
+  const event = await findEvent(pool, scope, eventId)
+  return event === null || isErased(event.text) ? null : event.text
+}
+
 /** Null when there is no such event, or it is no longer kept. */
 async function findEventBody(
   deps: Pick<Deps, 'pool'>,

@@ -59,18 +59,6 @@ function whole(payment: PaymentView): PaymentView {
   return payment
 }
 
-/** A client's own payment; `accountId` narrows, where it is given. */
-export async function viewOwnPayment(
-  deps: Deps,
-  of: { clientKey: number; accountId: string | null },
-  paymentId: string,
-): Promise<PaymentView> {
-  const payment = await readPayment(deps.pool, paymentId, of.clientKey)
-  if (payment === null) throw notFound()
-  if (of.accountId !== null && payment.accountId !== of.accountId) throw notFound()
-  return whole(payment)
-}
-
 export async function viewPayments(
   deps: Deps,
   { search, ...filter }: PaymentFilter,

@@ -2,18 +2,15 @@
 // body is kept. Signatures come from the keys of that time, where these still exist. For a minute after a rotation of
 // the service's own keys, some processes still signed without the new one: it is shown anyway.
 
-import {
-  callbackHeaders,
-  HMAC_HEADER,
-  type SigningKeys,
-  traceparentOf,
-} from '../core/callback-headers.ts'
+import { callbackBodyWithoutFile } from '../core/callback.ts'
+import { callbackHeaders, type SigningKeys, traceparentOf } from '../core/callback-headers.ts'
 import { HMAC_ALGORITHM } from '../core/endpoint.ts'
+import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
 import type { AttemptItem, DeliveryDetail } from '../store/delivery-details.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
 import type { Deps } from './parts/deps.ts'
 import { signIfAsked } from './parts/sign-callback.ts'
-import { findKeptBody } from './view-events.ts'
+import { findKeptBody, findKeptText } from './view-events.ts'
 
 export interface SentRequest {
   attempt: number | null
@@ -41,8 +38,9 @@ export async function viewSentRequest(
 ): Promise<{ request: SentRequest; signatureInputs: SignatureInputs }> {
   const { clientKey, eventId, endpointId } = delivery
   const [endpoint] = await readSendingEndpoints(deps.pool, deps.sealer, [{ clientKey, endpointId }])
-  const body = await findKeptBody(deps, { clientKey, accountId: null }, eventId)
+  const body = await bodyOf(deps, delivery)
   const secrets = endpoint?.secrets ?? null
+  const { hmacHeaderName } = endpoint?.settings ?? DEFAULT_SETTINGS
   const { keyOverlapMs } = deps.policies.current
   const keys = secrets && last ? keysAt(secrets.keys, last.at.getTime(), keyOverlapMs) : null
   const ours =
@@ -66,6 +64,7 @@ export async function viewSentRequest(
               atMs: last.at.getTime(),
               mark: delivery.isReplay ? 'replay' : null,
               traceparent: traceparentOf(eventId, delivery.id),
+              hmacHeaderName,
               extraHeader: secrets?.extraHeader ? [secrets.extraHeader[0], MASKED] : null,
             },
             keys,
@@ -83,7 +82,7 @@ export async function viewSentRequest(
     signatureInputs: {
       algorithm: HMAC_ALGORITHM,
       headers: [
-        { name: HMAC_HEADER, signed: 'body', encoding: 'hex' },
+        { name: hmacHeaderName, signed: 'body', encoding: 'hex' },
         {
           name: 'webhook-signature',
           signed: 'webhook-id.webhook-timestamp.body',
@@ -97,6 +96,19 @@ export async function viewSentRequest(
   }
 }
 
+/** As it was sent: with the file, with a link in its place, or without it. */
+async function bodyOf(
+  deps: Deps,
+  { clientKey, eventId, endpointId, documentMode }: DeliveryDetail,
+): Promise<readonly Uint8Array[] | null> {
+  const scope = { clientKey, accountId: null }
+  if (documentMode === null) return findKeptBody(deps, scope, eventId)
+  const text = await findKeptText(deps, scope, eventId)
+  if (text === null) return null
+  const url = documentMode === 'link' ? deps.documentLink(eventId, endpointId) : null
+  return callbackBodyWithoutFile(text, url)
+}
+
 /** An attempt before the rotation was signed with the key that is now the previous one. */
 function keysAt(keys: SigningKeys, atMs: number, keyOverlapMs: number): SigningKeys {
   if (keys.previous === null) return keys
@@ -107,9 +119,8 @@ function keysAt(keys: SigningKeys, atMs: number, keyOverlapMs: number): SigningK
 /** With a document the parts are text, seam, file, seam (core/callback): the file is not decoded. */
 function withoutFile(body: readonly Uint8Array[]): string {
   const [head, , , tail] = body
-  if (head === undefined) return ''
-  const text = Buffer.from(head).toString('utf8')
-  return tail === undefined ? text : `${text}}}`
+  if (tail === undefined) return Buffer.concat(body).toString('utf8')
+  return `${Buffer.from(head as Uint8Array).toString('utf8')}}}`
 }
 
 function toPairs(flat: readonly string[]): { name: string; value: string }[] {

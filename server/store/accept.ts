@@ -2,7 +2,7 @@
 // exists now and hears it, whatever its status. core/fan-out decides who is owed what; here the endpoints are read for it,
 // inside the accepting transaction, and what it has decided is saved.
 
-import type { EventChoice } from '../core/endpoint-settings.ts'
+import type { DocumentMode, EventChoice } from '../core/endpoint-settings.ts'
 import { fanOut, type ListeningEndpoint, type NewEvent } from '../core/fan-out.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
@@ -32,12 +32,14 @@ export async function readListening(
     account_id: string | null
     shard: number
     events: EventChoice[] | null
+    document: DocumentMode | null
   }>({
     name: 'read-listening',
     // offset 0 keeps the planner from reading all endpoints instead, as it does while it knows nothing of them.
     text: `select e.* from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[]) as g (client_key, scope)
            cross join lateral (
-             select e.client_key, e.id, e.account_id, e.shard, e.events from endpoints e
+             select e.client_key, e.id, e.account_id, e.shard, e.events, e.document
+             from endpoints e
              where e.client_key = g.client_key and e.scope = g.scope and e.deleted_at is null
              offset 0) as e`,
     values: [
@@ -45,12 +47,13 @@ export async function readListening(
       plainColumn(scopes, ([, scope]) => scope),
     ],
   })
-  return rows.map(({ client_key: clientKey, id, account_id: accountId, shard, events }) => ({
+  return rows.map(({ client_key: clientKey, account_id: accountId, ...row }) => ({
     clientKey,
-    id,
     accountId,
-    shard,
-    events,
+    id: row.id,
+    shard: row.shard,
+    events: row.events,
+    document: row.document,
   }))
 }
 

@@ -1,7 +1,7 @@
 // What is owed, as the engine reads it: due work by shard, and the updates of one payment that one
 // endpoint still waits for. Also what happens to all of an endpoint's deliveries at once.
 
-import type { DeliverMode } from '../core/endpoint-settings.ts'
+import type { DeliverMode, DocumentInstead } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { isMovedByRetry } from './due-times.ts'
@@ -31,11 +31,12 @@ export interface QueuedRow {
   first_failed_at: Date | null
   deadline_at: Date | null
   is_replay: boolean
+  document_mode: DocumentInstead
 }
 
 export const QUEUED_COLUMNS = `d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
-  d.deadline_at, d.is_replay`
+  d.deadline_at, d.is_replay, d.document_mode`
 
 /** Each shard's rows that are due until `untilMs`, forward from its cursor, in order of due time. */
 export async function readDue(
@@ -173,6 +174,7 @@ export function toQueued(row: QueuedRow): QueuedDelivery {
     firstFailedAtMs: row.first_failed_at?.getTime() ?? null,
     deadlineAtMs: row.deadline_at?.getTime() ?? null,
     isReplay: row.is_replay,
+    documentMode: row.document_mode,
   }
 }
 

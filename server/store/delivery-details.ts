@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 import type { CircuitState } from '../core/circuit.ts'
 import type { DeliveryState } from '../core/delivery.ts'
 import type { EndpointStatus } from '../core/endpoint.ts'
-import type { DeliverMode } from '../core/endpoint-settings.ts'
+import type { DeliverMode, DocumentInstead } from '../core/endpoint-settings.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { type DeliveryItem, spansBefore, toItem } from './delivery-lists.ts'
@@ -25,6 +25,7 @@ import {
 export interface DeliveryDetail extends DeliveryItem {
   runAttempts: number | null
   isReplay: boolean
+  documentMode: DocumentInstead
   isEndpointDeleted: boolean
   endpointInactiveSince: Date | null
   isListener: boolean
@@ -51,6 +52,7 @@ interface DetailRow {
   last_status: number | null
   run_attempts: number | null
   is_replay: boolean
+  document_mode: DocumentInstead
   finished_at: Date | null
   status: EndpointStatus
   is_deleted: boolean
@@ -255,6 +257,7 @@ function toDetail(row: DetailRow): DeliveryDetail {
     ...toItem(row),
     runAttempts: row.run_attempts,
     isReplay: row.is_replay,
+    documentMode: row.document_mode,
     isEndpointDeleted: row.is_deleted,
     endpointInactiveSince: row.inactive_since,
     isListener: row.is_listener,

@@ -124,6 +124,47 @@ export async function readDocument(
   return rows[0] ? Buffer.from(rows[0].content, 'latin1') : null
 }
 
+/** Bytes of the decoded file; null when it is no longer kept. */
+export async function readDocumentSize(
+  db: Db,
+  clientKey: number,
+  hash: Uint8Array,
+): Promise<number | null> {
+  const { rows } = await db.query<{ characters: number; end: string }>({
+    name: 'read-document-size',
+    text: `select octet_length(content) as characters, right(content, 2) as end
+           from documents where client_key = $1 and hash = $2`,
+    values: [clientKey, hash],
+  })
+  const [row] = rows
+  if (row === undefined) return null
+  const padding = row.end.length - row.end.replaceAll('=', '').length
+  return (row.characters / 4) * 3 - padding
+}
+
+/** Characters of base64, a multiple of four: 768 KiB of a file. */
+const PART_CHARACTERS = 1024 * 1024
+
+/** The decoded file, a piece at a time: 10 MiB as one text would be four copies of it in memory. */
+export async function* readDocumentParts(
+  db: Db,
+  clientKey: number,
+  hash: Uint8Array,
+): AsyncGenerator<Buffer> {
+  for (let from = 1; ; from += PART_CHARACTERS) {
+    const { rows } = await db.query<{ part: string }>({
+      name: 'read-document-part',
+      text: `select substr(content, $3, $4) as part from documents
+             where client_key = $1 and hash = $2`,
+      values: [clientKey, hash, from, PART_CHARACTERS],
+    })
+    const [row] = rows
+    if (row === undefined) throw new Error('the file was removed while it was read')
+    if (row.part !== '') yield Buffer.from(row.part, 'base64')
+    if (row.part.length < PART_CHARACTERS) return
+  }
+}
+
 /** A file as it was seen; the instant as the database writes it. */
 export interface DocumentKey {
   client_key: number

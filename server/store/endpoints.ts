@@ -174,6 +174,25 @@ export async function findEndpoint(
   return rows[0] ? toEndpoint(rows[0]) : null
 }
 
+/** More than any account and its client can have of their own. */
+const OF_ACCOUNT_MAX = 200
+
+/** Those that get the account's payments: its own, and those of all accounts of its client. */
+export async function readEndpointsOfAccount(
+  db: Db,
+  clientKey: number,
+  accountId: string,
+): Promise<readonly Endpoint[]> {
+  const { rows } = await db.query<EndpointRow>({
+    name: 'read-endpoints-of-account',
+    text: `select ${COLUMNS} from endpoints
+           where client_key = $1 and scope in ($2, $3) and deleted_at is null and kind <> 'notice'
+           order by created_at, id limit $4`,
+    values: [clientKey, accountId, NIL_UUID, OF_ACCOUNT_MAX],
+  })
+  return rows.map(toEndpoint)
+}
+
 export interface EndpointPageRequest {
   scope: EndpointScope
   page: PageRequest

@@ -14,6 +14,7 @@ const LASTING = [
   'sequence',
   'kind',
   'created_at',
+  'document_mode',
 ]
 
 /** What a pending row brings along; its state and its end are added. */

@@ -30,9 +30,9 @@ const SAVE_MANY = {
        as g (client_key, id, payment_id, account_id, sequence, kind, document_hash,
          document_bytes, version, is_new_payment, start, length))`,
     `select ($1::int[])[event], id, ($2::uuid[])[event], endpoint_id, ($3::uuid[])[event],
-       ($4::uuid[])[event], ($5::int[])[event], kind, shard, $8, $8
-     from unnest($15::uuid[], $16::int[], $17::uuid[], $18::text[], $19::smallint[])
-       as d (id, event, endpoint_id, kind, shard)`,
+       ($4::uuid[])[event], ($5::int[])[event], kind, shard, $8, $8, document_mode
+     from unnest($15::uuid[], $16::int[], $17::uuid[], $18::text[], $19::smallint[], $20::text[])
+       as d (id, event, endpoint_id, kind, shard, document_mode)`,
   ),
 }
 
@@ -44,8 +44,9 @@ const SAVE_ONE = {
        values ($1::int, $2::uuid, $3::uuid, $4::uuid, $5::int, $6::text, $7::text, $9::bytea,
          $10::int, $11::bigint, $12::boolean))`,
     `select g.client_key, d.id, g.id, d.endpoint_id, g.payment_id, g.account_id, g.sequence, g.kind,
-       d.shard, $8, $8
-     from given g, unnest($13::uuid[], $14::uuid[], $15::smallint[]) as d (id, endpoint_id, shard)`,
+       d.shard, $8, $8, d.document_mode
+     from given g, unnest($13::uuid[], $14::uuid[], $15::smallint[], $16::text[])
+       as d (id, endpoint_id, shard, document_mode)`,
   ),
 }
 
@@ -67,7 +68,7 @@ function saveStatement(given: string, owed: string): string {
     )
     insert into pending_deliveries
       (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
-       created_at, next_attempt_at)
+       created_at, next_attempt_at, document_mode)
     ${owed}`
 }
 
@@ -102,6 +103,7 @@ function valuesOfOne(change: ChangeToSave, deliveries: readonly HandedOff[], now
     plainColumn(deliveries, (delivery) => delivery.id),
     plainColumn(deliveries, (delivery) => delivery.endpointId),
     plainColumn(deliveries, (delivery) => delivery.shard),
+    plainColumn(deliveries, (delivery) => delivery.documentMode),
   ]
 }
 
@@ -132,5 +134,6 @@ function valuesOfMany(
     plainColumn(deliveries, (delivery) => delivery.endpointId),
     plainColumn(deliveries, (delivery) => delivery.kind),
     plainColumn(deliveries, (delivery) => delivery.shard),
+    plainColumn(deliveries, (delivery) => delivery.documentMode),
   ]
 }

@@ -33,6 +33,7 @@ interface MasterKey {
   plain: KeyObject
   forSealing: KeyObject
   forDigests: KeyObject
+  forLinks: KeyObject
 }
 
 export class Sealer {
@@ -115,6 +116,27 @@ export class Sealer {
     return timingSafeEqual(this.digest(secret, keyId), digest)
   }
 
+  /**
+   * The unguessable part of a link. The oldest master key makes it: a link stands in bodies that are sent again, and
+   * so keeps its bytes while a new key is brought in, for as long as the old one is configured.
+   */
+  signLink(text: string): string {
+    const { forLinks } = [...this.#keys.values()].at(-1) as MasterKey
+    return createHmac('sha256', forLinks).update(text).digest('base64url')
+  }
+
+  /** Whether one of the master keys made it; the same work whether it is right or wrong. */
+  isLinkSignature(text: string, signature: string): boolean {
+    const given = Buffer.from(signature)
+    let isRight = false
+    for (const { forLinks } of this.#keys.values()) {
+      // As text, so that a respelled one is a wrong one.
+      const right = Buffer.from(createHmac('sha256', forLinks).update(text).digest('base64url'))
+      if (given.length === right.length && timingSafeEqual(given, right)) isRight = true
+    }
+    return isRight
+  }
+
   #sealingKey(sealed: Buffer): KeyObject {
     const [form] = sealed
     if (form !== PLAIN_FORM && form !== DERIVED_FORM) throw new Error('not a sealed text')
@@ -134,6 +156,7 @@ function toMasterKey(key: Buffer): MasterKey {
     plain: createSecretKey(key),
     forSealing: derive(key, 'paybell sealing, AES-256-GCM'),
     forDigests: derive(key, 'paybell digests, HMAC-SHA-256'),
+    forLinks: derive(key, 'paybell document links, HMAC-SHA-256'),
   }
 }
 

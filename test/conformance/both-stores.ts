@@ -37,6 +37,14 @@ import { twinPaymentStore } from './twin-payment-store.ts'
 
 const POLICY = LEASE_POLICY
 
+/** What an endpoint may hear, in random operations. */
+export const FILTERS: readonly (readonly EventChoice[] | null)[] = [
+  null,
+  ['payment.*'],
+  ['payment.created'],
+  ['payment.updated', 'payment.due'],
+]
+
 export class BothStores {
   readonly twin = new Twin(Array.from({ length: 64 }, (_, shard) => shard))
   readonly processes = [randomUUID(), randomUUID()] as const
@@ -81,6 +89,7 @@ export class BothStores {
       },
       engine: { beginAccept: () => () => {}, endpointChanged() {} },
       endpointChanges: new OneAtATime(),
+      documentLink: () => 'https://paybell.test/documents/link',
     }
   }
 

@@ -247,6 +247,7 @@ for (const [what, isSame] of [
         ...both.deps,
         config: { ...both.deps.config, endpointsMax },
         endpointChanges: new OneAtATime<number>(),
+        documentLink: () => 'https://paybell.test/documents/link',
       }
       const url = isSame ? 'https://one.example/' : `https://one.example/${number}`
       return saveEndpoint(deps, both.requestFor(url, null, 'k'))

@@ -2,7 +2,6 @@
 // attempt that was recorded before, an endpoint that is gone.
 
 import assert from 'node:assert/strict'
-import type { EventChoice } from '../../server/core/endpoint-settings.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
 import { NIL_UUID } from '../../server/core/uuid.ts'
 import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
@@ -11,18 +10,11 @@ import type { SendingEndpoint } from '../../server/store/sending-endpoints.ts'
 import { Dice } from '../simulator/dice.ts'
 import type { PendingRow } from '../simulator/twin-tables.ts'
 import { sampleWrite } from '../support/payment-sample.ts'
-import type { BothStores } from './both-stores.ts'
+import { type BothStores, FILTERS } from './both-stores.ts'
 import { saveHealth } from './health-operations.ts'
 import { byShard, LeaseOperations } from './lease-operations.ts'
 
 const HOUR_MS = 3_600_000
-const FILTERS: readonly (readonly EventChoice[] | null)[] = [
-  null,
-  ['payment.*'],
-  ['payment.created'],
-  ['payment.updated', 'payment.due'],
-]
-
 export class Operations {
   readonly #both: BothStores
   readonly #dice: Dice

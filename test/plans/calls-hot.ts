@@ -6,7 +6,13 @@ import { readListening, saveChanges } from '../../server/store/accept.ts'
 import { findClientsOfAccounts } from '../../server/store/accounts.ts'
 import { inTransaction } from '../../server/store/db.ts'
 import { readDue, readStrands } from '../../server/store/deliveries.ts'
-import { readDocument, saveDocuments, trySaveDocuments } from '../../server/store/documents.ts'
+import {
+  readDocument,
+  readDocumentParts,
+  readDocumentSize,
+  saveDocuments,
+  trySaveDocuments,
+} from '../../server/store/documents.ts'
 import { readEventTrace, saveEventTraces } from '../../server/store/event-traces.ts'
 import { readPayloads } from '../../server/store/events.ts'
 import { readShownHealth, saveHealth } from '../../server/store/health.ts'
@@ -182,6 +188,10 @@ async function read(recorder: Recorder, sample: Sample): Promise<void> {
   const [document] = sample.documents
   if (document === undefined) throw new Error('the world has no documents')
   await recorder.record('', () => readDocument(pool, document.client_key, document.hash))
+  await recorder.record('', () => readDocumentSize(pool, document.client_key, document.hash))
+  await recorder.record('', () =>
+    readDocumentParts(pool, document.client_key, document.hash).next(),
+  )
 }
 
 async function lease(recorder: Recorder): Promise<void> {

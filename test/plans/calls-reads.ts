@@ -26,7 +26,12 @@ import {
   readHealthOf,
   readTroubled,
 } from '../../server/store/endpoint-lists.ts'
-import { findByAddress, findEndpoint, listEndpoints } from '../../server/store/endpoints.ts'
+import {
+  findByAddress,
+  findEndpoint,
+  listEndpoints,
+  readEndpointsOfAccount,
+} from '../../server/store/endpoints.ts'
 import { readEventsOfPayment } from '../../server/store/events.ts'
 import { findEvent, readFeed } from '../../server/store/feed.ts'
 import { readDatabaseGauges } from '../../server/store/gauges.ts'
@@ -207,6 +212,7 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   const scope = { clientKey, kind: 'webhook', accountId } as const
   await recorder.record('', () => findByAddress(pool, scope, Buffer.alloc(32)))
   await recorder.record('', () => findEndpoint(pool, scope, endpointId))
+  await recorder.record('', () => readEndpointsOfAccount(pool, clientKey, scope.accountId))
   await recorder.record('', () => listEndpoints(pool, [{ scope, page: PAGE }]))
   await recorder.record('', () => findAnyEndpoint(pool, endpointId))
   const every = {

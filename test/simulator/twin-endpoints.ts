@@ -31,6 +31,7 @@ export function registerEndpoint(twin: Stored, endpoint: NewEndpoint, nowMs: num
     ...endpoint,
     events: endpoint.events ?? null,
     deliver: endpoint.deliver ?? 'every',
+    document: null,
     status: 'ACTIVE',
     inactiveSinceMs: null,
     previousKey: null,

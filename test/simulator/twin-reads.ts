@@ -160,5 +160,6 @@ function toQueued(row: PendingRow): QueuedDelivery {
     firstFailedAtMs: row.firstFailedAtMs,
     deadlineAtMs: row.deadlineAtMs,
     isReplay: row.isReplay,
+    documentMode: row.documentMode,
   }
 }

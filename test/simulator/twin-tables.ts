@@ -4,7 +4,12 @@
 import type { KeyObject } from 'node:crypto'
 import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
 import type { EndpointStatus } from '../../server/core/endpoint.ts'
-import type { DeliverMode, EventChoice } from '../../server/core/endpoint-settings.ts'
+import type {
+  DeliverMode,
+  DocumentInstead,
+  DocumentMode,
+  EventChoice,
+} from '../../server/core/endpoint-settings.ts'
 import type { EndpointHealth } from '../../server/core/health.ts'
 import type { ShardEpoch } from '../../server/core/lease.ts'
 import type { StoredPayment } from '../../server/core/payment-change.ts'
@@ -28,6 +33,7 @@ export interface PendingRow {
   firstFailedAtMs: number | null
   deadlineAtMs: number | null
   isReplay: boolean
+  documentMode: DocumentInstead
   lastOutcome: string | null
   lastStatus: number | null
 }
@@ -42,6 +48,7 @@ export interface FinalRow {
   sequence: number
   kind: string
   createdAtMs: number
+  documentMode: DocumentInstead
   state: FinalState
   attempts: number
   deadlineAtMs: number | null
@@ -77,6 +84,7 @@ export interface EndpointRow {
   accountId: string | null
   /** Null: all kinds. */
   events: readonly EventChoice[] | null
+  document: DocumentMode | null
   shard: number
   url: string
   deliver: DeliverMode
@@ -225,7 +233,7 @@ export function endDelivery(
 
 function toFinal(row: PendingRow, state: FinalState, finishedAtMs: number): FinalRow {
   const { clientKey, id, eventId, endpointId, paymentId, accountId, sequence, kind } = row
-  const { createdAtMs, attempts, deadlineAtMs, lastOutcome, lastStatus } = row
+  const { createdAtMs, documentMode, attempts, deadlineAtMs, lastOutcome, lastStatus } = row
   return {
     clientKey,
     id,
@@ -236,6 +244,7 @@ function toFinal(row: PendingRow, state: FinalState, finishedAtMs: number): Fina
     sequence,
     kind,
     createdAtMs,
+    documentMode,
     state,
     attempts,
     deadlineAtMs,

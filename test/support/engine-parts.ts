@@ -32,6 +32,7 @@ export function queued(changes: Partial<QueuedDelivery> = {}): QueuedDelivery {
     firstFailedAtMs: null,
     deadlineAtMs: null,
     isReplay: false,
+    documentMode: null,
     ...changes,
   }
 }
@@ -86,6 +87,7 @@ export function testEnvironment(store: Partial<DeliveryStore>): TestEnvironment 
     send: () => Promise.reject(new Error('nothing is sent here')),
     signers: () => Promise.reject(new Error('nothing is signed here')),
     log: { info() {}, warn: (_fields, message) => warnings.push(message) },
+    documentLink: (eventId) => `https://paybell.test/documents/${eventId}`,
     onAttempt() {},
   }
 }

@@ -103,6 +103,7 @@ export async function serveHttp(
       endpointChanged: (...notice) => notices.push(notice.join(' ')),
     },
     endpointChanges: new OneAtATime(),
+    documentLink: () => 'https://paybell.test/documents/link',
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
   }
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })

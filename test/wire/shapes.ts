@@ -84,7 +84,12 @@ import {
   StatsSchema,
   TroubledSchema,
 } from '../../server/http/routes/operator-stats.ts'
-import { OwnPaymentSchema, PaymentDeliveries } from '../../server/http/routes/own-payments.ts'
+import {
+  EndpointOfPaymentSchema,
+  OwnPaymentDetail,
+  OwnPaymentSchema,
+  PaymentDeliveries,
+} from '../../server/http/routes/own-payments.ts'
 import {
   CheckedStepSchema,
   DiagnosisSchema,
@@ -156,6 +161,8 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'ReplayedDelivery', schema: ChangedDeliverySchema },
   { name: 'PaymentDeliveries', schema: PaymentDeliveries },
   { name: 'PaymentItem', schema: OwnPaymentSchema },
+  { name: 'EndpointOfPayment', schema: EndpointOfPaymentSchema },
+  { name: 'PaymentDetail', schema: OwnPaymentDetail, base: 'Payment' },
   { name: 'SearchHit', schema: SearchHit },
   { name: 'PaymentEvent', schema: EventItem },
   { name: 'EventPage', schema: FeedPage },

@@ -9,7 +9,7 @@ import {
   viewDeliveries,
   viewDelivery,
 } from '../../operations/view-deliveries.ts'
-import { viewOwnPayment } from '../../operations/view-payments.ts'
+import { viewOwnPayment } from '../../operations/view-own-payment.ts'
 import { viewSentRequest } from '../../operations/view-sent-request.ts'
 import { callerOf } from '../authenticate.ts'
 import { cursorText, toCursorRequest } from '../cursor.ts'
@@ -24,7 +24,6 @@ import {
   toExplanation,
   toSentRequest,
 } from '../delivery-schema.ts'
-import { PaymentSchema } from '../payment-schema.ts'
 import {
   CLIENT_PROBLEMS,
   IdParams,
@@ -33,6 +32,7 @@ import {
   readId,
 } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
+import { OwnPaymentDetail } from './own-payments.ts'
 
 const tags = ['Deliveries']
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -106,13 +106,13 @@ export function deliveryRoutes(deps: Deps): Routes {
       schema: {
         operationId: 'getOwnPayment',
         tags: ['Payments'],
-        summary: 'See one of your payments as it is now',
+        summary: 'See one of your payments as it is now, and which endpoints get it',
         description:
-          'A document comes without its file: callbacks carry it, and `/v1/events/{id}`.',
+          'A document comes without its file: callbacks carry it, and `/v1/events/{id}`. `endpoints` says for each of your endpoints why it gets the newest update of the payment, or why it does not.',
         headers: OptionalAccountHeader,
         params: IdParams,
         response: {
-          200: PaymentSchema,
+          200: OwnPaymentDetail,
           ...problemResponses(
             ...CLIENT_PROBLEMS,
             'invalid-account',
@@ -124,9 +124,10 @@ export function deliveryRoutes(deps: Deps): Routes {
       handler: async (request, reply) => {
         const { clientKey } = callerOf(request)
         const of = { clientKey, accountId: request.accountId }
-        const payment = await viewOwnPayment(deps, of, readId(request.params.id))
+        const { payment, endpoints } = await viewOwnPayment(deps, of, readId(request.params.id))
         // The stored text, unparsed: parsing would lose the digits of the amount.
-        return reply.type(JSON_TYPE).send(payment.text as never)
+        const text = `${payment.text.slice(0, -1)},"endpoints":${JSON.stringify(endpoints)}}`
+        return reply.type(JSON_TYPE).send(text as never)
       },
     })
   }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { DELIVERY_STATES, type DeliveryState } from '../../core/delivery.ts'
 import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../core/payment.ts'
 import { moneyText } from '../../core/payment-summary.ts'
+import { WHY_OWED_CODES } from '../../core/why-owed.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { type OwnPayment, viewOwnPayments, worstOf } from '../../operations/view-own-payments.ts'
 import { callerOf } from '../authenticate.ts'
@@ -44,6 +45,26 @@ export const OwnPaymentSchema = Type.Object({
     enum: [...DELIVERY_STATES, null],
     description:
       'The worst of them: EXHAUSTED before PENDING, CANCELLED, DELIVERED and SUPERSEDED. Null when the payment has no deliveries.',
+  }),
+})
+
+export const EndpointOfPaymentSchema = Type.Object({
+  endpointId: Uuid,
+  endpointUrl: Type.String(),
+  deliveryId: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' }),
+  state: Type.Unsafe<DeliveryState | null>({
+    type: ['string', 'null'],
+    enum: [...DELIVERY_STATES, null],
+    description: 'Of the delivery of the newest update. Null when there is none.',
+  }),
+  code: Type.Enum([...WHY_OWED_CODES]),
+  explanation: Type.String({ description: 'Why it gets the update, or why not: one sentence.' }),
+})
+
+export const OwnPaymentDetail = Type.Object({
+  ...PaymentSchema.properties,
+  endpoints: Type.Array(EndpointOfPaymentSchema, {
+    description: 'Each endpoint of its account, and whether it gets the newest update.',
   }),
 })
 

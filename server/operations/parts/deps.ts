@@ -9,6 +9,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { TargetPolicy } from '../../core/network-rules.ts'
 import type { HandedOff } from '../../core/queued-delivery.ts'
 import type { Sealer } from '../../store/sealing.ts'
+import type { DocumentLinks } from './document-links.ts'
 import type { OneAtATime } from './one-at-a-time.ts'
 
 export interface Deps {
@@ -32,6 +33,8 @@ export interface Deps {
    * reason of ours, with a ServiceError: then nothing was sent.
    */
   send(request: CallbackRequest): Promise<AttemptResult>
+  /** Where an endpoint fetches the file of an event. */
+  documentLink: DocumentLinks
 }
 
 export interface ServiceKeys {

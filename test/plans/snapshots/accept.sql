@@ -23,7 +23,8 @@ prepare "accept.markElders" (integer[], uuid[], uuid[]) as
 prepare "accept.readListening" (integer[], uuid[]) as
   select e.* from unnest((select $1::int[])::int[], $2::uuid[]) as g (client_key, scope)
   cross join lateral (
-    select e.client_key, e.id, e.account_id, e.shard, e.events from endpoints e
+    select e.client_key, e.id, e.account_id, e.shard, e.events, e.document
+    from endpoints e
     where e.client_key = g.client_key and e.scope = g.scope and e.deleted_at is null
     offset 0) as e;
 --   always

@@ -8,9 +8,9 @@
 prepare "deliveries.cancelDeliveriesOf" (integer, uuid, timestamp with time zone) as
   with cancelled as (
     delete from pending_deliveries p where p.endpoint_id = $2 and p.client_key + 0 = $1
-    returning client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status)
-  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
-  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
+    returning client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status)
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
 --   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
@@ -29,7 +29,7 @@ prepare "deliveries.cancelDeliveriesOf" (integer, uuid, timestamp with time zone
 prepare "deliveries.readDue" (smallint[], timestamp with time zone[], uuid[], timestamp with time zone, bigint) as
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
-  d.deadline_at, d.is_replay
+  d.deadline_at, d.is_replay, d.document_mode
   from unnest($1::smallint[], $2::timestamptz[], $3::uuid[]) as c (shard, after_at, after_id)
   cross join lateral (
     select * from pending_deliveries p
@@ -67,7 +67,7 @@ prepare "deliveries.readNewest" (integer[], uuid[], uuid[], bigint) as
 prepare "deliveries.readOldest" (integer[], uuid[], uuid[], bigint) as
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
-  d.deadline_at, d.is_replay
+  d.deadline_at, d.is_replay, d.document_mode
   from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[])
   as k (client_key, endpoint_id, payment_id)
   cross join lateral (

@@ -22,7 +22,7 @@ prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and true offset 0) as d) as d
@@ -42,7 +42,7 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d) as d
   join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id;
@@ -121,7 +121,7 @@ prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
+  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
     null::timestamptz as finished_at
     from clients c cross join lateral (
       select * from pending_deliveries d where d.client_key = c.client_key and d.id = $1 limit 1) as d
@@ -162,7 +162,7 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
+  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
     false as is_replay, d.finished_at
     from final_deliveries d
     where d.id = $1 and d.finished_at >= timestamptz '2026-03-09T11:59:31.200Z'
@@ -185,7 +185,7 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
 --               … 6 alike
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Limit
 --       Nested Loop left
 --         Nested Loop
@@ -212,13 +212,27 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
 --               … 5 alike
 --           Index Scan clients by clients_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed, but of today there is nothing
+--     Limit
+--       Nested Loop left
+--         Nested Loop
+--           Hash Join
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--               Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
+--               Seq Scan final_deliveries_<day> filter (finished_at, id, client_key)
+--               … 5 alike
+--             Hash
+--               Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan clients by clients_pkey (client_key)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-details.readOne of all: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
+  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
     null::timestamptz as finished_at
     from clients c cross join lateral (
       select * from pending_deliveries d where d.client_key = c.client_key and d.id = $1 limit 1) as d
@@ -261,7 +275,7 @@ prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
   e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
+  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
     false as is_replay, d.finished_at
     from final_deliveries d
     where d.id = $1 and d.finished_at >= timestamptz '2026-03-09T11:59:31.200Z'
@@ -276,13 +290,12 @@ prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
 --     Limit
 --       Nested Loop left
 --         Nested Loop with a join filter
---           Hash Join
---             Seq Scan endpoints
---             Hash
---               Append
---                 Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
---                 … 7 alike
---           Index Scan clients by clients_pkey (client_key)
+--           Nested Loop
+--             Append
+--               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
+--               … 7 alike
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoints by endpoints_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit

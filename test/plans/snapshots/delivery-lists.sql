@@ -20,7 +20,7 @@ prepare "delivery-lists.isOwedLittle" (integer, uuid, bigint) as
 
 -- delivery-lists.readPart of a client: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
     where d.client_key = $2 and true order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -111,7 +111,7 @@ prepare "delivery-lists.readPart of a client" (bigint, integer, bigint) as
 
 -- delivery-lists.readPart of a client 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -143,15 +143,14 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --         CTE Scan reached
 --         Nested Loop left
 --           Nested Loop with a join filter
---             Hash Join
---               Seq Scan endpoints
---               Hash
---                 Limit
---                   Sort on d.id DESC
---                     Nested Loop with a join filter
---                       CTE Scan reached
---                       CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
 --           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
@@ -185,10 +184,8 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 --       CTE part: Limit
 --         Sort on d_1.id DESC
 --           Append
---             Bitmap Heap Scan final_deliveries_<day>
---               Bitmap Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
---             … 7 alike
 --             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             … 8 alike
 --             Seq Scan final_deliveries_<day> filter (finished_at, client_key)
 --             … 5 alike
 --       CTE reached: Result
@@ -216,7 +213,7 @@ prepare "delivery-lists.readPart of a client 2" (integer, bigint, bigint) as
 prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
   with part as materialized (select d.* from unnest($1::int[], $2::uuid[]) as w (client_key, id)
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = w.client_key and d.id = w.id and true offset 0) as d),
   reached as (select null::uuid as down_to),
@@ -305,7 +302,7 @@ prepare "delivery-lists.readPart of a job" (integer[], uuid[], uuid, bigint) as
 prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) as
   with part as materialized (select d.* from unnest($1::int[], $2::uuid[]) as w (client_key, id)
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id = w.id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d),
   reached as (select null::uuid as down_to),
   found as (
@@ -406,7 +403,7 @@ prepare "delivery-lists.readPart of a job 2" (integer[], uuid[], uuid, bigint) a
 
 -- delivery-lists.readPart of a kind: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
     where d.client_key = $2 and true order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -496,7 +493,7 @@ prepare "delivery-lists.readPart of a kind" (bigint, integer, text, bigint) as
 
 -- delivery-lists.readPart of a kind 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -569,10 +566,8 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --       CTE part: Limit
 --         Sort on d_1.id DESC
 --           Append
---             Bitmap Heap Scan final_deliveries_<day>
---               Bitmap Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
---             … 7 alike
 --             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             … 8 alike
 --             Seq Scan final_deliveries_<day> filter (finished_at, client_key)
 --             … 5 alike
 --       CTE reached: Result
@@ -591,8 +586,8 @@ prepare "delivery-lists.readPart of a kind 2" (integer, bigint, text, bigint) as
 --                   Nested Loop with a join filter
 --                     CTE Scan reached
 --                     CTE Scan part
---               Index Scan clients by clients_pkey (client_key)
---             Index Scan endpoints by endpoints_pkey (client_key)
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of a payment: planned each time, with enable_seqscan = on
@@ -603,7 +598,7 @@ prepare "delivery-lists.readPart of a payment" (integer[], uuid[], bigint) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and true offset 0) as d),
@@ -667,7 +662,7 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d),
   reached as (select null::uuid as down_to),
@@ -784,7 +779,7 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 
 -- delivery-lists.readPart of a time: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timestamp with time zone, timestamp with time zone, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
     where d.client_key = $4 and d.id >= $1::uuid and d.id < $2::uuid order by d.id desc limit $3),
   reached as (select (select case when count(*) >= $3 then
@@ -873,7 +868,7 @@ prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timest
 
 -- delivery-lists.readPart of a time 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a time 2" (uuid, uuid, integer, bigint, timestamp with time zone, timestamp with time zone, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id >= $1::uuid and d.id < $2::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $3 and true order by d.id desc limit $4)),
   reached as (select (select case when count(*) >= $4 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -1017,7 +1012,7 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
         where not c.is_internal
         order by d.id desc limit $1) as n) as owner
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = owner.client_key and true
       and d.id >= coalesce(owner.floor, '00000000-0000-0000-0000-000000000000')
@@ -1188,7 +1183,7 @@ prepare "delivery-lists.readPart of all" (bigint, bigint) as
 
 -- delivery-lists.readPart of all 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all 2" (bigint, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $1)),
   reached as (select (select case when count(*) >= $1 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -1269,7 +1264,7 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
         where not c.is_internal
         order by d.id desc limit $2) as n) as owner
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = owner.client_key and d.id < $1::uuid
       and d.id >= coalesce(owner.floor, '00000000-0000-0000-0000-000000000000')
@@ -1440,7 +1435,7 @@ prepare "delivery-lists.readPart of all, next page" (uuid, bigint, bigint) as
 
 -- delivery-lists.readPart of all, next page 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id < $1::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -1511,7 +1506,7 @@ prepare "delivery-lists.readPart of all, next page 2" (uuid, bigint, bigint) as
 
 -- delivery-lists.readPart of an account: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from pending_deliveries d
     where d.client_key = $2 and true order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -1601,7 +1596,7 @@ prepare "delivery-lists.readPart of an account" (bigint, integer, uuid, bigint) 
 
 -- delivery-lists.readPart of an account 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and true order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -1674,10 +1669,8 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 --       CTE part: Limit
 --         Sort on d_1.id DESC
 --           Append
---             Bitmap Heap Scan final_deliveries_<day>
---               Bitmap Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
---             … 7 alike
 --             Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, finished_at)
+--             … 8 alike
 --             Seq Scan final_deliveries_<day> filter (finished_at, client_key)
 --             … 5 alike
 --       CTE reached: Result
@@ -1690,20 +1683,19 @@ prepare "delivery-lists.readPart of an account 2" (integer, bigint, uuid, bigint
 --         CTE Scan reached
 --         Nested Loop left
 --           Nested Loop with a join filter
---             Hash Join
---               Seq Scan clients
---               Hash
---                 Limit
---                   Sort on d.id DESC
---                     Nested Loop with a join filter
---                       CTE Scan reached
---                       CTE Scan part
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan clients by clients_pkey (client_key)
 --             Index Scan endpoints by endpoints_pkey (client_key)
 --           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-lists.readPart of an endpoint: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, bigint) as
-  with part as materialized (select * from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select * from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = $2 and d.endpoint_id = $3
       offset 0) as d where true order by d.id desc limit $1),
@@ -1797,7 +1789,7 @@ prepare "delivery-lists.readPart of an endpoint" (bigint, integer, uuid, uuid, b
 
 -- delivery-lists.readPart of an endpoint 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and true order by d.id desc limit $3)),
   reached as (select (select case when count(*) >= $3 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -1900,8 +1892,8 @@ prepare "delivery-lists.readPart of an endpoint 2" (integer, uuid, bigint, uuid,
 
 -- delivery-lists.readPart of rare states: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
-        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'EXHAUSTED' order by d.id desc limit $1) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'EXHAUSTED' order by d.id desc limit $1) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'CANCELLED' order by d.id desc limit $1)) as d
     order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -1926,10 +1918,8 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --             InitPlan 1: Seq Scan clients filter (is_internal)
 --             Sort on d_2.id DESC
 --               Append
---                 Bitmap Heap Scan final_deliveries_<day> filter (client_key)
---                   Bitmap Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at)
---                 … 7 alike
 --                 Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at) filter (client_key)
+--                 … 8 alike
 --                 Index Scan final_deliveries_<day> by undelivered (state) filter (finished_at, client_key)
 --                 … 5 alike
 --           Limit
@@ -1999,10 +1989,8 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 --             InitPlan 1: Seq Scan clients filter (is_internal)
 --             Sort on d_2.id DESC
 --               Append
---                 Bitmap Heap Scan final_deliveries_<day> filter (client_key)
---                   Bitmap Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at)
---                 … 7 alike
 --                 Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at) filter (client_key)
+--                 … 8 alike
 --                 Seq Scan final_deliveries_<day> filter (finished_at, client_key, state)
 --                 … 5 alike
 --           Limit
@@ -2035,8 +2023,8 @@ prepare "delivery-lists.readPart of rare states" (bigint, text[], bigint) as
 
 -- delivery-lists.readPart of rare states of a client: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
-        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.state = 'EXHAUSTED' order by d.id desc limit $2) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+        where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.state = 'EXHAUSTED' order by d.id desc limit $2) union all (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.state = 'CANCELLED' order by d.id desc limit $2)) as d
     order by d.id desc limit $2),
   reached as (select (select case when count(*) >= $2 then
@@ -2152,7 +2140,7 @@ prepare "delivery-lists.readPart of rare states of a client" (integer, bigint, t
 
 -- delivery-lists.readPart of rare states of an endpoint: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, bigint, uuid, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and d.state = 'EXHAUSTED' order by d.id desc limit $3)) as d
     order by d.id desc limit $3),
   reached as (select (select case when count(*) >= $3 then
@@ -2225,7 +2213,7 @@ prepare "delivery-lists.readPart of rare states of an endpoint" (integer, uuid, 
 
 -- delivery-lists.readPart of rare states of an endpoint 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid, bigint, uuid, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at < timestamptz '2026-03-03T00:00:00.000Z' and d.client_key = $1 and d.endpoint_id = $2 and d.state = 'EXHAUSTED' order by d.id desc limit $3)) as d
     order by d.id desc limit $3),
   reached as (select (select case when count(*) >= $3 then
@@ -2297,7 +2285,7 @@ prepare "delivery-lists.readPart of rare states of an endpoint 2" (integer, uuid
 
 -- delivery-lists.readPart with an id: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an id" (uuid, bigint) as
-  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+  with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
     null::timestamptz as finished_at from clients c
     join pending_deliveries d on d.client_key = c.client_key and d.id = $1::uuid),
   reached as (select null::uuid as down_to),
@@ -2375,7 +2363,7 @@ prepare "delivery-lists.readPart with an id" (uuid, bigint) as
 
 -- delivery-lists.readPart with an id 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
-  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.id = $1::uuid and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.finished_at > '-infinity' order by d.id desc limit $2)),
   reached as (select (select case when count(*) >= $2 then
       (select id from part order by id limit 1) end from part) as down_to),
@@ -2396,11 +2384,8 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --       CTE part: Limit
 --         InitPlan 1: Seq Scan clients filter (is_internal)
 --         Append
---           Bitmap Heap Scan final_deliveries_<day> filter (finished_at, client_key)
---             Bitmap Index Scan final_deliveries_<day> by final_deliveries_newest (id)
---           … 7 alike
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           … 6 alike
+--           … 13 alike
 --       CTE reached: Result
 --         InitPlan 4: Aggregate
 --           InitPlan 3: Limit
@@ -2411,15 +2396,14 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --         CTE Scan reached
 --         Nested Loop left
 --           Nested Loop with a join filter
---             Hash Join
---               Seq Scan endpoints
---               Hash
---                 Limit
---                   Sort on d.id DESC
---                     Nested Loop with a join filter
---                       CTE Scan reached
---                       CTE Scan part
---             Index Scan clients by clients_pkey (client_key)
+--             Nested Loop
+--               Limit
+--                 Sort on d.id DESC
+--                   Nested Loop with a join filter
+--                     CTE Scan reached
+--                     CTE Scan part
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
 --           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.id DESC
@@ -2455,10 +2439,8 @@ prepare "delivery-lists.readPart with an id 2" (uuid, bigint, bigint) as
 --       CTE part: Limit
 --         InitPlan 1: Seq Scan clients filter (is_internal)
 --         Append
---           Bitmap Heap Scan final_deliveries_<day> filter (finished_at, client_key)
---             Bitmap Index Scan final_deliveries_<day> by final_deliveries_newest (id)
---           … 7 alike
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--           … 8 alike
 --           Seq Scan final_deliveries_<day> filter (finished_at, client_key, id)
 --           … 5 alike
 --       CTE reached: Result
@@ -2494,7 +2476,7 @@ prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, sma
         where not c.is_internal
         order by d.id desc limit $1) as n) as owner
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = owner.client_key and true
       and d.id >= coalesce(owner.floor, '00000000-0000-0000-0000-000000000000')
@@ -2625,7 +2607,7 @@ prepare "delivery-lists.readPart with an outcome" (bigint, text[], smallint, sma
 
 -- delivery-lists.readPart with an outcome 2: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, smallint, text[], bigint) as
-  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+  with part as materialized (select d.* from ((select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
         where true and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' and d.client_key is distinct from (select client_key from clients where is_internal) and d.state = 'EXHAUSTED' order by d.id desc limit $1)) as d
     order by d.id desc limit $1),
   reached as (select (select case when count(*) >= $1 then
@@ -2650,10 +2632,8 @@ prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, s
 --           InitPlan 1: Seq Scan clients filter (is_internal)
 --           Sort on d_1.id DESC
 --             Append
---               Bitmap Heap Scan final_deliveries_<day> filter (client_key)
---                 Bitmap Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at)
---               … 7 alike
 --               Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at) filter (client_key)
+--               … 8 alike
 --               Index Scan final_deliveries_<day> by undelivered (state) filter (finished_at, client_key)
 --               … 5 alike
 --       CTE reached: Result
@@ -2707,10 +2687,8 @@ prepare "delivery-lists.readPart with an outcome 2" (bigint, text[], smallint, s
 --           InitPlan 1: Seq Scan clients filter (is_internal)
 --           Sort on d_1.id DESC
 --             Append
---               Bitmap Heap Scan final_deliveries_<day> filter (client_key)
---                 Bitmap Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at)
---               … 7 alike
 --               Index Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at) filter (client_key)
+--               … 8 alike
 --               Seq Scan final_deliveries_<day> filter (finished_at, client_key, state)
 --               … 5 alike
 --       CTE reached: Result

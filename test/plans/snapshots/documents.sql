@@ -117,6 +117,20 @@ prepare "documents.readDocument" (integer, bytea) as
 --   always
 --     Index Scan documents by documents_pkey (client_key, hash)
 
+-- documents.readDocumentSize: kept as read-document-size, hot path
+prepare "documents.readDocumentSize" (integer, bytea) as
+  select octet_length(content) as characters, right(content, 2) as end
+  from documents where client_key = $1 and hash = $2;
+--   always
+--     Index Scan documents by documents_pkey (client_key, hash)
+
+-- documents.readDocumentSize 2: kept as read-document-part, hot path
+prepare "documents.readDocumentSize 2" (integer, bytea, integer, integer) as
+  select substr(content, $3, $4) as part from documents
+  where client_key = $1 and hash = $2;
+--   always
+--     Index Scan documents by documents_pkey (client_key, hash)
+
 -- documents.save: kept as save-document, hot path
 prepare "documents.save" (integer, bytea, text, timestamp with time zone) as
   insert into documents (client_key, hash, content, created_at)

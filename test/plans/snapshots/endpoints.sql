@@ -92,6 +92,21 @@ prepare "endpoints.markDeleted" (integer, uuid, timestamp with time zone) as
 --     Update endpoints
 --       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 
+-- endpoints.readEndpointsOfAccount: kept as read-endpoints-of-account
+prepare "endpoints.readEndpointsOfAccount" (integer, uuid, uuid, bigint) as
+  select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description from endpoints
+  where client_key = $1 and scope in ($2, $3) and deleted_at is null and kind <> 'notice'
+  order by created_at, id limit $4;
+--   for any values: empty, never analyzed; empty, analyzed
+--     Limit
+--       Sort on created_at, id
+--         Index Scan endpoints by one_endpoint_per_address (client_key, scope) filter (kind)
+--   for any values: empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Limit
+--       Sort on created_at, id
+--         Index Scan endpoints by endpoints_pkey (client_key) filter (deleted_at, scope, kind)
+
 -- endpoints.replaceHeader: planned each time
 prepare "endpoints.replaceHeader" (integer, uuid, text, bytea, timestamp with time zone) as
   update endpoints set header_name = $3, header_value = $4, changed_at = $5

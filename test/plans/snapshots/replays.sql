@@ -24,7 +24,7 @@ prepare "replays.findFinalWithin of a client" (uuid, uuid, integer) as
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
 --         … 6 alike
 --       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed
 --     Nested Loop with a join filter
 --       Append
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
@@ -42,6 +42,15 @@ prepare "replays.findFinalWithin of a client" (uuid, uuid, integer) as
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
 --         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
 --         … 5 alike
+--       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--   for values given: full, analyzed, but of today there is nothing
+--     Nested Loop with a join filter
+--       Append
+--         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
+--         … 6 alike
+--       Materialize
+--         Index Scan endpoints by endpoints_pkey (client_key)
 --       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 
 -- replays.findFinalWithin of all: planned each time
@@ -61,10 +70,8 @@ prepare "replays.findFinalWithin of all" (uuid, uuid) as
 --     Nested Loop anti
 --       Nested Loop
 --         Append
---           Bitmap Heap Scan final_deliveries_<day> filter (finished_at)
---             Bitmap Index Scan final_deliveries_<day> by final_deliveries_newest (id)
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
---           … 6 alike
+--           … 7 alike
 --         Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --       Index Scan clients by clients_pkey (client_key) filter (is_internal)
 --       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
@@ -83,9 +90,8 @@ prepare "replays.findFinalWithin of all" (uuid, uuid) as
 --     Nested Loop
 --       Nested Loop anti
 --         Append
---           Bitmap Heap Scan final_deliveries_<day> filter (finished_at)
---             Bitmap Index Scan final_deliveries_<day> by final_deliveries_newest (id)
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
+--           … 2 alike
 --           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (id) filter (finished_at)
 --           … 5 alike
 --         Index Scan clients by clients_pkey (client_key) filter (is_internal)
@@ -164,7 +170,7 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
     on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
     delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null
   ), d as (
-    select moved.client_key, moved.id, moved.event_id, moved.endpoint_id, moved.payment_id, moved.account_id, moved.sequence, moved.kind, moved.created_at, shard,
+    select moved.client_key, moved.id, moved.event_id, moved.endpoint_id, moved.payment_id, moved.account_id, moved.sequence, moved.kind, moved.created_at, moved.document_mode, shard,
     -- One after the other. Replays keep no order by themselves, so the second waits until the
     -- first is surely under way, however long this transaction takes on a busy machine.
     case when is_active then $4::timestamptz + least(interval '2 s', interval '100 ms' * (
@@ -182,14 +188,14 @@ prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zon
     true as is_replay, last_outcome, last_status, text, document_hash, document_bytes
     from moved
   ), put as (
-    insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, shard, next_attempt_at, attempts,
+    insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, attempts,
       is_replay, last_outcome, last_status)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, shard, next_attempt_at, attempts, is_replay, last_outcome,
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, attempts, is_replay, last_outcome,
     last_status
     from d)
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
-  d.deadline_at, d.is_replay, d.text, d.document_hash, d.document_bytes from d
+  d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes from d
   order by d.next_attempt_at, d.id;
 --   for values given: full, never analyzed; full, analyzed when empty
 --     Sort on d.next_attempt_at, d.id

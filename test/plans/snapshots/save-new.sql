@@ -5,7 +5,7 @@
 --   explain execute "name"(null, null, …);
 
 -- save-new.saveNew: kept as save-new-one, hot path
-prepare "save-new.saveNew" (integer, uuid, uuid, uuid, integer, text, text, timestamp with time zone, bytea, integer, bigint, boolean, uuid[], uuid[], smallint[]) as
+prepare "save-new.saveNew" (integer, uuid, uuid, uuid, integer, text, text, timestamp with time zone, bytea, integer, bigint, boolean, uuid[], uuid[], smallint[], text[]) as
   with given (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
     document_bytes, version, is_new_payment) as (
     values ($1::int, $2::uuid, $3::uuid, $4::uuid, $5::int, $6::text, $7::text, $9::bytea,
@@ -25,10 +25,11 @@ prepare "save-new.saveNew" (integer, uuid, uuid, uuid, integer, text, text, time
   )
   insert into pending_deliveries
   (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
-    created_at, next_attempt_at)
+    created_at, next_attempt_at, document_mode)
   select g.client_key, d.id, g.id, d.endpoint_id, g.payment_id, g.account_id, g.sequence, g.kind,
-  d.shard, $8, $8
-  from given g, unnest($13::uuid[], $14::uuid[], $15::smallint[]) as d (id, endpoint_id, shard);
+  d.shard, $8, $8, d.document_mode
+  from given g, unnest($13::uuid[], $14::uuid[], $15::smallint[], $16::text[])
+  as d (id, endpoint_id, shard, document_mode);
 --   always
 --     Insert pending_deliveries
 --       CTE given: Result
@@ -41,7 +42,7 @@ prepare "save-new.saveNew" (integer, uuid, uuid, uuid, integer, text, text, time
 --         Function Scan
 
 -- save-new.saveNew 2: kept as save-new, hot path
-prepare "save-new.saveNew 2" (integer[], uuid[], uuid[], uuid[], integer[], text[], bytea, timestamp with time zone, bytea[], integer[], bigint[], boolean[], integer[], integer[], uuid[], integer[], uuid[], text[], smallint[]) as
+prepare "save-new.saveNew 2" (integer[], uuid[], uuid[], uuid[], integer[], text[], bytea, timestamp with time zone, bytea[], integer[], bigint[], boolean[], integer[], integer[], uuid[], integer[], uuid[], text[], smallint[], text[]) as
   with given as materialized (
     select client_key, id, payment_id, account_id, sequence, kind, document_hash,
     document_bytes, version, is_new_payment, convert_from(substring($7::bytea from start for length), 'UTF8') as text
@@ -64,11 +65,11 @@ prepare "save-new.saveNew 2" (integer[], uuid[], uuid[], uuid[], integer[], text
   )
   insert into pending_deliveries
   (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
-    created_at, next_attempt_at)
+    created_at, next_attempt_at, document_mode)
   select ($1::int[])[event], id, ($2::uuid[])[event], endpoint_id, ($3::uuid[])[event],
-  ($4::uuid[])[event], ($5::int[])[event], kind, shard, $8, $8
-  from unnest($15::uuid[], $16::int[], $17::uuid[], $18::text[], $19::smallint[])
-  as d (id, event, endpoint_id, kind, shard);
+  ($4::uuid[])[event], ($5::int[])[event], kind, shard, $8, $8, document_mode
+  from unnest($15::uuid[], $16::int[], $17::uuid[], $18::text[], $19::smallint[], $20::text[])
+  as d (id, event, endpoint_id, kind, shard, document_mode);
 --   always
 --     Insert pending_deliveries
 --       CTE given: Function Scan

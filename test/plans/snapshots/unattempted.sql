@@ -29,8 +29,8 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
     using owed o join active a on a.client_key = o.client_key and a.id = o.endpoint_id
     where p.client_key = any(array[o.client_key]) and p.id = o.id and p.deadline_at <= $3
     returning p.*)
-  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
-  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $3 from ended;
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $3 from ended;
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
 --       CTE held: Nested Loop
@@ -159,10 +159,10 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
   ), cancelled as (
     delete from pending_deliveries p
     using settled s where p.client_key = any(array[s.client_key]) and p.id = s.id and s.is_deleted
-    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.attempts, p.deadline_at, p.last_outcome, p.last_status
+    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, p.attempts, p.deadline_at, p.last_outcome, p.last_status
   )
-  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, state, finished_at)
-  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Insert final_deliveries
 --       CTE held: Nested Loop

@@ -1,0 +1,39 @@
+// A link to the file of one event, for one endpoint: it names both, and a MAC makes it unguessable. It holds for some
+// days after the event, which the event's id tells, so nothing is stored for it and the text is always the same.
+
+import { CANONICAL_UUID, uuidTimeMs } from './uuid.ts'
+
+export const DOCUMENTS_PATH = '/documents'
+
+export interface LinkedDocument {
+  eventId: string
+  endpointId: string
+}
+
+/** What the MAC is made over, as the link spells it. */
+export function linkedText({ eventId, endpointId }: LinkedDocument): string {
+  return `${eventId}.${endpointId}`
+}
+
+/** Null when it cannot be a link of ours. */
+export function parseLink(text: string): (LinkedDocument & { signature: string }) | null {
+  const [eventId = '', endpointId = '', signature = '', ...rest] = text.split('.')
+  if (rest.length > 0 || !CANONICAL_UUID.test(eventId) || !CANONICAL_UUID.test(endpointId)) {
+    return null
+  }
+  return { eventId, endpointId, signature }
+}
+
+export function linkEndsAtMs({ eventId }: LinkedDocument, days: number): number {
+  return uuidTimeMs(eventId) + days * 86_400_000
+}
+
+/** RFC 6266: the name as it is, for those that read it, and in ASCII without what would break the header. */
+export function contentDisposition(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

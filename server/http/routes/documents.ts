@@ -1,0 +1,50 @@
+// /documents/{link}: the file of a payment, for an endpoint that is sent links. The link is the credential.
+
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import { contentDisposition, DOCUMENTS_PATH } from '../../core/document-link.ts'
+import { fetchDocument } from '../../operations/fetch-document.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
+import { problemResponses } from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+export function documentRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: `${DOCUMENTS_PATH}/:link`,
+      schema: {
+        operationId: 'fetchDocument',
+        tags: ['Events'],
+        security: [],
+        summary: 'Fetch the file of a payment by its link',
+        description:
+          'The `url` of a `document` in a callback, for endpoints whose `document` is `link`. It needs no token: keep it as secret as the file. It is good for 30 days, unless the operator has chosen otherwise, and while the endpoint exists.',
+        params: Type.Object({ link: Type.String() }),
+        response: {
+          200: {
+            description: 'The file.',
+            content: {
+              '*/*': { schema: Type.Unsafe<Readable>({ type: 'string', format: 'binary' }) },
+            },
+          },
+          ...problemResponses('not-found', 'link-ended', 'payload-expired'),
+        },
+      },
+      handler: async (request, reply) => {
+        const { mediaType, name, sizeBytes, content } = await fetchDocument(
+          deps,
+          request.params.link,
+        )
+        return reply
+          .headers({
+            'content-type': mediaType,
+            'content-length': sizeBytes,
+            'content-disposition': contentDisposition(name),
+            'x-content-type-options': 'nosniff',
+          })
+          .send(Readable.from(content, { objectMode: false, highWaterMark: 1 }) as never)
+      },
+    })
+  }
+}

@@ -1,0 +1,49 @@
+// The file that a link of a callback leads to. The link is all that is asked for: it was made for one event and one
+// endpoint, and holds for some days and while the endpoint exists. It is checked before anything is read.
+
+import { linkEndsAtMs, linkedText, parseLink } from '../core/document-link.ts'
+import { isErased } from '../core/erasure.ts'
+import { ServiceError } from '../core/errors.ts'
+import { readDocumentParts, readDocumentSize } from '../store/documents.ts'
+import { findAnyEndpoint } from '../store/endpoint-lists.ts'
+import { findEvent } from '../store/feed.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+
+export interface FetchedDocument {
+  mediaType: string
+  name: string
+  sizeBytes: number
+  /** Read while it is sent, a piece at a time. */
+  content: AsyncIterable<Buffer>
+}
+
+export async function fetchDocument(deps: Deps, link: string): Promise<FetchedDocument> {
+  const { pool, sealer, clock, config } = deps
+  const linked = parseLink(link)
+  if (linked === null || !sealer.isLinkSignature(linkedText(linked), linked.signature)) {
+    throw notFound()
+  }
+  if (linkEndsAtMs(linked, config.documentLinkDays) <= clock.nowMs()) throw ended()
+  const endpoint = await findAnyEndpoint(pool, linked.endpointId)
+  if (endpoint === null || endpoint.deletedAt !== null) throw ended()
+  const { clientKey, accountId } = endpoint
+  const event = await findEvent(pool, { clientKey, accountId }, linked.eventId)
+  if (event === null || event.documentHash === null || isErased(event.text)) throw gone()
+  const sizeBytes = await readDocumentSize(pool, clientKey, event.documentHash)
+  if (sizeBytes === null) throw gone()
+  const { document } = JSON.parse(event.text) as { document: { mediaType: string; name: string } }
+  const content = readDocumentParts(pool, clientKey, event.documentHash)
+  return { mediaType: document.mediaType, name: document.name, sizeBytes, content }
+}
+
+function ended(): ServiceError {
+  return new ServiceError(
+    'link-ended',
+    'The time of this link is over, or its endpoint is deleted.',
+  )
+}
+
+function gone(): ServiceError {
+  return new ServiceError('payload-expired', 'The file is no longer kept.')
+}
