@@ -65,6 +65,29 @@ create table client_console_links (
 );
 CREATE INDEX client_console_links_by_end ON client_console_links USING btree (expires_at);
 
+create table client_endpoint_notices (
+  client_key integer not null,
+  endpoint_id uuid not null,
+  sequence integer not null default 0,
+  failing_since timestamp with time zone,
+  failing_told smallint not null default 0,
+  disabled_since timestamp with time zone,
+  exhausted_total bigint not null default 0,
+  exhausted_untold integer not null default 0,
+  exhausted_told_at timestamp with time zone,
+  constraint client_endpoint_notices_pkey PRIMARY KEY (client_key, endpoint_id),
+  constraint what_a_client_is_told_has_a_beginning CHECK (((failing_told > 0) = (failing_since IS NOT NULL)))
+);
+CREATE INDEX client_endpoints_told_failing ON client_endpoint_notices USING btree (client_key, endpoint_id) WHERE (failing_since IS NOT NULL);
+CREATE INDEX client_endpoints_with_untold ON client_endpoint_notices USING btree (client_key, endpoint_id) WHERE (exhausted_untold > 0);
+
+create table client_notice_progress (
+  is_only boolean not null default true,
+  exhausted_until timestamp with time zone not null,
+  constraint client_notice_progress_pkey PRIMARY KEY (is_only),
+  constraint there_is_only_one_for_clients CHECK (is_only)
+);
+
 create table client_secrets (
   client_key integer not null,
   id uuid not null,
@@ -222,11 +245,11 @@ create table endpoints (
   constraint deliver_is_known CHECK ((deliver = ANY (ARRAY['every'::text, 'latest'::text]))),
   constraint description_is_short CHECK ((char_length(description) <= 200)),
   constraint document_is_known CHECK ((document = ANY (ARRAY['inline'::text, 'link'::text, 'none'::text]))),
-  constraint endpoint_kind_is_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'webhook'::text, 'listener'::text, 'notice'::text]))),
+  constraint endpoint_kind_is_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'webhook'::text, 'listener'::text, 'notice'::text, 'client-notice'::text]))),
   constraint endpoint_status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
   constraint header_is_whole CHECK (((header_name IS NULL) = (header_value IS NULL))),
   constraint only_an_active_endpoint_runs CHECK (((status = 'ACTIVE'::text) = (inactive_since IS NULL))),
-  constraint only_some_kinds_have_an_account CHECK (((kind = ANY (ARRAY['webhook'::text, 'listener'::text])) = (account_id IS NOT NULL))),
+  constraint only_some_kinds_have_an_account CHECK (((kind = ANY (ARRAY['webhook'::text, 'listener'::text, 'client-notice'::text])) = (account_id IS NOT NULL))),
   constraint previous_key_has_an_end CHECK (((previous_key IS NULL) = (previous_key_until IS NULL))),
   constraint settings_are_whole CHECK ((((deliver IS NULL) = (document IS NULL)) AND ((deliver IS NULL) = (signatures IS NULL)) AND ((deliver IS NULL) = (hmac_header_name IS NULL)) AND ((deliver IS NOT NULL) OR ((events IS NULL) AND (description IS NULL))))),
   constraint shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63))),
@@ -237,6 +260,7 @@ CREATE INDEX endpoints_by_changed_deliveries ON endpoints USING btree (deliverie
 CREATE INDEX endpoints_by_id ON endpoints USING btree (id);
 CREATE INDEX endpoints_by_words ON endpoints USING gin (search_words(url)) WITH (fastupdate=off);
 CREATE INDEX endpoints_disabled ON endpoints USING btree (client_key, id) WHERE ((status = 'DISABLED'::text) AND (deleted_at IS NULL));
+CREATE UNIQUE INDEX one_client_notice_endpoint ON endpoints USING btree (client_key, scope) WHERE ((kind = 'client-notice'::text) AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX one_endpoint_per_address ON endpoints USING btree (client_key, scope, href_hash) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX one_notice_endpoint ON endpoints USING btree (client_key) WHERE ((kind = 'notice'::text) AND (deleted_at IS NULL));
 
@@ -379,7 +403,7 @@ create table jobs (
   constraint jobs_pkey PRIMARY KEY (id),
   constraint a_running_job_is_not_finished CHECK (((state = 'RUNNING'::text) = (finished_at IS NULL))),
   constraint job_is_done_in_parts CHECK ((((done >= 0) AND (done <= total)) AND ((passed_over >= 0) AND (passed_over <= done)))),
-  constraint job_kind_is_known CHECK ((kind = ANY (ARRAY['replay'::text, 'recover'::text, 'cancel'::text, 'retry'::text]))),
+  constraint job_kind_is_known CHECK ((kind = ANY (ARRAY['replay'::text, 'recover'::text, 'cancel'::text, 'retry'::text, 'replay-missing'::text]))),
   constraint job_state_is_known CHECK ((state = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'FAILED'::text])))
 ) with (fillfactor=50);
 CREATE INDEX jobs_finished ON jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);

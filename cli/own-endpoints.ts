@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { Endpoint, EndpointDetail, TestResult } from '../sdk/src/types.ts'
 import { type Call, callCommand, calling } from './command.ts'
 import { type PageOptions, showPage, withPage } from './lists.ts'
-import { id } from './parse.ts'
+import { id, instant } from './parse.ts'
 import { SilentFailure } from './run.ts'
 import { formatSpan, formatTime, paintState, plural } from './terminal.ts'
 
@@ -39,6 +39,7 @@ export function endpointCommands(door: EndpointDoor): Command[] {
     showCommand(door),
     testCommand(door),
     retryCommand(door),
+    replayMissingCommand(door),
     statusCommand(door, 'pause'),
     statusCommand(door, 'resume'),
     deleteCommand(door),
@@ -139,6 +140,63 @@ function retryCommand(door: EndpointDoor): Command {
       })
     }),
   )
+}
+
+interface MissingOptions {
+  since: string
+  until?: string
+  events?: string
+  dryRun?: boolean
+  yes?: boolean
+}
+
+function replayMissingCommand(door: EndpointDoor): Command {
+  const { family, noun, path } = door
+  return clientCommand('replay-missing', `Send events that a ${noun} was never owed.`, [
+    `paybell ${family} replay-missing ${EXAMPLE_ID} --since 30d --dry-run`,
+    `paybell ${family} replay-missing ${EXAMPLE_ID} --since 30d --events payment.paid`,
+  ])
+    .argument(`<${noun}>`, `id of the ${noun}`, id)
+    .requiredOption('--since <when>', 'made from then on: 2h, 2026-11-15T06:00:00Z', instant)
+    .option('--until <when>', 'made before then', instant)
+    .option('--events <kinds>', 'only these kinds, with commas')
+    .option('--dry-run', 'only count them')
+    .option('--yes', 'do not ask for confirmation')
+    .action(
+      calling((call: Call<MissingOptions>, endpointId: string) =>
+        replayMissing(call, `${path}/${endpointId}/replay-missing`, noun),
+      ),
+    )
+}
+
+async function replayMissing(
+  call: Call<MissingOptions>,
+  path: string,
+  noun: string,
+): Promise<void> {
+  const { since, until, events, dryRun, yes } = call.options
+  const api = await call.target.client()
+  const body = {
+    since,
+    ...(until ? { until } : {}),
+    ...(events ? { events: events.split(',') } : {}),
+  }
+  const trial = await api.post(`${path}?dryRun=true`, body)
+  const { wouldQueue } = trial.json<{ wouldQueue: number }>()
+  const what = plural(wouldQueue, 'event', 'events')
+  if (dryRun || wouldQueue === 0) {
+    if (call.isJson) call.print(trial.text)
+    else call.print(dryRun ? `${what} would be sent.` : 'Nothing is missing.')
+    return
+  }
+  if (!yes && !(await call.confirms(`Send ${what} to this ${noun}?`))) {
+    call.note('Nothing was done.')
+    throw new SilentFailure()
+  }
+  const answer = await api.post(path, body)
+  call.answer<{ queued: number }>(answer, ({ queued }) => {
+    call.print(`${plural(queued, 'delivery is', 'deliveries are')} on the way, oldest first.`)
+  })
 }
 
 const STATUS = {

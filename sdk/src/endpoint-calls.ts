@@ -12,6 +12,7 @@ import type {
   Endpoint,
   EndpointHealth,
   EndpointSettings,
+  EventChoice,
   Listener,
   ListenerOffer,
   ListenerOutcome,
@@ -33,6 +34,13 @@ export interface Recovery {
   until?: string | Date | undefined
   /** `['EXHAUSTED']` by default. */
   states?: readonly DeliveryState[] | undefined
+}
+
+export interface MissingEvents {
+  since: string | Date
+  until?: string | Date | undefined
+  /** All by default. */
+  events?: readonly EventChoice[] | undefined
 }
 
 /** For calls whose answer waits until the service has done the work. */
@@ -176,6 +184,24 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
         ...fixed,
         query: { dryRun: true },
         body: recovery,
+        isSafe: true,
+      }),
+    /** Sends what it was never owed: from before it was registered, or not among its `events` then. */
+    replayMissing: (id: string, missing: MissingEvents, details?: CallOptions) =>
+      call<{ queued: number }>('POST', `${path}/${segment(id)}/replay-missing`, {
+        timeoutMs: LONG_MS,
+        ...details,
+        ...fixed,
+        body: missing,
+      }),
+    /** How many `replayMissing` would send. */
+    countMissing: (id: string, missing: MissingEvents, details?: CallOptions) =>
+      call<{ wouldQueue: number }>('POST', `${path}/${segment(id)}/replay-missing`, {
+        timeoutMs: LONG_MS,
+        ...details,
+        ...fixed,
+        query: { dryRun: true },
+        body: missing,
         isSafe: true,
       }),
     /** Sends a signed specimen at once. */

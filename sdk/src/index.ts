@@ -5,7 +5,7 @@ export type { CallDetails } from './caller.ts'
 export { type Client, createClient } from './client.ts'
 export type { ClientOptions } from './client-caller.ts'
 export type { Whpk } from './ed25519.ts'
-export type { PageQuery, Recovery } from './endpoint-calls.ts'
+export type { MissingEvents, PageQuery, Recovery } from './endpoint-calls.ts'
 export {
   type LocalErrorCode,
   PaybellError,

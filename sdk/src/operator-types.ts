@@ -370,7 +370,7 @@ export interface CountedEndpoint {
 
 export interface Job {
   id: string
-  kind: 'replay' | 'recover' | 'cancel' | 'retry'
+  kind: 'replay' | 'recover' | 'cancel' | 'retry' | 'replay-missing'
   /** DONE: all were dealt with. How they stand is in `outcome`. */
   state: 'RUNNING' | 'DONE' | 'FAILED'
   /** Deliveries that matched. */

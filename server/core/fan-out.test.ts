@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { fanOut, type ListeningEndpoint, type NewEvent } from './fan-out.ts'
+import { deliveryId, fanOut, type ListeningEndpoint, type NewEvent } from './fan-out.ts'
 import { UuidMaker, uuidTimeMs } from './uuid.ts'
 
 const NOW_MS = 1_800_000_000_000
@@ -140,4 +140,17 @@ test('how a delivery carries a file is decided with it, and only where there is 
     [null, 'link'],
     [null, 'none'],
   ])
+})
+
+test('the id of a delivery and that of its endpoint tell the event', () => {
+  const endpointId = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
+  for (const eventId of [
+    '019c1f6e-7a52-7c1e-9d0b-3f6a1c2b4d5e',
+    '019c1f6e-7a52-7fff-bfff-ffffffffffff',
+    '019c1f6e-7a52-7000-8000-000000000000',
+  ]) {
+    const id = deliveryId(eventId, endpointId)
+    assert.notEqual(id, eventId)
+    assert.equal(deliveryId(id, endpointId), eventId)
+  }
 })

@@ -106,9 +106,10 @@ function toDelivery(
 /**
  * Follows from the two, so no event can be owed twice to one endpoint: the table's key would refuse it.
  * The time and the count of the event's UUIDv7 (store/delivery-sources finds an event's deliveries by it, and
- * they are added at the right edge of their indexes), then the random bits of both, combined.
+ * they are added at the right edge of their indexes), then the random bits of both, combined. Given the id of the
+ * delivery in place of the event's, it returns the event's.
  */
-function deliveryId(eventId: string, endpointId: string): string {
+export function deliveryId(eventId: string, endpointId: string): string {
   const mixed = (from: number, to: number) =>
     Number.parseInt(eventId.slice(from, to), 16) ^ Number.parseInt(endpointId.slice(from, to), 16)
   const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')

@@ -29,7 +29,7 @@ export const breakdownProperties = {
 export const JobSchema = Type.Object(
   {
     id: Uuid,
-    kind: Type.Enum(['replay', 'recover', 'cancel', 'retry']),
+    kind: Type.Enum(['replay', 'recover', 'cancel', 'retry', 'replay-missing']),
     state: Type.Enum(['RUNNING', 'DONE', 'FAILED'], {
       description: 'DONE: all were dealt with. How they stand is in `outcome`.',
     }),

@@ -10,6 +10,7 @@ export interface OperationTexts {
 const PAGE = 'One page, in the order of creation.'
 const CURSOR_PAGE = 'Items, and a cursor to read on with; the cursor is null at the end.'
 const DRY_RUN = 'The dry run: how many match. Nothing was changed.'
+const QUEUED = 'How many deliveries are made. Large jobs go on after the answer.'
 const RECOVERED = 'How many deliveries are replayed. Large recoveries go on after the answer.'
 const RETRIED = 'The next attempt is due now.'
 const ALL_RETRIED = 'How many deliveries are pending for it. They are due now.'
@@ -126,6 +127,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   recoverWebhook: { answers: { 200: DRY_RUN, 202: RECOVERED } },
   recoverSubscription: { answers: { 200: DRY_RUN, 202: RECOVERED } },
   recoverListener: { answers: { 200: DRY_RUN, 202: RECOVERED } },
+  replayMissingWebhook: { answers: { 200: DRY_RUN, 202: QUEUED } },
+  replayMissingSubscription: { answers: { 200: DRY_RUN, 202: QUEUED } },
+  replayMissingListener: { answers: { 200: DRY_RUN, 202: QUEUED } },
   testWebhook: { answers: { 200: TESTED } },
   testSubscription: { answers: { 200: TESTED } },
   testListener: { answers: { 200: TESTED } },

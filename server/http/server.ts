@@ -25,6 +25,7 @@ import { eventRoutes } from './routes/events.ts'
 import { guideRoutes } from './routes/guides.ts'
 import { housekeepingRoutes } from './routes/housekeeping.ts'
 import { listenerRoutes } from './routes/listeners.ts'
+import { missingEventRoutes } from './routes/missing-events.ts'
 import { operatorAuditRoutes } from './routes/operator-audit.ts'
 import { operatorClientRoutes } from './routes/operator-clients.ts'
 import { operatorDeliveryRoutes } from './routes/operator-deliveries.ts'
@@ -118,6 +119,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
       searchRoutes(deps),
       receiverToolRoutes(deps, work),
       deliveryActionRoutes(deps),
+      missingEventRoutes(deps),
       retryRoutes(deps),
       statementRoutes(deps),
       listenerRoutes(deps),

@@ -59,7 +59,7 @@ function toReplay(endedWithin: Stretch, madeWithin: Stretch): string {
       limit 1) as f`
 }
 
-interface FitRow {
+export interface FitRow {
   client_key: number
   id: string
   endpoint_id: string
@@ -139,7 +139,11 @@ export async function noteItems(
   act: Act,
   selected: readonly SelectedDelivery[],
 ): Promise<number> {
-  const fit = await readFit(releasing(db), act, selected)
+  return noteRows(db, jobId, await readFit(releasing(db), act, selected))
+}
+
+/** Notes these, but for those that another job has still to deal with. In a transaction. */
+export async function noteRows(db: Db, jobId: string, fit: readonly FitRow[]): Promise<number> {
   // In one order everywhere: two that note the same ones must not wait for each other.
   const inOrder = fit.toSorted(
     (one, other) => one.client_key - other.client_key || (one.id < other.id ? -1 : 1),

@@ -5,7 +5,7 @@ import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 
-export type JobKind = 'replay' | 'recover' | 'cancel' | 'retry'
+export type JobKind = 'replay' | 'recover' | 'cancel' | 'retry' | 'replay-missing'
 export type JobState = 'RUNNING' | 'DONE' | 'FAILED'
 
 export interface Job {

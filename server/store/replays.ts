@@ -118,6 +118,24 @@ function endedAtMs({ finishedAt }: FinalKey): number {
   return new Date(finishedAt).getTime()
 }
 
+/** Until the transaction ends, none of them is resumed or deleted. */
+export async function lockEndpointsOf(
+  db: Db,
+  keys: readonly { clientKey: number; endpointId: string }[],
+): Promise<void> {
+  const lanes = [...new Map(keys.map((key) => [key.endpointId, key])).values()]
+  await db.query({
+    name: 'lock-endpoints-of-replays',
+    text: `select from endpoints e
+           where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
+           order by e.client_key, e.id for share of e`,
+    values: [
+      plainColumn(lanes, (key) => key.clientKey),
+      plainColumn(lanes, (key) => key.endpointId),
+    ],
+  })
+}
+
 /**
  * Replays those of `keys` that are still final, whose endpoint is there and whose payload is kept.
  * To be called inside a transaction: the endpoints stay locked until it ends. So this cannot cross
@@ -129,17 +147,7 @@ export async function replayDeliveries(
   now: Date,
 ): Promise<readonly Replayed[]> {
   if (keys.length === 0) return []
-  const lanes = [...new Map(keys.map((key) => [key.endpointId, key])).values()]
-  const locked = db.query({
-    name: 'lock-endpoints-of-replays',
-    text: `select from endpoints e
-           where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
-           order by e.client_key, e.id for share of e`,
-    values: [
-      plainColumn(lanes, (key) => key.clientKey),
-      plainColumn(lanes, (key) => key.endpointId),
-    ],
-  })
+  const locked = lockEndpointsOf(db, keys)
   const endedWithin = stretchAround(keys.map(endedAtMs), 1_000)
   const madeWithin = stretchAround(
     keys.map(({ id }) => uuidTimeMs(id)),

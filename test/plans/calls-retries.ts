@@ -1,6 +1,8 @@
-// The statements of a retry.
+// The statements of a retry, and of what an endpoint was never owed.
 
+import { NIL_UUID } from '../../server/core/uuid.ts'
 import { inTransaction } from '../../server/store/db.ts'
+import { makeMissing, readEventIds } from '../../server/store/missing-events.ts'
 import {
   isFailing,
   markRetried,
@@ -13,9 +15,13 @@ import type { Sample } from './sample.ts'
 
 export async function callRetries(
   recorder: Recorder,
-  { now, pending, clientKey, endpointId }: Sample,
+  { now, pending, cancelled, clientKey, endpointId }: Sample,
 ): Promise<void> {
   const { pool } = recorder
+  const within = { fromMs: now.getTime() - 86_400_000, toMs: now.getTime() }
+  const selection = { clientKey, accountId: null, kinds: ['payment.paid'] }
+  await recorder.record('', () => readEventIds(pool, selection, within, NIL_UUID, 1_000))
+  await recorder.record('', () => inTransaction(pool, (db) => makeMissing(db, cancelled, now, now)))
   const keys = pending.slice(0, 20)
   await recorder.record('', () => inTransaction(pool, (db) => markRetried(db, keys, now)))
   await recorder.record('', () => probeResumed(pool, clientKey, endpointId, now))

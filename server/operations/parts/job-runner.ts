@@ -17,6 +17,7 @@ import {
   readItems,
   settleItems,
 } from '../../store/jobs.ts'
+import { makeMissing, takeMadeTogether } from '../../store/missing-events.ts'
 import { replayDeliveries, takeOfFewDays } from '../../store/replays.ts'
 import { markRetried, retryDeliveries } from '../../store/retries.ts'
 import type { ChangedLane } from '../../store/sending-endpoints.ts'
@@ -167,10 +168,9 @@ export class JobRunner {
     const job = await holdJob(db, jobId, hold)
     if (job === null) return NOTHING
     const chunk = await readItems(db, jobId, position, chunkMax)
-    const areFinal = job.kind === 'replay' || job.kind === 'recover'
-    const items = areFinal ? takeOfFewDays(chunk.items) : chunk.items
+    const items = takeTogether(job.kind, chunk.items)
     const nextPosition = chunk.items[items.length]?.place ?? chunk.nextPlace
-    const { dealtWith, settled, ...effects } = await ACTS[job.kind](db, items, now)
+    const { dealtWith, settled, ...effects } = await ACTS[job.kind](db, items, now, job.startedAt)
     await settleItems(db, jobId, settled, settled.length - dealtWith)
     const isDone = job.done + settled.length >= job.total || (position === 0 && items.length === 0)
     if (isDone) await finishJob(db, jobId, now)
@@ -203,9 +203,32 @@ interface Dealt {
   changed: readonly ChangedLane[]
 }
 
-const ACTS: Readonly<
-  Record<JobKind, (db: Db, items: readonly JobItem[], now: Date) => Promise<Dealt>>
-> = { replay: replayItems, recover: replayItems, cancel: cancelItems, retry: retryItems }
+type Deal = (db: Db, items: readonly JobItem[], now: Date, startedAt: Date) => Promise<Dealt>
+
+const ACTS: Readonly<Record<JobKind, Deal>> = {
+  replay: replayItems,
+  recover: replayItems,
+  cancel: cancelItems,
+  retry: retryItems,
+  'replay-missing': makeItems,
+}
+
+/** What lies in history is dealt with a few days at a time. */
+function takeTogether(kind: JobKind, items: readonly JobItem[]): readonly JobItem[] {
+  if (kind === 'replay-missing') return takeMadeTogether(items)
+  return kind === 'replay' || kind === 'recover' ? takeOfFewDays(items) : items
+}
+
+async function makeItems(
+  db: Db,
+  items: readonly JobItem[],
+  now: Date,
+  startedAt: Date,
+): Promise<Dealt> {
+  const replayed = await makeMissing(db, items, startedAt, now)
+  // The others were made by another caller, or their endpoint or their event is gone.
+  return { dealtWith: replayed.length, settled: items, replayed, changed: [] }
+}
 
 async function replayItems(db: Db, items: readonly JobItem[], now: Date): Promise<Dealt> {
   const replayed = await replayDeliveries(db, items, now)

@@ -7,9 +7,9 @@ import type { SelectedDelivery } from '../../store/delivery-selections.ts'
 import type { Deps } from './deps.ts'
 
 /** A filter that matches more is most likely a mistake. */
-const SELECTION = { deliveriesMax: 100_000, atOnce: 10_000 }
+export const SELECTION = { deliveriesMax: 100_000, atOnce: 10_000 }
 /** A filter that takes longer is as good as none. */
-const LOOK_MS_MAX = 15_000
+export const LOOK_MS_MAX = 15_000
 
 export async function selectDeliveries(
   deps: Pick<Deps, 'pool' | 'clock'>,
@@ -35,11 +35,11 @@ export async function selectDeliveries(
 /** SQLSTATE of a statement that exceeded its time limit. */
 const QUERY_CANCELED = '57014'
 
-function toTooWide(error: Error & { code?: unknown }): never {
+export function toTooWide(error: Error & { code?: unknown }): never {
   throw error.code === QUERY_CANCELED ? tooWide() : error
 }
 
-function tooWide(): ServiceError {
+export function tooWide(): ServiceError {
   return new ServiceError(
     'filter-too-wide',
     'More than 100,000 deliveries match, or more than can be looked through. Narrow the filter, for instance by time, endpoint or state.',

@@ -1,7 +1,7 @@
 // Begins a bulk job: finds all deliveries that match, stores them and the audit entry in one transaction,
 // and works them off. Most jobs end before the answer; for the others the number is known.
 
-import { inTransaction } from '../../store/db.ts'
+import { type Db, inTransaction } from '../../store/db.ts'
 import type { DeliveryQuery } from '../../store/delivery-query.ts'
 import {
   type Act,
@@ -22,8 +22,11 @@ export interface JobDeps extends Deps {
   jobs: JobRunner
 }
 
+/** Jobs about deliveries that are there. */
+type SelectingKind = Exclude<JobKind, 'replay-missing'>
+
 export interface JobRequest {
-  kind: JobKind
+  kind: SelectingKind
   /** Null when nothing can match. */
   query: DeliveryQuery | null
 }
@@ -56,15 +59,31 @@ export function previewJobByEndpoint(
   })
 }
 
-export async function startJob(
+export function startJob(
   deps: JobDeps,
   { kind, query }: JobRequest,
   audit: Audit,
 ): Promise<StartedJob> {
+  return beginJob(deps, kind, audit, async () => {
+    const selected = await select(deps, query)
+    return (db, jobId) => noteItems(db, jobId, actOf(kind), selected)
+  })
+}
+
+/** Notes what a job has to deal with, in the transaction that begins it; returns how many that are. */
+type Note = (db: Db, jobId: string) => Promise<number>
+
+/** `prepare` finds what the job is about, before the transaction. */
+export async function beginJob(
+  deps: JobDeps,
+  kind: JobKind,
+  audit: Audit,
+  prepare: () => Promise<Note>,
+): Promise<StartedJob> {
   const jobId = deps.newId()
   const total = await deps.jobs.oneAtATime(async () => {
     if ((await countRunningJobs(deps.pool)) >= RUNNING_JOBS_MAX) throw tooBusy()
-    return insert(deps, { id: jobId, kind }, await select(deps, query), audit)
+    return insert(deps, { id: jobId, kind }, await prepare(), audit)
   })
   if (total === 0) return { jobId, count: 0 }
   await Promise.race([deps.jobs.run(jobId), delay(ANSWER_AFTER_MS)])
@@ -83,11 +102,11 @@ async function select(
 function insert(
   deps: JobDeps,
   job: { id: string; kind: JobKind },
-  selected: readonly SelectedDelivery[],
+  note: Note,
   audit: Audit,
 ): Promise<number> {
   return inTransaction(deps.pool, async (db) => {
-    const total = await noteItems(db, job.id, actOf(job.kind), selected)
+    const total = await note(db, job.id)
     await insertJob(db, { ...job, total }, deps.jobs.hold())
     const change = { field: 'deliveries', before: null, after: String(total) }
     await audit(db, `job:${job.id}`, [change])
@@ -95,7 +114,7 @@ function insert(
   })
 }
 
-function actOf(kind: JobKind): Act {
+function actOf(kind: SelectingKind): Act {
   return kind === 'recover' ? 'replay' : kind
 }
 

@@ -4,8 +4,8 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- delivery-selections.noteItems: kept as note-items
-prepare "delivery-selections.noteItems" (integer[], uuid[], uuid[], timestamp with time zone[], integer[], uuid) as
+-- delivery-selections.noteRows: kept as note-items
+prepare "delivery-selections.noteRows" (integer[], uuid[], uuid[], timestamp with time zone[], integer[], uuid) as
   with noted as (
     insert into job_items (client_key, delivery_id, endpoint_id, finished_at, place, job_id)
     select *, $6::uuid from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[],

@@ -98,8 +98,8 @@ prepare "replays.findFinalWithin of all" (uuid, uuid) as
 --       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 --       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 
--- replays.replayDeliveries: kept as lock-endpoints-of-replays
-prepare "replays.replayDeliveries" (integer[], uuid[]) as
+-- replays.lockEndpointsOf: kept as lock-endpoints-of-replays
+prepare "replays.lockEndpointsOf" (integer[], uuid[]) as
   select from endpoints e
   where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
   order by e.client_key, e.id for share of e;
@@ -125,8 +125,8 @@ prepare "replays.replayDeliveries" (integer[], uuid[]) as
 --         Sort on unnest.unnest, unnest.unnest_1
 --           Function Scan
 
--- replays.replayDeliveries 2: planned each time
-prepare "replays.replayDeliveries 2" (integer[], uuid[], timestamp with time zone[], timestamp with time zone) as
+-- replays.replayDeliveries: planned each time
+prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[], timestamp with time zone) as
   with given as (
     select * from unnest($1::int[], $2::uuid[], $3::timestamptz[])
     as g (client_key, id, finished_at)

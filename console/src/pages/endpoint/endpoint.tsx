@@ -23,6 +23,7 @@ import { Day } from '../endpoints/day.tsx'
 import { Circuit } from '../endpoints/health.tsx'
 import { Register } from '../endpoints/register.tsx'
 import type { PageProps } from '../page-props.ts'
+import { CatchUp } from './catch-up.tsx'
 import { DemoReceiver, demoReceiverName, receiverPath } from './demo-receiver.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { Recover } from './recover.tsx'
@@ -75,6 +76,7 @@ export default function EndpointPage({ params }: PageProps) {
           ) : null}
           {path === null ? null : <TryOut path={path} canCheck={endpoint.kind !== 'listener'} />}
           {canAct && !endpoint.deletedAt ? <Recover endpointId={endpoint.id} path={path} /> : null}
+          {canAct && !endpoint.deletedAt && path !== null ? <CatchUp path={path} /> : null}
           <LatestDeliveries endpointId={endpoint.id} />
         </>
       ) : null}

@@ -7,4 +7,5 @@ export const JOB_NAMES: Readonly<Record<Job['kind'], string>> = {
   recover: 'Recovery',
   cancel: 'Bulk cancel',
   retry: 'Bulk retry',
+  'replay-missing': 'Missing events',
 }

@@ -1,0 +1,111 @@
+// What an endpoint was never owed: counted, or sent. For webhooks, subscriptions and listeners.
+
+import { Type } from 'typebox'
+import type { EventChoice } from '../../core/endpoint-settings.ts'
+import type { JobDeps } from '../../operations/parts/start-job.ts'
+import { type Missing, previewMissing, replayMissing } from '../../operations/replay-missing.ts'
+import { callerOf } from '../authenticate.ts'
+import { DryRun, DryRunQuery, isDryRun } from '../dry-run.ts'
+import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
+import { EventChoiceSchema } from '../endpoint-settings-schema.ts'
+import {
+  BODY_PROBLEMS,
+  CLIENT_PROBLEMS,
+  IdParams,
+  OptionalAccountHeader,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
+import type { App, Routes } from '../typed.ts'
+import { invalidFields } from '../validation.ts'
+
+const MissingBody = Type.Object(
+  {
+    since: Type.String({
+      format: 'date-time',
+      description: 'Events that were made from this moment on.',
+    }),
+    until: Type.Optional(
+      Type.String({ format: 'date-time', description: 'And before this one; now by default.' }),
+    ),
+    events: Type.Optional(
+      Type.Array(EventChoiceSchema, {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'Only events of these kinds; by default all that it was not owed.',
+      }),
+    ),
+    dryRun: DryRun,
+  },
+  { examples: [{ since: '2026-03-01T00:00:00Z', events: ['payment.paid'] }] },
+)
+
+const WouldQueue = Type.Object({ wouldQueue: Type.Integer() }, { examples: [{ wouldQueue: 17 }] })
+const Queued = Type.Object({ queued: Type.Integer() }, { examples: [{ queued: 17 }] })
+
+export function missingEventRoutes(deps: JobDeps): Routes {
+  return (app) => {
+    for (const door of ENDPOINT_DOORS) addReplayMissing(app, deps, door)
+  }
+}
+
+function addReplayMissing(
+  app: App,
+  deps: JobDeps,
+  { kind, path, name, tag }: EndpointDoorEntry,
+): void {
+  app.route({
+    method: 'POST',
+    url: `${path}/:id/replay-missing`,
+    config: { account: 'optional' },
+    schema: {
+      operationId: `replayMissing${name}`,
+      tags: [tag],
+      summary: `Send what a ${kind} was never owed`,
+      description:
+        'Makes deliveries of events that were made before it was registered, or that its settings kept from it: oldest first, marked with X-Paybell-Replay: true, for as long as events are kept. Asked for twice, nothing is sent twice. At most 100,000 at a time; ask with dryRun=true first to learn how many there are.',
+      headers: OptionalAccountHeader,
+      params: IdParams,
+      querystring: DryRunQuery,
+      body: MissingBody,
+      response: {
+        200: WouldQueue,
+        202: Queued,
+        ...problemResponses(
+          ...CLIENT_PROBLEMS,
+          ...BODY_PROBLEMS,
+          'invalid-account',
+          'invalid-query',
+          'not-found',
+          'filter-too-wide',
+          'overloaded',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const isDry = isDryRun(request)
+      const scope = {
+        clientKey: callerOf(request).clientKey,
+        kind,
+        accountId: request.accountId,
+      }
+      const id = readId(request.params.id)
+      const missing = readMissing(request.body)
+      if (isDry) return { wouldQueue: await previewMissing(deps, scope, id, missing) }
+      const queued = await replayMissing(deps, scope, id, missing)
+      reply.code(202)
+      return { queued }
+    },
+  })
+}
+
+function readMissing(body: { since: string; until?: string; events?: EventChoice[] }): Missing {
+  const sinceMs = Date.parse(body.since)
+  const untilMs = body.until === undefined ? null : Date.parse(body.until)
+  if (untilMs !== null && untilMs <= sinceMs) {
+    throw invalidFields([
+      { pointer: '/until', code: 'not-after-since', detail: 'Must lie after since.' },
+    ])
+  }
+  return { sinceMs, untilMs, events: body.events ?? null }
+}

@@ -1,0 +1,126 @@
+// Makes deliveries of what an endpoint was never owed, for one that is new or that gets more kinds than before: events of
+// its payments since a given time, oldest first. Asked for twice, it makes nothing twice.
+
+import { ALL_EVENTS, type EventChoice } from '../core/endpoint-settings.ts'
+import { deliveryId } from '../core/fan-out.ts'
+import { NIL_UUID } from '../core/uuid.ts'
+import { readDeliveriesOfEvents } from '../store/delivery-details.ts'
+import { noteRows } from '../store/delivery-selections.ts'
+import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
+import { type EventSelection, readEventIds } from '../store/missing-events.ts'
+import { readStretchesSince, type Stretch } from '../store/stretches.ts'
+import { NO_AUDIT } from './parts/audit.ts'
+import { notFound } from './parts/failures.ts'
+import { LOOK_MS_MAX, SELECTION, tooWide, toTooWide } from './parts/select-deliveries.ts'
+import { beginJob, type JobDeps } from './parts/start-job.ts'
+
+export interface Missing {
+  /** By the time of the event: `sinceMs` is included, `untilMs` is not. */
+  sinceMs: number
+  untilMs: number | null
+  /** Null: all. */
+  events: readonly EventChoice[] | null
+}
+
+const EVENTS_AT_ONCE = 1_000
+
+/** How many deliveries would be made. */
+export async function previewMissing(
+  deps: JobDeps,
+  scope: EndpointScope,
+  endpointId: string,
+  missing: Missing,
+): Promise<number> {
+  const search = await toSearch(deps, scope, endpointId, missing)
+  return deps.jobs.oneAtATime(async () => (await findMissing(deps, search)).length)
+}
+
+export async function replayMissing(
+  deps: JobDeps,
+  scope: EndpointScope,
+  endpointId: string,
+  missing: Missing,
+): Promise<number> {
+  const search = await toSearch(deps, scope, endpointId, missing)
+  const { count } = await beginJob(deps, 'replay-missing', NO_AUDIT, async () => {
+    const eventIds = await findMissing(deps, search)
+    const rows = eventIds.map((eventId, place) => ({
+      client_key: search.clientKey,
+      id: deliveryId(eventId, search.endpointId),
+      endpoint_id: search.endpointId,
+      finished_at: null,
+      place,
+    }))
+    return (db, jobId) => noteRows(db, jobId, rows)
+  })
+  return count
+}
+
+interface Search extends EventSelection {
+  endpointId: string
+  sinceMs: number
+  untilMs: number
+}
+
+async function toSearch(
+  deps: JobDeps,
+  scope: EndpointScope,
+  endpointId: string,
+  { sinceMs, untilMs, events }: Missing,
+): Promise<Search> {
+  // A subscription covers all accounts, so the account narrows its events, not the endpoint.
+  const of = scope.kind === 'subscription' ? { ...scope, accountId: null } : scope
+  const endpoint = await findEndpoint(deps.pool, of, endpointId)
+  if (endpoint === null) throw notFound()
+  return {
+    clientKey: scope.clientKey,
+    accountId: endpoint.accountId ?? scope.accountId,
+    kinds: events === null || events.includes(ALL_EVENTS) ? null : events,
+    endpointId: endpoint.id,
+    sinceMs,
+    untilMs: untilMs ?? Number.POSITIVE_INFINITY,
+  }
+}
+
+/** Oldest first. An event and what it is owed to commit together: where one is seen, so are its deliveries. */
+async function findMissing(deps: JobDeps, search: Search): Promise<readonly string[]> {
+  const endsAtMs = deps.clock.monotonicMs() + LOOK_MS_MAX
+  const missing: string[] = []
+  for (const stretch of await readStretchesSince(deps.pool, 'events', search.sinceMs)) {
+    const within = { ...stretch, toMs: Math.min(stretch.toMs, search.untilMs) }
+    if (within.toMs <= within.fromMs) continue
+    for await (const eventIds of pagesOf(deps, search, within)) {
+      missing.push(...(await notOwed(deps, search, eventIds)))
+      const isLate = deps.clock.monotonicMs() > endsAtMs
+      if (missing.length > SELECTION.deliveriesMax || isLate) throw tooWide()
+    }
+  }
+  return missing
+}
+
+async function* pagesOf(
+  deps: JobDeps,
+  search: Search,
+  within: Stretch,
+): AsyncGenerator<readonly string[]> {
+  let afterId = NIL_UUID
+  for (;;) {
+    const page = await readEventIds(deps.pool, search, within, afterId, EVENTS_AT_ONCE).catch(
+      toTooWide,
+    )
+    if (page.length > 0) yield page
+    if (page.length < EVENTS_AT_ONCE) return
+    afterId = page.at(-1) as string
+  }
+}
+
+async function notOwed(
+  deps: JobDeps,
+  { clientKey, endpointId }: Search,
+  eventIds: readonly string[],
+): Promise<readonly string[]> {
+  const owed = await readDeliveriesOfEvents(deps.pool, clientKey, eventIds)
+  return eventIds.filter(
+    (id) => !owed.get(id)?.some((delivery) => delivery.endpointId === endpointId),
+  )
+}

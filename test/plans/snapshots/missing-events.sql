@@ -1,0 +1,103 @@
+-- The statements of server/store/missing-events.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- missing-events.makeMissing: planned each time
+prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timestamp with time zone) as
+  with missing as materialized (
+    select g.client_key, g.id, v.id as event_id, g.endpoint_id, v.payment_id, v.account_id,
+    v.sequence, v.kind, v.created_at, e.shard, e.is_active, v.text, v.document_hash,
+    v.document_bytes
+    from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[])
+    as g (client_key, id, event_id, endpoint_id)
+    cross join lateral (
+      select e.shard, e.status = 'ACTIVE' as is_active from endpoints e
+      where e.client_key = g.client_key and e.id = g.endpoint_id and e.deleted_at is null
+      limit 1) as e
+    cross join lateral (
+      select v.* from events v
+      where v.client_key = g.client_key and v.id = g.event_id
+      and v.id >= uuid '019cd435-8500-0000-0000-000000000000' and v.id < uuid '019cd778-7b01-0000-0000-000000000000' and substr(v.text, 46, 12) <> '"erasedAt":"'
+      limit 1) as v
+    where (select true from final_deliveries f
+      where f.client_key = g.client_key and f.id = g.id
+      and f.finished_at >= timestamptz '2026-03-10T11:00:00.000Z' limit 1) is null
+  ), d as (
+    select missing.client_key, missing.id, missing.event_id, missing.endpoint_id, missing.payment_id, missing.account_id, missing.sequence, missing.kind, missing.created_at, shard,
+    case when is_active then $5::timestamptz + least(interval '2 s', interval '100 ms' * (
+        row_number() over (partition by endpoint_id, payment_id order by sequence) - 1))
+    end as next_attempt_at,
+    0 as attempts, 0 as run_attempts, null::timestamptz as first_attempt_at,
+    null::timestamptz as first_failed_at, null::timestamptz as deadline_at,
+    true as is_replay, text, document_hash, document_bytes
+    from missing
+  ), made as (
+    insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, shard, next_attempt_at, is_replay)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, shard, next_attempt_at, is_replay from d
+    on conflict (client_key, id) do nothing
+    returning id)
+  select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
+  d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
+  d.deadline_at, d.is_replay, d.text, d.document_hash, d.document_bytes
+  from d where d.id = any(array(select id from made))
+  order by d.next_attempt_at, d.id;
+--   for values given: full, never analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Sort on d.next_attempt_at, d.id
+--       CTE missing: Nested Loop
+--         Nested Loop
+--           Function Scan
+--             SubPlan 1: Limit
+--               Append
+--                 Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--                 … 6 alike
+--           Limit
+--             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--         Limit
+--           Append
+--             Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--             … 2 alike
+--       CTE d: WindowAgg
+--         Sort on missing.endpoint_id, missing.payment_id, missing.sequence
+--           CTE Scan missing
+--       CTE made: Insert pending_deliveries
+--         CTE Scan d
+--       InitPlan 5: CTE Scan made
+--       CTE Scan d
+--   for values given: full, analyzed
+--     Sort on d.next_attempt_at, d.id
+--       CTE missing: Nested Loop
+--         Nested Loop
+--           Function Scan
+--             SubPlan 1: Limit
+--               Append
+--                 Index Only Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
+--                 Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
+--                 … 5 alike
+--           Limit
+--             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--         Limit
+--           Append
+--             Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--             … 2 alike
+--       CTE d: WindowAgg
+--         Sort on missing.endpoint_id, missing.payment_id, missing.sequence
+--           CTE Scan missing
+--       CTE made: Insert pending_deliveries
+--         CTE Scan d
+--       InitPlan 5: CTE Scan made
+--       CTE Scan d
+
+-- missing-events.readEventIds: planned each time
+prepare "missing-events.readEventIds" (integer, uuid, uuid, text[], bigint) as
+  select id from events
+  where client_key = $1 and id > $2 and id >= uuid '019cd277-ea00-0000-0000-000000000000' and id < uuid '019cd79e-4600-0000-0000-000000000000'
+  and ($3::uuid is null or account_id = $3) and ($4::text[] is null or kind = any($4))
+  and substr(text, 46, 12) <> '"erasedAt":"'
+  order by id limit $5;
+--   always
+--     Limit
+--       Append
+--         Index Scan events_<day> by events_pkey (client_key, id) filter (kind, text)
+--         … 2 alike
