@@ -105,14 +105,13 @@ function toDelivery(
 
 /**
  * Follows from the two, so no event can be owed twice to one endpoint: the table's key would refuse it.
- * The time and the count of the event's UUIDv7 (store/delivery-sources finds an event's deliveries by it, and
- * they are added at the right edge of their indexes), then the random bits of both, combined. Given the id of the
+ * The time, the count and the cell of the event's UUIDv7 (store/delivery-sources finds an event's deliveries by them,
+ * and they are added at the right edge of their indexes), then the random bits of both, combined. Given the id of the
  * delivery in place of the event's, it returns the event's.
  */
 export function deliveryId(eventId: string, endpointId: string): string {
   const mixed = (from: number, to: number) =>
     Number.parseInt(eventId.slice(from, to), 16) ^ Number.parseInt(endpointId.slice(from, to), 16)
   const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
-  const variant = (mixed(19, 23) & 0x3fff) | 0x8000
-  return `${eventId.slice(0, 19)}${hex(variant, 4)}-${hex(mixed(24, 30), 6)}${hex(mixed(30, 36), 6)}`
+  return `${eventId.slice(0, 24)}${hex(mixed(24, 30), 6)}${hex(mixed(30, 36), 6)}`
 }

@@ -87,11 +87,13 @@ export async function makeMissing(
     text: `with missing as materialized (
              select g.client_key, g.id, v.id as event_id, g.endpoint_id, v.payment_id, v.account_id,
                v.sequence, v.kind, v.created_at, e.shard, e.is_active, v.text, v.document_hash,
-               v.document_bytes
+               v.document_bytes,
+               -- As in core/fan-out.ts.
+               case when v.document_hash is not null then nullif(e.document, 'inline') end as document_mode
              from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[])
                as g (client_key, id, event_id, endpoint_id)
              cross join lateral (
-               select e.shard, e.status = 'ACTIVE' as is_active from endpoints e
+               select e.shard, e.status = 'ACTIVE' as is_active, e.document from endpoints e
                where e.client_key = g.client_key and e.id = g.endpoint_id and e.deleted_at is null
                limit 1) as e
              cross join lateral (
