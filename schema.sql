@@ -31,14 +31,47 @@ create table audit (
   object text not null,
   request_id uuid not null,
   changes text,
+  place bigint not null default feed_place((0)::bigint, 1),
   constraint audit_pkey PRIMARY KEY (id),
   constraint audit_changes_are_short CHECK ((length(changes) <= 4000)) NOT VALID,
   constraint audit_texts_are_short CHECK (((length(actor) <= 100) AND (length(action) <= 100) AND (length(object) <= 200)))
 ) partition by RANGE (id);
+CREATE INDEX audit_by_place ON audit USING brin (place) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX audit_by_value ON audit USING brin (object text_bloom_ops (n_distinct_per_range='2000'), actor text_bloom_ops (n_distinct_per_range='64'), action text_bloom_ops (n_distinct_per_range='64')) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX audit_of_acts ON audit USING btree (id) WHERE (action <> ALL (ARRAY['payment.put'::text, 'payment.batch'::text]));
 
 create table audit_default partition of audit DEFAULT;
+
+create table audit_seal_progress (
+  is_only boolean not null default true,
+  checked_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  sealed_through timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  head_told_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  verified_at timestamp with time zone,
+  verified_from bigint,
+  verified_to bigint,
+  finding text,
+  constraint audit_seal_progress_pkey PRIMARY KEY (is_only),
+  constraint sealing_has_one_progress CHECK (is_only)
+);
+
+create table audit_segments (
+  segment bigint not null,
+  from_place bigint not null,
+  to_place bigint not null,
+  count integer not null,
+  digest bytea not null,
+  previous bytea not null,
+  sealed_at timestamp with time zone not null,
+  jws text not null,
+  row_digests bytea,
+  constraint audit_segments_pkey PRIMARY KEY (segment),
+  constraint a_segment_has_rows CHECK (((count >= 1) AND (from_place < to_place))),
+  constraint each_row_has_a_digest CHECK ((length(row_digests) = (32 * count))),
+  constraint segment_digests_are_sha256 CHECK (((length(digest) = 32) AND (length(previous) = 32))),
+  constraint segments_are_numbered_from_1 CHECK ((segment >= 1))
+);
+CREATE INDEX audit_segments_by_time ON audit_segments USING btree (sealed_at);
 
 create table changes_at_commit (
   transaction_id xid8 not null default pg_current_xact_id(),
@@ -480,7 +513,7 @@ create table operator_keys (
   last_used_at timestamp with time zone,
   constraint operator_keys_pkey PRIMARY KEY (id),
   constraint key_digest_is_sha256 CHECK ((length(digest) = 32)),
-  constraint key_role_is_known CHECK ((role = ANY (ARRAY['admin'::text, 'ingest'::text, 'viewer'::text])))
+  constraint key_role_is_known CHECK ((role = ANY (ARRAY['admin'::text, 'ingest'::text, 'viewer'::text, 'auditor'::text])))
 ) with (fillfactor=50);
 CREATE UNIQUE INDEX one_live_key_per_name ON operator_keys USING btree (name) WHERE (revoked_at IS NULL);
 

@@ -24,9 +24,9 @@ import type {
 
 /**
  * `admin` may do everything, `ingest` only write payments, `viewer` only read, and reads
- * everything.
+ * everything, `auditor` only read the audit, and its reads are audited.
  */
-export type Role = 'admin' | 'ingest' | 'viewer'
+export type Role = 'admin' | 'ingest' | 'viewer' | 'auditor'
 
 export interface Account {
   id: string
@@ -71,7 +71,7 @@ export interface OperatorKey {
   name: string
   /**
    * `admin` may do everything, `ingest` only write payments, `viewer` only read, and reads
-   * everything.
+   * everything, `auditor` only read the audit, and its reads are audited.
    */
   role: Role
   createdAt: string
@@ -84,7 +84,7 @@ export interface NewOperatorKey {
   name: string
   /**
    * `admin` may do everything, `ingest` only write payments, `viewer` only read, and reads
-   * everything.
+   * everything, `auditor` only read the audit, and its reads are audited.
    */
   role: Role
   /** Shown now and never again. */
@@ -122,6 +122,56 @@ export interface AuditQuery {
   to?: string | Date | undefined
   /** false: without `payment.put` and `payment.batch`, which are nearly all rows. */
   paymentWrites?: boolean | undefined
+}
+
+export interface AuditFinding {
+  code: string
+  segment: number
+  row: string | null
+  detail: string
+}
+
+/** A segment, after the lines of its rows. A row is as in `GET /audit`, and has its position. */
+export interface AuditSegment {
+  /** 1, 2, 3 … */
+  segment: number
+  /** A position in the order of commit, in digits. */
+  from: string
+  /** A position in the order of commit, in digits. */
+  to: string
+  /** How many rows it has. */
+  count: number
+  /** SHA-256 in hex. */
+  digest: string
+  /** The digest of the segment before; zeros in the first. */
+  previous: string
+  sealedAt: string
+  /** Compact JWS (EdDSA) of the members above. */
+  jws: string
+}
+
+export interface AuditHead extends AuditSegment {
+  sealedThrough: string | null
+  /** The last check that an operator has asked for. */
+  verification: {
+    at?: string
+    /** The first segment that was checked. */
+    from?: number
+    /** The last one. */
+    to?: number
+    finding?: AuditFinding | null
+  } | null
+}
+
+export interface VerifiedAudit {
+  /** What was looked at in this call is as it was sealed. */
+  valid: boolean
+  finding: AuditFinding | null
+  rows: number
+  segments: number
+  last: number | null
+  /** Send it as `after` to go on; null: the head was reached. */
+  next: number | null
 }
 
 export interface Setting {

@@ -1,9 +1,9 @@
 // Who acts for the operator, and what each role may do. Every route of the operator names the role
-// that suffices for it; an admin may do everything, and the other two have nothing in common.
+// that suffices for it; an admin may do everything, and a viewer may read what an auditor reads.
 
-export const ROLES = ['admin', 'ingest', 'viewer'] as const
+export const ROLES = ['admin', 'ingest', 'viewer', 'auditor'] as const
 
-/** `ingest` feeds payments in and does nothing else; `viewer` reads everything. */
+/** `ingest` feeds payments in and does nothing else; `viewer` reads everything, `auditor` the audit alone. */
 export type Role = (typeof ROLES)[number]
 
 export interface Operator {
@@ -17,5 +17,5 @@ export const FIRST_OPERATOR: Operator = { actor: 'operator', role: 'admin' }
 
 /** Whether a role suffices where `sufficient` does. */
 export function isAllowed(role: Role, sufficient: Role): boolean {
-  return role === 'admin' || role === sufficient
+  return role === 'admin' || role === sufficient || (role === 'viewer' && sufficient === 'auditor')
 }

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type Audit, type Trail, toAudit } from '../operations/parts/audit.ts'
 import type { Deps } from '../operations/parts/deps.ts'
+import { viewAsAuditor } from '../operations/view-audit.ts'
 
 /** The operator and the request; needs authenticateOperator before it. */
 export function trailOf(request: FastifyRequest): Trail {
@@ -20,4 +21,14 @@ const ASSISTANT_AGENT = 'paybell-mcp/'
 
 export function auditOf(deps: Pick<Deps, 'clock'>, request: FastifyRequest, action: string): Audit {
   return toAudit(deps, trailOf(request), action)
+}
+
+/** What an auditor reads is audited, before it is answered; other roles read without a trace. */
+export async function noteAuditorRead(
+  deps: Pick<Deps, 'clock' | 'pool'>,
+  request: FastifyRequest,
+  action: string,
+): Promise<void> {
+  if (trailOf(request).operator.role !== 'auditor') return
+  await viewAsAuditor(deps, auditOf(deps, request, action))
 }

@@ -147,6 +147,8 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   changeListener: { answers: { 200: 'The listener as it is now.' } },
   deleteListener: { answers: { 204: 'Deleted.' } },
   answerCallback: { answers: { 204: 'Recorded as an attempt.' } },
+  getAuditHead: { answers: { 200: 'The newest segment, and the last check of the audit.' } },
+  verifyAudit: { answers: { 200: 'What was looked at, and the first thing that is wrong.' } },
   createClient: {
     description:
       'The secret is shown in this answer and never again. Open an account for the client next.',

@@ -13,7 +13,7 @@ export function requireRoles(scope: FastifyInstance): void {
       throw new Error(`${name} does not say which role suffices: add config.role to the route`)
     }
     const isReading = [method].flat().every((one) => one === 'GET' || one === 'HEAD')
-    if (isReading !== (role === 'viewer')) {
+    if (isReading !== (role === 'viewer' || role === 'auditor')) {
       throw new Error(`${name} has the role ${role}, but a viewer reads everything and no more`)
     }
   })

@@ -27,6 +27,7 @@ import { housekeepingRoutes } from './routes/housekeeping.ts'
 import { listenerRoutes } from './routes/listeners.ts'
 import { missingEventRoutes } from './routes/missing-events.ts'
 import { operatorAuditRoutes } from './routes/operator-audit.ts'
+import { operatorAuditSealRoutes } from './routes/operator-audit-seal.ts'
 import { operatorClientRoutes } from './routes/operator-clients.ts'
 import { operatorDeliveryRoutes } from './routes/operator-deliveries.ts'
 import { operatorDeliveryActionRoutes } from './routes/operator-delivery-actions.ts'
@@ -149,6 +150,7 @@ function operatorRoutes(deps: ServerDeps): readonly Routes[] {
     operatorClientRoutes(deps),
     operatorKeyRoutes(deps, deps.access.keys),
     operatorAuditRoutes(deps),
+    operatorAuditSealRoutes(deps),
     operatorSettingsRoutes(deps),
     operatorPaymentViewRoutes(deps),
     operatorPaymentErasureRoutes(deps),

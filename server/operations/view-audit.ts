@@ -3,6 +3,7 @@
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
 import { CANONICAL_UUID } from '../core/uuid.ts'
 import { type AuditFilter, type AuditRow, listAudit } from '../store/audit.ts'
+import type { Audit } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import type { CursorRequest } from './view-payments.ts'
 
@@ -19,4 +20,9 @@ export async function viewAudit(
     beforeId: beforeId ?? null,
   })
   return toCursorPage(rows, limit, (last) => toCursor(last.id))
+}
+
+/** Leaves the one row of an auditor's read. */
+export async function viewAsAuditor(deps: Pick<Deps, 'pool'>, audit: Audit): Promise<void> {
+  await audit(deps.pool, 'audit')
 }

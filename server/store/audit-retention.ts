@@ -4,28 +4,35 @@
 
 import type { Db } from './db.ts'
 
-export interface DroppedMonths {
-  dropped: readonly string[]
-  /** Months that would go, and that this role may not drop. */
-  notOurs: readonly string[]
+export interface OldMonth {
+  name: string
+  endsAt: Date
+  /** False where this role may not drop it. */
+  isOurs: boolean
 }
 
-/** Months that were over before this instant. Those that another session is reading go the next time. */
-export async function dropOldAudit(db: Db, before: Date): Promise<DroppedMonths> {
+/** Months that were over before this instant, the oldest first. */
+export async function readOldMonths(db: Db, before: Date): Promise<readonly OldMonth[]> {
   const { rows } = await db.query<{ name: string; is_ours: boolean }>(
     `select c.relname as name, pg_has_role(c.relowner, 'usage') as is_ours
      from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = 'audit'::regclass order by c.relname`,
   )
-  const old = rows.filter(({ name }) => {
+  return rows.flatMap(({ name, is_ours: isOurs }) => {
     const month = /^audit_(\d{4})_(\d{2})_01$/.exec(name)
-    return month !== null && Date.UTC(Number(month[1]), Number(month[2]), 1) <= before.getTime()
+    if (month === null) return []
+    const endsAt = new Date(Date.UTC(Number(month[1]), Number(month[2]), 1))
+    return endsAt <= before ? [{ name, endsAt, isOurs }] : []
   })
+}
+
+/** Returns those that are gone. Those that another session is reading go the next time. */
+export async function dropMonths(db: Db, months: readonly OldMonth[]): Promise<readonly string[]> {
   const dropped: string[] = []
-  for (const { name, is_ours: isOurs } of old) {
+  for (const { name, isOurs } of months) {
     if (isOurs && (await dropMonth(db, name))) dropped.push(name)
   }
-  return { dropped, notOurs: old.filter(({ is_ours: isOurs }) => !isOurs).map(({ name }) => name) }
+  return dropped
 }
 
 /** False when it is being read: waiting for the lock would hold up all who come after us. */

@@ -34,6 +34,8 @@ export async function carryFeedOver(db: Db): Promise<boolean> {
   await db.query(
     `alter table events alter column place set default feed_place(${shift}, ${identity.timeline})`,
   )
+  // The audit's places are the same numbers.
+  await db.query('select carry_audit_over($1, $2)', [String(shift), identity.timeline])
   await db.query('update feed_origin set system_identifier = $1, timeline = $2, shift = $3', [
     identity.system,
     identity.timeline,

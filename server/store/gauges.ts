@@ -21,6 +21,8 @@ export interface DatabaseGauges {
   endpoints: readonly { kind: string; status: EndpointStatus; count: number }[]
   /** Whole days for which every partitioned table has its partition already; -1: not even today. */
   partitionDaysAhead: number
+  /** Everything audited before this instant is sealed; null before the first round. */
+  auditSealedThroughMs: number | null
   /** Rows that lie in a default partition, where there should be none, by table. */
   defaultRows: DefaultRows
 }
@@ -56,6 +58,8 @@ export async function readDatabaseGauges(
       ended: catalogue.ended ?? {},
       endpoints: owed.endpoints ?? [],
       partitionDaysAhead: countDaysAhead(new Set(catalogue.partitions ?? []), now),
+      auditSealedThroughMs:
+        owed.sealed_through instanceof Date ? owed.sealed_through.getTime() : null,
       defaultRows,
     }
   })
@@ -67,6 +71,7 @@ interface OwedRow {
   paused: number
   oldest_due_at: Date | null
   endpoints: DatabaseGauges['endpoints'] | null
+  sealed_through: Date | number | null
 }
 
 async function readOwed(db: Db, now: Date): Promise<OwedRow> {
@@ -90,7 +95,8 @@ async function readOwed(db: Db, now: Date): Promise<OwedRow> {
                 order by p.next_attempt_at limit 1) as first) as oldest_due_at,
              (select json_agg(k) from (
                 select kind, status, count(*)::int as count from endpoints
-                where deleted_at is null group by kind, status) as k) as endpoints`,
+                where deleted_at is null group by kind, status) as k) as endpoints,
+             (select sealed_through from audit_seal_progress) as sealed_through`,
     values: [now],
   })
   return rows[0] as OwedRow

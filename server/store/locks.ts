@@ -34,6 +34,8 @@ export const LOCKS = {
   signingKeys: { id: 4, former: 7_306_914 },
   /** Held while notices are decided on, or where they go is changed. */
   notices: { id: 5, former: 7_205_759_403_792_808 },
+  /** Held while a segment of the audit is sealed. No earlier version takes it. */
+  auditSeal: { id: 6, former: 7_205_759_403_792_809 },
 } as const satisfies Readonly<Record<string, NamedLock>>
 
 /**

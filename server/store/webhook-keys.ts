@@ -50,3 +50,13 @@ export async function forgetRetiredPrivateKeys(db: Db, now: Date): Promise<numbe
   )
   return rowCount ?? 0
 }
+
+/** The public parts of all keys there ever were, for the seals of the audit. */
+export async function readWebhookKeySet(
+  db: Db,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { rows } = await db.query<{ kid: string; public_jwk: Record<string, unknown> }>(
+    'select kid, public_jwk from webhook_keys order by created_at desc limit 1000',
+  )
+  return rows.map(({ kid, public_jwk: publicJwk }) => ({ ...publicJwk, kid }))
+}

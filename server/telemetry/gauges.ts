@@ -158,6 +158,15 @@ function addDatabaseGauges({ database, nowMs }: GaugeSources, gauge: AddGauge): 
     (one, { partitionDaysAhead }) => one.set(partitionDaysAhead),
   )
   fromDatabase(
+    'paybell_audit_unsealed_age_seconds',
+    'For how long the oldest entry of the audit may have waited for its seal; about 60 at the most.',
+    [],
+    (one, { auditSealedThroughMs }) =>
+      one.set(
+        auditSealedThroughMs === null ? 0 : Math.max(0, nowMs() - auditSealedThroughMs) / 1_000,
+      ),
+  )
+  fromDatabase(
     'paybell_default_partition_rows',
     'Rows that no partition was there for, by table, counted up to 100,000; upkeep moves them out.',
     ['table'],

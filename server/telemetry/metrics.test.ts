@@ -36,6 +36,7 @@ const GAUGES = {
     { kind: 'notice', status: 'ACTIVE', count: 1 },
   ],
   partitionDaysAhead: 7,
+  auditSealedThroughMs: 31_000,
   defaultRows: { events: 3, final_deliveries: 0, earlier_attempts: 0, audit: 0 },
 } as const
 
@@ -187,6 +188,7 @@ describe('metrics', () => {
     assert.equal(readValue(text, 'paybell_deliveries', { state: 'DELIVERED' }), 7)
     assert.equal(readValue(text, 'paybell_deliveries_pending', { state: 'paused' }), 3)
     assert.equal(readValue(text, 'paybell_delivery_oldest_due_age_seconds'), 60)
+    assert.equal(readValue(text, 'paybell_audit_unsealed_age_seconds'), 30)
     assert.equal(readValue(text, 'paybell_webhooks', { status: 'ACTIVE' }), 4)
     assert.equal(readValue(text, 'paybell_default_partition_rows', { table: 'events' }), 3)
     assert.equal(readValue(text, 'paybell_db_pool_connections', { state: 'active' }), 2)

@@ -12,24 +12,14 @@ import {
   storePending,
 } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
-import { auditId, insertAudit, listAudit } from '../store/audit.ts'
-import { ensurePartitions } from '../store/partitions.ts'
-import { forgetAudit, forgetPayments } from './forget-old.ts'
+import { forgetPayments } from './forget-old.ts'
 
 const NOW_MS = Date.parse('2026-11-17T09:30:00Z')
 const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 }
 const daysAgo = (days: number) => new Date(NOW_MS - days * DAY_MS)
 
-function depsOf(pool: Pool, days: { payments?: number; audit?: number }) {
-  return {
-    pool,
-    clock,
-    config: {
-      paymentRetentionDays: days.payments ?? null,
-      auditRetentionDays: days.audit ?? null,
-      cell: 0,
-    },
-  }
+function depsOf(pool: Pool, days: { payments?: number }) {
+  return { pool, clock, config: { paymentRetentionDays: days.payments ?? null } }
 }
 
 async function storePayment(pool: Pool, clientKey: number, accepted: Date, changed = accepted) {
@@ -95,27 +85,4 @@ test('a round has a limit of time, and the next one goes on', async () => {
   const deps = { ...depsOf(pool, { payments: 400 }), clock: slow }
   assert.equal(await forgetPayments(deps, 2), 2)
   assert.equal(await forgetPayments(deps, 2), 2)
-})
-
-test('regression: months of the audit that are over and old enough are dropped, whole', async () => {
-  const { pool } = await cloneDatabase()
-  for (const days of [500, 410]) await ensurePartitions(pool, daysAgo(days))
-  const entry = (days: number) => ({
-    ...{ actor: 'operator', action: 'payment.put', object: `payment:${days}`, at: daysAgo(days) },
-    ...{ requestId: randomUUID(), id: auditId(daysAgo(days)) },
-  })
-  await insertAudit(pool, [entry(500), entry(410), entry(0)])
-  assert.deepEqual(await forgetAudit(depsOf(pool, {})), { dropped: [], remark: null })
-  const { dropped, remark } = await forgetAudit(depsOf(pool, { audit: 400 }))
-  assert.equal(remark, null)
-  assert.ok(dropped.includes('audit_2025_07_01'), dropped.join())
-  assert.ok(!dropped.includes('audit_2025_10_01'), 'a month that is not old to its last day')
-  const left = await listAudit(pool, {}, { limit: 10, beforeId: null })
-  assert.deepEqual(
-    left.map(({ object }) => object),
-    ['payment:0', 'payment:410'],
-  )
-  // Nothing else has become possible.
-  await assert.rejects(pool.query('delete from audit'), /append-only/)
-  assert.deepEqual((await forgetAudit(depsOf(pool, { audit: 400 }))).dropped, [])
 })

@@ -14,7 +14,8 @@ import { ensurePartitions } from '../store/partitions.ts'
 import { deleteOldHours, dropOldHistory } from '../store/retention.ts'
 import { deleteOldStatementHours } from '../store/statement-hours.ts'
 import { deleteOldSteps } from '../store/stats.ts'
-import { forgetAudit, forgetPayments } from './forget-old.ts'
+import { forgetAudit } from './forget-audit.ts'
+import { forgetPayments } from './forget-old.ts'
 import { deleteForgottenListeners } from './tend-listeners.ts'
 
 const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS

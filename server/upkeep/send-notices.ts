@@ -19,6 +19,7 @@ import {
   type ToldEndpoint,
   tryLockNotices,
 } from '../store/notices.ts'
+import { makeHeadNotice } from './head-notice.ts'
 
 /** How many endpoints one round covers; the rest waits for the next. */
 const ENDPOINTS_PER_ROUND = 500
@@ -64,5 +65,7 @@ async function decideRound(deps: Deps, db: Db): Promise<readonly HandedOff[]> {
     }
   }
   await saveTold(db, told)
+  const head = await makeHeadNotice(deps, db, clientKey, now)
+  if (head !== null) events.push(head)
   return saveEventsAndFanOut(db, events, now)
 }

@@ -1,10 +1,11 @@
 // Recurring work of every process: each hour, and soon after the start, partitions are made ahead, old history
-// is dropped and signing keys are renewed; each half minute the operator is notified of changes; every few
-// seconds silent listeners are paused. A step that fails is logged: the steps after it are still done, and the
+// is dropped and signing keys are renewed; each minute what was audited is sealed; each half minute the operator is
+// notified of changes; every few seconds silent listeners are paused. A step that fails is logged: the steps after it are still done, and the
 // next round comes.
 
 import type { Logger } from 'pino'
 import type { Deps } from '../operations/parts/deps.ts'
+import { sealAudit } from '../operations/seal-audit.ts'
 import { hourlySteps } from './hourly-steps.ts'
 import { Rounds, type SetTimer } from './rounds.ts'
 import { sendNotices } from './send-notices.ts'
@@ -17,6 +18,8 @@ const HOURLY_FIRST_MS_MAX = 60_000
 /** After a round that left something: a lock was taken, or a step has failed. */
 const HOURLY_AGAIN_MS = 300_000
 const SILENT_LISTENERS_EVERY_MS = 5_000
+const SEAL_FIRST_MS = 5_000
+const SEAL_EVERY_MS = 60_000
 
 export interface UpkeepParts {
   logger: Logger
@@ -32,6 +35,8 @@ export class Upkeep {
   readonly #notices: Rounds
   readonly #listeners: Rounds
   readonly #hourly: Rounds
+  readonly #seals: Rounds
+  #sealAfterMs = SEAL_FIRST_MS
   #hourlyAfterMs: number
   #isStopped = false
 
@@ -56,19 +61,25 @@ export class Upkeep {
       () => SILENT_LISTENERS_EVERY_MS,
       () => this.#tendListeners(),
     )
+    this.#seals = new Rounds(
+      setTimer,
+      () => this.#sealAfterMs,
+      () => this.#seal(),
+    )
   }
 
   start(): void {
     this.#hourly.start()
     if (this.#deps.config.noticeUrl !== null) this.#notices.start()
     this.#listeners.start()
+    this.#seals.start()
   }
 
-  /** No further round or step begins; resolves when those of notices and listeners are over. */
+  /** No further round or step begins; resolves when those that are short are over. */
   async stop(): Promise<void> {
     this.#isStopped = true
     void this.#hourly.stop()
-    await Promise.all([this.#notices.stop(), this.#listeners.stop()])
+    await Promise.all([this.#notices.stop(), this.#listeners.stop(), this.#seals.stop()])
   }
 
   async #runHourlySteps(): Promise<void> {
@@ -107,6 +118,16 @@ export class Upkeep {
       if (count > 0) logger.info({ count }, 'listeners.paused')
     } catch (error) {
       logger.warn({ error: String(error) }, 'listeners.not-tended')
+    }
+  }
+
+  /** Every process tries; one of them seals. */
+  async #seal(): Promise<void> {
+    this.#sealAfterMs = SEAL_EVERY_MS
+    try {
+      await sealAudit(this.#deps)
+    } catch (error) {
+      this.#parts.logger.error({ error: String(error) }, 'audit.not-sealed')
     }
   }
 }

@@ -12,7 +12,7 @@ import { createPool } from '../../server/store/db.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { ensurePartitions } from '../../server/store/partitions.ts'
 import { dropOldHistory } from '../../server/store/retention.ts'
-import { forgetAudit } from '../../server/upkeep/forget-old.ts'
+import { forgetAudit } from '../../server/upkeep/forget-audit.ts'
 import { testServerUrl } from '../support/database.ts'
 import { startPaybell } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
@@ -96,14 +96,22 @@ test('the service works under a role that can add to the audit and never change 
   // Old months are for the owner to drop: the service says which, and how.
   const inAYear = { nowMs: () => Date.now() + 400 * DAY_MS, monotonicMs: () => 0 }
   const config = { paymentRetentionDays: null, auditRetentionDays: 30, cell: 0 }
-  const { dropped: months, remark } = await forgetAudit({ pool, clock: inAYear, config })
+  const { dropped: months, remark } = await forgetAudit({
+    pool,
+    clock: inAYear,
+    config,
+    newId: randomUUID,
+  })
   assert.deepEqual(months, [])
   assert.match(
     remark ?? '',
     new RegExp(`may not drop them: run "drop table .*paybell.${partition}`),
   )
   await onServer(roles.ownerUrl, (client) => client.query(/"(.*)"/.exec(remark ?? '')?.[1] ?? ''))
-  assert.equal((await forgetAudit({ pool, clock: inAYear, config })).remark, null)
+  assert.equal(
+    (await forgetAudit({ pool, clock: inAYear, config, newId: randomUUID })).remark,
+    null,
+  )
   assert.deepEqual((await rows()).rows, [])
 })
 

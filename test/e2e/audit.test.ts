@@ -226,6 +226,12 @@ const CASES: Readonly<Record<string, Case>> = {
     prepare: async () => ({ path: `/deliveries/${(await makeDelivery('PENDING')).id}/cancel` }),
     wrong: nothing('/deliveries/:id/cancel'),
   },
+  'POST /audit/verify': {
+    action: 'audit.verify',
+    object: /^audit$/,
+    prepare: () => ({ path: '/audit/verify', body: {} }),
+    wrong: nothing('/audit/verify', { after: 'the first' }),
+  },
   'POST /deliveries/replay': {
     action: 'deliveries.replay',
     object: new RegExp(`^job:${UUID}$`),

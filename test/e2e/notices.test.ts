@@ -47,11 +47,11 @@ describe('notices', { concurrency: true }, () => {
       () => noticesOf(operator.accepted, 'notice.endpoint_recovered').length > 0,
     )
     // Some rounds more, of both: no notice is repeated.
-    const count = operator.received.length
+    const count = ofEndpoints(operator.received).length
     await pollsPass(first)
-    assert.equal(operator.received.length, count)
+    assert.equal(ofEndpoints(operator.received).length, count)
 
-    const notices = operator.accepted
+    const notices = ofEndpoints(operator.accepted)
     assert.deepEqual(
       operator.sequences(notices),
       notices.map((_, index) => index + 1),
@@ -163,6 +163,11 @@ async function put(paybell: Paybell): Promise<void> {
   const id = randomUUID()
   const response = await paybell.caller.putPayment(id, sampleBody({ id }))
   assert.equal(response.status, 201)
+}
+
+/** The audit's head comes once a day, whenever that is. */
+function ofEndpoints(received: readonly Received[]): readonly Received[] {
+  return received.filter(({ headers }) => headers['x-paybell-event'] !== 'audit.head')
 }
 
 function noticesOf(of: readonly Received[], type: string): readonly Notice[] {

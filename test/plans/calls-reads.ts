@@ -6,6 +6,16 @@ import { FEED_START } from '../../server/core/feed-cursor.ts'
 import { noticePolicy } from '../../server/core/notice.ts'
 import { listAccounts } from '../../server/store/accounts.ts'
 import { listAudit } from '../../server/store/audit.ts'
+import {
+  findImpossibleRow,
+  findSegmentSealedFrom,
+  hasUnplacedRows,
+  readOldestUnsealed,
+  readPlacedRows,
+  readSealHead,
+  readSegments,
+  readUnsealed,
+} from '../../server/store/audit-segments.ts'
 import { listSecrets, readCredentials } from '../../server/store/client-secrets.ts'
 import { CLIENT_ORDERS, findClient, listClients } from '../../server/store/clients.ts'
 import { findSession } from '../../server/store/console-sessions.ts'
@@ -62,6 +72,7 @@ import {
   readEndpointsToReseal,
   readSigningKeysToReseal,
 } from '../../server/store/reseal.ts'
+import { readSealProgress } from '../../server/store/seal-progress.ts'
 import { readSealingForm } from '../../server/store/sealing-form.ts'
 import {
   findEventHit,
@@ -79,7 +90,11 @@ import {
   readOwedPicture,
   readProcesses,
 } from '../../server/store/stats.ts'
-import { readRetiredWebhookKeys, readWebhookKey } from '../../server/store/webhook-keys.ts'
+import {
+  readRetiredWebhookKeys,
+  readWebhookKey,
+  readWebhookKeySet,
+} from '../../server/store/webhook-keys.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 
@@ -92,6 +107,7 @@ export async function callReads(recorder: Recorder, sample: Sample): Promise<voi
   await payments(recorder, sample)
   await endpoints(recorder, sample)
   await numbers(recorder, sample)
+  await seals(recorder, sample)
   await credentials(recorder, sample)
 }
 
@@ -283,6 +299,21 @@ async function numbers(recorder: Recorder, { now, jobId }: Sample): Promise<void
   for (const [label, filter] of Object.entries(filters)) {
     await recorder.record(label, () => listAudit(pool, filter, { limit: 20, beforeId: NOBODY }))
   }
+}
+
+async function seals(recorder: Recorder, { now }: Sample): Promise<void> {
+  const { pool } = recorder
+  const sinceMs = now.getTime() - 60_000
+  await recorder.record('', () => readSealHead(pool))
+  await recorder.record('', () => readSegments(pool, 0, 20))
+  await recorder.record('', () => findSegmentSealedFrom(pool, now))
+  await recorder.record('', () => hasUnplacedRows(pool))
+  await recorder.record('', () => readUnsealed(pool, '29000', sinceMs, 10_001))
+  await recorder.record('', () => readOldestUnsealed(pool, '30900', sinceMs))
+  await recorder.record('', () => readPlacedRows(pool, '20000', '21000', 2_000))
+  await recorder.record('', () => findImpossibleRow(pool))
+  await recorder.record('', () => readSealProgress(pool))
+  await recorder.record('', () => readWebhookKeySet(pool))
 }
 
 async function credentials(recorder: Recorder, sample: Sample): Promise<void> {

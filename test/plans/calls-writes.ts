@@ -1,9 +1,12 @@
 // Every other statement that writes: what clients and operators change, and what upkeep does.
+// Long because it is one list.
 
 import { DAY_MS } from '../../server/core/backoff.ts'
 import { DEFAULT_SETTINGS } from '../../server/core/endpoint-settings.ts'
 import { insertAccount } from '../../server/store/accounts.ts'
 import { insertAudit, insertAuditWithChanges } from '../../server/store/audit.ts'
+import { findLastSegmentOf, forgetRowDigests } from '../../server/store/audit-segment-retention.ts'
+import { beginSealRound, insertSegment } from '../../server/store/audit-segments.ts'
 import {
   cancelDeliveries,
   findPending,
@@ -93,6 +96,11 @@ import { beginCheck, endCheck } from '../../server/store/receiver-checks.ts'
 import { findFinal, replayDeliveries } from '../../server/store/replays.ts'
 import { replaceSealedEndpoints, replaceSealedSigningKeys } from '../../server/store/reseal.ts'
 import { deleteOldHours, dropOldHistory } from '../../server/store/retention.ts'
+import {
+  saveHeadTold,
+  saveSealedThrough,
+  saveVerification,
+} from '../../server/store/seal-progress.ts'
 import { beginDerivedKeys } from '../../server/store/sealing-form.ts'
 import {
   insertSigningKey,
@@ -322,6 +330,19 @@ async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => insertAudit(pool, entry))
   await recorder.record('once', () => insertAudit(pool, { ...entry, id: NEW }))
   await recorder.record('', () => insertAuditWithChanges(pool, { ...entry, changes: [] }))
+  const digest = '0'.repeat(64)
+  const segment = {
+    ...{ segment: 1, from: '1', to: '2', count: 1, digest, previous: digest },
+    ...{ sealedAt: now.toISOString(), jws: 'x' },
+  }
+  await recorder.record('', () => beginSealRound(pool, now, 50_000))
+  await recorder.record('', () => insertSegment(pool, segment, Buffer.alloc(32)))
+  await recorder.record('', () => findLastSegmentOf(pool, new Date(now.getTime() - 9 * DAY_MS)))
+  await recorder.record('', () => forgetRowDigests(pool, 1))
+  await recorder.record('', () => saveSealedThrough(pool, now))
+  const verification = { at: now, from: 1, to: 2, finding: null }
+  await recorder.record('', () => saveVerification(pool, verification))
+  await recorder.record('', () => saveHeadTold(pool, now))
   await recorder.record('', () => countExhausted(pool, 200, now))
   await recorder.record('', () => forgetDeleted(pool))
   const told = {

@@ -206,8 +206,8 @@ export async function fillWorld(db: Db): Promise<void> {
      from row_of where i % 2 = 1`,
     `insert into event_traces (client_key, event_id, traceparent, created_at)
      select client_key, event_id, repeat('0', 55), at from row_of where i % 100 = 0`,
-    `insert into audit (id, at, actor, action, object, request_id)
-     select event_id, at, 'operator', 'payment.write', 'payment:' || payment_id, event_id
+    `insert into audit (id, at, actor, action, object, request_id, place)
+     select event_id, at, 'operator', 'payment.write', 'payment:' || payment_id, event_id, 1000 + i
      from row_of where i % 6 = 0 on conflict do nothing`,
     `insert into endpoint_health (client_key, endpoint_id, failing_since, last_success_at, last_error,
        circuit)

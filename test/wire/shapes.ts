@@ -54,6 +54,12 @@ import {
   AuditListQuery,
 } from '../../server/http/routes/operator-audit.ts'
 import {
+  FindingSchema,
+  SealedSegmentSchema,
+  SealHeadSchema,
+  VerifiedAuditSchema,
+} from '../../server/http/routes/operator-audit-seal.ts'
+import {
   AccountItem,
   ClientItem,
   ClientWithSecrets,
@@ -188,6 +194,10 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'AuditChange', schema: AuditChangeSchema },
   { name: 'AuditItem', schema: AuditItem },
   { name: 'AuditQuery', schema: AuditListQuery, isRequest: true },
+  { name: 'AuditFinding', schema: FindingSchema },
+  { name: 'AuditSegment', schema: SealedSegmentSchema },
+  { name: 'AuditHead', schema: SealHeadSchema, base: 'AuditSegment' },
+  { name: 'VerifiedAudit', schema: VerifiedAuditSchema },
   { name: 'Setting', schema: Setting },
   { name: 'DocumentWithFile', schema: DocumentWithFile },
   { name: 'PaymentStatusWrite', schema: StatusWriteSchema, isRequest: true },

@@ -65,6 +65,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
     title: 'Operate',
     guides: [
       forOperator('operator', 'Operator API', 'Clients, keys, payments in, replays, the audit.'),
+      forOperator('audit', 'The sealed audit', 'Verifying it, and how it is computed.'),
       forOperator(
         'feeding',
         'Feeding payments in',

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { type AuditRow, viewAudit } from '../../operations/view-audit.ts'
+import { noteAuditorRead } from '../audit.ts'
 import { CursorQuery, toCursorRequest } from '../cursor.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
@@ -68,12 +69,12 @@ export function operatorAuditRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/audit',
-      config: { role: 'viewer' },
+      config: { role: 'auditor' },
       schema: {
         operationId: 'listAudit',
         summary: 'See who did what, newest first',
         description:
-          'Every call that changed something leaves exactly one row; calls that failed, and dry runs, leave none. `from` is included, `to` is not.',
+          'Every call that changed something leaves exactly one row; calls that failed, and dry runs, leave none. Reads with an auditor’s key leave one, too. `from` is included, `to` is not.',
         querystring: AuditListQuery,
         response: {
           200: Type.Object({
@@ -87,6 +88,7 @@ export function operatorAuditRoutes(deps: Deps): Routes {
         const { actor, action, object, from, to, paymentWrites, ...cursor } = request.query
         const period = { from: toInstant(from), to: toInstant(to) }
         const filter = { actor, action, object, ...period, hasPaymentWrites: paymentWrites }
+        await noteAuditorRead(deps, request, 'audit.list')
         const page = await viewAudit(deps, filter, toCursorRequest(cursor))
         return { items: page.items.map(toAuditItem), next: page.next }
       },

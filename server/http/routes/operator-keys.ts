@@ -23,7 +23,7 @@ import type { Routes } from '../typed.ts'
 
 export const RoleSchema = Type.Enum([...ROLES], {
   description:
-    '`admin` may do everything, `ingest` only write payments, `viewer` only read, and reads everything.',
+    '`admin` may do everything, `ingest` only write payments, `viewer` only read, and reads everything, `auditor` only read the audit, and its reads are audited.',
 })
 
 const KeyRequest = Type.Object(

@@ -26,3 +26,11 @@ prepare "webhook-keys.readWebhookKey" (text) as
   select public_jwk from webhook_keys where kid = $1;
 --   always
 --     Index Scan webhook_keys by webhook_keys_pkey (kid)
+
+-- webhook-keys.readWebhookKeySet: planned each time
+prepare "webhook-keys.readWebhookKeySet" as
+  select kid, public_jwk from webhook_keys order by created_at desc limit 1000;
+--   always
+--     Limit
+--       Sort on created_at DESC
+--         Seq Scan webhook_keys

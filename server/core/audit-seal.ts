@@ -1,0 +1,90 @@
+// How the audit is sealed. Rows in the order of commit are gathered into segments; a segment's digest covers its
+// rows and the digest of the segment before, and is signed. docs/audit.md says it for those who recompute it.
+
+import { hash } from 'node:crypto'
+import { toCanonicalJson } from './canonical-json.ts'
+
+/** The `typ` of the signature. */
+export const SEAL_TYPE = 'paybell-audit-seal+jws'
+
+/** What stands in `previous` of the first segment. */
+export const NO_DIGEST = '0'.repeat(64)
+
+const DIGEST_BYTES = 32
+
+/** The action and the object of the row that says that retention has dropped rows. */
+export const DROP_ACTION = 'audit.drop'
+
+/** A row of the audit as it is sealed and exported. */
+export interface SealedRow {
+  id: string
+  at: string
+  actor: string
+  action: string
+  object: string
+  requestId: string
+  /** Where it stands in the order of commit: rows are sealed in the order of position, then id. */
+  position: string
+  changes?: unknown
+}
+
+/** What a segment says of its rows. */
+export interface SegmentHeader {
+  /** 1, 2, 3 … */
+  segment: number
+  /** Its rows have positions from this one on, up to and without `to`. */
+  from: string
+  to: string
+  count: number
+  /** The digest of the segment before it. */
+  previous: string
+  sealedAt: string
+}
+
+/** What is signed. */
+export interface SegmentClaims extends SegmentHeader {
+  digest: string
+}
+
+export interface Segment extends SegmentClaims {
+  jws: string
+}
+
+/** A segment in an export: with the digests of its rows, unless retention has dropped them. */
+export interface ListedSegment extends Segment {
+  /** Base64url, 32 bytes for each row. */
+  rows?: string
+}
+
+export function digestRow(row: SealedRow): Buffer {
+  return hash('sha256', `${toCanonicalJson(row)}\n`, 'buffer')
+}
+
+/** `rowDigests` one after the other. In hex. */
+export function digestSegment(rowDigests: Uint8Array, header: SegmentHeader): string {
+  const { segment, from, to, count, previous, sealedAt } = header
+  const last = `${toCanonicalJson({ segment, from, to, count, previous, sealedAt })}\n`
+  return hash('sha256', Buffer.concat([rowDigests, Buffer.from(last)]), 'hex')
+}
+
+export function toClaims(segment: SegmentClaims): SegmentClaims {
+  const { segment: number, from, to, count, digest, previous, sealedAt } = segment
+  return { segment: number, from, to, count, digest, previous, sealedAt }
+}
+
+/** A list of digests, one for each row. */
+export function splitDigests(digests: Uint8Array): string[] {
+  const bytes = Buffer.from(digests)
+  return Array.from({ length: Math.floor(bytes.length / DIGEST_BYTES) }, (_, at) =>
+    bytes.toString('hex', at * DIGEST_BYTES, (at + 1) * DIGEST_BYTES),
+  )
+}
+
+/** What the object of a `audit.drop` row says: rows up to this segment were dropped. */
+export function toDropObject(segment: number): string {
+  return `segments:1-${segment}`
+}
+
+export function readDropObject(object: string): number {
+  return Number(/^segments:1-(\d{1,15})$/.exec(object)?.[1] ?? 0)
+}

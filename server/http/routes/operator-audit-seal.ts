@@ -1,0 +1,190 @@
+// The seals of the audit: its head, an export with the segments in line, and a check of what the database holds.
+
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import type { Finding } from '../../core/audit-check.ts'
+import type { Deps } from '../../operations/parts/deps.ts'
+import { verifyAudit } from '../../operations/verify-audit.ts'
+import { exportAudit, viewSealHead } from '../../operations/view-audit-seal.ts'
+import { auditOf, noteAuditorRead } from '../audit.ts'
+import { Instant, OptionalInstant } from '../scalars.ts'
+import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import type { Routes } from '../typed.ts'
+
+const NDJSON_TYPE = 'application/x-ndjson'
+
+const Position = Type.String({ description: 'A position in the order of commit, in digits.' })
+const Sha256 = Type.String({ description: 'SHA-256 in hex.', pattern: '^[0-9a-f]{64}$' })
+
+const SEGMENT = {
+  segment: Type.Integer({ description: '1, 2, 3 …' }),
+  from: Position,
+  to: Position,
+  count: Type.Integer({ description: 'How many rows it has.' }),
+  digest: Sha256,
+  previous: Type.String({ description: 'The digest of the segment before; zeros in the first.' }),
+  sealedAt: Instant,
+  jws: Type.String({ description: 'Compact JWS (EdDSA) of the members above.' }),
+}
+
+export const FindingSchema = Type.Object({
+  code: Type.String(),
+  segment: Type.Integer(),
+  row: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  detail: Type.String(),
+})
+
+export const SealHeadSchema = Type.Object(
+  {
+    ...SEGMENT,
+    sealedThrough: OptionalInstant,
+    verification: Type.Unsafe<{
+      at: string
+      from: number
+      to: number
+      finding: Finding | null
+    } | null>({
+      type: ['object', 'null'],
+      description: 'The last check that an operator has asked for.',
+      properties: {
+        at: { type: 'string', format: 'date-time' },
+        from: { type: 'integer', description: 'The first segment that was checked.' },
+        to: { type: 'integer', description: 'The last one.' },
+        finding: { anyOf: [FindingSchema, { type: 'null' }] },
+      },
+    }),
+  },
+  {
+    examples: [
+      {
+        segment: 1041,
+        from: '88412',
+        to: '88467',
+        count: 3,
+        digest: '6990777c822d21d78c253cc0ed2bf83bb5ba6fceb61e8829f60887e7bb3e4ca1',
+        previous: '1f5d0d0f7d1f4b0c0d1d0a3b6b0f3f7e1c9a2b8d4e6f7a8b9c0d1e2f3a4b5c6d',
+        sealedAt: '2026-11-15T03:25:00.120Z',
+        jws: 'eyJhbGciOiJFZERTQSIs…',
+        sealedThrough: '2026-11-15T03:25:00.120Z',
+        verification: null,
+      },
+    ],
+  },
+)
+
+export const VerifiedAuditSchema = Type.Object({
+  valid: Type.Boolean({ description: 'What was looked at in this call is as it was sealed.' }),
+  finding: Type.Unsafe<Finding | null>({ anyOf: [FindingSchema, { type: 'null' }] }),
+  rows: Type.Integer(),
+  segments: Type.Integer(),
+  last: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+  next: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'Send it as `after` to go on; null: the head was reached.',
+  }),
+})
+
+export const SealedSegmentSchema = Type.Object(SEGMENT, {
+  description:
+    'A segment, after the lines of its rows. A row is as in `GET /audit`, and has its position.',
+})
+
+export function operatorAuditSealRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/audit/head',
+      config: { role: 'auditor' },
+      schema: {
+        operationId: 'getAuditHead',
+        summary: 'Get the newest seal of the audit',
+        description:
+          'Keep it elsewhere: whatever is cut off or rewritten later no longer leads to it. 404 until the first seal, a minute after the first entry.',
+        response: {
+          200: SealHeadSchema,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        await noteAuditorRead(deps, request, 'audit.head')
+        const { head, sealedThrough, verification } = await viewSealHead(deps)
+        return {
+          ...head,
+          sealedThrough: sealedThrough?.toISOString() ?? null,
+          verification: verification && {
+            at: verification.at.toISOString(),
+            from: verification.from,
+            to: verification.to,
+            finding: verification.finding === null ? null : JSON.parse(verification.finding),
+          },
+        }
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/audit/export',
+      config: { role: 'auditor' },
+      schema: {
+        operationId: 'exportAudit',
+        summary: 'Export the audit with its seals',
+        description:
+          'NDJSON: the rows of a segment in the order of commit, then the segment. Whole segments, from the first that was sealed at `from` or later to the first that was sealed at `to` or later; without them, everything that is sealed. `paybell audit verify` checks the file.',
+        querystring: Type.Object({ from: Type.Optional(Instant), to: Type.Optional(Instant) }),
+        response: {
+          200: Type.Unsafe<unknown>({
+            description: 'One line for each row, and one for each segment.',
+            content: { [NDJSON_TYPE]: { schema: SealedSegmentSchema } },
+          }),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request, reply) => {
+        await noteAuditorRead(deps, request, 'audit.export')
+        const { from, to } = request.query
+        const lines = exportAudit(deps, { from: toDate(from), to: toDate(to) })
+        // Before the status is sent: a database that is away is a 503.
+        const first = await lines.next()
+        async function* all() {
+          if (!first.done) yield first.value
+          yield* lines
+        }
+        return reply
+          .type(NDJSON_TYPE)
+          .header('content-disposition', 'attachment; filename="audit.ndjson"')
+          .send(Readable.from(all(), { objectMode: false }))
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/audit/verify',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'verifyAudit',
+        summary: 'Recompute the audit in the database',
+        description:
+          'Names the first row that was changed, added or removed since it was sealed. About 100,000 rows a call: send `next` as `after` until it is null. The service checks itself here, with the keys of its own database; `paybell audit verify` with keys and a head that you keep elsewhere proves more.',
+        body: Type.Object(
+          { after: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000_000 })) },
+          { examples: [{ after: 0 }] },
+        ),
+        response: {
+          200: VerifiedAuditSchema,
+          ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS),
+        },
+      },
+      handler: async (request) => {
+        const audit = auditOf(deps, request, 'audit.verify')
+        const portion = await verifyAudit(deps, request.body.after ?? 0, audit)
+        const { finding, checked, next } = portion
+        const { rows, segments, last } = checked
+        return { valid: finding === null, finding, rows, segments, last, next }
+      },
+    })
+  }
+}
+
+function toDate(text: string | undefined): Date | null {
+  return text === undefined ? null : new Date(text)
+}

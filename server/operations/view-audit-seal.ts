@@ -1,0 +1,57 @@
+// What an auditor reads of the seals: the head, and an export with the segments in line. Everything that an export
+// shows is sealed; what was audited in the last minute is in the next one.
+
+import type { SealedRow, Segment } from '../core/audit-seal.ts'
+import { toCanonicalJson } from '../core/canonical-json.ts'
+import { ServiceError } from '../core/errors.ts'
+import { findSegmentSealedFrom, readSealHead } from '../store/audit-segments.ts'
+import { readSealProgress, type Verification } from '../store/seal-progress.ts'
+import type { Deps } from './parts/deps.ts'
+import { readSealedAudit } from './parts/sealed-audit.ts'
+
+export interface SealHead {
+  head: Segment
+  sealedThrough: Date | null
+  verification: Verification | null
+}
+
+/** Throws where nothing is sealed yet. */
+export async function viewSealHead(deps: Pick<Deps, 'pool'>): Promise<SealHead> {
+  const [head, progress] = await Promise.all([readSealHead(deps.pool), readSealProgress(deps.pool)])
+  if (head === null) {
+    throw new ServiceError(
+      'not-found',
+      'Nothing is sealed yet. What was audited is sealed once a minute.',
+    )
+  }
+  return {
+    head,
+    sealedThrough: progress.sealedThrough,
+    verification: progress.verification,
+  }
+}
+
+export interface ExportPeriod {
+  from: Date | null
+  to: Date | null
+}
+
+/**
+ * Whole segments, a line for each row and then one for the segment. From the first that was sealed at `from` or
+ * later, to the first that was sealed at `to` or later: so all that was audited in between is there.
+ */
+export async function* exportAudit(
+  deps: Pick<Deps, 'pool'>,
+  { from, to }: ExportPeriod,
+): AsyncGenerator<string> {
+  const first = from === null ? 1 : await findSegmentSealedFrom(deps.pool, from)
+  if (first === null) return
+  for await (const { segment, rows } of readSealedAudit(deps, first - 1)) {
+    yield toLines([...rows, segment])
+    if (to !== null && Date.parse(segment.sealedAt) >= to.getTime()) return
+  }
+}
+
+function toLines(items: readonly (SealedRow | Segment)[]): string {
+  return items.map((item) => `${toCanonicalJson(item)}\n`).join('')
+}

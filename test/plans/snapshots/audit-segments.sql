@@ -1,0 +1,134 @@
+-- The statements of server/store/audit-segments.ts and their plans, without costs. Written by `npm run plans`;
+-- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+--   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
+-- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
+--   explain execute "name"(null, null, …);
+
+-- audit-segments.beginSealRound: kept as begin-seal-round
+prepare "audit-segments.beginSealRound" (timestamp with time zone, timestamp with time zone) as
+  update audit_seal_progress set checked_at = $1 where checked_at <= $2 or checked_at > $1;
+--   always
+--     Update audit_seal_progress
+--       Seq Scan audit_seal_progress filter (checked_at)
+
+-- audit-segments.findImpossibleRow: planned each time
+prepare "audit-segments.findImpossibleRow" as
+  select id from audit where place >= (
+    select place_of(pg_snapshot_xmax(pg_current_snapshot())::text::bigint, feed_timeline(), shift,
+      timeline) from feed_origin)
+  order by id limit 1;
+--   always
+--     Limit
+--       InitPlan 1: Seq Scan feed_origin
+--       Merge Append on audit.id
+--         Index Scan audit_<day> by audit_pkey filter (place)
+--         … 5 alike
+
+-- audit-segments.findSegmentSealedFrom: kept as find-segment-sealed-from
+prepare "audit-segments.findSegmentSealedFrom" (timestamp with time zone) as
+  select segment from audit_segments where sealed_at >= $1
+  order by sealed_at, segment limit 1;
+--   always
+--     Limit
+--       Incremental Sort on sealed_at, segment
+--         Index Scan audit_segments by audit_segments_by_time (sealed_at)
+
+-- audit-segments.hasUnplacedRows: planned each time
+prepare "audit-segments.hasUnplacedRows" as
+  select exists (select from audit where place = 0) as found;
+--   always
+--     Result
+--       InitPlan 1: Append
+--         Bitmap Heap Scan audit_<day>
+--           Bitmap Index Scan audit_<day> by audit_by_place (place)
+--         … 5 alike
+
+-- audit-segments.insertSegment: kept as insert-segment
+prepare "audit-segments.insertSegment" (bigint, bigint, bigint, integer, bytea, bytea, timestamp with time zone, text, bytea) as
+  insert into audit_segments (segment, from_place, to_place, count, digest, previous,
+    sealed_at, jws, row_digests)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+--   always
+--     Insert audit_segments
+--       Result
+
+-- audit-segments.readOldestUnsealed: planned each time
+prepare "audit-segments.readOldestUnsealed" (bigint) as
+  select min(at) as at from audit
+  where place >= $1::bigint and id >= uuid '019cd276-ffa0-0000-0000-000000000000';
+--   for values given: full, never analyzed
+--     Aggregate
+--       Append
+--         Bitmap Heap Scan audit_<day> filter (place)
+--           Bitmap Index Scan audit_<day> by audit_pkey (id)
+--         Index Scan audit_<day> by audit_pkey (id) filter (place)
+--         … 3 alike
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Aggregate
+--       Append
+--         Index Scan audit_<day> by audit_pkey (id) filter (place)
+--         … 4 alike
+
+-- audit-segments.readPlacedRows: planned each time
+prepare "audit-segments.readPlacedRows" (bigint, bigint, bigint) as
+  select id, at, actor, action, object, request_id, changes, place::text as place from audit
+  where audit.place >= $1::bigint and audit.place < $2::bigint
+  and true
+  order by audit.place, id limit $3;
+--   always
+--     Limit
+--       Sort on audit.place, audit.id
+--         Append
+--           Bitmap Heap Scan audit_<day>
+--             Bitmap Index Scan audit_<day> by audit_by_place (place)
+--           … 5 alike
+
+-- audit-segments.readSealHead: kept as read-seal-head
+prepare "audit-segments.readSealHead" as
+  select segment, from_place::text, to_place::text, count, digest, previous, sealed_at, jws from audit_segments order by segment desc limit 1;
+--   always
+--     Limit
+--       Index Scan audit_segments by audit_segments_pkey
+
+-- audit-segments.readSegments: kept as read-segments
+prepare "audit-segments.readSegments" (bigint, bigint) as
+  select segment, from_place::text, to_place::text, count, digest, previous, sealed_at, jws, row_digests from audit_segments where segment > $1
+  order by segment limit $2;
+--   always
+--     Limit
+--       Index Scan audit_segments by audit_segments_pkey (segment)
+
+-- audit-segments.readUnsealed: planned each time
+prepare "audit-segments.readUnsealed" (bigint, bigint) as
+  select line.horizon::text, r.* from (
+    select feed_horizon(shift, timeline) as horizon from feed_origin) line
+  left join lateral (
+    select id, at, actor, action, object, request_id, changes, place::text as place from audit
+    where audit.place >= $1::bigint and audit.place < line.horizon
+    and id >= uuid '019cd276-ffa0-0000-0000-000000000000'
+    order by audit.place, id limit $2) r on true
+  order by r.place::bigint, r.id;
+--   for values given: full, never analyzed
+--     Sort on ((((audit.place)::text))::bigint), audit.id
+--       Nested Loop left
+--         Seq Scan feed_origin
+--         Limit
+--           Sort on audit.place, audit.id
+--             Append
+--               Bitmap Heap Scan audit_<day> filter (place)
+--                 Bitmap Index Scan audit_<day> by audit_pkey (id)
+--               Index Scan audit_<day> by audit_pkey (id) filter (place)
+--               … 3 alike
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Sort on ((((audit.place)::text))::bigint), audit.id
+--       Nested Loop left
+--         Seq Scan feed_origin
+--         Limit
+--           Sort on audit.place, audit.id
+--             Append
+--               Bitmap Heap Scan audit_<day>
+--                 BitmapAnd audit_<day>
+--                   Bitmap Index Scan audit_<day> by audit_by_place (place)
+--                   Bitmap Index Scan audit_<day> by audit_pkey (id)
+--               Index Scan audit_<day> by audit_pkey (id) filter (place)
+--               … 3 alike

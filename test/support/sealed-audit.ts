@@ -1,0 +1,54 @@
+// An audit with seals, for tests: rows, and sealing without waiting for the minute.
+
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { Pool } from 'pg'
+import { sealAudit } from '../../server/operations/seal-audit.ts'
+import { insertAudit, insertAuditWithChanges } from '../../server/store/audit.ts'
+import { cloneDatabase } from './database.ts'
+import { serveHttp, type TestServer } from './injected-server.ts'
+import { until } from './paybell.ts'
+
+export interface SealedAudit extends TestServer {
+  pool: Pool
+  /** Adds a row that says what it was done to; one whose name ends in ! says what it changed, too. */
+  audit(object: string): Promise<void>
+  /** Seals until nothing is left. A transaction elsewhere in the cluster may hold rows back for a moment. */
+  seal(rowsMax?: number): Promise<void>
+}
+
+export async function startSealedAudit(
+  t: Pick<TestContext, 'after'>,
+  options: { drop?: boolean } = {},
+): Promise<SealedAudit> {
+  const { pool, drop } = await cloneDatabase()
+  if (options.drop) t.after(drop)
+  const server = await serveHttp(t, pool)
+  const toEntry = (object: string) => ({
+    actor: 'operator',
+    action: 'client.create',
+    object,
+    requestId: randomUUID(),
+    at: new Date(server.clock.nowMs()),
+  })
+  return Object.assign(server, {
+    pool,
+    async audit(object: string) {
+      const changes = [{ field: 'name', before: null, after: `Größe "${object}"\n ` }]
+      if (object.endsWith('!')) await insertAuditWithChanges(pool, { ...toEntry(object), changes })
+      else await insertAudit(pool, toEntry(object))
+    },
+    seal: (rowsMax?: number) => sealAll(server, pool, rowsMax),
+  })
+}
+
+async function sealAll(server: TestServer, pool: Pool, rowsMax?: number): Promise<void> {
+  await until('all is sealed', async () => {
+    await sealAudit(server.deps, { everyMsMin: 0, ...(rowsMax ? { rowsMax } : {}) })
+    const { rows } = await pool.query(
+      `select from audit
+       where place >= coalesce((select max(to_place) from audit_segments), 1) limit 1`,
+    )
+    return rows.length === 0
+  })
+}
