@@ -1,6 +1,8 @@
 // How commands call a service: over the SDK's transport, each call once. An answer keeps its text, which
 // is what --json prints; errors are in the words of the command line.
 
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { type Bearer, type Caller, createCaller, type RawDetails } from '../sdk/src/caller.ts'
 import { type Credentials, createTokenBearer } from '../sdk/src/client-caller.ts'
 import { PaybellError } from '../sdk/src/errors.ts'
@@ -90,6 +92,13 @@ export class Api {
   async stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
     const headers = { accept: 'text/event-stream' }
     return (await this.#telling(this.#caller.stream(path, { headers, signal }))).body
+  }
+
+  /** An answer of any length, as it comes. */
+  async download(path: string, query: RawDetails['query'] = {}): Promise<Readable> {
+    const headers = { accept: '*/*' }
+    const { body } = await this.#telling(this.#caller.stream(path, { headers, query }))
+    return body === null ? Readable.from([]) : Readable.fromWeb(body as NodeReadableStream)
   }
 
   async #telling<Result>(result: Promise<Result>): Promise<Result> {

@@ -9,7 +9,7 @@ import { id, oneOf } from './parse.ts'
 import { formatTime } from './terminal.ts'
 
 const PATH = '/operator/v1/keys'
-const ROLES: readonly Role[] = ['admin', 'ingest', 'viewer']
+const ROLES: readonly Role[] = ['admin', 'ingest', 'viewer', 'auditor']
 
 export function keysCommand(): Command {
   return family('keys', 'Create, list and revoke operator keys.', [create(), list(), revoke()])
@@ -23,7 +23,7 @@ function create(): Command {
     .argument('<name>', 'who or what will use it')
     .requiredOption(
       '--role <role>',
-      'admin: everything; ingest: only feeding payments; viewer: only looking',
+      'admin: everything; ingest: only feeding payments; viewer: only looking; auditor: only the audit',
       oneOf(ROLES),
     )
     .action(

@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import { accountsCommand } from './accounts.ts'
+import { auditCommand } from './audit.ts'
 import { checkCommand } from './check.ts'
 import { clientsCommand } from './clients.ts'
 import { helpText } from './command.ts'
@@ -58,6 +59,7 @@ export function createProgram(): Command {
     .addCommand(deliveriesCommand())
     .addCommand(recoverCommand())
     .addCommand(jobsCommand())
+    .addCommand(auditCommand())
     .addCommand(findCommand())
     .addCommand(openCommand())
     .commandsGroup('Integrate with it:')

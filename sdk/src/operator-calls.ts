@@ -5,6 +5,7 @@ import type { PageQuery } from './endpoint-calls.ts'
 import { cursorItems, pageItems } from './operator-lists.ts'
 import type {
   Account,
+  AuditHead,
   AuditItem,
   AuditQuery,
   ClientItem,
@@ -22,6 +23,7 @@ import type {
   Setting,
   Stats,
   StatsPeriod,
+  VerifiedAudit,
 } from './operator-types.ts'
 import type { CallOptions } from './transport.ts'
 import type { CursorPage, EndpointSettings, Page, Series } from './types.ts'
@@ -131,13 +133,32 @@ export function keyCalls({ call, get }: Caller) {
   }
 }
 
-export function auditCalls({ get }: Caller) {
+export function auditCalls({ call, get, stream }: Caller) {
   return {
     /** Who did what, newest first. */
     list: (query: AuditQuery = {}, details?: CallOptions) =>
       get<CursorPage<AuditItem>>(AUDIT, query, details),
     all: (query: AuditQuery = {}, details?: CallOptions) =>
       cursorItems<AuditItem>(get, AUDIT, query, details),
+    /** The newest seal. Keep it elsewhere: it proves all that was sealed before it. */
+    head: (details?: CallOptions) => get<AuditHead>(`${AUDIT}/head`, undefined, details),
+    /** NDJSON: the rows of a segment, then the segment. `paybell audit verify` checks it. */
+    export: async (
+      query: { from?: string | Date; to?: string | Date } = {},
+      details?: CallOptions,
+    ): Promise<ReadableStream<Uint8Array>> => {
+      const headers = { accept: '*/*' }
+      const { body } = await stream(`${AUDIT}/export`, { ...details, headers, query })
+      return body ?? new Blob([]).stream()
+    },
+    /** The service checks its own database, a portion at a time: go on with `next` until it is null. */
+    verify: (after = 0, details?: CallOptions) =>
+      call<VerifiedAudit>('POST', `${AUDIT}/verify`, {
+        timeoutMs: LONG_MS,
+        ...details,
+        body: { after },
+        isSafe: true,
+      }),
   }
 }
 

@@ -20,6 +20,7 @@ const SERVICE = [
   'cli/service/sandbox.ts',
   'cli/service/serve.ts',
   'cli/service/signing-keys.ts',
+  'cli/service/verify-database.ts',
 ]
 
 interface Graph {
