@@ -77,8 +77,10 @@ async function readSession(): Promise<Session | null> {
 function Shell({ session, onLeave }: { session: Session; onLeave(): void }) {
   const { path } = useLocation()
   const pages = PAGES.filter((page) => isFor(page, session))
+  // An auditor has one page.
+  const wanted = path === '/' && session.role === 'auditor' ? '/audit' : path
   const found = pages
-    .map((page) => ({ page, params: matchPath(page.path, path) }))
+    .map((page) => ({ page, params: matchPath(page.path, wanted) }))
     .find(({ params }) => params !== null)
   return (
     <div className="shell">
@@ -120,6 +122,7 @@ function WritesOnly() {
 
 function isFor(page: ConsolePage, session: Session): boolean {
   if (page.isSandboxOnly && session.mode !== 'sandbox') return false
+  if (session.role === 'auditor') return page.path === '/audit'
   return page.for.includes(session.kind)
 }
 
@@ -149,7 +152,7 @@ function Side({
             </span>
           ) : null}
         </Link>
-        {session.role === 'ingest' ? null : <Find />}
+        {session.role === 'ingest' || session.role === 'auditor' ? null : <Find />}
         <Button
           className="menu-button"
           aria-expanded={isOpen}

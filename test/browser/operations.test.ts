@@ -5,6 +5,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
+import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
+import { sealAudit } from '../../server/operations/seal-audit.ts'
 import { addClient, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -351,6 +353,35 @@ site.test(
     await page.locator('[aria-current=step]', { hasText: 'DUE' }).waitFor()
     assert.ok(page.url().endsWith(paymentId))
     await checkAccessibility()
+  },
+)
+
+site.test(
+  'the audit shows its seal, an operator verifies it, and an auditor sees nothing else',
+  { as: 'operator' },
+  async ({ page, go, signIn, checkAccessibility }) => {
+    const { deps } = paybell.app
+    const { key } = await createOperatorKey(deps, { name: 'ada', role: 'auditor' })
+    await pay(paybell.caller, ['DRAFT'])
+    await until('something is sealed', async () => {
+      await sealAudit(deps, { everyMsMin: 0 })
+      const { rowCount } = await paybell.pool.query('select from audit_segments')
+      return (rowCount ?? 0) > 0
+    })
+    await go('/audit')
+    const seal = page.getByRole('region', { name: 'Seal' })
+    await seal.getByText('never').waitFor()
+    await button(page, 'Verify').click()
+    await seal.getByText('All as it was sealed').waitFor()
+    await seal.getByText(/segments 1 to \d+/).waitFor()
+    await checkAccessibility()
+
+    await signIn({ operatorKey: key })
+    await page.goto(`${paybell.baseUrl}/console/`)
+    await page.getByText('Signed in as ada').waitFor()
+    await page.getByRole('table', { name: 'Audit' }).waitFor()
+    assert.equal(await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').count(), 1)
+    assert.equal(await button(page, 'Verify').count(), 0)
   },
 )
 

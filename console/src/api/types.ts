@@ -9,6 +9,7 @@ export type {
   Account,
   AttemptedEvent,
   AuditChange,
+  AuditHead,
   AuditItem,
   ClientItem,
   ClientWithSecrets,
@@ -29,6 +30,7 @@ export type {
   Stats,
   StatsPeriod,
   TroubledEndpoint,
+  VerifiedAudit,
   WrittenPayment,
 } from '../../../sdk/src/internal/operator-types.ts'
 export type {

@@ -1,5 +1,6 @@
 // Who did what, and when. No role can change anything here.
 
+import { useSession } from '../../api/session.ts'
 import type { AuditItem } from '../../api/types.ts'
 import { useFilters } from '../../router.ts'
 import { Id, shortId } from '../../ui/copy.tsx'
@@ -11,6 +12,7 @@ import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ACTIONS } from './actions.ts'
 import { Changes } from './changes.tsx'
+import { Seal } from './seal.tsx'
 
 const FILTERS = ['actor', 'action', 'object', 'from', 'to', 'paymentWrites'] as const
 
@@ -35,13 +37,16 @@ const COLUMNS: readonly Column<AuditItem>[] = [
 export default function Audit() {
   const { query, setFilters } = useFilters()
   const wantsPayments = hasPaymentWrites(query)
+  // An auditor's reads are audited: the page does not read by itself.
+  const isAuditor = useSession().role === 'auditor'
   return (
     <>
       <PageHead title="Audit" />
+      <Seal />
       <FilteredList
         label="Audit"
         path="/operator/v1/audit"
-        everyMs={15_000}
+        everyMs={isAuditor ? 0 : 15_000}
         filters={FILTERS}
         always={{ paymentWrites: String(wantsPayments) }}
         controls={
