@@ -1,14 +1,18 @@
 // The first page, for the operator and for a client, against a service that delivers while it is looked at.
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { after } from 'node:test'
 import { DURATION_BUCKETS } from '../../server/core/health.ts'
 import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
 import { saveAttemptSteps } from '../../server/store/stats.ts'
-import { readDeliveries, until } from '../support/paybell.ts'
+import { addClient, readDeliveries, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
 import { openSite } from './support.ts'
 
 const FIRST_LOAD_BYTES_MAX = 150 * 1024
@@ -61,6 +65,26 @@ await until('some are delivered', async () => {
   const deliveries = await readDeliveries(paybell.pool)
   return deliveries.filter(({ state }) => state === 'DELIVERED').length >= 12
 })
+const fresh = await addClient(paybell, 'Adventure Works')
+/** What runs a program of each language that it is handed. */
+const PROGRAMS = [
+  ['curl', 'bash', []],
+  ['Node', process.execPath, ['--input-type=module', '-']],
+  ['Python', 'python3', ['-']],
+] as const
+/** All that it printed, or null where there is no such command. The service is in this process: it must go on. */
+async function run(command: string, read: readonly string[], program: string) {
+  const child = spawn(command, read, {
+    env: { ...process.env, PAYBELL_CLIENT_SECRET: fresh.clientSecret },
+  })
+  const said = Promise.all([text(child.stdout), text(child.stderr)])
+  child.stdin.on('error', () => {}).end(program)
+  const isThere = await once(child, 'spawn').then(
+    () => true,
+    () => false,
+  )
+  return isThere ? (await said).join('') : null
+}
 const viewer = await createOperatorKey(paybell.app.deps, { name: 'vera', role: 'viewer' })
 
 site.test('the operator sees whether news gets through', { as: 'operator' }, async (visit) => {
@@ -128,6 +152,39 @@ site.test(
     await shoot('overview-client')
     await go('/settings')
     await page.getByRole('heading', { name: 'Not found' }).waitFor()
+  },
+)
+
+site.test(
+  'a new client is led to its first callback, by snippets that work as they are pasted',
+  { as: { clientId: fresh.clientId, clientSecret: fresh.clientSecret } },
+  async ({ t, page, go, checkAccessibility, shoot }) => {
+    await go('/')
+    const steps = page.getByRole('region', { name: 'Get your first callback' })
+    await steps.getByText('Register an endpoint').first().waitFor()
+    const access = page.getByRole('region', { name: 'API access' })
+    for (const known of [paybell.baseUrl, fresh.clientId, fresh.accountId]) {
+      await access.getByText(known, { exact: true }).first().waitFor()
+    }
+    await checkAccessibility()
+    await shoot('first-look')
+    for (const [language, command, read] of PROGRAMS) {
+      await steps.getByRole('button', { name: language }).click()
+      const program = await steps.locator('pre').innerText()
+      const said = await run(command, read, program)
+      if (said === null) t.diagnostic(`${command} is not on this machine`)
+      else assert.match(said, /delivered['"]?: ?true/i, language)
+    }
+    // It sees what was registered, and goes on.
+    await page.reload()
+    await steps.getByText('Register an endpoint (done)').waitFor()
+    await steps.getByRole('button', { name: 'Send a test' }).click()
+    await steps.getByText('counts as delivered').waitFor()
+    await checkAccessibility()
+    const id = randomUUID()
+    assert.equal((await new Caller(fresh).putPayment(id, sampleBody({ id }))).status, 201)
+    await page.getByText('Your callbacks arrive').waitFor()
+    await steps.waitFor({ state: 'detached' })
   },
 )
 

@@ -143,25 +143,18 @@ function Nothing({
 
 function FirstSteps() {
   const { kind } = useSession()
-  const base = window.location.origin
   if (kind === 'client') {
     return (
-      <Empty
-        title="No deliveries yet"
-        curl={`TOKEN=$(curl -s ${base}/auth/token -H 'Content-Type: application/json' \\
-  -d '{"clientId":"…","clientSecret":"…"}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-curl -i ${base}/v1/webhooks/register -H "Authorization: Bearer $TOKEN" -H 'AccountId: …' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"callbackUrl":"https://example.com/paybell","sharedKey":"…"}'`}
-      >
-        Register a webhook. From then on, every change of a payment is one delivery here.
+      <Empty title="No deliveries yet">
+        Register an endpoint. From then on, every change of a payment is one delivery here.{' '}
+        <Link to="/">Get your first callback</Link>.
       </Empty>
     )
   }
   return (
     <Empty
       title="No deliveries yet"
-      curl={`curl -i -X PUT ${base}/operator/v1/payments/$(uuidgen) \\
+      curl={`curl -i -X PUT ${window.location.origin}/operator/v1/payments/$(uuidgen) \\
   -H "Authorization: Bearer $OPERATOR_KEY" -H 'AccountId: …' -H 'Content-Type: application/json' \\
   -d '{"externalId":"ORDER-1","quoteId":"'$(uuidgen)'","beneficiaryId":"'$(uuidgen)'",
        "amount":{"amount":100.00,"currency":"EUR"},"reference":"Invoice 1",

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Notice, Problem } from '../../ui/messages.tsx'
 import { toMsText } from '../../ui/numbers.ts'
 import { Panel } from '../../ui/page.tsx'
+import { TestNotice } from './test-notice.tsx'
 
 const TONES: Readonly<Record<CheckReport['steps'][number]['result'], Tone>> = {
   pass: 'good',
@@ -42,18 +43,6 @@ export function TryOut({ path, canCheck }: { path: string; canCheck: boolean }) 
       {check.error ? <Problem problem={check.error} /> : null}
       {check.data ? <Report of={check.data} /> : null}
     </Panel>
-  )
-}
-
-function TestNotice({ of: { delivered, status, durationMs, error } }: { of: TestResult }) {
-  if (delivered) {
-    return <Notice tone="good" title={`200 after ${toMsText(durationMs)}: counts as delivered.`} />
-  }
-  const answer = status === null ? (error ?? 'no answer') : `It answered ${status}`
-  return (
-    <Notice tone="bad" title={`${answer} after ${toMsText(durationMs)}`}>
-      Only 200 counts as delivered; a real callback would be retried.
-    </Notice>
   )
 }
 

@@ -2,7 +2,7 @@
 
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
-import type { CursorPage, Delivery, DeliveryState } from '../../api/types.ts'
+import type { CursorPage, Delivery, DeliveryState, Endpoint, Page } from '../../api/types.ts'
 import { Address } from '../../ui/address.tsx'
 import { State } from '../../ui/badge.tsx'
 import { shortId } from '../../ui/copy.tsx'
@@ -12,7 +12,10 @@ import { NextAttempt } from '../../ui/next-attempt.tsx'
 import { PageHead, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
+import { DOORS } from '../endpoint/doors.ts'
 import { OwnList } from '../endpoints/own-endpoints.tsx'
+import { ApiAccess } from '../first-look/api-access.tsx'
+import { FirstLook } from '../first-look/first-look.tsx'
 import { Tile } from './tiles.tsx'
 
 const LOOKED_AT = 50
@@ -50,6 +53,8 @@ export function OwnOverview() {
   const { data, error } = useRead<CursorPage<Delivery>>(`/v1/deliveries?limit=${LOOKED_AT}`, {
     everyMs: 3_000,
   })
+  const own = useOwnFirst()
+  const isNew = data !== undefined && data.items.length === 0
   return (
     <>
       <PageHead title="Overview">
@@ -57,13 +62,35 @@ export function OwnOverview() {
       </PageHead>
       {error ? <Problem problem={error} /> : null}
       {data && data.items.length > 0 ? <Summary deliveries={data.items} /> : null}
-      <OwnList kind="webhook" />
-      <OwnList kind="subscription" />
+      {isNew && own.isRead ? <FirstLook endpoint={own.first} /> : null}
+      {own.first ? (
+        <>
+          <OwnList kind="webhook" />
+          <OwnList kind="subscription" />
+        </>
+      ) : null}
       <Panel title="Latest deliveries" isFlush aside={<Link to="/deliveries">All deliveries</Link>}>
         {data ? <Latest deliveries={data.items.slice(0, SHOWN)} /> : error ? null : <Loading />}
       </Panel>
+      <ApiAccess />
     </>
   )
+}
+
+/** The first endpoint of the client, whichever kind it is. */
+function useOwnFirst(): { isRead: boolean; first: Endpoint | undefined } {
+  const webhooks = useRead<Page<Endpoint>>(`${DOORS.webhook}?size=100`, { everyMs: 10_000 })
+  const subscriptions = useRead<Page<Endpoint>>(`${DOORS.subscription}?size=100`, {
+    everyMs: 10_000,
+  })
+  const webhook = webhooks.data?.content[0]
+  const subscription = subscriptions.data?.content[0]
+  return {
+    isRead: webhooks.data !== undefined && subscriptions.data !== undefined,
+    first: webhook
+      ? { ...webhook, kind: 'webhook' }
+      : subscription && { ...subscription, kind: 'subscription' },
+  }
 }
 
 function Summary({ deliveries }: { deliveries: readonly Delivery[] }) {

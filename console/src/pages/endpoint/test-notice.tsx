@@ -1,0 +1,17 @@
+// What a receiver made of a test callback.
+
+import type { TestResult } from '../../api/types.ts'
+import { Notice } from '../../ui/messages.tsx'
+import { toMsText } from '../../ui/numbers.ts'
+
+export function TestNotice({ of: { delivered, status, durationMs, error } }: { of: TestResult }) {
+  if (delivered) {
+    return <Notice tone="good" title={`200 after ${toMsText(durationMs)}: counts as delivered.`} />
+  }
+  const answer = status === null ? (error ?? 'no answer') : `It answered ${status}`
+  return (
+    <Notice tone="bad" title={`${answer} after ${toMsText(durationMs)}`}>
+      Only 200 counts as delivered; a real callback would be retried.
+    </Notice>
+  )
+}
