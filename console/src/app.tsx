@@ -13,6 +13,7 @@ import { matchPath, navigate, useLocation } from './router.ts'
 import { Badge } from './ui/badge.tsx'
 import { Button } from './ui/button.tsx'
 import { Failsafe } from './ui/failsafe.tsx'
+import { Icon } from './ui/icon.tsx'
 import { Link } from './ui/link.tsx'
 import { Loading, Notice, Problem } from './ui/messages.tsx'
 import { PageHead } from './ui/page.tsx'
@@ -172,6 +173,7 @@ function Side({
               aria-current={isWithin(path, page.path) ? 'page' : undefined}
               onClick={() => setOpen(false)}
             >
+              {page.icon ? <Icon name={page.icon} /> : null}
               {page.title}
             </Link>
           ))}

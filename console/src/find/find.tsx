@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'react'
 import { Button } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { FindDialog } from './find-dialog.tsx'
 import './find.css'
 
@@ -24,8 +25,11 @@ export function Find() {
         aria-keyshortcuts="/ Control+K Meta+K"
         onClick={() => setOpen(true)}
       >
-        <span>
-          Find<span className="rest"> anything</span>
+        <span className="find-name">
+          <Icon name="search" />
+          <span>
+            Find<span className="rest"> anything</span>
+          </span>
         </span>
         <span className="key" aria-hidden="true">
           /

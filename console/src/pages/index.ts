@@ -2,12 +2,15 @@
 // through another one and is not in the navigation. Pages are loaded when they are first opened.
 
 import { type ComponentType, lazy } from 'react'
+import type { IconName } from '../ui/icon.tsx'
 import type { PageProps } from './page-props.ts'
 
 export interface ConsolePage {
   path: string
   /** In the navigation. */
   title: string
+  /** In the navigation, beside the title. */
+  icon?: IconName
   for: readonly ('operator' | 'client')[]
   isSandboxOnly?: boolean
   component: ComponentType<PageProps>
@@ -20,12 +23,14 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/',
     title: 'Overview',
+    icon: 'overview',
     for: BOTH_KINDS,
     component: lazy(() => import('./overview/overview.tsx')),
   },
   {
     path: '/deliveries',
     title: 'Deliveries',
+    icon: 'deliveries',
     for: BOTH_KINDS,
     component: lazy(() => import('./deliveries/deliveries.tsx')),
   },
@@ -38,6 +43,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/payments',
     title: 'Payments',
+    icon: 'payments',
     for: BOTH_KINDS,
     component: lazy(() => import('./payments/payments.tsx')),
   },
@@ -50,6 +56,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/endpoints',
     title: 'Endpoints',
+    icon: 'endpoints',
     for: BOTH_KINDS,
     component: lazy(() => import('./endpoints/endpoints.tsx')),
   },
@@ -62,6 +69,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/clients',
     title: 'Clients',
+    icon: 'clients',
     for: OPERATOR,
     component: lazy(() => import('./clients/clients.tsx')),
   },
@@ -74,6 +82,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/jobs',
     title: 'Jobs',
+    icon: 'jobs',
     for: OPERATOR,
     component: lazy(() => import('./jobs/jobs.tsx')),
   },
@@ -86,18 +95,21 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/keys',
     title: 'Keys',
+    icon: 'keys',
     for: OPERATOR,
     component: lazy(() => import('./keys/keys.tsx')),
   },
   {
     path: '/audit',
     title: 'Audit',
+    icon: 'audit',
     for: OPERATOR,
     component: lazy(() => import('./audit/audit.tsx')),
   },
   {
     path: '/playground',
     title: 'Playground',
+    icon: 'playground',
     for: OPERATOR,
     isSandboxOnly: true,
     component: lazy(() => import('./playground/playground.tsx')),
@@ -105,6 +117,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/settings',
     title: 'Settings',
+    icon: 'settings',
     for: OPERATOR,
     component: lazy(() => import('./settings/settings.tsx')),
   },
