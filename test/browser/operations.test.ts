@@ -199,7 +199,7 @@ site.test(
 )
 
 site.test(
-  'payments are found by filters in the address, and each shows where its news stands',
+  'payments are found by filters in the address, and each shows its delivery status',
   { as: 'operator' },
   async ({ page, go, checkAccessibility, shoot }) => {
     const shop = await addShop('Lanes', 'lanes')
@@ -207,7 +207,7 @@ site.test(
     second.answer = 503
     await shop.caller.register(second.url(), KEY)
     const id = await pay(shop.caller, ['DRAFT', 'PENDING_APPROVAL', 'DUE', 'PAID'], 'LANES-1')
-    await pay(shop.caller, ['DRAFT', 'CANCELLED'], 'LANES-2')
+    const cancelled = await pay(shop.caller, ['DRAFT', 'CANCELLED'], 'LANES-2')
 
     await go(`/payments?clientId=${shop.clientId}`)
     await page.getByRole('link', { name: 'LANES-2' }).waitFor()
@@ -238,11 +238,20 @@ site.test(
     await shoot('payment')
     await checkNarrow(page)
     second.answer = 200
+
+    // One that was cancelled has the states that it was in, and no others.
+    await go(`/payments/${cancelled}`)
+    await page.locator('[aria-current=step]', { hasText: 'CANCELLED' }).waitFor()
+    const states = page.getByRole('list', { name: 'States of the payment' }).getByRole('listitem')
+    await until('the events are read', async () =>
+      (await states.first().innerText()).includes('event 1'),
+    )
+    assert.equal(await states.count(), 2)
   },
 )
 
 site.test(
-  'an endpoint that is broken shows it, and is healthy again once it is mended',
+  'an endpoint that is broken shows it, and is healthy again once it is fixed',
   { as: 'operator' },
   async ({ page, go, checkAccessibility, shoot }) => {
     const shop = await addShop('Fragile', 'fragile')
@@ -266,6 +275,8 @@ site.test(
     await page.getByRole('table', { name: 'Latest deliveries' }).getByText('DELIVERED').waitFor()
     await page.getByRole('region', { name: 'Health' }).getByText('healthy').waitFor()
     await setClock(1_000)
+    await checkAccessibility()
+    await checkNarrow(page)
     const series = page.getByRole('region', { name: 'Attempts by the hour' })
     await series.getByRole('img', { name: /^Attempts per hour: / }).waitFor()
     await series.getByRole('img', { name: /^Latency of attempts: / }).waitFor()
@@ -274,8 +285,6 @@ site.test(
     assert.equal(await hours.count(), 24)
     await series.getByRole('button', { name: '7 days' }).click()
     await until('each hour of a week', async () => (await hours.count()) === 168)
-    await checkAccessibility()
-    await checkNarrow(page)
     await go('/endpoints')
     await page
       .getByRole('row', { name: /receiver\/fragile/ })

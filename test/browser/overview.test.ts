@@ -87,7 +87,7 @@ async function run(command: string, read: readonly string[], program: string) {
 }
 const viewer = await createOperatorKey(paybell.app.deps, { name: 'vera', role: 'viewer' })
 
-site.test('the operator sees whether news gets through', { as: 'operator' }, async (visit) => {
+site.test('the operator sees whether callbacks get through', { as: 'operator' }, async (visit) => {
   const { page, go, checkAccessibility, shoot } = visit
   await go('/')
   await page.getByText('1 endpoint is failing').waitFor({ timeout: 20_000 })
@@ -98,7 +98,7 @@ site.test('the operator sees whether news gets through', { as: 'operator' }, asy
     await page.getByRole('img', { name: new RegExp(`^${name}: `) }).waitFor()
   }
   const troubled = page.getByRole('table', { name: 'Failing endpoints' })
-  await troubled.getByRole('link', { name: bad.url('/bad') }).waitFor()
+  await troubled.getByRole('link', { name: bad.url('/bad').replace('http://', '') }).waitFor()
   await page.getByRole('table', { name: 'Processes alive' }).getByText('0–63').waitFor()
   const due = page.getByRole('table', { name: /^Pending by due time/ })
   assert.match((await due.textContent()) ?? '', /Within 7 d/)
@@ -211,7 +211,7 @@ site.test(
       ...details,
     ]) {
       await go(path)
-      await page.locator('.loading').waitFor({ state: 'detached' })
+      await until('it is read', async () => (await page.locator('.loading').count()) === 0)
       const buttons = await page.getByRole('main').getByRole('button').allTextContents()
       assert.deepEqual(
         buttons.filter((text) => actions.test(text)),
@@ -232,6 +232,14 @@ site.test('settings are shown, secrets are not', { as: 'operator' }, async (visi
   await page.getByLabel('Find').fill('')
   await checkAccessibility()
   await shoot('settings')
+})
+
+site.test('the guides are for everyone', {}, async ({ page, checkAccessibility }) => {
+  for (const guide of ['', 'console', 'receivers', 'problems']) {
+    await page.goto(`/guides/${guide}`)
+    await page.locator('h1').waitFor()
+    await checkAccessibility()
+  }
 })
 
 site.test(

@@ -140,7 +140,7 @@ site.test(
     await jobs.getByRole('row', { name: /^Bulk retry DONE 3 of 3/ }).waitFor()
     await checkAccessibility()
     await jobs.getByRole('link', { name: 'Bulk retry' }).click()
-    const outcome = page.getByRole('region', { name: 'Its deliveries now' })
+    const outcome = page.getByRole('region', { name: 'Delivery status' })
     await until('all three are delivered', async () =>
       /Delivered\s*3\b/.test(await outcome.innerText()),
     )

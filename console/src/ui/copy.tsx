@@ -36,7 +36,7 @@ export async function copyText(text: string): Promise<boolean> {
 /** An id: short in tables, whole on hover, copied as a whole. */
 export function Id({ value, isShort = false }: { value: string; isShort?: boolean }) {
   return (
-    <span className="nowrap">
+    <span className={isShort ? 'nowrap' : undefined}>
       <span className="id break" title={value}>
         {isShort ? shortId(value) : value}
       </span>

@@ -117,6 +117,12 @@ export function TypedFilter({ name, ...rest }: ComponentProps<typeof Field> & { 
       name={name}
       defaultValue={value}
       onBlur={(event) => setFilters({ [name]: event.target.value.trim() })}
+      onKeyDown={(event) => {
+        // A form with several fields and no button is not submitted by Return alone.
+        if (event.key !== 'Enter') return
+        event.preventDefault()
+        event.currentTarget.form?.requestSubmit()
+      }}
       {...rest}
     />
   )

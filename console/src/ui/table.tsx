@@ -43,7 +43,7 @@ export function Table<T>({
                 key={column.head || index}
                 scope="col"
                 role="columnheader"
-                className={column.isNumber ? 'num' : undefined}
+                className={classOf(column)}
                 aria-sort={sortOf(column, sort)}
               >
                 {column.sort === undefined ? (
@@ -63,7 +63,7 @@ export function Table<T>({
                   key={column.head || index}
                   role="cell"
                   data-label={column.head}
-                  className={column.isNumber ? 'num' : undefined}
+                  className={classOf(column)}
                 >
                   {/* One child, so that the card's two columns hold. */}
                   <div>{column.cell(row)}</div>
@@ -77,6 +77,11 @@ export function Table<T>({
       {/* biome-ignore-end lint/a11y/noRedundantRoles: see above */}
     </div>
   )
+}
+
+/** Actions stand at the right edge. */
+function classOf<T>({ head, isNumber }: Column<T>): string | undefined {
+  return isNumber ? 'num' : head === '' ? 'actions' : undefined
 }
 
 function sortOf<T>(column: Column<T>, sort: string): 'ascending' | 'descending' | undefined {

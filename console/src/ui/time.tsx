@@ -21,7 +21,7 @@ export function Time({ at, as = 'full' }: TimeProps) {
   )
 }
 
-export function toUtcText(date: Date): string {
+function toUtcText(date: Date): string {
   return `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC`
 }
 

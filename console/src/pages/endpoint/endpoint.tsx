@@ -166,7 +166,9 @@ function FactsPanel({ endpoint }: { endpoint: Endpoint }) {
             ? [
                 [
                   'Account',
-                  account ? account.name : <Id key="account" value={endpoint.accountId} />,
+                  account?.name ?? endpoint.accountName ?? (
+                    <Id key="account" value={endpoint.accountId} />
+                  ),
                 ] as const,
               ]
             : []),

@@ -47,7 +47,14 @@ const TEXTS: Readonly<Record<EndpointKind, { title: string; empty: string }>> = 
   },
 }
 
-export function OwnList({ kind }: { kind: EndpointKind }) {
+/** `isLeftOutEmpty`: where other lists stand, one that has nothing says nothing. */
+export function OwnList({
+  kind,
+  isLeftOutEmpty = false,
+}: {
+  kind: EndpointKind
+  isLeftOutEmpty?: boolean
+}) {
   const { title, empty } = TEXTS[kind]
   const { accounts = [] } = useSession()
   const { data, error, isPending } = useRead<Page<Endpoint>>(`${DOORS[kind]}?size=100`, {
@@ -87,6 +94,7 @@ export function OwnList({ kind }: { kind: EndpointKind }) {
       cell: ({ id }) => <OwnHealth kind={kind} id={id} of="pending" />,
     },
   ]
+  if (isLeftOutEmpty && data?.content.length === 0) return null
   return (
     <Panel title={title} isFlush>
       {error ? <Problem problem={error} /> : null}

@@ -1,6 +1,7 @@
 // Endpoints that callbacks do not reach, the worst first: how many wait, then for how long.
 
 import type { TroubledEndpoint } from '../../api/types.ts'
+import { Address } from '../../ui/address.tsx'
 import { State } from '../../ui/badge.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty } from '../../ui/messages.tsx'
@@ -15,8 +16,8 @@ const COLUMNS: readonly Column<TroubledEndpoint>[] = [
   {
     head: 'Endpoint',
     cell: ({ endpointId, endpointUrl }) => (
-      <Link to={`/endpoints/${endpointId}`} className="break">
-        {endpointUrl}
+      <Link to={`/endpoints/${endpointId}`}>
+        <Address url={endpointUrl} max={48} />
       </Link>
     ),
   },
@@ -31,7 +32,10 @@ const COLUMNS: readonly Column<TroubledEndpoint>[] = [
     cell: ({ nextProbeAt }) => (nextProbeAt === null ? '–' : <NextTime at={nextProbeAt} />),
   },
   { head: 'Failing since', cell: ({ failingSince }) => <Time at={failingSince} as="short" /> },
-  { head: 'Last error', cell: ({ lastError }) => lastError ?? '–' },
+  {
+    head: 'Last error',
+    cell: ({ lastError }) => <span className="nowrap">{lastError ?? '–'}</span>,
+  },
   {
     head: 'Waiting',
     isNumber: true,

@@ -23,16 +23,16 @@ export function StateLine({
   /** False where the state of some events is not known: a client sees their kinds only. */
   isWhole?: boolean
 }) {
-  const isCancelled = now === 'CANCELLED'
-  const steps = isCancelled ? [...WAY, 'CANCELLED' as const] : WAY
-  const reached = WAY.indexOf(now)
+  const steps = stepsOf(now, entries)
+  const reached = steps.indexOf(now)
   return (
     <ol className="state-line" aria-label="States of the payment">
       {steps.map((state, index) => {
         const entry = entries.findLast((one) => one.state === state)
         const isNow = state === now
-        const isPast = !isNow && (entry !== undefined || index < reached)
-        const look = isNow ? 'is-now' : isPast ? 'is-past' : 'is-ahead'
+        const isPast = index < reached
+        const isSkipped = isPast && entry === undefined && isWhole
+        const look = isNow ? 'is-now' : isSkipped ? 'is-skipped' : isPast ? 'is-past' : 'is-ahead'
         return (
           <li
             key={state}
@@ -46,7 +46,7 @@ export function StateLine({
                   <Time at={entry.at} as="short" /> · event {entry.sequence}
                 </>
               ) : (
-                word({ isNow, isPast, isWhole, isOver: isCancelled || now === 'PAID' })
+                word({ isNow, isPast, isWhole })
               )}
             </span>
           </li>
@@ -56,15 +56,21 @@ export function StateLine({
   )
 }
 
+/** A payment that was cancelled has only the states that it was in: the others were not on its way. */
+function stepsOf(now: PaymentState, entries: readonly StateEntry[]): readonly PaymentState[] {
+  if (now !== 'CANCELLED') return WAY
+  const isKnown = (state: PaymentState) => entries.some((one) => one.state === state)
+  return [...WAY.filter((state) => state === 'DRAFT' || isKnown(state)), 'CANCELLED']
+}
+
 interface Standing {
   isNow: boolean
   isPast: boolean
   isWhole: boolean
-  isOver: boolean
 }
 
-function word({ isNow, isPast, isWhole, isOver }: Standing): string {
+function word({ isNow, isPast, isWhole }: Standing): string {
   if (isNow) return 'now'
-  if (isPast) return isWhole ? 'passed over' : '–'
-  return isOver ? 'never' : 'not yet'
+  if (isPast) return isWhole ? 'skipped' : '–'
+  return 'not yet'
 }

@@ -8,16 +8,17 @@ import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/filtered-list.
 import { Link } from '../../ui/link.tsx'
 import { Empty } from '../../ui/messages.tsx'
 import { toAmountText } from '../../ui/numbers.ts'
+import { shortenMiddle } from '../../ui/shorten.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { PAYMENT_STATES } from './states.ts'
+import { EXTERNAL_ID_CHARACTERS_MAX, PAYMENT_STATES } from './states.ts'
 
 const COLUMNS: readonly Column<PaymentItem>[] = [
   {
     head: 'Payment',
     cell: ({ id, externalId }) => (
-      <Link to={`/payments/${id}`} className="break">
-        {externalId}
+      <Link to={`/payments/${id}`} className="nowrap" title={externalId}>
+        {shortenMiddle(externalId, EXTERNAL_ID_CHARACTERS_MAX)}
       </Link>
     ),
   },

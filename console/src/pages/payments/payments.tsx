@@ -12,17 +12,18 @@ import { Empty } from '../../ui/messages.tsx'
 import { toAmountText } from '../../ui/numbers.ts'
 import { ClientLink } from '../../ui/owner.tsx'
 import { PageHead } from '../../ui/page.tsx'
+import { shortenMiddle } from '../../ui/shorten.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { OwnPayments } from './own-payments.tsx'
-import { PAYMENT_STATES } from './states.ts'
+import { EXTERNAL_ID_CHARACTERS_MAX, PAYMENT_STATES } from './states.ts'
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
     head: 'Payment',
     cell: ({ id, externalId }) => (
-      <Link to={`/payments/${id}`} className="break">
-        {externalId}
+      <Link to={`/payments/${id}`} className="nowrap" title={externalId}>
+        {shortenMiddle(externalId, EXTERNAL_ID_CHARACTERS_MAX)}
       </Link>
     ),
   },

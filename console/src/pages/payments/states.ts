@@ -8,3 +8,6 @@ export const PAYMENT_STATES: readonly PaymentState[] = [
   'PAID',
   'CANCELLED',
 ]
+
+/** In a table: more would push the other columns out, or double the height of a row. */
+export const EXTERNAL_ID_CHARACTERS_MAX = 28
