@@ -9,7 +9,7 @@ import { Stage } from './harness/stage.ts'
 import type { System } from './harness/system.ts'
 import { installPeers } from './install-peers.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { PAYBELL, PAYBELL_LOGGING, PAYBELL_TLS } from './paybell/system.ts'
+import { PAYBELL, PAYBELL_LOGGING, PAYBELL_SIGNED, PAYBELL_TLS } from './paybell/system.ts'
 import { findRedis } from './peers/redis.ts'
 import { POSTGRES_PEERS, REDIS_PEERS } from './peers/systems.ts'
 import { profilePaybell } from './profile.ts'
@@ -140,6 +140,7 @@ function variants(endpoints: number): Cell[] {
     deliveryCell({ ...PAYBELL, name: 'Paybell, 1 endpoint' }, 'batch', 1),
     deliveryCell(PAYBELL_LOGGING, 'batch', endpoints),
     deliveryCell(PAYBELL_TLS, 'batch', endpoints),
+    deliveryCell(PAYBELL_SIGNED, 'batch', endpoints),
   ]
 }
 

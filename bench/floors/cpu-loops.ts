@@ -1,7 +1,8 @@
 // What single steps cost in this Node on this machine: signing, verifying a token, the exact parse.
 
-import { createSecretKey } from 'node:crypto'
+import { createSecretKey, generateKeyPairSync } from 'node:crypto'
 import { generateKeyPair, jwtVerify, SignJWT } from 'jose'
+import { signAsymmetric, signedContent } from '../../server/core/asymmetric-signature.ts'
 import { parseJson } from '../../server/core/exact-json.ts'
 import { hmacHex, standardSignature } from '../../server/core/signature.ts'
 import { monotonicMs } from '../harness/monotonic.ts'
@@ -16,6 +17,7 @@ const LOOP_MS = 250
 
 export async function cpuLoops(): Promise<LoopFigure[]> {
   const figures: LoopFigure[] = []
+  const pairs = [{ kid: 'bench', key: generateKeyPairSync('ed25519').privateKey }]
   const key = createSecretKey(Buffer.from('a-long-random-text-that-only-we-two-know'))
   for (const [label, documentBytes] of [
     ['0.4 KB', 0],
@@ -30,6 +32,12 @@ export async function cpuLoops(): Promise<LoopFigure[]> {
         hmacHex(key, [bytes])
         standardSignature(key, id, 1_700_000_000, [bytes])
       }),
+    })
+    figures.push({
+      name: `v1a in a thread of the pool, ${label}`,
+      microseconds: await time(() =>
+        signAsymmetric(pairs, signedContent(id, 1_700_000_000, [bytes])),
+      ),
     })
     figures.push({
       name: `exact parse, ${label}`,

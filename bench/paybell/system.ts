@@ -1,6 +1,7 @@
 // Paybell as a system under test: a fresh PostgreSQL, one process or several.
 
 import { randomBytes } from 'node:crypto'
+import { HMAC_HEADER } from '../../server/core/callback-headers.ts'
 import { cpuSeconds } from '../harness/cpu.ts'
 import { BenchDatabase } from '../harness/database.ts'
 import { TLS } from '../harness/stage.ts'
@@ -113,4 +114,19 @@ export const PAYBELL_TLS: System = {
   name: 'Paybell, callbacks over TLS',
   isOverTls: true,
   start: (options) => startPaybell({ ...options, env: { PAYBELL_EXTRA_CA_FILE: TLS.authority } }),
+}
+
+/** Every callback is signed with the service's own key as well; each event goes to one endpoint, so none is shared. */
+export const PAYBELL_SIGNED: System = {
+  ...PAYBELL,
+  name: 'Paybell, with v1a',
+  start: (options) => startPaybell({ ...options, beforeStart: askForSignatures }),
+}
+
+async function askForSignatures(database: BenchDatabase): Promise<void> {
+  await database.query(
+    `update paybell.endpoints set signatures = '{hmac,ed25519}', deliver = 'every', document = 'inline',
+       hmac_header_name = $1`,
+    [HMAC_HEADER],
+  )
 }
