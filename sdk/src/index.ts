@@ -23,6 +23,7 @@ export {
   type PublicKeySource,
   type PublicKeys,
 } from './public-keys.ts'
+export type { ReceivedDocument, ReceivedPayment } from './received-document.ts'
 export { createReceiver, type Receiver, type ReceiverOptions } from './receiver.ts'
 export { type Claim, createMemorySeen, type SeenEvent, type SeenStore } from './seen.ts'
 export {

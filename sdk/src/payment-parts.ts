@@ -11,6 +11,8 @@ export interface Money {
 export interface PaymentDocument {
   mediaType: string
   name: string
-  /** In callbacks; answers of the interface leave it out. */
+  /** In callbacks, unless the endpoint asks for a link or for none; answers of the interface leave it out. */
   base64EncodedFile?: string
+  /** In its place, where the endpoint's `document` is `link`: fetches the file, without a token. */
+  url?: string
 }

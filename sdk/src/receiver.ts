@@ -4,8 +4,8 @@
 import { SignatureError } from './errors.ts'
 import { KeyedMutex } from './keyed-mutex.ts'
 import { BodyTooLarge, BodyUnreadable, readBytes } from './read-bytes.ts'
+import type { ReceivedPayment } from './received-document.ts'
 import { createMemorySeen, type SeenStore } from './seen.ts'
-import type { Payment } from './types.ts'
 import { type Callback, type SharedKeys, type VerifyOptions, verify } from './verify.ts'
 
 export interface ReceiverOptions {
@@ -23,7 +23,7 @@ export interface ReceiverOptions {
    * and Paybell tries again. Paybell waits 15 seconds for the answer: store the work, and do what takes
    * longer afterwards.
    */
-  onPayment(payment: Payment, callback: Callback): unknown
+  onPayment(payment: ReceivedPayment, callback: Callback): unknown
   /** Test sends carry a specimen and never reach `onPayment`. */
   onTest?: ((callback: Callback) => unknown) | undefined
   /** What was handled before. In memory by default: see `SeenStore`. */
@@ -32,6 +32,7 @@ export interface ReceiverOptions {
   handleReplays?: boolean | undefined
   toleranceSeconds?: number | undefined
   dialect?: VerifyOptions['dialect']
+  hmacHeaderName?: VerifyOptions['hmacHeaderName']
   /** 16 MiB by default: a document of 10 MiB in base64, and room. */
   bodyBytesMax?: number | undefined
   /** An error of yours: from `onPayment`, `seen` or `sharedKey`. Goes to the console by default. */
@@ -81,11 +82,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   async function open(request: Request): Promise<Callback> {
     const body = await readBytes(request, bodyBytesMax)
-    const { sharedKey, toleranceSeconds, dialect, publicKeys, signatures } = options
+    const { sharedKey, toleranceSeconds, dialect, hmacHeaderName, publicKeys, signatures } = options
     const keys = typeof sharedKey === 'function' ? await sharedKey() : (sharedKey ?? null)
     return verify(body, request.headers, keys, {
       toleranceSeconds,
       dialect,
+      hmacHeaderName,
       publicKeys,
       signatures,
       now: options.now?.(),

@@ -15,6 +15,7 @@ import {
 } from './hmac.ts'
 import { parseExact } from './money.ts'
 import { findPublicKeys, type PublicKeys } from './public-keys.ts'
+import { type ReceivedPayment, withBytes } from './received-document.ts'
 import type { EventKind, Payment } from './types.ts'
 
 /** One key, or during a rotation several: the callback has to be signed with one of them. */
@@ -31,6 +32,8 @@ export interface VerifyOptions {
    * weaken the check.
    */
   dialect?: 'standard' | 'hmac' | undefined
+  /** The `hmacHeaderName` of the endpoint, where it is not `X-Paybell-Hmac`. */
+  hmacHeaderName?: string | undefined
   /** The keys of `v1a`, for endpoints with `signatures: ["hmac", "ed25519"]`. */
   publicKeys?: PublicKeys | undefined
   /**
@@ -56,7 +59,7 @@ export interface Callback {
   isTest: boolean
   /** True when this delivery was replayed: a person or a program asked to send the event again. */
   isReplay: boolean
-  payment: Payment
+  payment: ReceivedPayment
 }
 
 /**
@@ -87,7 +90,7 @@ export async function verify(
     sentAt,
     isTest: readHeader(headers, 'X-Paybell-Test') === 'true',
     isReplay: readHeader(headers, 'X-Paybell-Replay') === 'true',
-    payment: parsePayment(body),
+    payment: withBytes(parsePayment(body)),
   }
 }
 
@@ -113,12 +116,13 @@ export async function verifySignature(
   const wanted = readWanted(sharedKeys, options)
   const keys = wanted === 'v1a' ? [] : readKeys(sharedKeys)
   const tolerance = options.toleranceSeconds ?? 300
+  const hmacHeader = options.hmacHeaderName ?? 'X-Paybell-Hmac'
   if (!(tolerance >= 0)) throw new TypeError('toleranceSeconds must not be negative.')
 
   if (options.dialect === 'hmac') {
     if (wanted !== 'v1') throw new TypeError('v1a is part of the dialect standard, not of hmac.')
-    const hmac = need(headers, 'X-Paybell-Hmac')
-    await checkHmac(headers, keys, body)
+    const hmac = need(headers, hmacHeader)
+    await checkHmac(headers, keys, body, hmacHeader)
     const timestamp = readCount(headers, 'webhook-timestamp')
     return {
       body,
@@ -137,7 +141,7 @@ export async function verifySignature(
   const checkShared = async () => {
     const made = await Promise.all(keys.map((key) => standardSignature(key, id, timestamp, body)))
     if (!hasMatch(given, made)) throw mismatch('webhook-signature', keys)
-    if (readHeader(headers, 'X-Paybell-Hmac')) await checkHmac(headers, keys, body)
+    if (readHeader(headers, hmacHeader)) await checkHmac(headers, keys, body, hmacHeader)
   }
   const checkPublic = () =>
     checkAsymmetric(headers, given, options.publicKeys, signedContent(id, timestamp, body))
@@ -205,13 +209,18 @@ function raise(error: unknown): never {
   throw error
 }
 
-async function checkHmac(headers: HeadersLike, keys: readonly string[], body: Bytes) {
+async function checkHmac(
+  headers: HeadersLike,
+  keys: readonly string[],
+  body: Bytes,
+  hmacHeader: string,
+) {
   // For 24 h after a rotation the second header carries the HMAC under the old key.
-  const given = ['X-Paybell-Hmac', 'X-Paybell-Hmac-Previous'].flatMap(
+  const given = [hmacHeader, 'X-Paybell-Hmac-Previous'].flatMap(
     (name) => readHeader(headers, name) ?? [],
   )
   const expected = await Promise.all(keys.map((key) => hmacSignature(key, body)))
-  if (!hasMatch(given, expected)) throw mismatch('X-Paybell-Hmac', keys)
+  if (!hasMatch(given, expected)) throw mismatch(hmacHeader, keys)
 }
 
 /** Compares all with all, so that the time does not reveal which one matched. */
