@@ -6,6 +6,7 @@ import type {
   OperatorEndpointDetail,
 } from '../sdk/src/internal/operator-types.ts'
 import { type Call, calling, family, operatorCommand } from './command.ts'
+import { settingFields } from './endpoint-settings.ts'
 import { type PageOptions, showPage, withPage } from './lists.ts'
 import { id, oneOf } from './parse.ts'
 import { formatSpan, formatTime, paintState } from './terminal.ts'
@@ -96,6 +97,7 @@ function showEndpoint(call: Call, endpoint: OperatorEndpointDetail): void {
       endpoint.accountId ? `${endpoint.accountName} (${endpoint.accountId})` : 'all of the client',
     ],
     ['Signature', `${endpoint.hmacHeaderName}, ${endpoint.algorithm}`],
+    ...settingFields(endpoint),
     ['Created', formatTime(endpoint.createdAt)],
     ['Pending', health.pending],
     ['Circuit', health.circuit],

@@ -4,10 +4,16 @@
 import type { Command } from 'commander'
 import type { Endpoint, EndpointDetail, TestResult } from '../sdk/src/types.ts'
 import { type Call, callCommand, calling } from './command.ts'
+import {
+  type SettingsOptions,
+  settingFields,
+  toSettings,
+  withSettings,
+} from './endpoint-settings.ts'
 import { type PageOptions, showPage, withPage } from './lists.ts'
 import { id, instant } from './parse.ts'
-import { SilentFailure } from './run.ts'
-import { formatSpan, formatTime, paintState, plural } from './terminal.ts'
+import { SilentFailure, UsageError } from './run.ts'
+import { type Cell, formatSpan, formatTime, paintState, plural } from './terminal.ts'
 
 /** One of the two doors through which endpoints are made. */
 export interface EndpointDoor {
@@ -37,6 +43,7 @@ export function endpointCommands(door: EndpointDoor): Command[] {
   return [
     listCommand(door),
     showCommand(door),
+    changeCommand(door),
     testCommand(door),
     retryCommand(door),
     replayMissingCommand(door),
@@ -91,10 +98,7 @@ function showCommand(door: EndpointDoor): Command {
       const answer = await api.get(`${door.path}/${endpointId}`)
       call.answer<EndpointDetail>(answer, ({ health, ...endpoint }) => {
         call.fields([
-          [capital(door.noun), endpoint.id],
-          ['Address', endpoint.endpointUrl],
-          ['Status', endpoint.status],
-          ['Signature', `${endpoint.hmacHeaderName}, ${endpoint.algorithm}`],
+          ...fieldsOf(door, endpoint),
           ['Pending', health.pending],
           ['Circuit', health.circuit],
           ['Last success', formatTime(health.lastSuccessAt)],
@@ -108,6 +112,46 @@ function showCommand(door: EndpointDoor): Command {
       })
     }),
   )
+}
+
+function changeCommand(door: EndpointDoor): Command {
+  const { family, noun, path } = door
+  return withSettings(
+    clientCommand('change', `Change what a ${noun} gets, and how.`, [
+      `paybell ${family} change ${EXAMPLE_ID} --events payment.paid,payment.cancelled`,
+      `paybell ${family} change ${EXAMPLE_ID} --document link --description "Ledger"`,
+    ]),
+  )
+    .argument(`<${noun}>`, `id of the ${noun}`, id)
+    .action(
+      calling(async (call: Call<SettingsOptions>, endpointId: string) => {
+        const body = toSettings(call.options)
+        if (Object.keys(body).length === 0) throw new UsageError('give a setting to change.')
+        const api = await call.target.client()
+        const answer = await api.call('PATCH', `${path}/${endpointId}`, { body })
+        call.answer<Endpoint>(answer, (endpoint) => {
+          call.fields(fieldsOf(door, endpoint))
+          if (body.events !== undefined) {
+            call.note(
+              `It holds from now on. Events from before: paybell ${family} replay-missing ${endpointId} --since 30d`,
+            )
+          }
+        })
+      }),
+    )
+}
+
+function fieldsOf(
+  { noun }: EndpointDoor,
+  endpoint: Endpoint,
+): readonly (readonly [string, Cell])[] {
+  return [
+    [capital(noun), endpoint.id],
+    ['Address', endpoint.endpointUrl],
+    ['Status', endpoint.status],
+    ['Signature', `${endpoint.hmacHeaderName}, ${endpoint.algorithm}`],
+    ...settingFields(endpoint),
+  ]
 }
 
 function testCommand(door: EndpointDoor): Command {

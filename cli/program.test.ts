@@ -36,8 +36,10 @@ test('the commands that are promised are there', () => {
     [
       'webhooks',
       'register',
+      'import',
       'list',
       'show',
+      'change',
       'test',
       'retry',
       'replay-missing',
@@ -50,6 +52,7 @@ test('the commands that are promised are there', () => {
       'create',
       'list',
       'show',
+      'change',
       'test',
       'retry',
       'replay-missing',

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { type Call, calling, family } from './command.ts'
+import { type SettingsOptions, toSettings, withSettings } from './endpoint-settings.ts'
 import { clientCommand, type EndpointDoor, endpointCommands } from './own-endpoints.ts'
 import { gather } from './parse.ts'
 import { UsageError } from './run.ts'
@@ -24,16 +25,18 @@ export function subscriptionsCommand(): Command {
   )
 }
 
-interface CreateOptions extends NewKeyOptions {
+interface CreateOptions extends NewKeyOptions, SettingsOptions {
   header?: string[]
 }
 
 function create(): Command {
-  return withNewKey(
-    clientCommand('create', 'Subscribe an address to every payment of yours.', [
-      'paybell subscriptions create https://shop.example.com/hooks --generate-key',
-      "paybell subscriptions create URL --shared-key-file key.txt --header 'Authorization: Basic eA=='",
-    ]),
+  return withSettings(
+    withNewKey(
+      clientCommand('create', 'Subscribe an address to every payment of yours.', [
+        'paybell subscriptions create https://shop.example.com/hooks --generate-key',
+        "paybell subscriptions create URL --shared-key-file key.txt --header 'Authorization: Basic eA=='",
+      ]),
+    ),
   )
     .argument('<url>', 'address that takes the callbacks')
     .option('--header <name: value>', 'a header that every callback carries', gather)
@@ -45,7 +48,8 @@ async function createSubscription(call: Call<CreateOptions>, callbackUrl: string
   const sharedKey = await chooseSharedKey(call)
   const { generateKey } = call.options
   const api = await call.target.client()
-  const answer = await api.post('/api/v1/payments/subscribe', { callbackUrl, sharedKey, ...header })
+  const body = { callbackUrl, sharedKey, ...header, ...toSettings(call.options) }
+  const answer = await api.post('/api/v1/payments/subscribe', body)
   const id = answer.headers.get('location')?.split('/').at(-1) ?? null
   if (call.isJson) {
     call.print(JSON.stringify({ id, callbackUrl, ...(generateKey ? { sharedKey } : {}) }))

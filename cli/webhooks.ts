@@ -4,8 +4,15 @@ import type { Command } from 'commander'
 import type { Endpoint, Page } from '../sdk/src/types.ts'
 import type { Api } from './api.ts'
 import { type Call, calling, family } from './command.ts'
+import {
+  type SettingsOptions,
+  settingFields,
+  toSettings,
+  withSettings,
+} from './endpoint-settings.ts'
 import { clientCommand, type EndpointDoor, endpointCommands } from './own-endpoints.ts'
 import { chooseSharedKey, type NewKeyOptions, withNewKey } from './shared-key.ts'
+import { importWebhooks, withImport } from './webhooks-import.ts'
 
 const WEBHOOKS: EndpointDoor = {
   family: 'webhooks',
@@ -19,28 +26,44 @@ const WEBHOOKS: EndpointDoor = {
 export function webhooksCommand(): Command {
   return family(
     'webhooks',
-    "Register, list, test, retry, pause and delete webhooks, with a client's credentials.",
-    [register(), ...endpointCommands(WEBHOOKS)],
+    "Register, import, change, list, test, retry and delete webhooks, with a client's credentials.",
+    [register(), importFile(), ...endpointCommands(WEBHOOKS)],
   )
 }
 
 function register(): Command {
-  return withNewKey(
-    clientCommand('register', 'Register an address for the callbacks of an account.', [
-      'paybell webhooks register https://shop.example.com/hooks --generate-key',
-      'paybell webhooks register http://127.0.0.1:8099/ --shared-key-file key.txt',
-    ]),
+  return withSettings(
+    withNewKey(
+      clientCommand('register', 'Register an address for the callbacks of an account.', [
+        'paybell webhooks register https://shop.example.com/hooks --generate-key',
+        'paybell webhooks register http://127.0.0.1:8099/ --shared-key-file key.txt',
+        'paybell webhooks register https://shop.example.com/hooks --generate-key --events payment.paid',
+      ]),
+    ),
   )
     .argument('<url>', 'address that takes the callbacks')
     .action(calling(registerWebhook))
 }
 
-async function registerWebhook(call: Call<NewKeyOptions>, callbackUrl: string): Promise<void> {
+function importFile(): Command {
+  return withImport(
+    clientCommand('import', 'Register the endpoints of a CSV or JSON file.', [
+      'paybell webhooks import endpoints.csv --dry-run',
+      'paybell webhooks import endpoints.json',
+    ]),
+  ).action(calling(importWebhooks))
+}
+
+async function registerWebhook(
+  call: Call<NewKeyOptions & SettingsOptions>,
+  callbackUrl: string,
+): Promise<void> {
   const { generateKey } = call.options
   const sharedKey = await chooseSharedKey(call)
   const api = await call.target.client()
   const accountId = await call.target.accountId()
-  await api.post('/v1/webhooks/register', { callbackUrl, sharedKey }, { accountId })
+  const body = { callbackUrl, sharedKey, ...toSettings(call.options) }
+  await api.post('/v1/webhooks/register', body, { accountId })
   // The answer is empty, by the interface; the list tells the id and the name of the header.
   const webhook = await findWebhook(api, accountId, callbackUrl)
   if (call.isJson) {
@@ -52,6 +75,7 @@ async function registerWebhook(call: Call<NewKeyOptions>, callbackUrl: string): 
     ['Address', webhook?.endpointUrl ?? callbackUrl],
     ['Signature', webhook ? `${webhook.hmacHeaderName}, ${webhook.algorithm}` : null],
     ['Status', webhook?.status],
+    ...(webhook?.deliver === undefined ? [] : settingFields(webhook)),
     ...(generateKey ? ([['Shared key', sharedKey]] as const) : []),
   ])
   if (generateKey) call.note('Keep the shared key: it is not shown again.')
