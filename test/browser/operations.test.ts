@@ -348,6 +348,17 @@ site.test(
     await page.getByText(/\d+ of \d+ checks failed/).waitFor({ timeout: 20_000 })
     await checkAccessibility()
 
+    await button(page, 'Change').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('payment.updated').uncheck()
+    await dialog.getByLabel('Documents').selectOption('link')
+    await dialog.getByLabel('Description').fill('Ledger of the south')
+    await checkAccessibility()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('as a link to fetch').waitFor()
+    await page.getByText('Ledger of the south').waitFor()
+    await page.getByText(/payment\.paid, payment\.cancelled$/).waitFor()
+
     await button(page, 'Rotate the key').click()
     await page.getByRole('textbox', { name: 'Shared key' }).fill('another-key-of-the-tests')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate the key' }).click()

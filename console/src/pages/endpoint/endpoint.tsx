@@ -28,7 +28,11 @@ import { DemoReceiver, demoReceiverName, receiverPath } from './demo-receiver.ts
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { Recover } from './recover.tsx'
 import { RetryEndpoint } from './retry-endpoint.tsx'
+<<<<<<< HEAD
 import { SeriesPanel } from './series.tsx'
+=======
+import { SettingsPanel } from './settings.tsx'
+>>>>>>> 6edc6e5 (console: show what an endpoint gets, say what each setting means, and change it)
 import { TryOut } from './try-out.tsx'
 import { useEndpoint } from './use-endpoint.ts'
 import './endpoint.css'
@@ -69,6 +73,7 @@ export default function EndpointPage({ params }: PageProps) {
           <div className="endpoint-panels">
             <HealthPanel endpoint={endpoint} />
             <FactsPanel endpoint={endpoint} />
+            <SettingsPanel endpoint={endpoint} path={path} canAct={canAct} />
           </div>
           <SeriesPanel path={path ?? `/operator/v1/endpoints/${endpoint.id}`} />
           {mode === 'sandbox' && path === null && receiver !== null ? (
@@ -172,7 +177,6 @@ function FactsPanel({ endpoint }: { endpoint: Endpoint }) {
                 ] as const,
               ]
             : []),
-          ['Signature header', <code key="header">{endpoint.hmacHeaderName}</code>],
           ['Algorithm', endpoint.algorithm],
           ...(endpoint.createdAt
             ? [['Created', <Time key="created" at={endpoint.createdAt} />] as const]

@@ -12,6 +12,7 @@ import { Choice, Field, Select } from '../../ui/field.tsx'
 import { Notice, Problem } from '../../ui/messages.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { newSharedKey } from '../endpoint/doors.ts'
+import { isSettingsField, readSettingsForm, SettingsFields } from '../endpoint/settings-fields.tsx'
 
 export interface KnownEndpoint {
   kind: EndpointKind
@@ -26,7 +27,7 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
   const [kind, setKind] = useState<EndpointKind>(known?.kind ?? 'webhook')
   const [key, setKey] = useState('')
   const save = useAction(
-    ({ accountId, ...body }: Readonly<Record<string, string>>) =>
+    ({ accountId, ...body }: { accountId?: string } & Readonly<Record<string, unknown>>) =>
       kind === 'webhook'
         ? api.post('/v1/webhooks/register', body, { accountId: accountId ?? '' })
         : api.post('/api/v1/payments/subscribe', body),
@@ -40,15 +41,17 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
   )
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const form = Object.entries(Object.fromEntries(new FormData(event.currentTarget)))
+    const data = new FormData(event.currentTarget)
+    const form = [...data].filter(([name]) => !isSettingsField(name))
     const filled = form.map(([name, value]) => [name, String(value).trim()] as const)
     save.mutate({
       ...Object.fromEntries(filled.filter(([, value]) => value !== '')),
+      ...(known ? {} : readSettingsForm(data, {})),
       ...(known ? { callbackUrl: known.endpointUrl, accountId: known.accountId ?? '' } : {}),
     })
   }
   const errorOf = (pointer: string) =>
-    save.error?.fields.find((field) => field.pointer === pointer)?.detail
+    save.error?.fields.find((field) => field.pointer.startsWith(pointer))?.detail
   return (
     <Dialog title={known ? 'Rotate the shared key' : 'Register an endpoint'} onClose={onClose}>
       <form className="form" onSubmit={submit}>
@@ -120,6 +123,12 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
             />
           </>
         ) : null}
+        {known ? null : (
+          <details>
+            <summary>What it gets, and how</summary>
+            <SettingsFields of={{}} errorOf={errorOf} />
+          </details>
+        )}
         {save.error && save.error.fields.length === 0 ? <Problem problem={save.error} /> : null}
         <div className="dialog-actions">
           <Button onClick={onClose}>Close</Button>

@@ -1,0 +1,116 @@
+// What an endpoint gets, and how: shown with what each setting means, and changed.
+
+import { type FormEvent, useState } from 'react'
+import type { EndpointSettings } from '../../../../sdk/src/types.ts'
+import { api } from '../../api/client.ts'
+import { useAction, useRefresh } from '../../api/hooks.ts'
+import type { Endpoint } from '../../api/types.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice, Problem } from '../../ui/messages.tsx'
+import { Facts, Panel } from '../../ui/page.tsx'
+import { useToast } from '../../ui/toast.tsx'
+import { readSettingsForm, SettingsFields } from './settings-fields.tsx'
+
+const DELIVER = {
+  every: 'every update, in order',
+  latest: 'only the latest of the updates that wait',
+} as const
+const DOCUMENT = {
+  inline: 'in the body, as base64',
+  link: 'as a link to fetch',
+  none: 'not at all',
+} as const
+
+/** `path` is the endpoint in the client's API; null for the operator. */
+export function SettingsPanel({
+  endpoint,
+  path,
+  canAct,
+}: {
+  endpoint: Endpoint
+  path: string | null
+  canAct: boolean
+}) {
+  const [isChanging, setChanging] = useState(false)
+  const canChange = canAct && !endpoint.deletedAt && endpoint.kind !== 'listener'
+  return (
+    <Panel
+      title="What it gets"
+      aside={
+        canChange ? (
+          <Button isSmall onClick={() => setChanging(true)}>
+            Change
+          </Button>
+        ) : null
+      }
+    >
+      <Facts
+        of={[
+          ['Events', endpoint.events?.join(', ') ?? 'all'],
+          ['Updates', DELIVER[endpoint.deliver ?? 'every']],
+          ['Documents', DOCUMENT[endpoint.document ?? 'inline']],
+          ['Signatures', endpoint.signatures?.includes('ed25519') ? 'HMAC and Ed25519' : 'HMAC'],
+          ['Signature header', <code key="header">{endpoint.hmacHeaderName}</code>],
+          ...(endpoint.description ? [['Description', endpoint.description] as const] : []),
+        ]}
+      />
+      {isChanging ? (
+        <ChangeSettings endpoint={endpoint} path={path} onClose={() => setChanging(false)} />
+      ) : null}
+    </Panel>
+  )
+}
+
+function ChangeSettings({
+  endpoint,
+  path,
+  onClose,
+}: {
+  endpoint: Endpoint
+  path: string | null
+  onClose(): void
+}) {
+  const refresh = useRefresh()
+  const toast = useToast()
+  const save = useAction(
+    (settings: EndpointSettings) =>
+      api.patch(path ?? `/operator/v1/endpoints/${endpoint.id}`, settings),
+    {
+      onDone: (_, settings) => {
+        refresh('/operator/v1/endpoints', '/v1/webhooks', '/api/v1/payments/subscriptions')
+        toast(
+          settings.events === undefined
+            ? 'Changed. It holds from now on.'
+            : 'Changed. It holds from now on: events from before are in /v1/events.',
+        )
+        onClose()
+      },
+    },
+  )
+  const errorOf = (pointer: string) =>
+    save.error?.fields.find((field) => field.pointer.startsWith(pointer))?.detail
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const settings = readSettingsForm(new FormData(event.currentTarget), endpoint)
+    if (Object.keys(settings).length === 0) onClose()
+    else save.mutate(settings)
+  }
+  return (
+    <Dialog title="What this endpoint gets" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <Notice tone="info" title="Settings hold for what happens from now on">
+          What is pending is sent as it was decided.
+        </Notice>
+        <SettingsFields of={endpoint} errorOf={errorOf} />
+        {save.error && save.error.fields.length === 0 ? <Problem problem={save.error} /> : null}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" look="primary" disabled={save.isPending}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
