@@ -19,6 +19,7 @@ import {
   type PaymentCalls,
   paymentCalls,
 } from './history-calls.ts'
+import { type NoticeCalls, noticeCalls } from './notice-calls.ts'
 import { type CallOptions, toJson } from './transport.ts'
 import type { EndpointSettings, Payment, SearchHit } from './types.ts'
 
@@ -28,6 +29,7 @@ export interface Client {
   webhooks: WebhookCalls
   listeners: ListenerCalls
   subscriptions: SubscriptionCalls
+  notices: NoticeCalls
   deliveries: DeliveryCalls
   events: EventCalls
   payments: PaymentCalls
@@ -72,6 +74,7 @@ export function createClient(options: ClientOptions): Client {
     webhooks: webhookCalls(caller),
     listeners: listenerCalls(caller),
     subscriptions: subscriptionCalls(caller),
+    notices: noticeCalls(caller),
     deliveries: deliveryCalls(caller),
     events: eventCalls(caller),
     payments: paymentCalls(caller),

@@ -256,6 +256,45 @@ export interface Listener {
   algorithm: 'SHA_256'
 }
 
+export interface Notice {
+  type:
+    | 'endpoint.failing'
+    | 'endpoint.will_be_disabled'
+    | 'endpoint.recovered'
+    | 'endpoint.disabled'
+    | 'deliveries.exhausted'
+  endpoint: {
+    id: string
+    kind: string
+    accountId: string | null
+    /** Without its query. */
+    endpointUrl: string
+    status: EndpointStatus
+    failingSince: string | null
+    lastSuccessAt: string | null
+    lastError: string | null
+    pending: number
+    exhaustedTotal: number
+  }
+  /** Deliveries that were given up since the last such notice. */
+  exhausted?: number
+  /** Why attempts failed in the last hour, in words. */
+  reasons: string | null
+  at: string
+}
+
+export interface Notices {
+  callbackUrl: string
+  /** DISABLED after 7 days of nothing but failures; give the address again to resume. */
+  status: EndpointStatus
+  /** The newest 20, newest first. */
+  recent: {
+    notice: Notice
+    state: DeliveryState
+    attempts: number
+  }[]
+}
+
 /** A callback to forward, and to answer at /outcomes. */
 export interface ListenerOffer {
   offerId: string

@@ -4,7 +4,7 @@
 import { DAY_MS, type RetryPolicy, retryPolicy } from '../core/backoff.ts'
 import { type CircuitPolicy, circuitPolicy } from '../core/circuit.ts'
 import { KEY_OVERLAP_MS } from '../core/endpoint.ts'
-import { type NoticePolicy, noticePolicy } from '../core/notice.ts'
+import { clientNoticePolicy, type NoticePolicy, noticePolicy } from '../core/notice.ts'
 import type { Config } from './config.ts'
 
 export interface Policies {
@@ -21,6 +21,7 @@ export interface Policies {
 
 export interface NoticeSpans {
   readonly policy: Readonly<NoticePolicy>
+  readonly clientPolicy: Readonly<NoticePolicy>
   /** No transaction takes longer: what was exhausted so long ago is all there. */
   readonly settledAfterMs: number
   readonly everyMs: number
@@ -60,16 +61,21 @@ function policiesOf({ timeScale, orderPatienceMs }: ScaledSettings): Policies {
     // "7d" is for never giving way: no update fails for longer than its 7 days.
     patienceMs:
       orderPatienceMs >= 7 * DAY_MS ? Number.POSITIVE_INFINITY : orderPatienceMs / timeScale,
-    // A little more than the 7 days: what waited for an exhausted update gets its chance first.
-    disableAfterMs: (7 * DAY_MS + HOUR_MS) / timeScale + 2_000,
+    disableAfterMs: disableAfterMs(timeScale),
     keyOverlapMs: KEY_OVERLAP_MS / timeScale,
     notices: {
       policy: noticePolicy(timeScale),
+      clientPolicy: clientNoticePolicy(disableAfterMs(timeScale), timeScale),
       // Longer than any statement may take. A sandbox that runs fast does not wait that long.
       settledAfterMs: Math.max(1_000, 12_000 / timeScale),
       everyMs: Math.max(1_000, 30_000 / timeScale),
     },
   }
+}
+
+/** A little more than the 7 days: what waited for an exhausted update gets its chance first. */
+function disableAfterMs(timeScale: number): number {
+  return (7 * DAY_MS + HOUR_MS) / timeScale + 2_000
 }
 
 function compress(policies: Policies, compressed: Compressed): Policies {

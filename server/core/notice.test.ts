@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DAY_MS } from './backoff.ts'
-import { decideNotices, type NoticedEndpoint, noticePolicy, type Told } from './notice.ts'
+import { toReasonsText } from './failure-reasons.ts'
+import {
+  clientNoticePolicy,
+  decideNotices,
+  type NoticedEndpoint,
+  noticePolicy,
+  type Told,
+} from './notice.ts'
 
 const HOUR = 3_600_000
 const POLICY = noticePolicy()
@@ -117,5 +124,51 @@ describe('notices', () => {
       at: '2026-03-02T10:00:00.000Z',
     })
     assert.doesNotMatch(notice?.text as string, /\}\}$/)
+  })
+})
+
+describe('notices to a client', () => {
+  const policy = clientNoticePolicy(7 * DAY_MS)
+  const kindsAt = (told: Told, nowMs: number, endpoint = ENDPOINT) =>
+    decideNotices(endpoint, told, policy, nowMs).notices.map(({ kind }) => kind)
+
+  test('after an hour it is failing, and a day before it is disabled the client is warned', () => {
+    assert.deepEqual(kindsAt(NOTHING, START + HOUR - 1), [])
+    const { notices, told } = decideNotices(ENDPOINT, NOTHING, policy, START + HOUR)
+    assert.deepEqual(
+      notices.map(({ kind }) => kind),
+      ['endpoint.failing'],
+    )
+    assert.deepEqual(kindsAt(told, START + 6 * DAY_MS - 1), [])
+    assert.deepEqual(kindsAt(told, START + 6 * DAY_MS), ['endpoint.will_be_disabled'])
+  })
+
+  test('exhausted deliveries are counted, and told of at most once an hour', () => {
+    const told = { ...NOTHING, exhaustedUntold: 3, exhaustedToldAtMs: START }
+    const healthy = { ...ENDPOINT, failingSinceMs: null }
+    assert.deepEqual(kindsAt(told, START + HOUR - 1, healthy), [])
+    assert.deepEqual(kindsAt(told, START + HOUR, healthy), ['deliveries.exhausted'])
+  })
+
+  test('it says why in words, and nothing of the network of the operator', () => {
+    const reasons = [
+      { outcome: 'answered', status: 500, count: 4 },
+      { outcome: 'timeout', status: null, count: 8 },
+      { outcome: 'dns-error', status: null, count: 1 },
+      { outcome: 'blocked-address', status: null, count: 1 },
+    ]
+    assert.equal(
+      toReasonsText(reasons),
+      'Attempts in the last hour: 8 timed out; 4 got 500; 2 could not be sent: the host name has no public address.',
+    )
+    assert.equal(toReasonsText([]), null)
+    const endpoint = { ...ENDPOINT, lastError: 'blocked-address', reasons }
+    const [notice] = decideNotices(endpoint, NOTHING, policy, START + HOUR).notices
+    const body = JSON.parse(notice?.text ?? '')
+    assert.equal(body.endpoint.lastError, 'no-address')
+    assert.equal(body.endpoint.clientId, undefined)
+    assert.equal(body.endpoint.endpointUrl, 'https://receiver.example.com/hook')
+    assert.ok(!notice?.text.includes('blocked'))
+    assert.ok(!notice?.text.endsWith('}}'))
   })
 })

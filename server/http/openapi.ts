@@ -47,6 +47,7 @@ export async function describeInterface(
           description:
             'Endpoints whose callbacks are fetched, for receivers that cannot be called.',
         },
+        { name: 'Notices', description: 'Where you get notices about your own endpoints.' },
         { name: 'Events', description: 'The same events that callbacks carry, to be pulled.' },
         {
           name: 'Deliveries',

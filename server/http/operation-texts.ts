@@ -127,6 +127,15 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   recoverWebhook: { answers: { 200: DRY_RUN, 202: RECOVERED } },
   recoverSubscription: { answers: { 200: DRY_RUN, 202: RECOVERED } },
   recoverListener: { answers: { 200: DRY_RUN, 202: RECOVERED } },
+  putNotices: { answers: { 200: 'Where notices go from now on.' } },
+  getNotices: {
+    description: 'The newest 20 notices are shown with the state of their deliveries.',
+    answers: { 200: 'The address and its newest notices.' },
+  },
+  deleteNotices: {
+    description: 'What is still on its way is cancelled.',
+    answers: { 204: 'Deleted.' },
+  },
   replayMissingWebhook: { answers: { 200: DRY_RUN, 202: QUEUED } },
   replayMissingSubscription: { answers: { 200: DRY_RUN, 202: QUEUED } },
   replayMissingListener: { answers: { 200: DRY_RUN, 202: QUEUED } },

@@ -26,6 +26,7 @@ import { guideRoutes } from './routes/guides.ts'
 import { housekeepingRoutes } from './routes/housekeeping.ts'
 import { listenerRoutes } from './routes/listeners.ts'
 import { missingEventRoutes } from './routes/missing-events.ts'
+import { noticeRoutes } from './routes/notices.ts'
 import { operatorAuditRoutes } from './routes/operator-audit.ts'
 import { operatorAuditSealRoutes } from './routes/operator-audit-seal.ts'
 import { operatorClientRoutes } from './routes/operator-clients.ts'
@@ -121,6 +122,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
       receiverToolRoutes(deps, work),
       deliveryActionRoutes(deps),
       missingEventRoutes(deps),
+      noticeRoutes(deps),
       retryRoutes(deps),
       statementRoutes(deps),
       listenerRoutes(deps),

@@ -57,14 +57,16 @@ export async function readListening(
   }))
 }
 
-/** For events without a payment. */
+/** For events without a payment; to all that listen, or to `given` and no others. */
 export async function saveEventsAndFanOut(
   db: Db,
   events: readonly NewEvent[],
   now: Date,
+  given?: readonly ListeningEndpoint[],
 ): Promise<readonly HandedOff[]> {
   const clientKeys = new Map(events.map(({ accountId, clientKey }) => [accountId, clientKey]))
-  const deliveries = fanOut(events, await readListening(db, clientKeys), now.getTime())
+  const listening = given ?? (await readListening(db, clientKeys))
+  const deliveries = fanOut(events, listening, now.getTime())
   const changes = events.map((event) => ({
     ...event,
     version: null,

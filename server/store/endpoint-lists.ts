@@ -163,11 +163,11 @@ export async function readTroubled(
     text: `with failing as (
              select h.client_key, h.endpoint_id from endpoint_health h
              join endpoints e on e.client_key = h.client_key and e.id = h.endpoint_id
-             where h.failing_since is not null and e.deleted_at is null and e.kind <> 'notice'
+             where h.failing_since is not null and e.deleted_at is null and e.kind not in ('notice', 'client-notice')
              order by h.failing_since limit $1
            ), disabled as (
              select e.client_key, e.id as endpoint_id from endpoints e
-             where e.status = 'DISABLED' and e.deleted_at is null and e.kind <> 'notice'
+             where e.status = 'DISABLED' and e.deleted_at is null and e.kind not in ('notice', 'client-notice')
              order by e.client_key, e.id limit $1
            )
            select e.id, c.id as client_id, c.name as client_name, e.url, e.status, h.circuit, h.next_probe_at,

@@ -1,10 +1,14 @@
-// The one endpoint of Paybell's own client: where notices to the operator go.
+// The endpoints of Paybell's own client: where notices to the operator go, and those to clients about their endpoints.
 
 import type { EndpointStatus } from '../core/endpoint.ts'
+import { NIL_UUID } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 
 export interface NoticeEndpoint {
+  /** Of Paybell's own client. */
   clientKey: number
+  /** The client that it is for; null: the operator. */
+  clientId: string | null
   id: string
   shard: number
   url: string
@@ -41,6 +45,7 @@ export async function findInternalClient(db: Db): Promise<number | null> {
 export async function findNoticeEndpoint(
   db: Db,
   clientKey: number,
+  clientId: string | null = null,
 ): Promise<NoticeEndpoint | null> {
   const { rows } = await db.query<{
     id: string
@@ -52,13 +57,14 @@ export async function findNoticeEndpoint(
   }>({
     name: 'find-notice-endpoint',
     text: `select id, shard, url, status, inactive_since, shared_key from endpoints
-           where client_key = $1 and kind = 'notice' and deleted_at is null`,
-    values: [clientKey],
+           where client_key = $1 and kind = $2 and scope = $3 and deleted_at is null`,
+    values: [clientKey, kindFor(clientId), clientId ?? NIL_UUID],
   })
   const [row] = rows
   if (row === undefined) return null
   return {
     clientKey,
+    clientId,
     id: row.id,
     shard: row.shard,
     url: row.url,
@@ -75,8 +81,9 @@ export async function insertNoticeEndpoint(
 ): Promise<void> {
   await db.query({
     text: `insert into endpoints
-             (client_key, id, kind, shard, url, href_hash, shared_key, created_at, changed_at)
-           values ($1, $2, 'notice', $3, $4, $5, $6, $7, $7)`,
+             (client_key, id, kind, account_id, shard, url, href_hash, shared_key, created_at,
+              changed_at)
+           values ($1, $2, $8, $9, $3, $4, $5, $6, $7, $7)`,
     values: [
       endpoint.clientKey,
       endpoint.id,
@@ -85,8 +92,28 @@ export async function insertNoticeEndpoint(
       endpoint.hrefHash,
       endpoint.sealedKey,
       now,
+      kindFor(endpoint.clientId),
+      endpoint.clientId,
     ],
   })
+}
+
+function kindFor(clientId: string | null): string {
+  return clientId === null ? 'notice' : 'client-notice'
+}
+
+/** All those for clients, by the ids of the clients. */
+export async function readClientNoticeEndpoints(
+  db: Db,
+  clientKey: number,
+): Promise<ReadonlyMap<string, { id: string; shard: number }>> {
+  const { rows } = await db.query<{ id: string; shard: number; client_id: string }>({
+    name: 'read-client-notice-endpoints',
+    text: `select id, shard, account_id as client_id from endpoints
+           where client_key = $1 and kind = 'client-notice' and deleted_at is null`,
+    values: [clientKey],
+  })
+  return new Map(rows.map(({ client_id, ...endpoint }) => [client_id, endpoint]))
 }
 
 /** What is still on its way goes to the new address. */

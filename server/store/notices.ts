@@ -1,9 +1,9 @@
-// What the operator has been told of each endpoint, and what there is to tell. One process at a time
+// What the operator, and the client, has been told of each endpoint, and what there is to tell. One process at a time
 // decides (an advisory lock); what is told commits together with the notices themselves, so that no
 // change is told twice or not at all, whichever process dies in between.
 
 import type { EndpointStatus } from '../core/endpoint.ts'
-import type { NoticedEndpoint, NoticePolicy, Told } from '../core/notice.ts'
+import type { NoticedEndpoint, NoticePolicy, NoticeReader, Told } from '../core/notice.ts'
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { LOCKS, takeLock, tryLock } from './locks.ts'
@@ -14,6 +14,20 @@ const HOUR_MS = 3_600_000
 /** Counting what waits for a dead endpoint stops here. */
 const PENDING_COUNTED_MAX = 100_000
 
+/** Where it stands what each reader has been told. */
+const TABLES = {
+  operator: { told: 'endpoint_notices', progress: 'notice_progress' },
+  client: { told: 'client_endpoint_notices', progress: 'client_notice_progress' },
+} as const satisfies Record<NoticeReader, object>
+
+/** A condition: clients without an address for notices are not asked about. `$1` is Paybell's own client. */
+function isToBeTold(reader: NoticeReader, clientKey: string): string {
+  if (reader === 'operator') return `${clientKey} <> $1`
+  return `${clientKey} in (
+               select c.client_key from endpoints t join clients c on c.id = t.scope
+               where t.client_key = $1 and t.kind = 'client-notice' and t.deleted_at is null)`
+}
+
 /** False when another process decides at this moment. Held until the transaction ends. */
 export function tryLockNotices(db: Db): Promise<boolean> {
   return tryLock(db, LOCKS.notices)
@@ -22,6 +36,19 @@ export function tryLockNotices(db: Db): Promise<boolean> {
 /** Until the transaction ends, no other one changes where notices go, nor decides on any. */
 export async function lockNotices(db: Db): Promise<void> {
   await takeLock(db, LOCKS.notices)
+}
+
+/** A client begins to get notices, or begins again: the same, of its own endpoints. */
+export async function beginClientNotices(db: Db, clientKey: number, now: Date): Promise<void> {
+  await db.query({
+    text: `insert into client_notice_progress (exhausted_until) values ($1)
+           on conflict (is_only) do nothing`,
+    values: [now],
+  })
+  await db.query({
+    text: 'delete from client_endpoint_notices where client_key = $1',
+    values: [clientKey],
+  })
 }
 
 /** From now on: what happened before is not told of, except for what is still so. */
@@ -41,10 +68,16 @@ export async function beginNotices(db: Db, now: Date): Promise<void> {
  * Adds to each endpoint's count what was exhausted since the last time. `until` lies so far back that
  * no transaction can still add to what is before it; a long gap is made up for an hour at a time.
  */
-export async function countExhausted(db: Db, noticeClientKey: number, until: Date): Promise<void> {
+export async function countExhausted(
+  db: Db,
+  noticeClientKey: number,
+  until: Date,
+  reader: NoticeReader = 'operator',
+): Promise<void> {
+  const { told, progress } = TABLES[reader]
   const { rows } = await db.query<{ after: Date }>({
-    name: 'read-exhausted-until',
-    text: `select exhausted_until as after from notice_progress where exhausted_until < $1`,
+    name: `read-exhausted-until-for-${reader}`,
+    text: `select exhausted_until as after from ${progress} where exhausted_until < $1`,
     values: [until],
   })
   const after = rows[0]?.after.getTime()
@@ -54,32 +87,32 @@ export async function countExhausted(db: Db, noticeClientKey: number, until: Dat
   await db.query({
     text: `with span as (
              select exhausted_until as after,
-               least($1::timestamptz, exhausted_until + interval '1 hour') as until
-             from notice_progress where exhausted_until < $1
+               least($2::timestamptz, exhausted_until + interval '1 hour') as until
+             from ${progress} where exhausted_until < $2
            ), counted as (
              select f.client_key, f.endpoint_id, count(*)::int as count
              from span join final_deliveries f
                on f.finished_at > span.after and f.finished_at <= span.until and ${within}
-             where f.state = 'EXHAUSTED' and f.client_key <> $2
+             where f.state = 'EXHAUSTED' and ${isToBeTold(reader, 'f.client_key')}
              group by f.client_key, f.endpoint_id
            ), added as (
-             insert into endpoint_notices as n
+             insert into ${told} as n
                (client_key, endpoint_id, exhausted_total, exhausted_untold)
              select client_key, endpoint_id, count, count from counted
              on conflict (client_key, endpoint_id) do update set
                exhausted_total = n.exhausted_total + excluded.exhausted_total,
                exhausted_untold = n.exhausted_untold + excluded.exhausted_untold
            )
-           update notice_progress p set exhausted_until = span.until from span`,
-    values: [until, noticeClientKey],
+           update ${progress} p set exhausted_until = span.until from span`,
+    values: [noticeClientKey, until],
   })
 }
 
 /** A deleted endpoint is no longer a matter for notices. */
-export async function forgetDeleted(db: Db): Promise<void> {
+export async function forgetDeleted(db: Db, reader: NoticeReader = 'operator'): Promise<void> {
   await db.query({
-    name: 'forget-notices-of-deleted',
-    text: `delete from endpoint_notices n using endpoints e
+    name: `forget-notices-of-deleted-for-${reader}`,
+    text: `delete from ${TABLES[reader].told} n using endpoints e
            where (n.failing_since is not null or n.exhausted_untold > 0)
              and e.client_key = n.client_key and e.id = n.endpoint_id and e.deleted_at is not null`,
   })
@@ -121,20 +154,23 @@ export async function readEndpointsToTell(
   at: { now: Date; limit: number },
 ): Promise<readonly EndpointToTell[]> {
   const before = (ms: number) => new Date(at.now.getTime() - ms)
+  const { reader } = policy
+  const { told } = TABLES[reader]
   const { rows } = await db.query<ToTellRow>({
-    name: 'read-endpoints-to-tell',
+    name: `read-endpoints-to-tell-${reader}`,
     text: `with failing as (
              select h.client_key, h.endpoint_id from endpoint_health h
              join endpoints e on e.client_key = h.client_key and e.id = h.endpoint_id
-             left join endpoint_notices n
+             left join ${told} n
                on n.client_key = h.client_key and n.endpoint_id = h.endpoint_id
              where h.failing_since <= $2 and e.status = 'ACTIVE' and e.deleted_at is null
+               and ${isToBeTold(reader, 'h.client_key')}
                and (select count(*) from unnest($3::timestamptz[]) as step
                     where h.failing_since <= step)
                  > case when n.failing_since = h.failing_since then n.failing_told else 0 end
              order by h.failing_since limit $5
            ), recovered as (
-             select n.client_key, n.endpoint_id from endpoint_notices n
+             select n.client_key, n.endpoint_id from ${told} n
              left join endpoint_health h
                on h.client_key = n.client_key and h.endpoint_id = n.endpoint_id
              where n.failing_since is not null
@@ -142,12 +178,13 @@ export async function readEndpointsToTell(
              limit $5
            ), disabled as (
              select e.client_key, e.id from endpoints e
-             left join endpoint_notices n on n.client_key = e.client_key and n.endpoint_id = e.id
+             left join ${told} n on n.client_key = e.client_key and n.endpoint_id = e.id
              where e.status = 'DISABLED' and e.deleted_at is null
                and n.disabled_since is distinct from e.inactive_since
+               and ${isToBeTold(reader, 'e.client_key')}
              limit $5
            ), exhausted as (
-             select n.client_key, n.endpoint_id from endpoint_notices n
+             select n.client_key, n.endpoint_id from ${told} n
              where n.exhausted_untold > 0
                and (n.exhausted_told_at is null or n.exhausted_told_at <= $4)
              limit $5
@@ -167,8 +204,8 @@ export async function readEndpointsToTell(
            join endpoints e on e.client_key = i.client_key and e.id = i.endpoint_id
            join clients c on c.client_key = e.client_key
            left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id
-           left join endpoint_notices n on n.client_key = e.client_key and n.endpoint_id = e.id
-           where e.deleted_at is null and e.client_key <> $1
+           left join ${told} n on n.client_key = e.client_key and n.endpoint_id = e.id
+           where e.deleted_at is null and ${isToBeTold(reader, 'e.client_key')}
            order by e.id limit $5`,
     values: [
       noticeClientKey,
@@ -215,11 +252,15 @@ export interface ToldEndpoint {
   told: Told
 }
 
-export async function saveTold(db: Db, rows: readonly ToldEndpoint[]): Promise<void> {
+export async function saveTold(
+  db: Db,
+  rows: readonly ToldEndpoint[],
+  reader: NoticeReader = 'operator',
+): Promise<void> {
   if (rows.length === 0) return
   await db.query({
-    name: 'save-told',
-    text: `insert into endpoint_notices
+    name: `save-told-${reader}`,
+    text: `insert into ${TABLES[reader].told}
              (client_key, endpoint_id, sequence, failing_since, failing_told, disabled_since,
               exhausted_total, exhausted_untold, exhausted_told_at)
            select * from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[], $5::smallint[],

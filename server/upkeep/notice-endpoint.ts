@@ -1,114 +1,19 @@
-// Brings the endpoint for notices in line with the settings, at start: it is made, moved, given its key,
-// enabled again if it was disabled, or deleted. All processes agree under one lock.
+// Brings the endpoint for notices to the operator in line with the settings, at start.
 
-import { hashHref, shardOf } from '../core/endpoint.ts'
 import type { Deps } from '../operations/parts/deps.ts'
-import { type Db, inTransaction } from '../store/db.ts'
-import { cancelDeliveriesOf, releaseDeliveriesOf } from '../store/deliveries.ts'
-import { markDeleted, replaceKey, saveStatus } from '../store/endpoints.ts'
-import {
-  ensureInternalClient,
-  findInternalClient,
-  findNoticeEndpoint,
-  insertNoticeEndpoint,
-  moveNoticeEndpoint,
-  type NoticeEndpoint,
-} from '../store/notice-endpoint.ts'
+import { deleteNoticeEndpoint, saveNoticeEndpoint } from '../operations/parts/notice-endpoints.ts'
+import { inTransaction } from '../store/db.ts'
 import { beginNotices, lockNotices } from '../store/notices.ts'
 
-/** The same in every installation, so that an operator does not take it for one of its own clients. */
-const INTERNAL_CLIENT = { id: '00000000-0000-7000-8000-000000000001', name: 'Paybell notices' }
-
 export async function ensureNoticeEndpoint(deps: Deps): Promise<void> {
-  const { noticeUrl, noticeKey } = deps.config
+  const { noticeUrl: url, noticeKey: key } = deps.config
   const now = new Date(deps.clock.nowMs())
   const changed = await inTransaction(deps.pool, async (db) => {
     await lockNotices(db)
-    if (noticeUrl === null || noticeKey === null) return putAway(db, now)
-    const clientKey = await ensureInternalClient(db, INTERNAL_CLIENT, now)
-    const known = await findNoticeEndpoint(db, clientKey)
-    return known === null
-      ? make(deps, db, { clientKey, url: noticeUrl, key: noticeKey, now })
-      : bringInLine(deps, db, known, { url: noticeUrl, key: noticeKey, now })
+    if (url === null || key === null) return deleteNoticeEndpoint(db, null, now)
+    const saved = await saveNoticeEndpoint(deps, db, null, { url, key, now })
+    if (saved.isNew) await beginNotices(db, now)
+    return saved.changed
   })
   if (changed !== null) deps.engine.endpointChanged(changed.clientKey, changed.id, changed.shard)
-}
-
-type Changed = Pick<NoticeEndpoint, 'clientKey' | 'id' | 'shard'> | null
-
-async function putAway(db: Db, now: Date): Promise<Changed> {
-  const clientKey = await findInternalClient(db)
-  const known = clientKey === null ? null : await findNoticeEndpoint(db, clientKey)
-  if (known === null) return null
-  await markDeleted(db, known.clientKey, known.id, now)
-  await cancelDeliveriesOf(db, known.clientKey, known.id, now)
-  return known
-}
-
-async function make(
-  deps: Deps,
-  db: Db,
-  to: { clientKey: number; url: string; key: string; now: Date },
-): Promise<Changed> {
-  const id = deps.newId()
-  const made = { clientKey: to.clientKey, id, shard: shardOf(id) }
-  const sealedKey = deps.sealer.seal(Buffer.from(to.key), placeOf(id, 'shared_key'))
-  const hrefHash = hashHref(new URL(to.url).href)
-  await insertNoticeEndpoint(db, { ...made, url: to.url, hrefHash, sealedKey }, to.now)
-  await beginNotices(db, to.now)
-  return made
-}
-
-async function bringInLine(
-  deps: Deps,
-  db: Db,
-  known: NoticeEndpoint,
-  to: { url: string; key: string; now: Date },
-): Promise<Changed> {
-  const { clientKey, id } = known
-  const isMoved = known.url !== to.url
-  if (isMoved) {
-    const hrefHash = hashHref(new URL(to.url).href)
-    await moveNoticeEndpoint(db, { clientKey, id, url: to.url, hrefHash }, to.now)
-  }
-  const isRekeyed = await bringKeyInLine(deps, db, known, to)
-  // An operator who restarts Paybell wants its notices.
-  const isWoken = known.status !== 'ACTIVE'
-  if (isWoken) {
-    await saveStatus(db, clientKey, id, { status: 'ACTIVE', inactiveSince: null }, to.now)
-    await releaseDeliveriesOf(db, clientKey, id, known.inactiveSince ?? to.now, to.now)
-  }
-  return isMoved || isRekeyed || isWoken ? known : null
-}
-
-/** True when the key has changed: for a day the old one signs too, as for any endpoint. */
-async function bringKeyInLine(
-  deps: Deps,
-  db: Db,
-  { clientKey, id, sealedKey }: NoticeEndpoint,
-  to: { key: string; now: Date },
-): Promise<boolean> {
-  const key = Buffer.from(to.key)
-  const old = openKey(deps, id, sealedKey)
-  if (old?.equals(key)) return false
-  const keys = {
-    sealedKey: deps.sealer.seal(key, placeOf(id, 'shared_key')),
-    sealedPreviousKey: old && deps.sealer.seal(old, placeOf(id, 'previous_key')),
-    previousKeyUntil: old && new Date(to.now.getTime() + deps.policies.current.keyOverlapMs),
-  }
-  await replaceKey(db, clientKey, id, keys, to.now)
-  return true
-}
-
-/** Null when its master key is no longer configured: the setting has the key anyway. */
-function openKey(deps: Deps, id: string, sealed: Buffer): Buffer | null {
-  try {
-    return deps.sealer.open(sealed, placeOf(id, 'shared_key'))
-  } catch {
-    return null
-  }
-}
-
-function placeOf(id: string, column: 'shared_key' | 'previous_key') {
-  return { column: `endpoints.${column}`, row: id }
 }

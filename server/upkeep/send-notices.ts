@@ -1,18 +1,29 @@
 // One round of notices: changes of endpoints become events and deliveries of Paybell's own client, which the
 // engine then signs, sends, retries and records like any other. The process that gets the lock decides; what
-// the operator has been notified of commits with the notices.
+// the operator, or the client, has been notified of commits with the notices.
 
-import type { NewEvent } from '../core/fan-out.ts'
-import { decideNotices } from '../core/notice.ts'
+import type { ListeningEndpoint, NewEvent } from '../core/fan-out.ts'
+import {
+  decideNotices,
+  type Notice,
+  type NoticedEndpoint,
+  type NoticePolicy,
+} from '../core/notice.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import { handingOff } from '../operations/parts/hand-off.ts'
 import { saveEventsAndFanOut } from '../store/accept.ts'
 import { type Db, inTransaction } from '../store/db.ts'
-import { findInternalClient, findNoticeEndpoint } from '../store/notice-endpoint.ts'
+import { readFailureReasons } from '../store/failure-reasons.ts'
+import {
+  findInternalClient,
+  findNoticeEndpoint,
+  readClientNoticeEndpoints,
+} from '../store/notice-endpoint.ts'
 import {
   countExhausted,
+  type EndpointToTell,
   forgetDeleted,
   readEndpointsToTell,
   saveTold,
@@ -26,46 +37,109 @@ const ENDPOINTS_PER_ROUND = 500
 
 /** Returns how many notices were made. */
 export async function sendNotices(deps: Deps): Promise<number> {
-  const transact = () => inTransaction(deps.pool, (db) => decideRound(deps, db))
-  const committed = await handingOff(deps.engine, transact, (deliveries) => deliveries)
-  return committed.length
+  let count = 0
+  for (const decide of [decideForOperator, decideForClients]) {
+    const transact = () => inTransaction(deps.pool, (db) => decide(deps, db))
+    const committed = await handingOff(deps.engine, transact, (deliveries) => deliveries)
+    count += committed.length
+  }
+  return count
 }
 
-async function decideRound(deps: Deps, db: Db): Promise<readonly HandedOff[]> {
-  const { policy, settledAfterMs } = deps.policies.current.notices
+async function decideForOperator(deps: Deps, db: Db): Promise<readonly HandedOff[]> {
   if (!(await tryLockNotices(db))) return []
   const clientKey = await findInternalClient(db)
   if (clientKey === null || (await findNoticeEndpoint(db, clientKey)) === null) return []
+  const { events, now } = await decideRound(deps, db, clientKey, {
+    policy: deps.policies.current.notices.policy,
+    accountOf: () => NIL_UUID,
+    complete: async ({ endpoint }) => endpoint,
+  })
+  const head = await makeHeadNotice(deps, db, clientKey, now)
+  return saveEventsAndFanOut(db, head === null ? events : [...events, head], now)
+}
+
+async function decideForClients(deps: Deps, db: Db): Promise<readonly HandedOff[]> {
+  if (!(await tryLockNotices(db))) return []
+  const clientKey = await findInternalClient(db)
+  if (clientKey === null) return []
+  const addresses = await readClientNoticeEndpoints(db, clientKey)
+  if (addresses.size === 0) return []
+  const { timeScale, notices } = deps.policies.current
+  const { events, now } = await decideRound(deps, db, clientKey, {
+    policy: notices.clientPolicy,
+    accountOf: ({ clientId }) => clientId,
+    complete: ({ clientKey: ownerKey, endpoint }, nowMs) =>
+      withReasons(db, ownerKey, endpoint, { fromMs: nowMs - HOUR_MS / timeScale, toMs: Infinity }),
+  })
+  // To the client's own address, and to no other endpoint of Paybell's own client.
+  const given = [...addresses].map(
+    ([accountId, { id, shard }]): ListeningEndpoint => ({
+      clientKey,
+      id,
+      accountId,
+      shard,
+      events: null,
+      document: null,
+    }),
+  )
+  return saveEventsAndFanOut(db, events, now, given)
+}
+
+const HOUR_MS = 3_600_000
+
+async function withReasons(
+  db: Db,
+  clientKey: number,
+  endpoint: NoticedEndpoint,
+  period: { fromMs: number; toMs: number },
+): Promise<NoticedEndpoint> {
+  if (endpoint.failingSinceMs === null) return endpoint
+  return { ...endpoint, reasons: await readFailureReasons(db, clientKey, endpoint.id, period) }
+}
+
+interface Round {
+  policy: NoticePolicy
+  /** The scope of the address that notices about the endpoint go to. */
+  accountOf(endpoint: NoticedEndpoint): string
+  complete(given: EndpointToTell, nowMs: number): Promise<NoticedEndpoint>
+}
+
+async function decideRound(
+  deps: Deps,
+  db: Db,
+  clientKey: number,
+  { policy, accountOf, complete }: Round,
+): Promise<{ events: readonly NewEvent[]; now: Date }> {
   const nowMs = deps.clock.nowMs()
   const now = new Date(nowMs)
-  await countExhausted(db, clientKey, new Date(nowMs - settledAfterMs))
-  await forgetDeleted(db)
-  const endpoints = await readEndpointsToTell(db, clientKey, policy, {
+  const settledUntil = new Date(nowMs - deps.policies.current.notices.settledAfterMs)
+  await countExhausted(db, clientKey, settledUntil, policy.reader)
+  await forgetDeleted(db, policy.reader)
+  const found = await readEndpointsToTell(db, clientKey, policy, {
     now,
     limit: ENDPOINTS_PER_ROUND,
   })
   const events: NewEvent[] = []
   const told: ToldEndpoint[] = []
-  for (const { clientKey: ownerKey, endpoint, told: before } of endpoints) {
-    const decided = decideNotices(endpoint, before, policy, now.getTime())
-    told.push({ clientKey: ownerKey, endpointId: endpoint.id, told: decided.told })
-    for (const { kind, sequence, text } of decided.notices) {
-      events.push({
-        clientKey,
-        id: deps.newId(),
-        // The endpoint stands in for a payment, so that its notices arrive in order.
-        paymentId: endpoint.id,
-        accountId: NIL_UUID,
-        sequence,
-        kind,
-        text,
-        documentHash: null,
-        documentBytes: null,
-      })
+  for (const given of found) {
+    const endpoint = await complete(given, nowMs)
+    const decided = decideNotices(endpoint, given.told, policy, nowMs)
+    told.push({ clientKey: given.clientKey, endpointId: endpoint.id, told: decided.told })
+    for (const notice of decided.notices) {
+      // The endpoint stands in for a payment, so that its notices arrive in order.
+      const of = { clientKey, accountId: accountOf(endpoint), paymentId: endpoint.id }
+      events.push(toEvent(deps, of, notice))
     }
   }
-  await saveTold(db, told)
-  const head = await makeHeadNotice(deps, db, clientKey, now)
-  if (head !== null) events.push(head)
-  return saveEventsAndFanOut(db, events, now)
+  await saveTold(db, told, policy.reader)
+  return { events, now }
+}
+
+function toEvent(
+  deps: Deps,
+  of: Pick<NewEvent, 'clientKey' | 'accountId' | 'paymentId'>,
+  { kind, sequence, text }: Notice,
+): NewEvent {
+  return { ...of, id: deps.newId(), sequence, kind, text, documentHash: null, documentBytes: null }
 }

@@ -1,7 +1,7 @@
 // Recurring work of every process: each hour, and soon after the start, partitions are made ahead, old history
-// is dropped and signing keys are renewed; each minute what was audited is sealed; each half minute the operator is
-// notified of changes; every few seconds silent listeners are paused. A step that fails is logged: the steps after it are still done, and the
-// next round comes.
+// is dropped and signing keys are renewed; each minute what was audited is sealed; each half minute the operator and
+// clients are notified of changes; every few seconds silent listeners are paused. A step that fails is logged: the
+// steps after it are still done, and the next round comes.
 
 import type { Logger } from 'pino'
 import type { Deps } from '../operations/parts/deps.ts'
@@ -54,7 +54,7 @@ export class Upkeep {
     this.#notices = new Rounds(
       setTimer,
       () => deps.policies.current.notices.everyMs,
-      () => this.#tellOperator(),
+      () => this.#sendNotices(),
     )
     this.#listeners = new Rounds(
       setTimer,
@@ -70,7 +70,7 @@ export class Upkeep {
 
   start(): void {
     this.#hourly.start()
-    if (this.#deps.config.noticeUrl !== null) this.#notices.start()
+    this.#notices.start()
     this.#listeners.start()
     this.#seals.start()
   }
@@ -99,7 +99,7 @@ export class Upkeep {
     this.#hourlyAfterMs = everyMs * (0.9 + 0.2 * this.#parts.random())
   }
 
-  async #tellOperator(): Promise<void> {
+  async #sendNotices(): Promise<void> {
     const { logger, onNotices } = this.#parts
     try {
       const count = await sendNotices(this.#deps)

@@ -1,4 +1,4 @@
-// The statements of a retry, and of what an endpoint was never owed.
+// The statements of a retry, of what an endpoint was never owed, and of notices to clients.
 
 import { NIL_UUID } from '../../server/core/uuid.ts'
 import { inTransaction } from '../../server/store/db.ts'
@@ -10,14 +10,14 @@ import {
   retryDeliveries,
   retryDeliveriesOf,
 } from '../../server/store/retries.ts'
+import { callClientNotices } from './calls-notices.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 
-export async function callRetries(
-  recorder: Recorder,
-  { now, pending, cancelled, clientKey, endpointId }: Sample,
-): Promise<void> {
+export async function callRetries(recorder: Recorder, sample: Sample): Promise<void> {
   const { pool } = recorder
+  const { now, pending, cancelled, clientKey, endpointId } = sample
+  await callClientNotices(recorder, sample)
   const within = { fromMs: now.getTime() - 86_400_000, toMs: now.getTime() }
   const selection = { clientKey, accountId: null, kinds: ['payment.paid'] }
   await recorder.record('', () => readEventIds(pool, selection, within, NIL_UUID, 1_000))

@@ -224,7 +224,7 @@ async function register(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', async () => {
     await pool.query('update clients set is_internal = false')
     const internal = await ensureInternalClient(pool, { id: NEW, name: 'Paybell' }, now)
-    const endpoint = { ...notice, clientKey: internal, shard: 1, sealedKey: SEALED }
+    const endpoint = { ...notice, clientKey: internal, clientId: null, shard: 1, sealedKey: SEALED }
     await insertNoticeEndpoint(pool, endpoint, now)
   })
 }

@@ -47,6 +47,7 @@ import {
   TestResultSchema,
 } from '../../server/http/routes/delivery-actions.ts'
 import { FeedPage } from '../../server/http/routes/events.ts'
+import { NoticeSchema, NoticesSchema } from '../../server/http/routes/notices.ts'
 import { withHealth } from '../../server/http/routes/one-endpoint.ts'
 import {
   AuditChangeSchema,
@@ -154,6 +155,8 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'EndpointDetail', schema: withHealth(EndpointItem), base: 'Endpoint' },
   { name: 'Webhook', schema: ItemWithAccount, base: 'Endpoint' },
   { name: 'Listener', schema: ListenerSchema },
+  { name: 'Notice', schema: NoticeSchema },
+  { name: 'Notices', schema: NoticesSchema },
   { name: 'ListenerOffer', schema: OfferSchema },
   { name: 'ListenerOutcome', schema: OutcomeBody, isRequest: true },
   { name: 'Page<Item>', schema: PageOf(ITEM) },

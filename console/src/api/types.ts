@@ -42,6 +42,8 @@ export type {
   EndpointHealth,
   EventKind,
   ExplanationPart,
+  Notice,
+  Notices,
   Page,
   PaymentEvent,
   PaymentItem,

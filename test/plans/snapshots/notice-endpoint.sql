@@ -22,17 +22,20 @@ prepare "notice-endpoint.findInternalClient" as
 --     Index Scan clients by one_internal_client
 
 -- notice-endpoint.findNoticeEndpoint: kept as find-notice-endpoint
-prepare "notice-endpoint.findNoticeEndpoint" (integer) as
+prepare "notice-endpoint.findNoticeEndpoint" (integer, text, uuid) as
   select id, shard, url, status, inactive_since, shared_key from endpoints
-  where client_key = $1 and kind = 'notice' and deleted_at is null;
---   always
---     Index Scan endpoints by one_notice_endpoint (client_key)
+  where client_key = $1 and kind = $2 and scope = $3 and deleted_at is null;
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Index Scan endpoints by one_endpoint_per_address (client_key, scope) filter (kind)
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Index Scan endpoints by one_notice_endpoint (client_key) filter (scope)
 
 -- notice-endpoint.insertNoticeEndpoint: planned each time
-prepare "notice-endpoint.insertNoticeEndpoint" (integer, uuid, smallint, text, bytea, bytea, timestamp with time zone) as
+prepare "notice-endpoint.insertNoticeEndpoint" (integer, uuid, smallint, text, bytea, bytea, timestamp with time zone, text, uuid) as
   insert into endpoints
-  (client_key, id, kind, shard, url, href_hash, shared_key, created_at, changed_at)
-  values ($1, $2, 'notice', $3, $4, $5, $6, $7, $7);
+  (client_key, id, kind, account_id, shard, url, href_hash, shared_key, created_at,
+    changed_at)
+  values ($1, $2, $8, $9, $3, $4, $5, $6, $7, $7);
 --   always
 --     Insert endpoints
 --       Result
@@ -44,3 +47,10 @@ prepare "notice-endpoint.moveNoticeEndpoint" (integer, uuid, text, bytea, timest
 --   always
 --     Update endpoints
 --       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+
+-- notice-endpoint.readClientNoticeEndpoints: kept as read-client-notice-endpoints
+prepare "notice-endpoint.readClientNoticeEndpoints" (integer) as
+  select id, shard, account_id as client_id from endpoints
+  where client_key = $1 and kind = 'client-notice' and deleted_at is null;
+--   always
+--     Index Scan endpoints by one_client_notice_endpoint (client_key)

@@ -28,11 +28,11 @@ import { DemoReceiver, demoReceiverName, receiverPath } from './demo-receiver.ts
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { Recover } from './recover.tsx'
 import { RetryEndpoint } from './retry-endpoint.tsx'
-<<<<<<< HEAD
+
 import { SeriesPanel } from './series.tsx'
-=======
+
 import { SettingsPanel } from './settings.tsx'
->>>>>>> 6edc6e5 (console: show what an endpoint gets, say what each setting means, and change it)
+
 import { TryOut } from './try-out.tsx'
 import { useEndpoint } from './use-endpoint.ts'
 import './endpoint.css'

@@ -13,6 +13,7 @@ import { PageHead, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { DOORS, ownEndpointPath } from '../endpoint/doors.ts'
 import { HealthText } from './health.tsx'
+import { NoticesPanel } from './notices.tsx'
 import { Register } from './register.tsx'
 
 export function OwnEndpoints() {
@@ -27,6 +28,7 @@ export function OwnEndpoints() {
       <OwnList kind="webhook" />
       <OwnList kind="subscription" />
       <OwnList kind="listener" />
+      <NoticesPanel />
       {isRegistering ? <Register onClose={() => setRegistering(false)} /> : null}
     </>
   )

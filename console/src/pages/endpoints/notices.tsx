@@ -1,0 +1,131 @@
+// Where a client gets notices about its own endpoints, and the newest of them.
+
+import { type FormEvent, useState } from 'react'
+import { api } from '../../api/client.ts'
+import { useAction, useRead, useRefresh } from '../../api/hooks.ts'
+import type { Notice, Notices } from '../../api/types.ts'
+import { State } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Link } from '../../ui/link.tsx'
+import { Empty, Problem } from '../../ui/messages.tsx'
+import { Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const PATH = '/v1/notices'
+
+const TEXTS: Readonly<Record<Notice['type'], string>> = {
+  'endpoint.failing': 'Failing',
+  'endpoint.will_be_disabled': 'Will be disabled in 24 hours',
+  'endpoint.disabled': 'Disabled',
+  'endpoint.recovered': 'Recovered',
+  'deliveries.exhausted': 'Deliveries given up',
+}
+
+type Sent = Notices['recent'][number]
+
+const COLUMNS: readonly Column<Sent>[] = [
+  { head: 'When', cell: ({ notice }) => <Time at={notice.at} /> },
+  { head: 'What', cell: ({ notice }) => TEXTS[notice.type] },
+  {
+    head: 'Endpoint',
+    cell: ({ notice: { endpoint } }) => (
+      <Link to={`/endpoints/${endpoint.id}?kind=${endpoint.kind}`} className="break">
+        {endpoint.endpointUrl}
+      </Link>
+    ),
+  },
+  { head: 'Why', cell: ({ notice }) => notice.reasons ?? '–' },
+  { head: 'Sent', cell: ({ state }) => <State of={state} /> },
+]
+
+export function NoticesPanel() {
+  const [isOpen, setOpen] = useState(false)
+  const refresh = useRefresh()
+  const { data, error } = useRead<Notices>(PATH, { everyMs: 30_000 })
+  const remove = useAction(() => api.delete(PATH), { onDone: () => refresh(PATH) })
+  const isUnset = error?.status === 404
+  return (
+    <Panel title="Notices about your endpoints" isFlush={data !== undefined && !isUnset}>
+      {error && !isUnset ? <Problem problem={error} /> : null}
+      {data && !isUnset ? (
+        <p className="row">
+          <span className="break">{data.callbackUrl}</span> <State of={data.status} />
+        </p>
+      ) : (
+        <Empty title="No address for notices yet">
+          Paybell can tell you when an endpoint fails, will be disabled, or has recovered.
+        </Empty>
+      )}
+      {data && !isUnset && data.recent.length > 0 ? (
+        <Table
+          label="Newest notices"
+          columns={[...COLUMNS]}
+          rows={data.recent}
+          keyOf={({ notice }) => `${notice.endpoint.id}${notice.type}${notice.at}`}
+        />
+      ) : null}
+      <div className="row">
+        <Button onClick={() => setOpen(true)}>
+          {data && !isUnset ? 'Change the address' : 'Set the address'}
+        </Button>
+        {data && !isUnset ? (
+          <Button disabled={remove.isPending} onClick={() => remove.mutate(undefined)}>
+            Get no more notices
+          </Button>
+        ) : null}
+      </div>
+      {isOpen ? <NoticesDialog onClose={() => setOpen(false)} /> : null}
+    </Panel>
+  )
+}
+
+function NoticesDialog({ onClose }: { onClose: () => void }) {
+  const refresh = useRefresh()
+  const save = useAction((body: Record<string, string>) => api.put<Notices>(PATH, body), {
+    onDone: () => {
+      refresh(PATH)
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    save.mutate({
+      callbackUrl: String(form.get('callbackUrl')).trim(),
+      sharedKey: String(form.get('sharedKey')),
+    })
+  }
+  const errorOf = (pointer: string) =>
+    save.error?.fields.find((field) => field.pointer === pointer)?.detail
+  return (
+    <Dialog title="Where notices go" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <Field
+          name="callbackUrl"
+          label="Address"
+          placeholder="https://example.com/notices"
+          required
+          error={errorOf('/callbackUrl')}
+        />
+        <Field
+          name="sharedKey"
+          label="Shared key"
+          hint="Signs every notice, as callbacks are signed. It is never shown again."
+          autoComplete="off"
+          required
+          error={errorOf('/sharedKey')}
+        />
+        {save.error && save.error.fields.length === 0 ? <Problem problem={save.error} /> : null}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" look="primary" disabled={save.isPending}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,83 @@
+// A client's address for notices about its own endpoints: one, given again and again, signed with a key of its own. What
+// was sent there is shown here and in no list.
+
+import type { DeliveryState } from '../core/delivery.ts'
+import { inTransaction } from '../store/db.ts'
+import { readDeliverySlice } from '../store/delivery-lists.ts'
+import { EVERY_DELIVERY } from '../store/delivery-query.ts'
+import { readPayloads } from '../store/events.ts'
+import {
+  findInternalClient,
+  findNoticeEndpoint,
+  type NoticeEndpoint,
+} from '../store/notice-endpoint.ts'
+import { beginClientNotices, lockNotices } from '../store/notices.ts'
+import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
+import { deleteNoticeEndpoint, saveNoticeEndpoint } from './parts/notice-endpoints.ts'
+import type { Caller } from './parts/verify-token.ts'
+
+export interface SentNotice {
+  state: DeliveryState
+  attempts: number
+  /** The body as it is sent. */
+  text: string
+}
+
+export interface ClientNotices {
+  endpoint: NoticeEndpoint
+  /** The newest first. */
+  recent: readonly SentNotice[]
+}
+
+const RECENT_MAX = 20
+
+export async function putClientNotices(
+  deps: Deps,
+  { clientKey, clientId }: Caller,
+  to: { url: string; key: string },
+): Promise<ClientNotices> {
+  const now = new Date(deps.clock.nowMs())
+  const changed = await inTransaction(deps.pool, async (db) => {
+    await lockNotices(db)
+    const saved = await saveNoticeEndpoint(deps, db, clientId, { ...to, now })
+    if (saved.isNew) await beginClientNotices(db, clientKey, now)
+    return saved.changed
+  })
+  if (changed !== null) deps.engine.endpointChanged(changed.clientKey, changed.id, changed.shard)
+  return viewClientNotices(deps, clientId)
+}
+
+export async function viewClientNotices(deps: Deps, clientId: string): Promise<ClientNotices> {
+  const clientKey = await findInternalClient(deps.pool)
+  const endpoint =
+    clientKey === null ? null : await findNoticeEndpoint(deps.pool, clientKey, clientId)
+  if (endpoint === null) throw notFound()
+  return { endpoint, recent: await readRecent(deps, endpoint) }
+}
+
+export async function deleteClientNotices(deps: Deps, clientId: string): Promise<void> {
+  const now = new Date(deps.clock.nowMs())
+  const deleted = await inTransaction(deps.pool, async (db) => {
+    await lockNotices(db)
+    return deleteNoticeEndpoint(db, clientId, now)
+  })
+  if (deleted === null) throw notFound()
+  deps.engine.endpointChanged(deleted.clientKey, deleted.id, deleted.shard)
+}
+
+async function readRecent(
+  deps: Deps,
+  { clientKey, id: endpointId }: NoticeEndpoint,
+): Promise<readonly SentNotice[]> {
+  const { items } = await readDeliverySlice(
+    deps.pool,
+    { ...EVERY_DELIVERY, clientKey, endpointId },
+    { beforeId: null, limit: RECENT_MAX, chunk: 1_000 },
+  )
+  const payloads = await readPayloads(deps.pool, items)
+  return items.flatMap(({ eventId, state, attempts }) => {
+    const payload = payloads.get(eventId)
+    return payload === undefined ? [] : [{ state, attempts, text: payload.text }]
+  })
+}

@@ -1,0 +1,35 @@
+// The statements of notices to clients; those of notices to the operator are called with the other reads and writes.
+
+import { clientNoticePolicy } from '../../server/core/notice.ts'
+import { readFailureReasons } from '../../server/store/failure-reasons.ts'
+import { readClientNoticeEndpoints } from '../../server/store/notice-endpoint.ts'
+import {
+  beginClientNotices,
+  countExhausted,
+  forgetDeleted,
+  readEndpointsToTell,
+  saveTold,
+} from '../../server/store/notices.ts'
+import type { Recorder } from './recorder.ts'
+import type { Sample } from './sample.ts'
+
+const HOUR_MS = 3_600_000
+
+export async function callClientNotices(recorder: Recorder, sample: Sample): Promise<void> {
+  const { pool } = recorder
+  const { now, clientKey, endpointId } = sample
+  const policy = clientNoticePolicy(7 * 24 * HOUR_MS)
+  const lastHour = { fromMs: now.getTime() - HOUR_MS, toMs: Number.POSITIVE_INFINITY }
+  const told = {
+    ...{ sequence: 1, failingSinceMs: null, failingTold: 0, disabledSinceMs: null },
+    ...{ exhaustedTotal: 1, exhaustedUntold: 0, exhaustedToldAtMs: now.getTime() },
+  }
+  const label = 'for clients'
+  await recorder.record('', () => beginClientNotices(pool, clientKey, new Date(0)))
+  await recorder.record(label, () => countExhausted(pool, 200, now, 'client'))
+  await recorder.record(label, () => forgetDeleted(pool, 'client'))
+  await recorder.record(label, () => readEndpointsToTell(pool, 200, policy, { now, limit: 100 }))
+  await recorder.record(label, () => saveTold(pool, [{ clientKey, endpointId, told }], 'client'))
+  await recorder.record('', () => readClientNoticeEndpoints(pool, 200))
+  await recorder.record('', () => readFailureReasons(pool, clientKey, endpointId, lastHour))
+}
