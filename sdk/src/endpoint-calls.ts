@@ -4,6 +4,7 @@ import { type CallDetails, type Caller, segment } from './caller.ts'
 import { PaybellError } from './errors.ts'
 import { type HeadersLike, toPlainHeaders } from './headers.ts'
 import { toBase64 } from './hmac.ts'
+import type { Window } from './ids-digest.ts'
 import type { CallOptions } from './transport.ts'
 import type {
   CheckReport,
@@ -18,6 +19,7 @@ import type {
   ListenerOutcome,
   Page,
   Series,
+  Statement,
   TestResult,
   Webhook,
 } from './types.ts'
@@ -149,6 +151,13 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
     /** How it fared, hour by hour: a day by default, or a week. */
     series: (id: string, query: { window?: 'day' | 'week' } = {}, details?: CallOptions) =>
       get<Series>(`${path}/${segment(id)}/series`, query, { ...details, ...fixed }),
+    /** What it was owed and got, hour by hour, signed. Whole hours, at most 31 days. */
+    statement: (id: string, window: Window, details?: CallOptions) =>
+      get<Statement>(
+        `${path}/${segment(id)}/statement`,
+        { from: window.from, to: window.to },
+        { timeoutMs: LONG_MS, ...details, ...fixed },
+      ),
     /** `PAUSED` keeps what is owed; `ACTIVE` lets it go out, in order. */
     setStatus: (id: string, status: 'ACTIVE' | 'PAUSED', details?: CallOptions) =>
       call<Item>('PATCH', `${path}/${segment(id)}`, {

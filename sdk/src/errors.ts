@@ -4,7 +4,12 @@
 import type { Problem } from './types.ts'
 
 /** Codes of the SDK itself; every other code comes from the service, and has a page of its own there. */
-export type LocalErrorCode = 'network-error' | 'timeout' | 'unexpected-answer' | 'no-document'
+export type LocalErrorCode =
+  | 'network-error'
+  | 'timeout'
+  | 'unexpected-answer'
+  | 'no-document'
+  | 'not-genuine'
 
 /**
  * A call that failed. The answer of the service is in `problem`; a page of the service explains each `code`.

@@ -59,7 +59,7 @@ export type DeliveryCalls = ReturnType<typeof deliveryCalls>
 export type EventCalls = ReturnType<typeof eventCalls>
 export type PaymentCalls = ReturnType<typeof paymentCalls>
 
-export function deliveryCalls({ call, get }: Caller) {
+export function deliveryCalls({ call, get, request }: Caller) {
   async function* deliveryPages(query: DeliveryQuery = {}, details?: CallOptions) {
     for (let after = query.after; ; ) {
       const page = await deliveries.list({ ...query, after }, details)
@@ -79,6 +79,11 @@ export function deliveryCalls({ call, get }: Caller) {
     },
     get: (id: string, details?: CallOptions) =>
       get<DeliveryDetail>(`/v1/deliveries/${segment(id)}`, undefined, details),
+    /** The signed receipt of a delivered one, as text: keep it, and check it with `verifyReceipt`. */
+    receipt: async (id: string, details?: CallOptions): Promise<string> =>
+      new TextDecoder().decode(
+        (await request('GET', `/v1/deliveries/${segment(id)}/receipt`, details)).bytes,
+      ),
     /** The next attempt of a pending one is due now, in the same run; older updates of its payment go first. */
     retry: (id: string, details?: CallOptions) =>
       call<ReplayedDelivery>('POST', `/v1/deliveries/${segment(id)}/retry`, {

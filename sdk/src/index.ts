@@ -14,6 +14,12 @@ export {
 } from './errors.ts'
 export type { HeadersLike } from './headers.ts'
 export type { DeliveryQuery, EventQuery, FollowOptions, PaymentQuery } from './history-calls.ts'
+export {
+  type ReceivedHour,
+  type ReceivedStore,
+  receivedFromIds,
+  type Window,
+} from './ids-digest.ts'
 export { parseExact, toExactJson, toMinorUnits } from './money.ts'
 export type { Money, PaymentDocument } from './payment-parts.ts'
 export {
@@ -25,6 +31,12 @@ export {
 } from './public-keys.ts'
 export type { ReceivedDocument, ReceivedPayment } from './received-document.ts'
 export { createReceiver, type Receiver, type ReceiverOptions } from './receiver.ts'
+export {
+  type HourDifference,
+  type ReconcileOptions,
+  type Reconciliation,
+  reconcile,
+} from './reconcile.ts'
 export { type Claim, createMemorySeen, type SeenEvent, type SeenStore } from './seen.ts'
 export {
   createTestKey,
@@ -33,6 +45,7 @@ export {
   type TestCallback,
   type TestKey,
 } from './sign-for-test.ts'
+export { type KeySet, type SignedKey, verifyReceipt, verifyStatement } from './signed.ts'
 export type { CallOptions } from './transport.ts'
 export type * from './types.ts'
 export {

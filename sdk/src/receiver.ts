@@ -101,6 +101,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const claim = isAsked ? 'new' : await seen.claim(event)
     // Not 200: the call that is handling it may still fail.
     if (claim === 'busy') return tryAgain('This event is being handled at the moment.')
+    if (claim === 'stale' && 'hours' in seen) await seen.settle(event)
     if (claim === 'duplicate' || claim === 'stale') return taken()
     // An unknown answer of the store must not lose the event.
     if (claim !== 'new') throw new TypeError(`seen.claim answered ${claim}.`)

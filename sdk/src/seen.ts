@@ -2,6 +2,8 @@
 // The default keeps it in memory, with a limit, and forgets it on a restart. Where handling an event
 // twice would hurt, keep it in your database: three short functions.
 
+import { HourCounts, idsWithin, type ReceivedStore } from './ids-digest.ts'
+
 export interface SeenEvent {
   /** `webhook-id`: the same on every retry and replay. */
   id: string
@@ -20,14 +22,19 @@ export type Claim = 'new' | 'duplicate' | 'stale' | 'busy'
 
 export interface SeenStore {
   claim(event: SeenEvent): Claim | Promise<Claim>
-  /** It was handled: remember the id, and the sequence if it is the highest of the payment. */
+  /**
+   * It was handled: remember the id, and the sequence if it is the highest of the payment. A store that also has
+   * `hours` and `ids` (`ReceivedStore`) counts the id with it, once, and gets `stale` events too: they are answered
+   * with 200, so Paybell counts them as delivered.
+   */
   settle(event: SeenEvent): void | Promise<void>
   /** It was not handled: forget the id, so that the retry is new. */
   release(event: SeenEvent): void | Promise<void>
 }
 
 /**
- * Remembers the last `entriesMax` events and payments, in this process alone.
+ * Remembers the last `entriesMax` events and payments, and a count and a digest for each of the last 768 hours, in this
+ * process alone.
  *
  * ```js
  * import { createMemorySeen, createReceiver } from '@paybell/sdk'
@@ -39,8 +46,9 @@ export interface SeenStore {
  * })
  * ```
  */
-export function createMemorySeen({ entriesMax = 10_000 } = {}): SeenStore {
+export function createMemorySeen({ entriesMax = 10_000 } = {}): SeenStore & ReceivedStore {
   const events = new Map<string, 'busy' | 'done'>()
+  const counts = new HourCounts()
   const sequences = new Map<string, number>()
   return {
     claim({ id, paymentId, sequence }) {
@@ -50,13 +58,20 @@ export function createMemorySeen({ entriesMax = 10_000 } = {}): SeenStore {
       put(events, id, 'busy', entriesMax)
       return 'new'
     },
-    settle({ id, paymentId, sequence }) {
+    async settle({ id, paymentId, sequence }) {
+      const isCounted = events.get(id) === 'done'
       put(events, id, 'done', entriesMax)
       const highest = Math.max(sequence ?? 0, sequences.get(paymentId) ?? 0)
       put(sequences, paymentId, highest, entriesMax)
+      if (!isCounted) await counts.add(id)
     },
     release({ id }) {
       events.delete(id)
+    },
+    hours: (window) => counts.within(window),
+    ids: (window) => {
+      const done = [...events].flatMap(([id, state]) => (state === 'done' ? [id] : []))
+      return idsWithin(done, window)
     },
   }
 }

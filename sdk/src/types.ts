@@ -236,6 +236,20 @@ export interface Statement {
   jws: string
 }
 
+export interface Receipt {
+  deliveryId: string
+  webhookId: string
+  paymentId: string
+  sequence: number
+  endpointUrl: string
+  /** Of the body, byte for byte, in hexadecimal digits. */
+  bodySha256: string
+  attempt: number
+  sentAt: string
+  answeredAt: string
+  status: number
+}
+
 export interface EndpointDetail extends Endpoint {
   health: EndpointHealth
 }

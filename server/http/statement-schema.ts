@@ -70,6 +70,20 @@ export const StatementSchema = Type.Object(
   },
 )
 
+/** What the JWS of a receipt says. */
+export const ReceiptClaims = Type.Object({
+  deliveryId: Uuid,
+  webhookId: Uuid,
+  paymentId: Uuid,
+  sequence: Type.Integer(),
+  endpointUrl: Type.String(),
+  bodySha256: Type.String({ description: 'Of the body, byte for byte, in hexadecimal digits.' }),
+  attempt: Type.Integer(),
+  sentAt: Instant,
+  answeredAt: Instant,
+  status: Type.Integer(),
+})
+
 export const StatementQuery = Type.Object({
   from: Type.String({
     format: 'date-time',

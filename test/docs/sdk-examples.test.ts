@@ -38,6 +38,8 @@ const NOT_FOUND = { code: 'not-found', status: 404, detail: 'There is none.' }
 
 const ANSWERS: Readonly<Record<string, (body: string) => Response>> = {
   'POST /auth/token': () => Response.json({ access_token: 't', expires_in: 3_600 }),
+  'GET /v1/webhooks/019cade2-1350-7af3-913d-2f16aae956b4/statement': () =>
+    Response.json({ delivered: 0, exhausted: 0, idsDigest: '0'.repeat(64), hours: [] }),
   'GET /v1/deliveries': () => Response.json({ items: [], next: null }),
   'POST /operator/v1/clients': () => Response.json(NEW_CLIENT),
   'POST /operator/v1/clients/c/accounts': () => Response.json({ id: 'a', name: 'Main' }),

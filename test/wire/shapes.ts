@@ -112,7 +112,11 @@ import {
   ProblemSchema,
 } from '../../server/http/schemas.ts'
 import { SeriesPointSchema, SeriesSchema } from '../../server/http/series-schema.ts'
-import { StatementHourSchema, StatementSchema } from '../../server/http/statement-schema.ts'
+import {
+  ReceiptClaims,
+  StatementHourSchema,
+  StatementSchema,
+} from '../../server/http/statement-schema.ts'
 import { View } from '../../server/sandbox/receiver-routes.ts'
 import { AcceptedEventSchema, AttemptedEventSchema } from '../../server/telemetry/live-events.ts'
 
@@ -152,6 +156,7 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'Series', schema: SeriesSchema },
   { name: 'StatementHour', schema: StatementHourSchema },
   { name: 'Statement', schema: StatementSchema },
+  { name: 'Receipt', schema: ReceiptClaims },
   { name: 'EndpointDetail', schema: withHealth(EndpointItem), base: 'Endpoint' },
   { name: 'Webhook', schema: ItemWithAccount, base: 'Endpoint' },
   { name: 'Listener', schema: ListenerSchema },

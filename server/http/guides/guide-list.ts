@@ -55,6 +55,11 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       ),
       forEveryone('receivers', 'Receivers', 'A whole receiver to paste, in eight languages.'),
       forEveryone('signatures', 'Signatures', 'Checking the signature in eight languages.'),
+      forEveryone(
+        'statements',
+        'Statements and receipts',
+        'Proof that nothing is missing, and that an event was delivered.',
+      ),
       forEveryone('sdk', 'SDK', 'A client and a receiver for JavaScript and TypeScript.'),
       forEveryone('not-delivered', 'Troubleshooting', 'Why was my callback not delivered?'),
       forEveryone('go-live', 'Go-live checklist', 'What to check before real payments arrive.'),

@@ -1,0 +1,174 @@
+// A receiver that loses, doubles or forges ids is found, with the right ids; and what Paybell signs is told from what
+// it does not.
+
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { digestOfIds } from '../../server/core/ids-digest.ts'
+import { uuidFloor } from '../../server/core/uuid.ts'
+import { PaybellError } from './errors.ts'
+import { hourOf, receivedFromIds } from './ids-digest.ts'
+import { type ReconcileOptions, reconcile } from './reconcile.ts'
+import { createMemorySeen } from './seen.ts'
+import { verifyReceipt, verifyStatement } from './signed.ts'
+import type { Delivery, Statement } from './types.ts'
+
+const HOUR_MS = 3_600_000
+const FROM = Date.UTC(2026, 2, 2)
+const HOURS = 6
+const WINDOW = { from: new Date(FROM), to: new Date(FROM + HOURS * HOUR_MS) }
+
+let counter = 0
+/** A UUIDv7 of a moment. */
+function idAt(ms: number): string {
+  const tail = String(counter++).padStart(12, '0')
+  return `${uuidFloor(ms).slice(0, 14)}7000-8000-${tail}`
+}
+
+type Made = Pick<Delivery, 'id' | 'eventId' | 'state'>
+
+/** A service that has these deliveries, and notes what is asked of it. */
+function serviceWith(deliveries: readonly Made[]) {
+  const asked = { lists: 0, replayed: [] as string[], recovered: 0 }
+  const counted = (of: readonly Made[]) => {
+    const ids = of.filter(({ state }) => state === 'DELIVERED').map(({ eventId }) => eventId)
+    const exhausted = of.filter(({ state }) => state === 'EXHAUSTED').length
+    return { delivered: ids.length, exhausted, idsDigest: digestOfIds(ids), isFinal: true }
+  }
+  const hours = Array.from({ length: HOURS }, (_, at) => {
+    const from = new Date(FROM + at * HOUR_MS).toISOString()
+    return { from, ...counted(deliveries.filter(({ eventId }) => hourOf(eventId) === from)) }
+  })
+  const client = {
+    webhooks: {
+      statement: async () => ({ ...counted(deliveries), hours }) as unknown as Statement,
+      recover: async () => {
+        asked.recovered++
+        return { replayed: deliveries.filter(({ state }) => state === 'EXHAUSTED').length }
+      },
+    },
+    deliveries: {
+      async *all({ from, to }: { from: string; to: Date }) {
+        asked.lists++
+        for (const one of deliveries) {
+          const ms = Number.parseInt(one.eventId.slice(0, 8) + one.eventId.slice(9, 13), 16)
+          if (ms >= Date.parse(from) && ms < to.getTime()) yield one
+        }
+      },
+      replay: async (id: string) => void asked.replayed.push(id),
+    },
+  }
+  return { asked, client: client as unknown as ReconcileOptions['client'] }
+}
+
+const deliveryAt = (ms: number, state: Made['state'] = 'DELIVERED'): Made => ({
+  id: randomUUID(),
+  eventId: idAt(ms),
+  state,
+})
+
+test('where nothing differs, one call is enough', async () => {
+  const deliveries = [deliveryAt(FROM), deliveryAt(FROM + 3 * HOUR_MS), deliveryAt(FROM + 5)]
+  const { asked, client } = serviceWith(deliveries)
+  const store = await receivedFromIds(deliveries.map(({ eventId }) => eventId))
+  const result = await reconcile(store, WINDOW, { client, endpointId: 'e' })
+  assert.deepEqual([result.isComplete, result.differences, asked.lists], [true, [], 0])
+})
+
+test('whatever a receiver loses, doubles, forges or has without a 200 is found, and nothing else', async () => {
+  const fate = fc.constantFrom('kept', 'lost', 'doubled', 'kept', 'unconfirmed', 'exhausted')
+  const one = fc.record({ ms: fc.integer({ min: 0, max: HOURS * HOUR_MS - 1 }), fate })
+  const forged = fc.array(fc.integer({ min: 0, max: HOURS * HOUR_MS - 1 }), { maxLength: 3 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(one, { maxLength: 30 }), forged, async (made, forgedAt) => {
+      const expected = { missing: [], unconfirmed: [], unknown: [], doubled: [] } as Record<
+        string,
+        string[]
+      >
+      const received: string[] = []
+      const deliveries = made.map(({ ms, fate }) => {
+        const isDelivered = fate !== 'unconfirmed' && fate !== 'exhausted'
+        const delivery = deliveryAt(FROM + ms, isDelivered ? 'DELIVERED' : 'EXHAUSTED')
+        const { eventId } = delivery
+        if (fate === 'lost') expected.missing?.push(eventId)
+        else if (fate !== 'exhausted') received.push(eventId)
+        if (fate === 'doubled') received.push(eventId)
+        if (fate === 'doubled') expected.doubled?.push(eventId)
+        if (fate === 'unconfirmed') expected.unconfirmed?.push(eventId)
+        return delivery
+      })
+      for (const ms of forgedAt) {
+        const id = idAt(FROM + ms)
+        received.push(id)
+        expected.unknown?.push(id)
+      }
+      const { asked, client } = serviceWith(deliveries)
+      const store = await receivedFromIds(received)
+      const result = await reconcile(store, WINDOW, { client, endpointId: 'e', recover: true })
+      for (const [name, ids] of Object.entries(expected)) {
+        const found = result.differences.flatMap((hour) => hour[name as 'missing'])
+        assert.deepEqual(found.toSorted(), ids.toSorted(), name)
+      }
+      const wrong = new Set(Object.values(expected).flat().map(hourOf))
+      assert.equal(asked.lists, wrong.size, 'only hours that differ are listed')
+      assert.equal(asked.replayed.length, expected.missing?.length)
+      const exhausted = deliveries.filter(({ state }) => state === 'EXHAUSTED').length
+      assert.equal(result.recovered, asked.replayed.length + exhausted)
+      assert.equal(result.isComplete, wrong.size === 0 && exhausted === 0)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('the store in memory counts an event once, however often it is settled', async () => {
+  const seen = createMemorySeen()
+  const ids = [idAt(FROM), idAt(FROM + HOUR_MS), idAt(FROM + HOUR_MS)]
+  for (const id of [...ids, ...ids]) {
+    const event = { id, paymentId: id, sequence: 1 }
+    await seen.claim(event)
+    await seen.settle(event)
+  }
+  await seen.claim({ id: idAt(FROM), paymentId: 'busy', sequence: 1 })
+  const hours = await seen.hours(WINDOW)
+  assert.deepEqual(
+    hours.map(({ received, idsDigest }) => [received, idsDigest]),
+    [
+      [1, digestOfIds(ids.slice(0, 1))],
+      [2, digestOfIds(ids.slice(1))],
+    ],
+  )
+  assert.deepEqual(await seen.ids(WINDOW), ids)
+  assert.deepEqual(await seen.hours({ from: new Date(0), to: WINDOW.from }), [])
+})
+
+test('only what a key of the set has signed is genuine, and only as its kind', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const x = publicKey.export({ format: 'jwk' }).x as string
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = (typ: string, claims: unknown, kid = 'k') => {
+    const content = `${encode({ alg: 'EdDSA', typ, kid })}.${encode(claims)}`
+    return `${content}.${sign(null, Buffer.from(content), privateKey).toString('base64url')}`
+  }
+  const keys = { keys: [], retired: [{ kid: 'k', x }] }
+  const receipt = signed('paybell-receipt+jws', { status: 200 })
+  assert.deepEqual(await verifyReceipt(receipt, keys), { status: 200 })
+  assert.deepEqual(await verifyReceipt(`${receipt}\n`, keys), { status: 200 })
+  const [head, , tail] = receipt.split('.')
+  const bad = [
+    '',
+    'a.b.c',
+    `${receipt}.x`,
+    `${head}.${encode({ status: 201 })}.${tail}`,
+    `${head}.${encode({ status: 200 })}.`,
+    signed('paybell-statement+jws', { status: 200 }),
+    signed('paybell-receipt+jws', { status: 200 }, 'another'),
+    `${encode({ alg: 'none', typ: 'paybell-receipt+jws', kid: 'k' })}.${encode({})}.`,
+  ]
+  for (const jws of bad) {
+    await assert.rejects(verifyReceipt(jws, keys), (error) => {
+      return error instanceof PaybellError && error.code === 'not-genuine'
+    })
+  }
+  await assert.rejects(verifyStatement(receipt, keys), { code: 'not-genuine' })
+})

@@ -1,0 +1,159 @@
+// Holds what a receiver has against Paybell's statement: first the whole window, then the hours that differ, then the
+// ids of those hours. So a month in which nothing is missing costs one call.
+
+import type { Client } from './client.ts'
+import {
+  addDigests,
+  hourOf,
+  type ReceivedHour,
+  type ReceivedStore,
+  type Window,
+} from './ids-digest.ts'
+import type { CallOptions } from './transport.ts'
+import type { Delivery, Statement, StatementHour } from './types.ts'
+
+export interface ReconcileOptions extends CallOptions {
+  client: Pick<Client, 'webhooks' | 'subscriptions' | 'listeners' | 'deliveries'>
+  endpointId: string
+  /** Which kind of endpoint: `webhooks` by default. */
+  kind?: 'webhooks' | 'subscriptions' | 'listeners' | undefined
+  /** Send again what is missing, and what was exhausted. */
+  recover?: boolean | undefined
+}
+
+/** The ids (`webhook-id`) of an hour in which the two sides differ. */
+export interface HourDifference {
+  from: string
+  /** Delivered, and the receiver does not have it. */
+  missing: readonly string[]
+  /** The receiver has it, and Paybell got no 200 for it. */
+  unconfirmed: readonly string[]
+  /** The receiver has it, and Paybell never had it for this endpoint. */
+  unknown: readonly string[]
+  /** The receiver has counted it more than once. */
+  doubled: readonly string[]
+}
+
+export interface Reconciliation {
+  /** Both sides have the same, and Paybell has given up nothing. */
+  isComplete: boolean
+  /** False while something in the window can still change: ask again later. */
+  isFinal: boolean
+  statement: Statement
+  /** Only hours that differ. */
+  differences: readonly HourDifference[]
+  /** How many deliveries are sent again. */
+  recovered: number
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+
+/**
+ * Compares what a store has received with what Paybell delivered, lists the ids that differ and, if asked, has them
+ * sent again.
+ *
+ * ```js
+ * import { createClient, createMemorySeen, reconcile } from '@paybell/sdk'
+ *
+ * const seen = createMemorySeen() // the store of your receiver
+ * const client = createClient({
+ *   baseUrl: 'https://paybell.example.com',
+ *   clientId: '019a8f6e-1c2d-7a3b-8c4d-5e6f70819203',
+ *   clientSecret: 'pbs_the-secret-from-onboarding',
+ * })
+ * const window = { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' }
+ * const endpointId = '019cade2-1350-7af3-913d-2f16aae956b4'
+ * const { isComplete, differences } = await reconcile(seen, window, { client, endpointId })
+ * console.log(isComplete, differences)
+ * ```
+ */
+export async function reconcile(
+  store: ReceivedStore,
+  window: Window,
+  options: ReconcileOptions,
+): Promise<Reconciliation> {
+  const { client, endpointId, kind = 'webhooks', recover = false, ...details } = options
+  const statement = await client[kind].statement(endpointId, window, details)
+  const differences: HourDifference[] = []
+  const missing: Delivery[] = []
+  for (const hour of differing(statement, await store.hours(window))) {
+    const toMs = Date.parse(hour.from) + HOUR_MS
+    const of = { from: hour.from, to: new Date(toMs).toISOString() }
+    const deliveries = await deliveriesOf(client, endpointId, of, details)
+    const difference = compareHour(hour.from, deliveries, await store.ids(of))
+    differences.push(difference)
+    const lacks = new Set(difference.missing)
+    missing.push(...deliveries.filter(({ eventId }) => lacks.has(eventId)))
+  }
+  const { isFinal, exhausted } = statement
+  let recovered = 0
+  if (recover) {
+    // Oldest first, as they happened.
+    for (const { id } of missing.reverse()) {
+      await client.deliveries.replay(id, details)
+      recovered++
+    }
+    if (exhausted > 0) {
+      const period = { since: window.from, until: window.to }
+      recovered += (await client[kind].recover(endpointId, period, details)).replayed
+    }
+  }
+  const isComplete = differences.length === 0 && exhausted === 0
+  return { isComplete, isFinal, statement, differences, recovered }
+}
+
+/** The whole first: where that is the same, so is every hour. */
+function differing(
+  statement: Statement,
+  received: readonly ReceivedHour[],
+): readonly { from: string }[] {
+  const none = '0'.repeat(64)
+  const count = received.reduce((sum, hour) => sum + hour.received, 0)
+  const digest = received.reduce((sum, hour) => addDigests(sum, hour.idsDigest), none)
+  if (count === statement.delivered && digest === statement.idsDigest) return []
+  const own = new Map(received.map((hour) => [new Date(hour.from).toISOString(), hour]))
+  return statement.hours.filter(({ from, delivered, idsDigest }: StatementHour) => {
+    const hour = own.get(from)
+    return (hour?.received ?? 0) !== delivered || (hour?.idsDigest ?? none) !== idsDigest
+  })
+}
+
+/** A delivery is created a moment after the id of its event was made. */
+async function deliveriesOf(
+  client: ReconcileOptions['client'],
+  endpointId: string,
+  hour: { from: string; to: string },
+  details: CallOptions,
+): Promise<Delivery[]> {
+  const to = new Date(Date.parse(hour.to) + MINUTE_MS)
+  const found: Delivery[] = []
+  const query = { endpointId, from: hour.from, to, limit: 200 }
+  for await (const delivery of client.deliveries.all(query, details)) {
+    if (hourOf(delivery.eventId) === hour.from) found.push(delivery)
+  }
+  return found
+}
+
+function compareHour(
+  from: string,
+  deliveries: readonly Delivery[],
+  received: readonly string[],
+): HourDifference {
+  const delivered = new Set<string>()
+  const others = new Set<string>()
+  for (const { eventId, state } of deliveries) {
+    if (state === 'DELIVERED') delivered.add(eventId)
+    else others.add(eventId)
+  }
+  const own = new Set<string>()
+  const doubled = new Set<string>()
+  for (const id of received) (own.has(id) ? doubled : own).add(id)
+  return {
+    from,
+    missing: [...delivered].filter((id) => !own.has(id)),
+    unconfirmed: [...own].filter((id) => others.has(id)),
+    unknown: [...own].filter((id) => !delivered.has(id) && !others.has(id)),
+    doubled: [...doubled],
+  }
+}

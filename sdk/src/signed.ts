@@ -1,0 +1,83 @@
+// What Paybell has signed, checked with its public keys: receipts and statements, compact JWS (RFC 7515) under EdDSA.
+
+import { PaybellError } from './errors.ts'
+import { type Bytes, toBytes } from './hmac.ts'
+import type { Receipt, Statement } from './types.ts'
+
+/** `/.well-known/webhook-keys.json`, as it was fetched. */
+export interface KeySet {
+  keys: readonly SignedKey[]
+  /** Those that sign no more; what they have signed is still good. */
+  retired?: readonly SignedKey[] | undefined
+}
+
+export interface SignedKey {
+  kid: string
+  x: string
+}
+
+/**
+ * What a receipt says, when a key of the set has signed it; a `PaybellError` with the code `not-genuine` otherwise.
+ *
+ * ```js
+ * import { verifyReceipt } from '@paybell/sdk'
+ *
+ * const keys = { keys: [], retired: [] } // from https://paybell.example.com/.well-known/webhook-keys.json
+ * await verifyReceipt('eyJhbGciOi…', keys).catch((error) => console.log(error.code)) // not-genuine
+ * ```
+ */
+export function verifyReceipt(jws: string, keys: KeySet): Promise<Receipt> {
+  return verifySigned<Receipt>(jws, keys, 'paybell-receipt+jws')
+}
+
+/**
+ * What a statement says, from its member `jws`, when a key of the set has signed it.
+ *
+ * ```js
+ * import { verifyStatement } from '@paybell/sdk'
+ *
+ * const keys = { keys: [], retired: [] } // from https://paybell.example.com/.well-known/webhook-keys.json
+ * await verifyStatement('eyJhbGciOi…', keys).catch((error) => console.log(error.code)) // not-genuine
+ * ```
+ */
+export function verifyStatement(jws: string, keys: KeySet): Promise<Omit<Statement, 'jws'>> {
+  return verifySigned<Omit<Statement, 'jws'>>(jws, keys, 'paybell-statement+jws')
+}
+
+async function verifySigned<Claims>(jws: string, set: KeySet, typ: string): Promise<Claims> {
+  const [head = '', body = '', signature = '', ...more] = jws.trim().split('.')
+  const header = readJson(head) as { alg?: unknown; typ?: unknown; kid?: unknown } | undefined
+  if (more.length > 0 || header === undefined) throw notGenuine('It is not a compact JWS.')
+  if (header.alg !== 'EdDSA' || header.typ !== typ) throw notGenuine(`It is not a ${typ}.`)
+  const found = [...set.keys, ...(set.retired ?? [])].find(({ kid }) => kid === header.kid)
+  if (found === undefined) throw notGenuine('None of the keys has its key id.')
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: found.x }
+  const key = await crypto.subtle.importKey('jwk', jwk, { name: 'Ed25519' }, false, ['verify'])
+  const bytes = fromBase64Url(signature)
+  const holds =
+    bytes !== undefined &&
+    (await crypto.subtle.verify({ name: 'Ed25519' }, key, bytes, toBytes(`${head}.${body}`)))
+  if (!holds) throw notGenuine('The signature does not hold.')
+  return readJson(body) as Claims
+}
+
+function notGenuine(message: string): PaybellError {
+  return new PaybellError(message, { code: 'not-genuine' })
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64Url(text)))
+  } catch {
+    return undefined
+  }
+}
+
+function fromBase64Url(text: string): Bytes | undefined {
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
