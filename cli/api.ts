@@ -73,6 +73,11 @@ export class Api {
     this.#caller = createCaller({ ...service, bearer })
   }
 
+  /** For the calls of the SDK. */
+  get caller(): Caller {
+    return this.#caller
+  }
+
   get(path: string, query?: RawDetails['query']): Promise<Answer> {
     return this.call('GET', path, query === undefined ? {} : { query })
   }

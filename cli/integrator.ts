@@ -15,7 +15,9 @@ import { runProgram, withManners } from './manners.ts'
 import { mcpCommand } from './mcp.ts'
 import { openCommand } from './open.ts'
 import { ownPaymentsCommand } from './payments.ts'
+import { receiptCommand } from './receipt.ts'
 import { receiveCommand } from './receive.ts'
+import { reconcileCommand } from './reconcile.ts'
 import { signatureCommand } from './signature.ts'
 import { subscriptionsCommand } from './subscriptions.ts'
 import { VERSION } from './version.ts'
@@ -31,6 +33,8 @@ const program = new Command('paybell')
   .commandsGroup('Try out:')
   .addCommand(checkCommand())
   .addCommand(signatureCommand())
+  .addCommand(receiptCommand())
+  .addCommand(reconcileCommand())
   .addCommand(receiveCommand())
   .commandsGroup('Look into:')
   .addCommand(findCommand())

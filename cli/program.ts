@@ -21,7 +21,9 @@ import { withManners } from './manners.ts'
 import { mcpCommand } from './mcp.ts'
 import { openCommand } from './open.ts'
 import { paymentsCommand } from './payments.ts'
+import { receiptCommand } from './receipt.ts'
 import { receiveCommand } from './receive.ts'
+import { reconcileCommand } from './reconcile.ts'
 import { recoverCommand } from './recover.ts'
 import {
   migrateCommand,
@@ -70,6 +72,8 @@ export function createProgram(): Command {
     .addCommand(receiveCommand())
     .addCommand(triggerCommand())
     .addCommand(signatureCommand())
+    .addCommand(receiptCommand())
+    .addCommand(reconcileCommand())
     .addCommand(checkCommand())
     .addCommand(mcpCommand())
     .commandsGroup('On this machine:')

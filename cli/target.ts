@@ -116,6 +116,17 @@ export class Target {
     })
   }
 
+  /** For what needs no credentials. */
+  async url(): Promise<string> {
+    const url = this.#options.url ?? this.config.url ?? (await this.#sandboxFor(null))?.baseUrl
+    if (url === undefined) {
+      throw new UsageError(
+        `no service is named. Start a sandbox with npm start, or give --url.${this.#looked()}`,
+      )
+    }
+    return url.replace(/\/+$/, '')
+  }
+
   /** The account that is meant: --account, the setting, or the sandbox's own. */
   async accountId(): Promise<string> {
     const given = this.#options.account ?? this.config.accountId

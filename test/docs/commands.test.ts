@@ -26,7 +26,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PAYBELL_TIME_SCALE: 'test/docs/walkthrough.test.ts starts it',
 }
 /** With tests of their own. */
-const WHOLE_PAGES = ['walkthrough.md', 'signatures.md', 'receivers.md']
+const WHOLE_PAGES = ['walkthrough.md', 'signatures.md', 'receivers.md', 'statements.md']
 
 interface Block {
   page: string
