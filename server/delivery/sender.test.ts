@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, createSecretKey, generateKeyPairSync, verify } from 'node:crypto'
 import { test } from 'node:test'
-import { nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
+import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
@@ -312,4 +312,25 @@ test('a shard that is lost while a callback is signed sends nothing', async () =
   await until(() => seen.over === 1)
   assert.deepEqual([seen.requests.length, seen.records.length], [0, 0])
   assert.equal(lanes.inFlight, 0)
+})
+
+test('deliveries of one event share a signature where they share their bytes, whatever the endpoint is set to by now', async () => {
+  const { seen, environment, deliver } = startSender({
+    text: '{"id":"1"}',
+    endpoint: { settings: SIGNED },
+  })
+  const { privateKey } = generateKeyPairSync('ed25519')
+  environment.signers = async () => [{ kid: 'our-key', key: privateKey }]
+  environment.documentLink = (eventId, endpointId) => `https://paybell.test/${eventId}${endpointId}`
+  let made = 0
+  environment.onSigned = () => made++
+  const { eventId } = queued()
+  const modes = [null, null, 'none', 'none', 'link', 'link'] as const
+  const deliveries = modes.map((documentMode, at) =>
+    queued({ eventId, documentMode, endpointId: idOf(1_000 + at) }),
+  )
+  await deliver(...deliveries)
+  await until(() => seen.over === modes.length)
+  assert.equal(seen.requests.length, modes.length)
+  assert.equal(made, 4, 'one inline, one without the file, and one for each link')
 })
