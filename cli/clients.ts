@@ -10,6 +10,7 @@ import type {
   NewSecret,
 } from '../sdk/src/internal/operator-types.ts'
 import type { Api } from './api.ts'
+import { moveClientCommand } from './cells.ts'
 import { type Call, calling, family, operatorCommand, required } from './command.ts'
 import { type PageOptions, showPage, withPage } from './lists.ts'
 import { id, oneOf } from './parse.ts'
@@ -27,6 +28,7 @@ export function clientsCommand(): Command {
     change('enable', 'ACTIVE', 'Enable a disabled client again.'),
     rotate(),
     link(),
+    moveClientCommand(),
   ])
 }
 

@@ -3,6 +3,7 @@
 import { Command } from 'commander'
 import { accountsCommand } from './accounts.ts'
 import { auditCommand } from './audit.ts'
+import { cellsCommand } from './cells.ts'
 import { checkCommand } from './check.ts'
 import { clientsCommand } from './clients.ts'
 import { helpText } from './command.ts'
@@ -50,6 +51,7 @@ export function createProgram(): Command {
     .addCommand(resealCommand())
     .addCommand(signingKeysCommand())
     .addCommand(webhookKeysCommand())
+    .addCommand(cellsCommand())
     .addCommand(doctorCommand())
     .addCommand(demoCommand())
     .commandsGroup('Operate it:')

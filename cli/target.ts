@@ -118,7 +118,7 @@ export class Target {
 
   /** For what needs no credentials. */
   async url(): Promise<string> {
-    const url = this.#options.url ?? this.config.url ?? (await this.#sandboxFor(null))?.baseUrl
+    const url = this.#options.url ?? this.config.url ?? (await this.#knownAt(null))?.baseUrl
     if (url === undefined) {
       throw new UsageError(
         `no service is named. Start a sandbox with npm start, or give --url.${this.#looked()}`,

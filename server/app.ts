@@ -204,7 +204,15 @@ export function createApp(options: AppOptions): PaybellApp {
   const deps: Deps = { ...base, engine, send, endpointChanges: new OneAtATime() }
   const access = createAccess(deps)
   const accounts = new AccountDirectory(pool)
-  const gatherer = createGatherer(deps, { accounts, metrics, logger, tracing, stream, writes })
+  const gatherer = createGatherer(deps, {
+    accounts,
+    moves: access.moves,
+    metrics,
+    logger,
+    tracing,
+    stream,
+    writes,
+  })
   const jobs = new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: processId, log: logger })
   const readiness = new Readiness(pool, sealer, {
     isDraining: () => phase.isLeaving,

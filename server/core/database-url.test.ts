@@ -67,6 +67,8 @@ test('an address names its cell, and the driver does not see it', () => {
     const before = parseDatabaseUrl(url)
     assert.equal(addressOfCell(url, 0), url)
     assert.deepEqual(parseDatabaseUrl(addressOfCell(url, 7)), { ...before, cell: 7 })
+    assert.equal(addressOfCell(addressOfCell(url, 7), 0), url)
+    assert.equal(addressOfCell(addressOfCell(url, 7), 8), addressOfCell(url, 8))
   }
   for (const wrong of ['1024', '-1', '07', 'x', '']) {
     assert.equal(parseDatabaseUrl(`postgres://db/paybell?paybell_cell=${wrong}`), undefined, wrong)

@@ -23,9 +23,10 @@ const SESSION_ATTRIBUTES = ['read-write', 'primary']
 /** The driver takes these for `verify-full` and prints a warning at each start that it does. */
 const AS_VERIFY_FULL = ['prefer', 'require', 'verify-ca']
 
-/** The same database, and a cell of it. */
+/** The same database, and a cell of it: another one than it may name already. */
 export function addressOfCell(url: string, cell: number): string {
-  return cell === FIRST_CELL ? url : `${url}${url.includes('?') ? '&' : '?'}${CELL}=${cell}`
+  const bare = url.replace(/[?&]paybell_cell=\d+$/, '')
+  return cell === FIRST_CELL ? bare : `${bare}${bare.includes('?') ? '&' : '?'}${CELL}=${cell}`
 }
 
 /** Undefined for what is no such address. */

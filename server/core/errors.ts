@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'invalid-account'
   | 'role-not-allowed'
   | 'too-many-requests'
+  | 'client-moved'
   // what it collides with
   | 'too-many-endpoints'
   | 'too-many-secrets'
@@ -61,16 +62,24 @@ export class ServiceError extends Error {
   readonly errors: readonly FieldError[] | undefined
   /** Whole seconds after which trying again makes sense; becomes `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
+  /** The address at which the same request is answered; becomes `Location`, with the request's path. */
+  readonly movedTo: string | undefined
 
   constructor(
     code: ErrorCode,
     detail: string,
-    more: { errors?: readonly FieldError[]; retryAfterSeconds?: number; cause?: unknown } = {},
+    more: {
+      errors?: readonly FieldError[]
+      retryAfterSeconds?: number
+      movedTo?: string
+      cause?: unknown
+    } = {},
   ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause })
     this.name = 'ServiceError'
     this.code = code
     this.errors = more.errors
     this.retryAfterSeconds = more.retryAfterSeconds
+    this.movedTo = more.movedTo
   }
 }

@@ -7,6 +7,7 @@ import { ServiceError } from '../core/errors.ts'
 import { isAllowed, type Operator } from '../core/operator.ts'
 import type { ConsoleSession } from '../operations/console-session.ts'
 import type { AccountDirectory } from '../operations/parts/account-directory.ts'
+import { type ClientMoves, checkRequest } from '../operations/parts/client-moves.ts'
 import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
 import type { RateBuckets } from '../operations/parts/rate-buckets.ts'
 import type { Caller, TokenVerifier } from '../operations/parts/verify-token.ts'
@@ -20,6 +21,7 @@ const ASKED_AGAIN_MS = 2_000
 export function authenticateClient(
   verifier: TokenVerifier,
   requests: RateBuckets,
+  moves: ClientMoves,
 ): onRequestAsyncHookHandler {
   return async (request, reply) => {
     const caller = await findCaller(verifier, request)
@@ -32,6 +34,7 @@ export function authenticateClient(
         retryAfterSeconds: waitSeconds,
       })
     }
+    checkRequest((await moves.current()).get(caller.clientKey), request)
   }
 }
 

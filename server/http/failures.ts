@@ -27,7 +27,7 @@ export function sendFailure(
   // As bytes: to text the framework adds a charset parameter that this media type does not have.
   return reply
     .code(status)
-    .headers(problemHeaders(failure, request.id))
+    .headers(problemHeaders(failure, request.id, request.url))
     .headers(form?.headers ?? {})
     .send(Buffer.from(JSON.stringify({ ...problem, ...form?.members, ...extension })))
 }

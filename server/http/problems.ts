@@ -134,6 +134,14 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
       'More requests, or more failed logins, came from you than are allowed in this time. Each process of the service counts for itself.',
     remedy: 'Wait for the seconds in the Retry-After header, then go on more slowly.',
   },
+  'client-moved': {
+    status: 308,
+    title: 'The client has moved to another cell',
+    meaning:
+      'All data of this client is at the address in the Location header, under the same ids. Nothing was done here.',
+    remedy:
+      'Send the request to that address, with its Authorization header, and use the address from now on. Many HTTP libraries drop the header when they follow a redirect to another host.',
+  },
   'too-many-endpoints': {
     status: 409,
     title: 'There are too many endpoints',
@@ -335,7 +343,11 @@ function toOauthError(code: ErrorCode): string {
 }
 
 /** The headers of a problem, however it is sent. */
-export function problemHeaders(error: ServiceError, requestId: string): Record<string, string> {
+export function problemHeaders(
+  error: ServiceError,
+  requestId: string,
+  path = '',
+): Record<string, string> {
   const { challenge } = PROBLEMS[error.code]
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json',
@@ -346,6 +358,7 @@ export function problemHeaders(error: ServiceError, requestId: string): Record<s
   if (error.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(error.retryAfterSeconds)
   }
+  if (error.movedTo !== undefined) headers.location = `${error.movedTo}${path}`
   return headers
 }
 

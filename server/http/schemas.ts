@@ -62,6 +62,7 @@ export const CLIENT_PROBLEMS = [
   'missing-token',
   'invalid-token',
   'too-many-requests',
+  'client-moved',
 ] as const satisfies readonly ErrorCode[]
 
 export const OPERATOR_PROBLEMS = [

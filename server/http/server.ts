@@ -99,18 +99,18 @@ function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {
 
 /** Needs a token, except for the route that gives one and for links, which are credentials of their own. */
 async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): Promise<void> {
-  const { keyring, logins, tokens } = deps.access
+  const { tokens, moves } = deps.access
   const requests = new RateBuckets({
     burst: 2 * deps.config.requestsPerSecond,
     perSecond: deps.config.requestsPerSecond,
     keysMax: 50_000,
     monotonicMs: () => deps.clock.monotonicMs(),
   })
-  await app.register(async (scope: App) => tokenRoutes(deps, keyring, logins)(scope))
+  await app.register(async (scope: App) => tokenRoutes(deps, deps.access)(scope))
   await app.register(async (scope: App) => webhookKeyRoutes(deps.webhookKeys)(scope))
   await app.register(async (scope: App) => documentRoutes(deps)(scope))
   await app.register(async (scope: App) => {
-    scope.addHook('onRequest', authenticateClient(tokens, requests))
+    scope.addHook('onRequest', authenticateClient(tokens, requests, moves))
     scope.addHook('onRequest', resolveAccount(deps.accounts))
     const routes = [
       webhookRoutes(deps),

@@ -12,6 +12,7 @@ import type { LockedPayment } from '../store/payments.ts'
 import type { ChangeToSave } from '../store/save-new.ts'
 import type { AccountDirectory } from './parts/account-directory.ts'
 import { auditsOf, type GatheredAudit } from './parts/audit.ts'
+import { type ClientMoves, refusePayment } from './parts/client-moves.ts'
 import type { EngineNotices } from './parts/deps.ts'
 import { handingOff } from './parts/hand-off.ts'
 import type { LockedPayments, PaymentStore, PaymentTransaction } from './parts/payment-store.ts'
@@ -21,6 +22,8 @@ export interface RecordingDeps {
   payments: PaymentStore
   accounts: Pick<AccountDirectory, 'find'>
   clock: Pick<Clock, 'nowMs'>
+  /** Clients that are moved to another cell; without it there are none. */
+  moves?: Pick<ClientMoves, 'current'>
   newId(): string
 }
 
@@ -85,6 +88,7 @@ export async function recordPayments(
   locking: Locking = 'try',
 ): Promise<RecordedChanges> {
   const { payments, accounts, clock } = deps
+  const moves = await deps.moves?.current()
   const clientKeys = await accounts.find(changes.map((change) => change.accountId))
   // Before the payment is locked: a transaction that holds the file may wait for the payment, which would
   // be a deadlock.
@@ -96,7 +100,14 @@ export async function recordPayments(
     const locked = await lock(transaction, changes, clientKeys, locking)
     // Read the clock after locking, so that of two changes of one payment the later one has the later time.
     const now = new Date(clock.nowMs())
-    const plan = await planAndSaveDocuments(deps, transaction, locked, clientKeys, changes, now)
+    const plan = await planAndSaveDocuments(
+      { newId: deps.newId, refuse: (clientKey) => refusePayment(moves?.get(clientKey)) },
+      transaction,
+      locked,
+      clientKeys,
+      changes,
+      now,
+    )
     const audits = auditsOf(changes, plan.results)
     const { changes: saved, raised } = plan
     const deliveries = fanOut(saved, locked.endpoints, now.getTime())
@@ -120,7 +131,7 @@ async function lock(
 
 /** A file that another transaction is saving makes its payment busy: the rest is decided without it. */
 async function planAndSaveDocuments(
-  deps: RecordingDeps,
+  deps: PlanningDeps,
   transaction: PaymentTransaction,
   { stored, busy }: LockedPayments,
   clientKeys: ReadonlyMap<string, number>,
@@ -133,6 +144,12 @@ async function planAndSaveDocuments(
   if (unsaved.length === 0) return plan
   for (const { paymentId } of unsaved) busy.add(paymentId)
   return planned()
+}
+
+interface PlanningDeps {
+  newId(): string
+  /** Why nothing is accepted for a client. */
+  refuse(clientKey: number): ServiceError | null
 }
 
 interface Plan {
@@ -148,7 +165,7 @@ interface PaymentDocument extends DocumentToSave {
 }
 
 function applyChanges(
-  deps: Pick<RecordingDeps, 'newId'>,
+  deps: PlanningDeps,
   stored: Map<string, LockedPayment>,
   busy: ReadonlySet<string>,
   clientKeys: ReadonlyMap<string, number>,
@@ -163,6 +180,11 @@ function applyChanges(
     const clientKey = clientKeys.get(accountId)
     if (clientKey === undefined) {
       plan.results.push(unknownAccount())
+      continue
+    }
+    const refused = deps.refuse(clientKey)
+    if (refused !== null) {
+      plan.results.push(refused)
       continue
     }
     if (busy.has(write.id)) {

@@ -67,3 +67,16 @@ export async function distributeCell(db: Db): Promise<boolean> {
   )
   return true
 }
+
+/** Tokens that one cell signs are then good in the other. Both have the same master key. */
+export async function copySigningKeys(from: Db, to: Db): Promise<number> {
+  const { rows } = await from.query<{ keys: string }>(
+    `select coalesce(json_agg(k), '[]')::text as keys from signing_keys k`,
+  )
+  const { rowCount } = await to.query(
+    `insert into signing_keys select * from json_populate_recordset(null::signing_keys, $1::json)
+     on conflict do nothing`,
+    [rows[0]?.keys],
+  )
+  return rowCount ?? 0
+}

@@ -4,6 +4,7 @@
 import type { Logger } from 'pino'
 import type { EventKind } from '../core/payment.ts'
 import type { AccountDirectory } from '../operations/parts/account-directory.ts'
+import type { ClientMoves } from '../operations/parts/client-moves.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import {
   GATHERER_LIMITS,
@@ -27,6 +28,7 @@ import type { WriteWatch } from './write-watch.ts'
 
 export interface AcceptanceParts {
   accounts: AccountDirectory
+  moves: ClientMoves
   metrics: Metrics
   logger: Logger
   tracing: Tracing | null
@@ -36,7 +38,7 @@ export interface AcceptanceParts {
 }
 
 export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGatherer {
-  const recording = recordingOn(deps, parts.accounts)
+  const recording = recordingOn(deps, parts.accounts, parts.moves)
   const record = (changes: readonly PaymentChange[], locking: Locking) =>
     noteWrite(parts.writes, recordWatched(deps, recording, parts, changes, locking))
   const holds = holdLimits(deps.config.databaseConnections)

@@ -14,6 +14,7 @@ const DYNAMIC = /\bimport\(\s*'([^']+)'\s*\)/g
 
 /** The commands that are the service, or look into its database. */
 const SERVICE = [
+  'cli/service/cells.ts',
   'cli/service/doctor-checks.ts',
   'cli/service/migrate.ts',
   'cli/service/reseal.ts',

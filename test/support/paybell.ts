@@ -25,6 +25,8 @@ export interface PaybellOptions {
   spans?: Partial<Spans>
   /** Instead of a clone on the tests' own server. */
   database?: TestDatabase
+  /** That of another cell. */
+  masterKey?: Buffer
   /** Another process on the same database, with the same keys, shares that one's clients. */
   beside?: Paybell
 }
@@ -52,7 +54,7 @@ export const SHORT_LEASES: LeasePolicy = {
 export async function startPaybell(t: Owner, options: PaybellOptions = {}): Promise<Paybell> {
   const { beside } = options
   const database = beside?.database ?? options.database ?? (await cloneDatabase())
-  const masterKey = beside?.masterKey ?? randomBytes(32)
+  const masterKey = beside?.masterKey ?? options.masterKey ?? randomBytes(32)
   const operatorKey = beside?.operatorKey ?? randomBytes(32).toString('base64url')
   const app = createApp({
     config: loadConfig('sandbox', { PORT: '0', ...options.env }),

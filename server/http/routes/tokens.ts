@@ -4,9 +4,9 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { issueToken } from '../../operations/issue-token.ts'
+import type { Access } from '../../operations/parts/access.ts'
+import { checkLogin } from '../../operations/parts/client-moves.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
-import type { Keyring } from '../../operations/parts/keyring.ts'
-import type { Logins } from '../../operations/parts/logins.ts'
 import { BODY_PROBLEMS, problemResponses } from '../schemas.ts'
 import { FORM_TYPE, GRANT_TYPE, readTokenForm } from '../token-form.ts'
 import type { Routes } from '../typed.ts'
@@ -74,8 +74,7 @@ const Metadata = Type.Object({
 
 export function tokenRoutes(
   deps: Deps & { baseUrl(): string },
-  keyring: Keyring,
-  logins: Logins,
+  { keyring, logins, moves }: Pick<Access, 'keyring' | 'logins' | 'moves'>,
 ): Routes {
   return (app) => {
     const readForm = async (request: FastifyRequest, text: string) => readTokenForm(text, request)
@@ -99,10 +98,12 @@ export function tokenRoutes(
             'unsupported-grant-type',
             'invalid-credentials',
             'too-many-requests',
+            'client-moved',
           ),
         },
       },
       handler: async (request, reply) => {
+        checkLogin(await moves.current(), request.body.clientId)
         const login = { ...request.body, address: request.ip }
         const { token, lifetimeSeconds } = await issueToken(deps, { keyring, logins }, login)
         reply.header('cache-control', 'no-store')

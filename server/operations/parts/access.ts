@@ -4,6 +4,7 @@
 
 import { ConsoleSessions } from '../console-session.ts'
 import { ClientDirectory } from './client-directory.ts'
+import { ClientMoves } from './client-moves.ts'
 import type { Deps } from './deps.ts'
 import { Keyring } from './keyring.ts'
 import { LoginAttempts } from './login-attempts.ts'
@@ -17,6 +18,7 @@ export interface Access {
   keyring: Keyring
   tokens: TokenVerifier
   sessions: ConsoleSessions
+  moves: ClientMoves
 }
 
 export function createAccess(deps: Deps): Access {
@@ -27,5 +29,5 @@ export function createAccess(deps: Deps): Access {
   const keyring = new Keyring(deps)
   const tokens = new TokenVerifier(deps, { keyring, directory: new ClientDirectory(deps) })
   const sessions = new ConsoleSessions(deps, { keys, attempts, logins })
-  return { keys, logins, keyring, tokens, sessions }
+  return { keys, logins, keyring, tokens, sessions, moves: new ClientMoves(deps) }
 }

@@ -7,6 +7,7 @@ import { type Db, inTransaction } from '../../store/db.ts'
 import { saveDocuments, trySaveDocuments } from '../../store/documents.ts'
 import { lockPayments, raiseVersions, tryLockPayments } from '../../store/payments.ts'
 import type { RecordingDeps } from '../record-payments.ts'
+import type { ClientMoves } from './client-moves.ts'
 import type { Deps } from './deps.ts'
 import type { PaymentStore, PaymentTransaction } from './payment-store.ts'
 
@@ -21,8 +22,10 @@ export function postgresPaymentStore(pool: Pool): PaymentStore {
 export function recordingOn(
   { pool, clock, newId }: Pick<Deps, 'pool' | 'clock' | 'newId'>,
   accounts: RecordingDeps['accounts'],
+  moves?: ClientMoves,
 ): RecordingDeps {
-  return { payments: postgresPaymentStore(pool), accounts, clock, newId }
+  const payments = postgresPaymentStore(pool)
+  return { payments, accounts, clock, newId, ...(moves ? { moves } : {}) }
 }
 
 function transactionOn(db: Db, commit: () => Promise<void>): PaymentTransaction {

@@ -1,0 +1,166 @@
+// `paybell cells create|list` and `paybell clients move`: which cells a database has, a new one, and a client's way
+// from one to another. They work on the databases themselves, as the role that owns the schema.
+
+import { readFileSync } from 'node:fs'
+import { type Config, loadConfig } from '../../server/config/config.ts'
+import { parseBaseUrl } from '../../server/core/base-url.ts'
+import { addressOfCell, parseDatabaseUrl } from '../../server/core/database-url.ts'
+import { LEASE_POLICY } from '../../server/core/lease.ts'
+import { moveClient, undoMove } from '../../server/operations/move-client.ts'
+import { copySigningKeys, distributeCell, readCells } from '../../server/store/cells.ts'
+import { createPool } from '../../server/store/db.ts'
+import { type DatabaseGauges, readDatabaseGauges } from '../../server/store/gauges.ts'
+import { migrate } from '../../server/store/migrate.ts'
+import { Sealer } from '../../server/store/sealing.ts'
+import { formatCount } from '../terminal.ts'
+import { namingDatabase } from './database-failure.ts'
+
+interface Output {
+  json?: boolean
+}
+
+export async function createCell(
+  cell: number,
+  options: Output & { keysFrom?: number },
+): Promise<void> {
+  const { databaseUrl } = loadConfig('production', process.env)
+  const url = addressOfCell(databaseUrl as string, cell)
+  const applied = await namingDatabase(migrate(url, new Date()))
+  const isDistributed = await onPool(url, distributeCell)
+  const { keysFrom } = options
+  const keys =
+    keysFrom === undefined
+      ? 0
+      : await onPool(addressOfCell(url, keysFrom), (from) =>
+          onPool(url, (to) => copySigningKeys(from, to)),
+        )
+  if (options.json) {
+    console.log(JSON.stringify({ cell, applied, isDistributed, keys }))
+    return
+  }
+  console.log(applied.length === 0 ? `Cell ${cell} is there already.` : `Created cell ${cell}.`)
+  if (isDistributed) console.log('The cluster has placed it on a node.')
+  if (keysFrom !== undefined) console.log(`Copied ${keys} signing keys from cell ${keysFrom}.`)
+  console.log(`Next: PAYBELL_CELL=${cell} paybell serve`)
+}
+
+interface ListedCell {
+  cell: number
+  bytes: number
+  node: string | null
+  due: number | null
+  scheduled: number | null
+  oldestDueSeconds: number | null
+}
+
+export async function listCells(options: Output): Promise<void> {
+  const { databaseUrl } = loadConfig('production', process.env)
+  const url = databaseUrl as string
+  const cells: ListedCell[] = []
+  for (const { cell, bytes, node, isMigrated } of await namingDatabase(onPool(url, readCells))) {
+    const now = new Date()
+    const gauges: DatabaseGauges | null = isMigrated
+      ? await onPool(addressOfCell(url, cell), (pool) => readDatabaseGauges(pool, now, 5_000))
+      : null
+    const oldest = gauges?.oldestDueAtMs ?? null
+    cells.push({
+      cell,
+      bytes,
+      node,
+      due: gauges?.due ?? null,
+      scheduled: gauges?.scheduled ?? null,
+      oldestDueSeconds: oldest === null ? null : Math.max(0, (now.getTime() - oldest) / 1_000),
+    })
+  }
+  if (options.json) {
+    console.log(JSON.stringify({ cells }))
+    return
+  }
+  console.log('CELL  SIZE       DUE      SCHEDULED  OLDEST DUE  NODE')
+  for (const cell of cells) console.log(lineOf(cell))
+}
+
+function lineOf({ cell, bytes, node, due, scheduled, oldestDueSeconds }: ListedCell): string {
+  const count = (value: number | null) => (value === null ? '–' : formatCount(value))
+  const age = oldestDueSeconds === null ? '–' : `${Math.round(oldestDueSeconds)} s`
+  return [
+    String(cell).padEnd(4),
+    `${Math.round(bytes / 1_048_576)} MB`.padEnd(9),
+    count(due).padEnd(7),
+    count(scheduled).padEnd(9),
+    age.padEnd(10),
+    node ?? 'this server',
+  ].join('  ')
+}
+
+export interface MoveCommandOptions extends Output {
+  to: number
+  address: string
+  toDatabaseFile?: string
+  undo?: boolean
+}
+
+export async function moveClientCommand(
+  clientId: string,
+  options: MoveCommandOptions,
+): Promise<void> {
+  const config = loadConfig('production', process.env)
+  const sealer = new Sealer(config.masterKeys)
+  const ends = {
+    sourceUrl: config.databaseUrl as string,
+    targetUrl: readTarget(config, options),
+  }
+  if (options.undo) {
+    await namingDatabase(undoMove({ clientId, ...ends }))
+    console.log(options.json ? JSON.stringify({ undone: true }) : 'The client stays where it was.')
+    return
+  }
+  const toAddress = parseBaseUrl(options.address)
+  if (toAddress === undefined) throw new Error('--address must be an absolute http or https URL')
+  const { rows, frozenMs } = await namingDatabase(
+    moveClient({
+      clientId,
+      toCell: options.to,
+      toAddress,
+      ...ends,
+      drainMs: LEASE_POLICY.leaseMs,
+      hasKey: (id) => sealer.hasKey(id),
+      onStep: (step) => {
+        if (!options.json) console.log(step)
+      },
+    }),
+  )
+  console.log(
+    options.json
+      ? JSON.stringify({ clientId, toCell: options.to, rows, frozenMs })
+      : `Moved to cell ${options.to}: ${formatCount(rows)} rows. Nothing was accepted for it for ${(frozenMs / 1_000).toFixed(1)} s.`,
+  )
+}
+
+/** Another cell of the same database, unless a file names another one. */
+function readTarget({ databaseUrl, cell }: Config, options: MoveCommandOptions): string {
+  const { toDatabaseFile: file, to } = options
+  const url = file === undefined ? (databaseUrl as string) : readFileSync(file, 'utf8').trim()
+  if (parseDatabaseUrl(url) === undefined) {
+    throw new Error('the file of --to-database-file holds no address of a PostgreSQL')
+  }
+  if (file === undefined && to === cell) throw new Error('the client is in this cell already')
+  return addressOfCell(url, to)
+}
+
+async function onPool<T>(
+  url: string,
+  work: (pool: ReturnType<typeof createPool>) => Promise<T>,
+): Promise<T> {
+  const pool = createPool({
+    url,
+    connectionsMax: 1,
+    onIdleError: () => {},
+    applicationName: 'paybell cells',
+  })
+  try {
+    return await work(pool)
+  } finally {
+    await pool.end()
+  }
+}

@@ -1,0 +1,137 @@
+// Clients that are moved to another cell: the row that says so, the fence that keeps writes for them out, and
+// what stops and starts their deliveries. Each function is one step of operations/move-client.ts.
+
+import type { Db } from './db.ts'
+import { releaseDeliveriesOf } from './deliveries.ts'
+import { saveStatus } from './endpoints.ts'
+import { probeResumed } from './retries.ts'
+
+export type MoveState = 'DRAINING' | 'COPYING' | 'MOVED'
+
+export interface ClientMove {
+  clientKey: number
+  clientId: string
+  toCell: number
+  toAddress: string
+  state: MoveState
+  activeEndpoints: readonly string[]
+}
+
+interface MoveRow {
+  client_key: number
+  client_id: string
+  to_cell: number
+  to_address: string
+  state: MoveState
+  active_endpoints: string[]
+}
+
+/** All of them: few, and most cells have none. */
+export async function readClientMoves(db: Db): Promise<readonly ClientMove[]> {
+  const { rows } = await db.query<MoveRow>({
+    name: 'read-client-moves',
+    text: 'select client_key, client_id, to_cell, to_address, state, active_endpoints from client_moves',
+  })
+  return rows.map((row) => ({
+    clientKey: row.client_key,
+    clientId: row.client_id,
+    toCell: row.to_cell,
+    toAddress: row.to_address,
+    state: row.state,
+    activeEndpoints: row.active_endpoints,
+  }))
+}
+
+export async function findClientMove(db: Db, clientId: string): Promise<ClientMove | null> {
+  return (await readClientMoves(db)).find((move) => move.clientId === clientId) ?? null
+}
+
+export interface MoveToBegin {
+  clientKey: number
+  clientId: string
+  toCell: number
+  toAddress: string
+}
+
+/** Notes the move, and stops all endpoints that are active. In a transaction. */
+export async function beginMove(db: Db, move: MoveToBegin, now: Date): Promise<void> {
+  await db.query(
+    `insert into client_moves (client_key, client_id, to_cell, to_address, state, active_endpoints,
+       started_at)
+     select $1, $2, $3, $4, 'DRAINING', coalesce(array_agg(e.id), '{}'), $5 from endpoints e
+     where e.client_key = $1 and e.status = 'ACTIVE' and e.deleted_at is null`,
+    [move.clientKey, move.clientId, move.toCell, move.toAddress, now],
+  )
+  await pauseAll(db, move.clientKey, now)
+}
+
+/** Returns how many were still active. */
+export async function pauseAll(db: Db, clientKey: number, now: Date): Promise<number> {
+  const { rowCount } = await db.query(
+    `update endpoints set status = 'PAUSED', inactive_since = $2, changed_at = $2
+     where client_key = $1 and status = 'ACTIVE' and deleted_at is null`,
+    [clientKey, now],
+  )
+  return rowCount ?? 0
+}
+
+/** What was stopped goes on: the time in between does not count against the 7 days. In a transaction. */
+export async function resumeAll(
+  db: Db,
+  clientKey: number,
+  endpointIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  const { rows } = await db.query<{ id: string; inactive_since: Date }>(
+    `select id, inactive_since from endpoints
+     where client_key = $1 and id = any($2::uuid[]) and status = 'PAUSED' and deleted_at is null
+     order by id for no key update`,
+    [clientKey, endpointIds],
+  )
+  for (const { id, inactive_since: since } of rows) {
+    await saveStatus(db, clientKey, id, { status: 'ACTIVE', inactiveSince: null }, now)
+    await probeResumed(db, clientKey, id, now)
+    await releaseDeliveriesOf(db, clientKey, id, since, now)
+  }
+}
+
+export async function saveMoveState(db: Db, clientKey: number, state: MoveState, now: Date) {
+  await db.query('update client_moves set state = $2, moved_at = $3 where client_key = $1', [
+    clientKey,
+    state,
+    state === 'MOVED' ? now : null,
+  ])
+}
+
+export async function forgetMove(db: Db, clientKey: number): Promise<void> {
+  await db.query('delete from client_moves where client_key = $1', [clientKey])
+}
+
+/** A row that a client would be written to: payments, and endpoints. */
+const FENCED = ['payments', 'endpoints']
+
+/**
+ * Makes the fence again, for all clients that are copied or have left. Making a trigger waits for every transaction that
+ * is writing the table: once it is there, no write for these clients is under way. In a transaction.
+ */
+export async function raiseFence(db: Db): Promise<void> {
+  const moves = await readClientMoves(db)
+  const keys = moves.filter(({ state }) => state !== 'DRAINING').map(({ clientKey }) => clientKey)
+  for (const table of FENCED) {
+    await db.query(`drop trigger if exists moving_clients on ${table}`)
+    if (keys.length === 0) continue
+    await db.query(
+      `create trigger moving_clients before insert or update on ${table} for each row
+       when (new.client_key = any('{${keys.join(',')}}'::integer[])) execute function refuse_moving()`,
+    )
+  }
+}
+
+/** What the client still has to wait for: jobs that act on its deliveries. */
+export async function countJobItems(db: Db, clientKey: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*)::int as count from job_items where client_key = $1',
+    [clientKey],
+  )
+  return rows[0]?.count ?? 0
+}

@@ -1,0 +1,195 @@
+// A client's rows, from one cell to another, which may be on another server. Which tables there are is asked of the
+// catalogue, so that none is forgotten; rows travel as JSON, a bounded number at a time. Ids stay what they are;
+// client_key, which each cell counts for itself, is replaced.
+
+import type pg from 'pg'
+import { DAY_MS } from '../core/backoff.ts'
+import type { Db } from './db.ts'
+import { ensurePartitions } from './partitions.ts'
+
+/** What belongs to a process, a session or a move, and does not go along. */
+const LEFT_BEHIND = [
+  'changes_at_commit',
+  'client_console_links',
+  'client_moves',
+  'console_sessions',
+  'job_deliveries',
+  'job_items',
+  'listener_offers',
+  'receiver_checks',
+]
+
+/** Others refer to these. */
+const FIRST = ['clients', 'accounts', 'endpoints']
+
+/** Files are up to 14 MB each. */
+const ROWS_AT_ONCE: Readonly<Record<string, number>> = { documents: 4 }
+const ROWS_USUALLY = 2_000
+const DELETED_AT_ONCE = 5_000
+/** Room for what the old cell still writes: four thousand million transactions. */
+const FEED_MARGIN = 2n ** 32n
+
+interface MovedTable {
+  name: string
+  /** Without those that PostgreSQL fills by itself. */
+  columns: readonly string[]
+}
+
+/** Tables with a client's rows, those first that others refer to. */
+async function readClientTables(db: Db): Promise<readonly MovedTable[]> {
+  const { rows } = await db.query<MovedTable>(
+    `select c.relname as name, array_agg(quote_ident(a.attname) order by a.attnum) as columns
+     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+       and not c.relispartition and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+       and c.relname <> all($1)
+     group by c.relname having bool_or(a.attname = 'client_key')`,
+    [LEFT_BEHIND],
+  )
+  const place = ({ name }: MovedTable) =>
+    FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length
+  return rows.toSorted(
+    (one, other) => place(one) - place(other) || (one.name < other.name ? -1 : 1),
+  )
+}
+
+/**
+ * Copies everything of a client, and returns its key in the other cell. Both in a transaction: that of the
+ * source reads one snapshot, and nothing of it is seen in the target before it commits.
+ */
+export async function copyClient(
+  source: pg.Client,
+  target: pg.Client,
+  clientKey: number,
+): Promise<{ clientKey: number; rows: number }> {
+  const [client, ...tables] = await readClientTables(source)
+  if (client?.name !== 'clients') throw new Error('the cell has no table of clients')
+  const newKey = await copyClientRow(source, target, clientKey)
+  let total = 1
+  for (const table of tables) total += await copyTable(source, target, table, clientKey, newKey)
+  return { clientKey: newKey, rows: total }
+}
+
+/** One that has been here before has left its row, and its accounts, to tell where it went. */
+async function copyClientRow(source: Db, target: Db, clientKey: number): Promise<number> {
+  const { rows } = await source.query(
+    'select id, name, status, created_at from clients where client_key = $1',
+    [clientKey],
+  )
+  const [row] = rows
+  const { rows: made } = await target.query<{ client_key: number }>(
+    `insert into clients (id, name, status, created_at) values ($1, $2, $3, $4)
+     on conflict (id) do update set name = excluded.name, status = excluded.status
+     returning client_key`,
+    [row?.id, row?.name, row?.status, row?.created_at],
+  )
+  return made[0]?.client_key as number
+}
+
+async function copyTable(
+  source: Db,
+  target: Db,
+  { name, columns }: MovedTable,
+  clientKey: number,
+  newKey: number,
+): Promise<number> {
+  const others = columns.filter((column) => column !== 'client_key')
+  const into = `insert into ${name} (client_key, ${others.join(', ')})
+    select $2, ${others.join(', ')} from json_populate_recordset(null::${name}, $1::json)
+    ${name === 'accounts' ? 'on conflict do nothing' : ''}`
+  const size = ROWS_AT_ONCE[name] ?? ROWS_USUALLY
+  await source.query(
+    `declare moved no scroll cursor for select row_to_json(t)::text as row from ${name} t
+     where client_key = ${clientKey}`,
+  )
+  let total = 0
+  for (;;) {
+    const { rows } = await source.query<{ row: string }>(`fetch ${size} from moved`)
+    if (rows.length === 0) break
+    await target.query(into, [`[${rows.map(({ row }) => row).join(',')}]`, newKey])
+    total += rows.length
+  }
+  await source.query('close moved')
+  return total
+}
+
+/** Days of history for which the other cell has to have partitions, too. */
+export async function makePartitionsSince(
+  source: Db,
+  target: pg.Client,
+  clientKey: number,
+  now: Date,
+): Promise<void> {
+  const { rows } = await source.query<{ since: Date | null }>(
+    `select min(created_at) as since from events where client_key = $1`,
+    [clientKey],
+  )
+  const sinceMs = rows[0]?.since?.getTime() ?? now.getTime()
+  // Each makes a week.
+  for (let ms = sinceMs; ms < now.getTime(); ms += 7 * DAY_MS) {
+    await ensurePartitions(target, new Date(ms))
+  }
+}
+
+/** Where the feed of a cell is now. Gives the transaction an id. */
+export async function readFeedPlace(db: Db): Promise<bigint> {
+  const { rows } = await db.query<{ place: string }>(
+    'select feed_place(shift, timeline)::text as place from feed_origin',
+  )
+  return BigInt(rows[0]?.place ?? 0)
+}
+
+/**
+ * Positions of a feed only rise, also for a reader that comes along from another cell: what is written here from now
+ * on stands above everything that was written there. In a transaction.
+ */
+export async function raiseFeed(db: Db, above: bigint): Promise<boolean> {
+  const missing = above + FEED_MARGIN - (await readFeedPlace(db))
+  if (missing <= 0n) return false
+  await db.query('lock table events in access exclusive mode')
+  const { rows } = await db.query<{ shift: string; timeline: number }>(
+    `update feed_origin set shift = shift + $1 returning shift::text, timeline`,
+    [String(missing)],
+  )
+  const [origin] = rows
+  await db.query(
+    `alter table events alter column place set default feed_place(${origin?.shift}, ${origin?.timeline})`,
+  )
+  return true
+}
+
+/** Nothing is owed here any more. */
+export async function dropOwed(db: Db, clientKey: number): Promise<void> {
+  await db.query('delete from pending_deliveries where client_key = $1', [clientKey])
+}
+
+/** Removes what was copied, but for the client and its accounts, by which callers are sent on. A step at a time. */
+export async function removeMoved(db: Db, clientKey: number): Promise<number> {
+  const tables = (await readClientTables(db)).filter(
+    ({ name }) => name !== 'clients' && name !== 'accounts',
+  )
+  let total = 0
+  for (const { name } of tables.toReversed()) {
+    const { rows: leaves } = await db.query<{ name: string }>(
+      `select c.oid::regclass::text as name from pg_class c
+       where c.relkind = 'r' and (c.oid = $1::regclass or c.oid in (
+         select relid from pg_partition_tree($1::regclass) where isleaf))`,
+      [name],
+    )
+    for (const leaf of leaves) total += await removeFrom(db, leaf.name, clientKey)
+  }
+  return total
+}
+
+async function removeFrom(db: Db, table: string, clientKey: number): Promise<number> {
+  let total = 0
+  for (let removed = DELETED_AT_ONCE; removed === DELETED_AT_ONCE; total += removed) {
+    const { rowCount } = await db.query(
+      `delete from ${table} where ctid = any(array(
+         select ctid from ${table} where client_key = $1 limit ${DELETED_AT_ONCE}))`,
+      [clientKey],
+    )
+    removed = rowCount ?? 0
+  }
+  return total
+}

@@ -1,0 +1,53 @@
+// `paybell cells` and `paybell clients move`, as an operator runs them. The move itself is in move-client.test.ts.
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { runCommand } from '../support/command-line.ts'
+import { cloneDatabase } from '../support/database.ts'
+
+test('cells are created once, with the keys of another, and listed', async (t) => {
+  const { url, pool } = await cloneDatabase()
+  await pool.query(
+    `insert into signing_keys (kid, public_jwk, private_key, created_at) values ('k', '{}', '\\x01', now())`,
+  )
+  const env = {
+    DATABASE_URL: url,
+    PAYBELL_MASTER_KEY: randomBytes(32).toString('base64'),
+    PAYBELL_OPERATOR_KEY: randomBytes(32).toString('base64url'),
+  }
+  const run = async (...args: string[]) => {
+    const ran = await runCommand(t, args, { env })
+    return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : null }
+  }
+  const made = await run('cells', 'create', '7', '--keys-from', '0', '--json')
+  assert.equal(made.code, 0, made.stderr)
+  assert.equal(made.json.keys, 1)
+  assert.equal(made.json.isDistributed, false)
+  assert.ok(made.json.applied.length > 10)
+  const again = await run('cells', 'create', '7')
+  assert.match(again.stdout, /Cell 7 is there already/)
+  const { rows } = await pool.query('select kid, private_key from paybell_7.signing_keys')
+  assert.deepEqual(rows, [{ kid: 'k', private_key: Buffer.of(1) }])
+
+  const listed = await run('cells', 'list', '--json')
+  assert.deepEqual(
+    listed.json.cells.map(({ cell, node, due }: Record<string, unknown>) => ({ cell, node, due })),
+    [
+      { cell: 0, node: null, due: 0 },
+      { cell: 7, node: null, due: 0 },
+    ],
+  )
+  const wrong = await run('cells', 'create', '1024')
+  assert.notEqual(wrong.code, 0)
+  const address = ['--address', 'https://cell7.example.com']
+  // What was put there as a key is none that this master key has sealed.
+  const sealed = await run('clients', 'move', randomUUID(), '--to', '7', ...address)
+  assert.match(sealed.stderr, /another master key/)
+  await pool.query('delete from paybell_7.signing_keys')
+  const unknown = await run('clients', 'move', randomUUID(), '--to', '7', ...address)
+  assert.notEqual(unknown.code, 0)
+  assert.match(unknown.stderr, /no client with this id/)
+  const same = await run('clients', 'move', randomUUID(), '--to', '0', ...address)
+  assert.match(same.stderr, /in this cell already/)
+})

@@ -1,0 +1,245 @@
+// A client moves from cell to cell under load: nothing is lost, doubled or out of order, its ids and its cursor stay
+// good, and a move that breaks off leaves it where it was.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { addressOfCell } from '../../server/core/database-url.ts'
+import { moveClient, undoMove } from '../../server/operations/move-client.ts'
+import { createPool } from '../../server/store/db.ts'
+import { migrate } from '../../server/store/migrate.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import type { Owner } from '../support/owner.ts'
+import { addClient, type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
+
+const SPANS = { attempt: { deadlineMs: 400, connectTimeoutMs: 200 } }
+const DRAIN_MS = 2_000
+
+async function openCell(t: Owner, database: TestDatabase, cell: number): Promise<TestDatabase> {
+  const url = addressOfCell(database.url, cell)
+  await migrate(url, new Date())
+  const pool = createPool({
+    url,
+    connectionsMax: 5,
+    onIdleError: () => {},
+    applicationName: 'paybell test',
+  })
+  t.after(() => pool.end())
+  return { url, pool, drop: async () => {} }
+}
+
+async function startCells(t: Owner, place: 'a schema' | 'a database') {
+  const database = await cloneDatabase()
+  const home = place === 'a schema' ? database : await cloneDatabase()
+  const first = await startPaybell(t, { database, leasePolicy: SHORT_LEASES, spans: SPANS })
+  const seventh = await openCell(t, home, 7)
+  const second = await startPaybell(t, {
+    database: seventh,
+    env: { PAYBELL_CELL: '7' },
+    masterKey: first.masterKey,
+    leasePolicy: SHORT_LEASES,
+    spans: SPANS,
+  })
+  const move = {
+    clientId: first.clientId,
+    toCell: 7,
+    toAddress: second.baseUrl,
+    sourceUrl: database.url,
+    targetUrl: seventh.url,
+    drainMs: DRAIN_MS,
+  }
+  return { first, second, move }
+}
+
+/** Writes to whichever cell has the client now, as a producer does that follows a 308. */
+class Producer {
+  readonly accepted: { id: string; sequence: number }[] = []
+  readonly #callers: readonly Paybell[]
+  readonly #sequences = new Map<string, number>()
+  #at = 0
+  refused = 0
+  longestPauseMs = 0
+
+  constructor(callers: readonly Paybell[]) {
+    this.#callers = callers
+  }
+
+  async write(id: string): Promise<void> {
+    const number = (this.#sequences.get(id) ?? 0) + 1
+    const body = sampleBody({ id, version: number, reference: `number ${number}` })
+    const startedAt = performance.now()
+    await until('the write is accepted', async () => {
+      const caller = this.#callers[this.#at] as Paybell
+      const answer = await put(caller, id, body)
+      if (answer.status === 308) this.#at = 1
+      else if (answer.status === 503) this.refused++
+      else if (answer.status <= 201) return true
+      else assert.fail(`${answer.status} ${await answer.text()}`)
+      return false
+    })
+    this.longestPauseMs = Math.max(this.longestPauseMs, performance.now() - startedAt)
+    this.#sequences.set(id, number)
+    this.accepted.push({ id, sequence: number })
+  }
+}
+
+/** Without following a redirect: fetch would drop the key on the way. */
+function put(cell: Paybell, id: string, body: Uint8Array<ArrayBuffer>): Promise<Response> {
+  return fetch(`${cell.baseUrl}/operator/v1/payments/${id}`, {
+    method: 'PUT',
+    redirect: 'manual',
+    headers: {
+      authorization: `Bearer ${cell.operatorKey}`,
+      accountid: cell.accountId,
+      'content-type': 'application/json',
+    },
+    body,
+  })
+}
+
+function callerAt(cell: Paybell, of: Paybell): Caller {
+  const { clientId, clientSecret, accountId } = of
+  return new Caller({
+    baseUrl: cell.baseUrl,
+    operatorKey: cell.operatorKey,
+    clientId,
+    clientSecret,
+    accountId,
+  })
+}
+
+for (const place of ['a schema', 'a database'] as const) {
+  describe(`to ${place} of its own`, () => {
+    test('a client moves under load: 0 lost, 0 doubled, 0 out of order', async (t) => {
+      const { first, second, move } = await startCells(t, place)
+      const receiver = await startReceiver(t)
+      await first.caller.register(receiver.url(), 'a key')
+      const stranger = await startReceiver(t)
+      const other = new Caller(await addClient(first, 'Stays'))
+      await other.register(stranger.url(), 'a key')
+
+      const there = callerAt(second, first)
+      const producer = new Producer([first, { ...second, accountId: first.accountId }])
+      const payments = Array.from({ length: 4 }, () => randomUUID())
+      const strangers: string[] = []
+      let isOver = false
+      const load = (async () => {
+        for (let n = 0; !isOver; n++) {
+          await producer.write(payments[n % payments.length] as string)
+          const id = randomUUID()
+          const { status } = await other.putPayment(id, sampleBody({ id }))
+          assert.equal(status, 201, 'a client that stays notices nothing')
+          strangers.push(id)
+        }
+      })()
+      await until('deliveries flow', () => receiver.received.length > 10)
+      const cursor = await readCursor(first.caller, 5)
+
+      const { rows, frozenMs } = await moveClient(move)
+      assert.ok(rows > 20)
+      const before = producer.accepted.length
+      await until('writes go on in the other cell', () => producer.accepted.length > before + 8)
+      isOver = true
+      await load
+      await until('all is delivered', () => receiver.received.length >= producer.accepted.length)
+      await until('strangers too', () => stranger.received.length >= strangers.length)
+
+      const seen = new Map<string, number[]>()
+      for (const { headers, body } of receiver.received) {
+        const id = JSON.parse(body.toString()).id as string
+        seen.set(id, [...(seen.get(id) ?? []), Number(headers['x-paybell-sequence'])])
+      }
+      for (const id of payments) {
+        const count = producer.accepted.filter((one) => one.id === id).length
+        assert.deepEqual(
+          seen.get(id),
+          Array.from({ length: count }, (_, n) => n + 1),
+          id,
+        )
+      }
+      t.diagnostic(
+        `${producer.accepted.length} written, ${producer.refused} refused, frozen ${frozenMs} ms, longest wait ${Math.round(producer.longestPauseMs)} ms`,
+      )
+
+      // What it had is there, under the same ids, and its cursor goes on.
+      const answer = await fetch(`${first.baseUrl}/v1/events`, {
+        headers: await first.caller.headers(),
+        redirect: 'manual',
+      })
+      assert.equal(answer.status, 308)
+      assert.equal(answer.headers.get('location'), `${second.baseUrl}/v1/events`)
+      const events = await readAll(there, cursor.next)
+      assert.equal(cursor.items + events, producer.accepted.length)
+      const left = await first.pool.query(
+        `select (select count(*) from pending_deliveries p join clients c using (client_key) where c.id = $1)
+           + (select count(*) from events e join clients c using (client_key) where c.id = $1) as count`,
+        [first.clientId],
+      )
+      assert.deepEqual(left.rows, [{ count: 0 }])
+    })
+  })
+}
+
+async function readCursor(caller: Caller, limit: number): Promise<{ items: number; next: string }> {
+  return until('the feed shows them', async () => {
+    const answer = await caller.get(`/v1/events?limit=${limit}`)
+    const { items, next } = (await answer.json()) as { items: unknown[]; next: string }
+    return items.length === limit && { items: items.length, next }
+  })
+}
+
+async function readAll(caller: Caller, after: string): Promise<number> {
+  let total = 0
+  for (let next = after; ; ) {
+    const answer = await caller.get(`/v1/events?after=${next}`)
+    const page = (await answer.json()) as { items: unknown[]; next: string }
+    if (page.items.length === 0) return total
+    total += page.items.length
+    next = page.next
+  }
+}
+
+describe('a move that breaks off', () => {
+  test('is undone: the client goes on where it was, and nothing is in the other cell', async (t) => {
+    const { first, second, move } = await startCells(t, 'a schema')
+    const receiver = await startReceiver(t)
+    await first.caller.register(receiver.url(), 'a key')
+    const id = randomUUID()
+    await first.caller.putPayment(id, sampleBody({ id }))
+    // The copy fails at its last table.
+    await second.pool.query(
+      'alter table payments add constraint no_payments check (false) not valid',
+    )
+    await assert.rejects(moveClient({ ...move, drainMs: 50 }), /no_payments/)
+    const count = 'select count(*) from clients where id = $1'
+    assert.deepEqual((await second.pool.query(count, [first.clientId])).rows, [{ count: 0 }])
+    const answer = await until('it is accepted again', async () => {
+      const again = await first.caller.putPayment(
+        id,
+        sampleBody({ id, version: 18, reference: 'x' }),
+      )
+      return again.status === 200 && again
+    })
+    assert.equal(answer.status, 200)
+    await until('and delivered', () => receiver.received.length >= 2)
+    await undoMove(move)
+
+    // And it can be tried again, and completed where it was left off.
+    await second.pool.query('alter table payments drop constraint no_payments')
+    await moveClient({ ...move, drainMs: 50 })
+    assert.deepEqual(await moveClient(move), { rows: 0, frozenMs: 0 })
+    await assert.rejects(undoMove(move), /in the other cell already/)
+  })
+
+  test('a process that knows of no move is kept out by the database', async (t) => {
+    const { first, move } = await startCells(t, 'a schema')
+    await moveClient({ ...move, drainMs: 50 })
+    await assert.rejects(
+      first.pool.query('select record_payment($1, $2)', [first.accountId, sampleBody().toString()]),
+      (error: { code?: string }) => error.code === '55P03',
+    )
+  })
+})
