@@ -215,6 +215,7 @@ export function createApp(options: AppOptions): PaybellApp {
   })
   const jobs = new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: processId, log: logger })
   const readiness = new Readiness(pool, sealer, {
+    cell: config.isCellNamed ? config.cell : null,
     isDraining: () => phase.isLeaving,
     refusedWrites: () => writes.findReasons(),
   })

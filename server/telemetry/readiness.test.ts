@@ -50,6 +50,8 @@ test('A10: a database that is away is not ready, in plain words without an addre
   await drop()
   const { reasons } = await new Readiness(pool, sealer).check()
   assert.deepEqual(reasons, ['The database cannot be reached.'])
+  const ofCell = await new Readiness(pool, sealer, { cell: 7 }).check()
+  assert.deepEqual(ofCell.reasons, ['The database of cell 7 cannot be reached.'])
 })
 
 test('regression: a read-only database is not ready, in plain words', async (t) => {

@@ -8,6 +8,8 @@ import type { Sealer } from '../store/sealing.ts'
 
 /** What the process knows of itself. */
 export interface ReadinessFacts {
+  /** Given where the service was named one of several cells. */
+  cell?: number | null
   /** The process was asked to stop: it still answers everything, but should get no new traffic. */
   isDraining?(): boolean
   /** Writes that were refused recently, a sentence each. */
@@ -51,9 +53,9 @@ export class Readiness {
       // Without the time limit, because it may have to read whole tables.
       return reasons ?? (await this.#missingKeys.get(undefined, () => this.#findMissingKeys()))
     } catch (error) {
-      return [
-        isDatabaseAway(error) ? 'The database cannot be reached.' : 'The database does not answer.',
-      ]
+      const cell = this.#facts.cell ?? null
+      const database = cell === null ? 'The database' : `The database of cell ${cell}`
+      return [`${database} ${isDatabaseAway(error) ? 'cannot be reached' : 'does not answer'}.`]
     }
   }
 
