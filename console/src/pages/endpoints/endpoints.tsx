@@ -6,6 +6,7 @@ import type { Endpoint, Page } from '../../api/types.ts'
 import { FindFilter } from '../../filters/find-filter.tsx'
 import { SearchFilter } from '../../filters/search-filter.tsx'
 import { toQuery, useFilters } from '../../router.ts'
+import { Address } from '../../ui/address.tsx'
 import { State } from '../../ui/badge.tsx'
 import { Select } from '../../ui/field.tsx'
 import { Link } from '../../ui/link.tsx'
@@ -26,8 +27,8 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     head: 'Endpoint',
     cell: ({ id, endpointUrl }) => (
-      <Link to={`/endpoints/${id}`} className="break">
-        {endpointUrl}
+      <Link to={`/endpoints/${id}`}>
+        <Address url={endpointUrl} />
       </Link>
     ),
   },
@@ -65,7 +66,7 @@ function AllEndpoints() {
     <>
       <PageHead title="Endpoints" />
       <form className="filters" aria-label="Endpoints" onSubmit={(event) => event.preventDefault()}>
-        <SearchFilter label="Address" placeholder="Words of an address, or an id" />
+        <SearchFilter label="Address" placeholder="Words of it, or an id" />
         <Select
           label="Health"
           value={value('failing')}
