@@ -11,7 +11,8 @@ import type { Owner } from '../../test/support/owner.ts'
 import { until } from '../../test/support/paybell.ts'
 import { Upkeep } from './upkeep.ts'
 
-const LISTENERS_EVERY_MS = 5_000
+/** Of listeners and of notices. */
+const OTHER_ROUNDS_MS = [5_000, 30_000]
 const HOUR_MS = 3_600_000
 
 async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
@@ -27,7 +28,7 @@ async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
   })
   upkeep.start()
   t.after(() => upkeep.stop())
-  const houseMs = () => timers.waitingMs.filter((ms) => ms !== LISTENERS_EVERY_MS)
+  const houseMs = () => timers.waitingMs.filter((ms) => !OTHER_ROUNDS_MS.includes(ms))
   /** Rings, and waits until the next round is set. */
   const runHourlySteps = async () => {
     timers.ring()

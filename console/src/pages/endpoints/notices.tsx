@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Link } from '../../ui/link.tsx'
-import { Empty, Problem } from '../../ui/messages.tsx'
+import { Empty, Loading, Problem } from '../../ui/messages.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -41,44 +41,61 @@ const COLUMNS: readonly Column<Sent>[] = [
   { head: 'Sent', cell: ({ state }) => <State of={state} /> },
 ]
 
+/** Asked for when it is opened: most clients have none. */
 export function NoticesPanel() {
+  const [isShown, setShown] = useState(false)
+  return (
+    <Panel title="Notices about your endpoints">
+      {isShown ? (
+        <NoticesOf />
+      ) : (
+        <div className="row">
+          <p>Paybell can tell you when an endpoint fails, will be disabled, or has recovered.</p>
+          <Button onClick={() => setShown(true)}>Show notices</Button>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+function NoticesOf() {
   const [isOpen, setOpen] = useState(false)
   const refresh = useRefresh()
-  const { data, error } = useRead<Notices>(PATH, { everyMs: 30_000 })
+  const { data, error, isPending } = useRead<Notices>(PATH, { everyMs: 30_000 })
   const remove = useAction(() => api.delete(PATH), { onDone: () => refresh(PATH) })
+  if (isPending) return <Loading />
   const isUnset = error?.status === 404
+  if (error && !isUnset) return <Problem problem={error} />
+  const known = isUnset ? undefined : data
   return (
-    <Panel title="Notices about your endpoints" isFlush={data !== undefined && !isUnset}>
-      {error && !isUnset ? <Problem problem={error} /> : null}
-      {data && !isUnset ? (
+    <>
+      {known ? (
         <p className="row">
-          <span className="break">{data.callbackUrl}</span> <State of={data.status} />
+          <span className="break">{known.callbackUrl}</span> <State of={known.status} />
         </p>
       ) : (
-        <Empty title="No address for notices yet">
-          Paybell can tell you when an endpoint fails, will be disabled, or has recovered.
-        </Empty>
+        <Empty title="No address for notices yet">Set one to get notices.</Empty>
       )}
-      {data && !isUnset && data.recent.length > 0 ? (
+      {known && known.recent.length > 0 ? (
         <Table
           label="Newest notices"
           columns={[...COLUMNS]}
-          rows={data.recent}
+          rows={known.recent}
           keyOf={({ notice }) => `${notice.endpoint.id}${notice.type}${notice.at}`}
         />
       ) : null}
       <div className="row">
         <Button onClick={() => setOpen(true)}>
-          {data && !isUnset ? 'Change the address' : 'Set the address'}
+          {known ? 'Change the address' : 'Set the address'}
         </Button>
-        {data && !isUnset ? (
+        {known ? (
           <Button disabled={remove.isPending} onClick={() => remove.mutate(undefined)}>
             Get no more notices
           </Button>
         ) : null}
       </div>
       {isOpen ? <NoticesDialog onClose={() => setOpen(false)} /> : null}
-    </Panel>
+    </>
   )
 }
 
