@@ -51,6 +51,8 @@ export type {
   Problem,
   SentRequest,
   Series,
+  Statement,
+  StatementHour,
   TestResult,
   Webhook,
 } from '../../../sdk/src/types.ts'

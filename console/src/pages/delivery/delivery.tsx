@@ -22,6 +22,7 @@ import { useToast } from '../../ui/toast.tsx'
 import type { PageProps } from '../page-props.ts'
 import { AttemptTable } from './attempt-table.tsx'
 import { CopyCurl, CopyLink } from './copies.tsx'
+import { ReceiptButton } from './receipt.tsx'
 import { RetryDelivery } from './retry-delivery.tsx'
 import { SentBody } from './sent-body.tsx'
 import { Signature } from './signature.tsx'
@@ -181,6 +182,7 @@ function Actions({ delivery, path }: { delivery: DeliveryDetail; path: string })
   return (
     <>
       {canAct && isPending ? <RetryDelivery delivery={delivery} path={path} /> : null}
+      <ReceiptButton delivery={delivery} path={path} />
       <CopyCurl delivery={delivery} />
       <CopyLink href={window.location.origin + toHref(`/deliveries/${delivery.id}`)} />
       {canAct && kind === 'operator' && isPending ? (

@@ -28,11 +28,9 @@ import { DemoReceiver, demoReceiverName, receiverPath } from './demo-receiver.ts
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { Recover } from './recover.tsx'
 import { RetryEndpoint } from './retry-endpoint.tsx'
-
 import { SeriesPanel } from './series.tsx'
-
 import { SettingsPanel } from './settings.tsx'
-
+import { StatementPanel } from './statement.tsx'
 import { TryOut } from './try-out.tsx'
 import { useEndpoint } from './use-endpoint.ts'
 import './endpoint.css'
@@ -82,6 +80,7 @@ export default function EndpointPage({ params }: PageProps) {
           {path === null ? null : <TryOut path={path} canCheck={endpoint.kind !== 'listener'} />}
           {canAct && !endpoint.deletedAt ? <Recover endpointId={endpoint.id} path={path} /> : null}
           {canAct && !endpoint.deletedAt && path !== null ? <CatchUp path={path} /> : null}
+          <StatementPanel endpointId={endpoint.id} path={path} />
           <LatestDeliveries endpointId={endpoint.id} />
         </>
       ) : null}
