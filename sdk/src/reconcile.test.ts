@@ -9,8 +9,10 @@ import { digestOfIds } from '../../server/core/ids-digest.ts'
 import { uuidFloor } from '../../server/core/uuid.ts'
 import { PaybellError } from './errors.ts'
 import { hourOf, receivedFromIds } from './ids-digest.ts'
+import { createReceiver } from './receiver.ts'
 import { type ReconcileOptions, reconcile } from './reconcile.ts'
 import { createMemorySeen } from './seen.ts'
+import { signForTest } from './sign-for-test.ts'
 import { verifyReceipt, verifyStatement } from './signed.ts'
 import type { Delivery, Statement } from './types.ts'
 
@@ -140,6 +142,22 @@ test('the store in memory counts an event once, however often it is settled', as
   )
   assert.deepEqual(await seen.ids(WINDOW), ids)
   assert.deepEqual(await seen.hours({ from: new Date(0), to: WINDOW.from }), [])
+})
+
+test('an update that came too late to be handled is counted too: it was answered with 200', async () => {
+  const seen = createMemorySeen()
+  const sharedKey = 'a-long-random-text-that-only-we-two-know'
+  let handled = 0
+  const receiver = createReceiver({ sharedKey, seen, onPayment: () => void handled++ })
+  const ids = [idAt(FROM), idAt(FROM)]
+  for (const [at, id] of ids.entries()) {
+    const payment = { id: 'the same' }
+    const { toRequest } = await signForTest({ sharedKey, id, payment, sequence: 2 - at })
+    for (let times = 0; times < 2; times++) assert.equal((await receiver(toRequest())).status, 200)
+  }
+  const [hour] = await seen.hours(WINDOW)
+  assert.equal(handled, 1)
+  assert.deepEqual([hour?.received, hour?.idsDigest], [2, digestOfIds(ids)])
 })
 
 test('only what a key of the set has signed is genuine, and only as its kind', async () => {
