@@ -114,6 +114,22 @@ create table client_endpoint_notices (
 CREATE INDEX client_endpoints_told_failing ON client_endpoint_notices USING btree (client_key, endpoint_id) WHERE (failing_since IS NOT NULL);
 CREATE INDEX client_endpoints_with_untold ON client_endpoint_notices USING btree (client_key, endpoint_id) WHERE (exhausted_untold > 0);
 
+create table client_moves (
+  client_key integer not null,
+  client_id uuid not null,
+  to_cell integer not null,
+  to_address text not null,
+  state text not null,
+  active_endpoints uuid[] not null,
+  started_at timestamp with time zone not null,
+  moved_at timestamp with time zone,
+  constraint client_moves_pkey PRIMARY KEY (client_key),
+  constraint client_moves_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
+  constraint cell_is_one_of_1024 CHECK (((to_cell >= 0) AND (to_cell <= 1023))),
+  constraint move_state_is_known CHECK ((state = ANY (ARRAY['DRAINING'::text, 'COPYING'::text, 'MOVED'::text]))),
+  constraint moved_has_a_time CHECK (((state = 'MOVED'::text) = (moved_at IS NOT NULL)))
+);
+
 create table client_notice_progress (
   is_only boolean not null default true,
   exhausted_until timestamp with time zone not null,

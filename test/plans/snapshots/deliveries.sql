@@ -47,7 +47,7 @@ prepare "deliveries.readDue" (smallint[], timestamp with time zone[], uuid[], ti
 prepare "deliveries.readNewest" (integer[], uuid[], uuid[], bigint) as
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
-  d.deadline_at, d.is_replay
+  d.deadline_at, d.is_replay, d.document_mode
   from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[])
   as k (client_key, endpoint_id, payment_id)
   cross join lateral (

@@ -50,7 +50,8 @@ prepare "gauges.readOwed" (timestamp with time zone) as
       order by p.next_attempt_at limit 1) as first) as oldest_due_at,
   (select json_agg(k) from (
       select kind, status, count(*)::int as count from endpoints
-      where deleted_at is null group by kind, status) as k) as endpoints;
+      where deleted_at is null group by kind, status) as k) as endpoints,
+  (select sealed_through from audit_seal_progress) as sealed_through;
 --   for any values: empty, never analyzed; full, analyzed when empty
 --   for values given: full, analyzed when empty
 --     Result
@@ -85,6 +86,7 @@ prepare "gauges.readOwed" (timestamp with time zone) as
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
+--       InitPlan 11: Seq Scan audit_seal_progress
 --   for any values: empty, analyzed
 --     Result
 --       CTE down: Index Scan endpoint_health by endpoints_with_open_circuit filter (next_probe_at)
@@ -117,6 +119,7 @@ prepare "gauges.readOwed" (timestamp with time zone) as
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
+--       InitPlan 11: Seq Scan audit_seal_progress
 --   for any values: full, never analyzed
 --   for values given: full, never analyzed
 --     Result
@@ -153,6 +156,7 @@ prepare "gauges.readOwed" (timestamp with time zone) as
 --           Aggregate
 --             Sort on endpoints.kind, endpoints.status
 --               Index Scan endpoints by one_endpoint_per_address
+--       InitPlan 11: Seq Scan audit_seal_progress
 --   for any values: empty, analyzed when full; full, analyzed
 --   for values given: full, analyzed
 --     Result
@@ -187,6 +191,7 @@ prepare "gauges.readOwed" (timestamp with time zone) as
 --           Aggregate
 --             Bitmap Heap Scan endpoints
 --               Bitmap Index Scan endpoints by one_endpoint_per_address
+--       InitPlan 11: Seq Scan audit_seal_progress
 --   for any values: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Result
@@ -220,3 +225,4 @@ prepare "gauges.readOwed" (timestamp with time zone) as
 --           Aggregate
 --             Bitmap Heap Scan endpoints
 --               Bitmap Index Scan endpoints by one_endpoint_per_address
+--       InitPlan 11: Seq Scan audit_seal_progress

@@ -9,11 +9,13 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
   with missing as materialized (
     select g.client_key, g.id, v.id as event_id, g.endpoint_id, v.payment_id, v.account_id,
     v.sequence, v.kind, v.created_at, e.shard, e.is_active, v.text, v.document_hash,
-    v.document_bytes
+    v.document_bytes,
+    -- As in core/fan-out.ts.
+    case when v.document_hash is not null then nullif(e.document, 'inline') end as document_mode
     from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[])
     as g (client_key, id, event_id, endpoint_id)
     cross join lateral (
-      select e.shard, e.status = 'ACTIVE' as is_active from endpoints e
+      select e.shard, e.status = 'ACTIVE' as is_active, e.document from endpoints e
       where e.client_key = g.client_key and e.id = g.endpoint_id and e.deleted_at is null
       limit 1) as e
     cross join lateral (
@@ -25,7 +27,7 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
       where f.client_key = g.client_key and f.id = g.id
       and f.finished_at >= timestamptz '2026-03-10T11:00:00.000Z' limit 1) is null
   ), d as (
-    select missing.client_key, missing.id, missing.event_id, missing.endpoint_id, missing.payment_id, missing.account_id, missing.sequence, missing.kind, missing.created_at, shard,
+    select missing.client_key, missing.id, missing.event_id, missing.endpoint_id, missing.payment_id, missing.account_id, missing.sequence, missing.kind, missing.created_at, missing.document_mode, shard,
     case when is_active then $5::timestamptz + least(interval '2 s', interval '100 ms' * (
         row_number() over (partition by endpoint_id, payment_id order by sequence) - 1))
     end as next_attempt_at,
@@ -34,13 +36,13 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
     true as is_replay, text, document_hash, document_bytes
     from missing
   ), made as (
-    insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, shard, next_attempt_at, is_replay)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, shard, next_attempt_at, is_replay from d
+    insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, is_replay)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, is_replay from d
     on conflict (client_key, id) do nothing
     returning id)
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
-  d.deadline_at, d.is_replay, d.text, d.document_hash, d.document_bytes
+  d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes
   from d where d.id = any(array(select id from made))
   order by d.next_attempt_at, d.id;
 --   for values given: full, never analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
