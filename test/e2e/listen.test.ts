@@ -2,12 +2,15 @@
 // real receiver. Its callbacks are deliveries like any other: attempts, order, retries, replays, none lost.
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { createHmac, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { shardOf } from '../../server/core/endpoint.ts'
 import { type Started, startCommand } from '../support/command-line.ts'
 import type { Owner } from '../support/owner.ts'
@@ -15,6 +18,8 @@ import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { Caller, makeDataDir, type SandboxFacts, startSandbox } from '../support/sandbox.ts'
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
 async function makeConfigDir(t: Owner): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'paybell-config-'))
@@ -43,6 +48,35 @@ async function listen(t: Owner, facts: SandboxFacts, options: ListenOptions): Pr
   })
   await started.hasPrinted(/Listening as laptop/)
   return started
+}
+
+/** With a terminal, which has keys; null where no program can make one. */
+async function listenAtTerminal(t: Owner, facts: SandboxFacts, to: Receiver) {
+  const command = [process.execPath, MAIN, 'listen', '--name', 'laptop', '--forward-to', to.url()]
+  const child = spawn('script', ['-qfec', command.join(' '), '/dev/null'], {
+    env: {
+      ...process.env,
+      PAYBELL_URL: facts.baseUrl,
+      PAYBELL_CLIENT_ID: facts.clientId,
+      PAYBELL_CLIENT_SECRET: facts.clientSecret,
+      PAYBELL_ACCOUNT_ID: facts.accountId,
+      XDG_CONFIG_HOME: await makeConfigDir(t),
+    },
+  })
+  t.after(() => {
+    child.kill()
+  })
+  const isThere = await once(child, 'spawn').then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) return null
+  let printed = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk.toString()
+  })
+  await until('it takes keys', () => printed.includes('Press r'))
+  return child
 }
 
 async function put(caller: Caller, id: string = randomUUID(), reference = '1'): Promise<string> {
@@ -132,6 +166,39 @@ describe('paybell listen', { concurrency: true }, () => {
     assert.equal(((await tested.json()) as { delivered: boolean }).delivered, true)
     await listening.hasPrinted(/\[test\] seq 1 attempt 1 test signature ok/)
     assert.match(await end(listening), /Stopped after 4 callbacks/)
+  })
+
+  test('r sends the last one again: at once while it is pending, as a replay when it has ended', async (t) => {
+    const paybell = await startPaybell(t)
+    const { caller } = paybell
+    const receiver = await startReceiver(t)
+    receiver.answer = 401
+    const terminal = await listenAtTerminal(t, paybell, receiver)
+    if (terminal === null) return t.skip('there is no `script` to make a terminal with')
+    await put(caller)
+    await receiver.hasSeen(({ received }) => received.length === 1)
+    const { id } = await until('the 401 is recorded', async () => {
+      return (await deliveries(caller)).find(({ attempts }) => attempts === 1)
+    })
+    // As after days of failures: what arrives now was hurried by the key.
+    const { rows } = await paybell.pool.query(
+      `update pending_deliveries set next_attempt_at = now() + interval '6 hours'
+       returning client_key, endpoint_id, shard`,
+    )
+    const { client_key, endpoint_id, shard } = rows[0] ?? assert.fail()
+    paybell.app.deps.engine.endpointChanged(client_key, endpoint_id, shard)
+    receiver.answer = 200
+    terminal.stdin.write('r')
+    await allDelivered(caller, 1)
+    terminal.stdin.write('r')
+    await receiver.hasSeen(({ accepted }) => accepted.length === 2)
+    assert.equal(receiver.accepted[1]?.headers['x-paybell-replay'], 'true')
+    await until(
+      'it is recorded',
+      async () => (await attemptsOf(caller, id)).join() === '401,200,200',
+    )
+    terminal.stdin.write('q')
+    await once(terminal, 'exit')
   })
 
   test('without a listener all waits, and comes in order with the same key, failures or not', async (t) => {
