@@ -156,7 +156,7 @@ export function createApp(options: AppOptions): PaybellApp {
     isListenerUrl(request.url) ? relay.send(request) : client.send(request)
   const telemetry = new Telemetry({
     version: VERSION,
-    cell: config.cell,
+    cell: config.isCellNamed ? config.cell : null,
     pool,
     clock,
     processId,
