@@ -81,8 +81,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/due-reader.ts',
-        'row.sequence > 1 || row.attempts > 0',
-        'row.sequence > 1 && row.attempts === 0',
+        'return sequence === 1 && attempts === 0',
+        'return sequence === 1 || attempts > 0',
       ),
     ],
   },
@@ -122,8 +122,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/attempt.ts',
-        "supersedes: decision.state === 'DELIVERED' &&",
-        'supersedes: attemptsNever() &&',
+        "supersedesElders(decision.state === 'DELIVERED', context.elders)",
+        'attemptsNever()',
       ),
       patch(
         'delivery/attempt.ts',
