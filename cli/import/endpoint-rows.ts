@@ -26,7 +26,7 @@ export interface EndpointRow {
   faults: readonly string[]
 }
 
-export const ROWS_MAX = 100_000
+const ROWS_MAX = 100_000
 
 /** Other senders' names for the same things. */
 const NAMES: Readonly<Record<string, string>> = {

@@ -28,9 +28,9 @@ type Credential = (typeof CREDENTIALS)[number]
 type Answer = 'let in' | 'missing-token' | 'invalid-token' | 'role-not-allowed'
 type Row = Record<Credential, Answer>
 
-/** What needs no credential, in the sandbox. */
+/** What needs no credential, in the sandbox. A link to a document is one itself. */
 const OPEN =
-  /^\/($|auth\/token$|\.well-known\/|livez$|readyz$|metrics$|openapi\.json$|docs($|\/)|problems($|\/)|guides($|\/)|console($|\/))/
+  /^\/($|auth\/token$|\.well-known\/|livez$|readyz$|metrics$|openapi\.json$|docs($|\/)|problems($|\/)|guides($|\/)|console($|\/)|documents\/:link$)/
 const CLIENT = /^(\/api)?\/v1\//
 const RECEIVER = '/sandbox/receiver/:name'
 const OPERATOR = /^(\/operator\/v1\/|\/sandbox\/(receiver\/:name|clock)$)/
