@@ -44,6 +44,10 @@ test('days beyond retention are dropped whole, newer ones stay', async () => {
   assert.ok((await partitionsOf(pool, 'events')) < before)
   const { rows } = await pool.query('select id from events where id in ($1, $2)', [old, recent])
   assert.deepEqual(rows, [{ id: recent }])
+  // Statements know from when on they can count.
+  const origin = await pool.query<{ ended_since: Date }>('select ended_since from feed_origin')
+  const endedSince = origin.rows[0]?.ended_since.getTime() ?? 0
+  assert.ok(endedSince > OLD.getTime() && endedSince < NOW.getTime() - 29 * DAY_MS)
 })
 
 test('D4: a day that still holds an event owed to somebody is never dropped', async () => {
