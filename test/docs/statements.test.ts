@@ -75,8 +75,8 @@ before(async () => {
   const { items } = await client.deliveries.list()
   env = {
     PATH: process.env.PATH ?? '',
-    HOME: dir,
-    GOCACHE: join(tmpdir(), 'paybell-go-cache'),
+    // Where a compiler keeps what it has compiled before.
+    HOME: process.env.HOME ?? dir,
     PAYBELL_URL: baseUrl,
     PAYBELL_CLIENT_ID: clientId,
     PAYBELL_CLIENT_SECRET: clientSecret,
