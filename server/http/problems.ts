@@ -1,5 +1,6 @@
 // The one place where an error becomes an answer (RFC 9457). An ErrorCode without a row here does not
 // compile. `title` never varies for a code; `meaning` and `remedy` are its page at /problems/<code>.
+// Long because it is one catalogue, which is read by code.
 
 import type { ErrorCode, FieldError, ServiceError } from '../core/errors.ts'
 

@@ -6,8 +6,8 @@ import { ServiceError } from '../core/errors.ts'
 import { readAttempts, readDeliveryDetail } from '../store/delivery-details.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
+import { findSentBody } from './sent-body.ts'
 import type { DeliveryReader } from './view-deliveries.ts'
-import { findKeptBody } from './view-events.ts'
 
 /** The `typ` of its JWS. */
 const RECEIPT_TYP = 'paybell-receipt+jws'
@@ -23,8 +23,7 @@ export async function viewReceipt(
   if (delivery === null) throw notFound()
   const attempt = (await readAttempts(deps.pool, delivery)).at(-1)
   if (delivery.state !== 'DELIVERED' || attempt === undefined) throw noReceipt(delivery.state)
-  const scope = { clientKey: delivery.clientKey, accountId: null }
-  const body = await findKeptBody(deps, scope, delivery.eventId)
+  const body = await findSentBody(deps, delivery)
   if (body === null) {
     throw new ServiceError('payload-expired', 'A receipt names the bytes, which are gone.')
   }

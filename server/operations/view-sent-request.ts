@@ -2,7 +2,6 @@
 // body is kept. Signatures come from the keys of that time, where these still exist. For a minute after a rotation of
 // the service's own keys, some processes still signed without the new one: it is shown anyway.
 
-import { callbackBodyWithoutFile } from '../core/callback.ts'
 import { callbackHeaders, type SigningKeys, traceparentOf } from '../core/callback-headers.ts'
 import { HMAC_ALGORITHM } from '../core/endpoint.ts'
 import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
@@ -10,7 +9,7 @@ import type { AttemptItem, DeliveryDetail } from '../store/delivery-details.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
 import type { Deps } from './parts/deps.ts'
 import { signIfAsked } from './parts/sign-callback.ts'
-import { findKeptBody, findKeptText } from './view-events.ts'
+import { findSentBody } from './sent-body.ts'
 
 export interface SentRequest {
   attempt: number | null
@@ -38,7 +37,7 @@ export async function viewSentRequest(
 ): Promise<{ request: SentRequest; signatureInputs: SignatureInputs }> {
   const { clientKey, eventId, endpointId } = delivery
   const [endpoint] = await readSendingEndpoints(deps.pool, deps.sealer, [{ clientKey, endpointId }])
-  const body = await bodyOf(deps, delivery)
+  const body = await findSentBody(deps, delivery)
   const secrets = endpoint?.secrets ?? null
   const { hmacHeaderName } = endpoint?.settings ?? DEFAULT_SETTINGS
   const { keyOverlapMs } = deps.policies.current
@@ -94,19 +93,6 @@ export async function viewSentRequest(
       keys: headers.some(({ name }) => name === 'X-Paybell-Hmac-Previous') ? 2 : 1,
     },
   }
-}
-
-/** As it was sent: with the file, with a link in its place, or without it. */
-async function bodyOf(
-  deps: Deps,
-  { clientKey, eventId, endpointId, documentMode }: DeliveryDetail,
-): Promise<readonly Uint8Array[] | null> {
-  const scope = { clientKey, accountId: null }
-  if (documentMode === null) return findKeptBody(deps, scope, eventId)
-  const text = await findKeptText(deps, scope, eventId)
-  if (text === null) return null
-  const url = documentMode === 'link' ? deps.documentLink(eventId, endpointId) : null
-  return callbackBodyWithoutFile(text, url)
 }
 
 /** An attempt before the rotation was signed with the key that is now the previous one. */

@@ -10,6 +10,7 @@ import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
 import { isWhole } from './erasures.ts'
 import { lastingColumns } from './file-deliveries.ts'
 import { lockEndpointsOf } from './replays.ts'
+import { reopenHoursOf } from './statement-hours.ts'
 import { idsWithin, STRETCH_MS, type Stretch, stretchAround, timesWithin } from './stretches.ts'
 
 export interface EventSelection {
@@ -117,7 +118,9 @@ export async function makeMissing(
              insert into pending_deliveries (${lastingColumns()}, shard, next_attempt_at, is_replay)
              select ${lastingColumns()}, shard, next_attempt_at, is_replay from d
              on conflict (client_key, id) do nothing
-             returning id)
+             returning id
+           ), reopened as (
+             ${reopenHoursOf('missing')})
            select ${QUEUED_COLUMNS}, d.text, d.document_hash, d.document_bytes
            from d where d.id = any(array(select id from made))
            order by d.next_attempt_at, d.id`,

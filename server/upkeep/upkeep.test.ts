@@ -82,10 +82,7 @@ test('regression: a step that fails is named in the log, and stops no other', as
     [
       ['partitions.left', undefined],
       ['upkeep.failed', 'feed'],
-<<<<<<< HEAD
       // It marks the feed, too.
-=======
->>>>>>> 266085d (tests: hold retention to noting what statements can no longer count, and upkeep to its new step)
       ['upkeep.failed', 'statements'],
     ],
   )

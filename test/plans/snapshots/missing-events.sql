@@ -39,7 +39,15 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
     insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, is_replay)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, is_replay from d
     on conflict (client_key, id) do nothing
-    returning id)
+    returning id
+  ), reopened as (
+    insert into statement_hours as s (client_key, endpoint_id, hour, reopened)
+    select distinct client_key, endpoint_id,
+    to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 3600000 * 3600), 1
+    from missing
+    order by 1, 2, 3
+    on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
+    delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null)
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes
@@ -65,7 +73,12 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --           CTE Scan missing
 --       CTE made: Insert pending_deliveries
 --         CTE Scan d
---       InitPlan 5: CTE Scan made
+--       CTE reopened: Insert statement_hours
+--         Subquery Scan
+--           Unique
+--             Sort on missing_1.client_key, missing_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((missing_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
+--               CTE Scan missing
+--       InitPlan 6: CTE Scan made
 --       CTE Scan d
 --   for values given: full, analyzed
 --     Sort on d.next_attempt_at, d.id
@@ -88,7 +101,12 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --           CTE Scan missing
 --       CTE made: Insert pending_deliveries
 --         CTE Scan d
---       InitPlan 5: CTE Scan made
+--       CTE reopened: Insert statement_hours
+--         Subquery Scan
+--           Unique
+--             Sort on missing_1.client_key, missing_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((missing_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
+--               CTE Scan missing
+--       InitPlan 6: CTE Scan made
 --       CTE Scan d
 
 -- missing-events.readEventIds: planned each time

@@ -24,4 +24,9 @@ export const ACTIONS = [
   'deliveries.replay',
   'deliveries.retry',
   'deliveries.cancel',
+  'audit.list',
+  'audit.head',
+  'audit.export',
+  'audit.verify',
+  'audit.drop',
 ] as const

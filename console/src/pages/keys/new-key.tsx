@@ -13,6 +13,7 @@ import { Notice, Problem } from '../../ui/messages.tsx'
 /** The least powerful first. */
 const ROLES: readonly (readonly [role: Role, text: string])[] = [
   ['viewer', 'viewer: reads everything, changes nothing'],
+  ['auditor', 'auditor: reads the audit and nothing else'],
   ['ingest', 'ingest: writes payments, reads nothing'],
   ['admin', 'admin: may do everything'],
 ]
