@@ -35,7 +35,12 @@ for (const [shell, complete] of Object.entries(SHELLS)) {
     const script = completionScript(shell as keyof typeof SHELLS, createProgram())
     const offers = (...words: string[]) => complete(script, words).toSorted()
     assert.deepEqual(offers('paybell', 'subsc'), ['subscriptions'])
-    assert.deepEqual(offers('paybell', 'webhooks', 're'), ['register', 'resume', 'retry'])
+    assert.deepEqual(offers('paybell', 'webhooks', 're'), [
+      'register',
+      'replay-missing',
+      'resume',
+      'retry',
+    ])
     assert.deepEqual(offers('paybell', 'deliveries', 'list', '--st'), ['--state'])
     assert.deepEqual(offers('paybell', '--json', 'clients', 'crea'), ['create'])
   })

@@ -2,6 +2,7 @@
 
 import { type Caller, segment } from './caller.ts'
 import type { PageQuery } from './endpoint-calls.ts'
+import type { Window } from './ids-digest.ts'
 import { cursorItems, pageItems } from './operator-lists.ts'
 import type {
   Account,
@@ -26,7 +27,7 @@ import type {
   VerifiedAudit,
 } from './operator-types.ts'
 import type { CallOptions } from './transport.ts'
-import type { CursorPage, EndpointSettings, Page, Series } from './types.ts'
+import type { CursorPage, EndpointSettings, Page, Series, Statement } from './types.ts'
 
 const CLIENTS = '/operator/v1/clients'
 const ENDPOINTS = '/operator/v1/endpoints'
@@ -94,6 +95,13 @@ export function operatorEndpointCalls({ call, get }: Caller) {
     /** Attempts hour by hour, over a day or a week. */
     series: (id: string, query: { window?: 'day' | 'week' } = {}, details?: CallOptions) =>
       get<Series>(`${ENDPOINTS}/${segment(id)}/series`, query, details),
+    /** What it was owed and got, hour by hour, signed. Whole hours, at most 31 days; of deleted endpoints too. */
+    statement: (id: string, { from, to }: Window, details?: CallOptions) =>
+      get<Statement>(
+        `${ENDPOINTS}/${segment(id)}/statement`,
+        { from, to },
+        { timeoutMs: LONG_MS, ...details },
+      ),
     /** `PAUSED` keeps what is owed; `ACTIVE` lets it go out, in order. */
     setStatus: (id: string, status: 'ACTIVE' | 'PAUSED', details?: CallOptions) =>
       call<OperatorEndpoint>('PATCH', `${ENDPOINTS}/${segment(id)}`, {

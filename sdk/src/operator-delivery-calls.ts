@@ -72,6 +72,11 @@ export function operatorDeliveryCalls({ call, get, request }: Caller) {
     /** With the request, the signatures and the answers of its attempts. */
     get: (id: string, details?: CallOptions) =>
       get<OperatorDeliveryDetail>(`${DELIVERIES}/${segment(id)}`, undefined, details),
+    /** The signed receipt of a delivered one, as text: keep it, and check it with `verifyReceipt`. */
+    receipt: async (id: string, details?: CallOptions): Promise<string> =>
+      new TextDecoder().decode(
+        (await request('GET', `${DELIVERIES}/${segment(id)}/receipt`, details)).bytes,
+      ),
     /** The next attempt of a pending one is due now, in the same run; older updates of its payment go first. */
     retry: (id: string, details?: CallOptions) => act(id, 'retry', { ...details, isSafe: true }),
     /** One that has ended: the same bytes and `webhook-id` again, for a new run of 7 days. */

@@ -77,6 +77,7 @@ test('I1: it is owed to the webhooks of its account and the subscriptions of its
     firstFailedAtMs: null,
     deadlineAtMs: null,
     isReplay: false,
+    documentMode: null,
     hasElders: false,
     payload: { text: saved.text, documentHash: null, documentBytes: null },
   })

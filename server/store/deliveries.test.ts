@@ -84,6 +84,7 @@ test('a row comes back as the engine holds it', async () => {
     firstFailedAtMs: at(2).getTime(),
     deadlineAtMs: at(3).getTime(),
     isReplay: true,
+    documentMode: null,
   })
 })
 

@@ -87,9 +87,9 @@ test('nothing is changed unless that was allowed; then it is, and the audit says
   const reading = (await client.listTools()).tools.map(({ name }) => name)
   assert.ok(!reading.some((name) => /retry|replay|pause|verify/.test(name)), String(reading))
 
-  receiver.answer = 200
   const { read } = await connect(asOperator, '--allow-writes')
   const { items } = await read('list_deliveries', { state: 'PENDING' })
+  receiver.answer = 200
   assert.equal((await read('retry_delivery', { deliveryId: items[0].id })).state, 'PENDING')
   await untilAllAre(paybell.pool, ['DELIVERED'])
   const { endpointId } = items[0]

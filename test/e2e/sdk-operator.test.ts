@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { createOperator, type Operator } from '../../sdk/src/operator-client.ts'
 import { createProducer } from '../../sdk/src/producer.ts'
 import type { PaymentInput } from '../../sdk/src/put-all.ts'
+import { sealAudit } from '../../server/operations/seal-audit.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -134,6 +135,7 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
   assert.match(body, /"amount":9007199254740993\.10/)
 
   assert.equal((await operator.deliveries.get(ended.id)).request.method, 'POST')
+  assert.equal((await operator.deliveries.receipt(ended.id)).split('.').length, 3)
   const filter = { paymentId: id, from: new Date(Date.now() - 3_600_000) }
   assert.equal(await operator.deliveries.countReplayable(filter), 1)
   const { count, jobId } = await operator.deliveries.replayAll(filter)
@@ -157,6 +159,9 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
   assert.equal((await operator.jobs.get(cancelled.jobId)).total, 1)
   assert.ok((await Array.fromAsync(operator.jobs.all())).some((job) => job.id === jobId))
   assert.equal((await operator.endpoints.series(endpoint.id)).stepSeconds, 3_600)
+  const hourMs = Math.floor(Date.now() / 3_600_000) * 3_600_000
+  const period = { from: new Date(hourMs), to: new Date(hourMs + 3_600_000) }
+  assert.equal((await operator.endpoints.statement(endpoint.id, period)).endpointId, endpoint.id)
   assert.equal((await operator.service.search('ORDER-7'))[0]?.id, id)
   assert.equal((await operator.endpoints.get(endpoint.id)).status, 'PAUSED')
   assert.ok((await Array.fromAsync(operator.deliveries.all({ state: 'CANCELLED' }))).length > 0)
@@ -168,6 +173,13 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
     (await Array.fromAsync(operator.audit.all({ object: `payment:${id}` }))).length > 1,
     true,
   )
+  await until('the first seal', async () => {
+    await sealAudit(paybell.app.deps, { everyMsMin: 0 })
+    return operator.audit.head().catch(() => null)
+  })
+  const exported = await new Response(await operator.audit.export()).text()
+  assert.match(exported, /"jws":/)
+  assert.equal((await operator.audit.verify()).finding, null)
   assert.ok((await operator.service.settings()).length > 10)
   assert.equal((await operator.service.stats({ window: 'day' })).series.stepSeconds, 900)
 })

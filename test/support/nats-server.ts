@@ -3,7 +3,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -65,7 +65,7 @@ export class NatsServer {
 }
 
 export async function startNatsServer(t: Owner, binary: string): Promise<NatsServer> {
-  const dir = await mkdtemp(join(tmpdir(), 'paybell-nats-'))
+  const dir = await mkdtemp(join(memoryDir(), 'paybell-nats-'))
   const server = new NatsServer(binary, await freePort(), dir)
   t.after(async () => {
     await server.stop()
@@ -73,6 +73,19 @@ export async function startNatsServer(t: Owner, binary: string): Promise<NatsSer
   })
   await server.start()
   return server
+}
+
+/**
+ * Memory where there is some. JetStream syncs its files, and beside PostgreSQL servers that do not sync theirs it waits
+ * for everything that these have written: for many seconds, without an answer to anybody.
+ */
+function memoryDir(): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK)
+    return '/dev/shm'
+  } catch {
+    return tmpdir()
+  }
 }
 
 async function freePort(): Promise<number> {
