@@ -164,6 +164,7 @@ export class Flight {
   readonly purpose: 'send' | 'end'
   readonly startedAtMs: number
   #state: 'under-way' | 'answered' | 'landed' = 'under-way'
+  #isOvertaken = false
 
   constructor(strand: Strand, update: QueuedDelivery, purpose: 'send' | 'end', nowMs: number) {
     this.strand = strand
@@ -178,6 +179,15 @@ export class Flight {
 
   get lane(): Lane {
     return this.strand.lane
+  }
+
+  /** Under `latest`: a newer update is known. What has not been sent yet is called off in its favour. */
+  get isOvertaken(): boolean {
+    return this.#isOvertaken
+  }
+
+  overtakeBy(newer: QueuedDelivery): void {
+    if (newer.sequence > this.update.sequence) this.#isOvertaken = true
   }
 
   answer(): void {

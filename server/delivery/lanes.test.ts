@@ -195,6 +195,20 @@ test('under latest an update for which there is no room has its strand read agai
   assert.equal(lanes.next(6_000, ANY), null)
 })
 
+test('regression: under latest, a strand of which a newer update was left out is read again, delivered or not', () => {
+  const { lanes, calls } = lanesWith({ perLaneMax: 2, endpoints: { deliverOf: () => 'latest' } })
+  const [first, second, third] = updates(3) as [QueuedDelivery, QueuedDelivery, QueuedDelivery]
+  lanes.add(first, false, 0)
+  const flight = next(lanes)
+  lanes.add(second, true, 0)
+  assert.equal(flight.isOvertaken, true, 'what has not been sent yet is called off')
+  lanes.add(third, true, 0)
+  lanes.answered(flight, SUCCESS, 0)
+  lanes.settle(flight, null, 0)
+  assert.equal(lanes.next(0, ANY), null, 'the second is not the newest')
+  assert.deepEqual(calls.dry, [flight.strand.key])
+})
+
 test('regression: an older update is not sent while a newer one waits for its retry', () => {
   const { lanes, ahead } = overtaken()
   // The receiver may have taken it in: its answer was late, or lost.

@@ -91,6 +91,7 @@ export class Lanes {
     }
     strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
     if (strand.deliver === null) return false
+    if (strand.deliver === 'latest') strand.flight?.overtakeBy(delivery)
     // It will be read when the strand runs dry; the latest when the flight has landed, or now.
     if (!strand.isComplete) return strand.deliver === 'every' || strand.flight !== null
     const newest = strand.owed.at(-1)
@@ -114,6 +115,7 @@ export class Lanes {
     strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
     if (strand.deliver === 'every') return
     strand.noteUnread()
+    strand.flight?.overtakeBy(delivery)
     if (strand.flight === null) this.#readAgain(strand)
   }
 
@@ -132,6 +134,7 @@ export class Lanes {
       // Its flight settles against what is in memory. When that is done, the strand is read again.
       known.noteUnread()
       known.deliver = deliver
+      if (deliver === 'latest') known.flight?.overtakeBy(owed.at(-1) ?? first)
       return
     }
     // One that was handed off while the strand was read is in memory, but not in what was read.
@@ -189,10 +192,11 @@ export class Lanes {
       // Nearly always it was the only one.
       if (strand.owed.length === 1) strand.owed.length = 0
       else strand.owed = strand.owed.filter((owed) => owed.id !== sent.id)
-      if (!strand.isComplete && strand.owed.some((owed) => owed.sequence < sent.sequence)) {
-        // It was ahead of these, and of others that were not read: the database knows which goes on.
-        this.#readAgain(strand)
-      }
+      const isAhead = strand.owed.some((owed) => owed.sequence < sent.sequence)
+      const isLatest = strand.deliver === 'latest' && strand.owed.length > 0
+      // It was ahead of these, and of others that were not read, or the newest is among those: the database knows
+      // which goes on.
+      if (!strand.isComplete && (isAhead || isLatest)) this.#readAgain(strand)
     } else {
       strand.owed = strand.owed.map((owed) => (owed.id === sent.id ? after : owed))
       // The newest of all is not among these: it goes now, and they do not.

@@ -92,8 +92,9 @@ export class Sender {
       const ours = made instanceof Promise ? await made : made
       const hasWaited =
         known instanceof Promise || kept instanceof Promise || made instanceof Promise
-      // Reading took time: ask again, just before the first byte, whether the shard is still ours.
-      if (hasWaited && (strand.isGone || !shards.maySend(delivery.shard))) {
+      // Reading took time: ask again, just before the first byte, whether the shard is still ours and this the latest.
+      const isOver = strand.isGone || flight.isOvertaken
+      if (hasWaited && (isOver || !shards.maySend(delivery.shard))) {
         return lanes.callOff(flight, delivery, clock.nowMs())
       }
       // A process can be frozen while it signs, too: the client compares this with the clock when it begins.
