@@ -154,8 +154,8 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     patches: [
       patch(
         'store/outcomes.ts',
-        "p.next_attempt_at >= m.at + interval '1 ms'",
-        "p.next_attempt_at >= m.at + interval '1 year'",
+        "p.next_attempt_at - m.at >= interval '1 ms'",
+        "p.next_attempt_at - m.at >= interval '1 year'",
       ),
     ],
     test: SCRIPTED,
@@ -165,8 +165,8 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     patches: [
       patch(
         'store/deliveries.ts',
-        "deadline_at = deadline_at + greatest(interval '0', $4 - greatest($3, first_attempt_at)),",
-        'deadline_at = deadline_at,',
+        "later('deadline_at', pausedSince('first_attempt_at'))",
+        "'deadline_at'",
       ),
     ],
     test: SCRIPTED,
@@ -185,7 +185,7 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
   },
   {
     name: 'leases by a process’s clock',
-    patches: [patch('store/leases.ts', 'nowMs: row.now_ms,', 'nowMs: Date.now(),')],
+    patches: [patch('store/leases.ts', 'nowMs: seen.now_ms,', 'nowMs: Date.now(),')],
     test: CONCURRENT,
   },
   {
