@@ -1,5 +1,6 @@
 // What became of each file and group, as the terminal shows it: a dot for each test while they run, then a line
-// for each group and the slowest files, and what failed in full at the end, so that it needs no scrolling.
+// for each group, the slowest files and the name of each test that failed, and what failed in full at the end,
+// so that it needs no scrolling.
 
 import { GROUPS, type GroupName } from './groups.ts'
 import type { TestResult } from './worker-process.ts'
@@ -10,12 +11,18 @@ export interface Outcome {
   skips: string[]
   /** Each as it will be printed. */
   failures: string[]
+  /** Likewise: what failed beside other files and passed alone. */
+  unsteady: string[]
   /** Of all its files, which ran side by side. */
   seconds: number
 }
 
 export interface FileOutcome extends Outcome {
   file: string
+}
+
+export function emptyOutcome(name: GroupName, file: string): FileOutcome {
+  return { name, file, passed: 0, skips: [], failures: [], unsteady: [], seconds: 0 }
 }
 
 const DOTS_PER_LINE = 100
@@ -32,11 +39,12 @@ export function noteResult(outcome: Outcome, news: TestResult): void {
 
 function addUp(files: readonly FileOutcome[]): Outcome[] {
   const groups = new Map<GroupName, Outcome>()
-  for (const { name, passed, skips, failures, seconds } of files) {
-    const group = groups.get(name) ?? { name, passed: 0, skips: [], failures: [], seconds: 0 }
+  for (const { name, passed, skips, failures, unsteady, seconds } of files) {
+    const group = groups.get(name) ?? emptyOutcome(name, '')
     group.passed += passed
     group.skips.push(...skips)
     group.failures.push(...failures)
+    group.unsteady.push(...unsteady)
     group.seconds += seconds
     groups.set(name, group)
   }
@@ -50,12 +58,24 @@ export function tell(files: readonly FileOutcome[], seconds: number): void {
   const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
   const named = slowest.map(({ file, seconds }) => `${file} ${Math.round(seconds)} s`)
   console.log(`slowest: ${named.join(', ')}`)
+  const failures = outcomes.flatMap((outcome) => outcome.failures)
+  const unsteady = outcomes.flatMap((outcome) => outcome.unsteady)
+  for (const failure of failures) console.log(`failed ${headOf(failure)}`)
+  for (const failure of unsteady) console.log(`unsteady ${headOf(failure)}`)
   for (const skip of outcomes.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`)
-  for (const failure of outcomes.flatMap(({ failures }) => failures)) console.log(`\n${failure}`)
+  for (const failure of unsteady) console.log(`\nunsteady, passed when run alone: ${failure}`)
+  for (const failure of failures) console.log(`\n${failure}`)
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
   const failed = outcomes.filter(({ failures }) => failures.length > 0).map(({ name }) => name)
   const verdict = failed.length === 0 ? 'none failed' : `FAILED: ${failed.join(', ')}`
-  console.log(`\n${passed} tests passed in ${Math.round(seconds)} s; ${verdict}`)
+  const doubt = unsteady.length === 0 ? '' : `; ${unsteady.length} UNSTEADY: see above`
+  console.log(`\n${passed} tests passed in ${Math.round(seconds)} s; ${verdict}${doubt}`)
+}
+
+/** Its test, and where it stands. */
+function headOf(failure: string): string {
+  const [name = '', where = ''] = failure.split('\n')
+  return `${name} ${where.trim()}`
 }
 
 function lineOf({ name, passed, failures, seconds }: Outcome): string {

@@ -117,7 +117,9 @@ describe('order', { concurrency: true }, () => {
 
   test('an endpoint that asked for the latest gets what was in flight and then the newest, and is told why', async (t) => {
     const receiver = await startReceiver(t)
-    const paybell = await startPaybell(t, { spans: FAST })
+    // The held attempt must not run out of time while the next updates are written, however busy the machine.
+    const attempt = { deadlineMs: 15_000, connectTimeoutMs: 300 }
+    const paybell = await startPaybell(t, { spans: { ...FAST, attempt } })
     const held: ServerResponse[] = []
     receiver.answer = ({ headers }, response) => {
       if (headers['x-paybell-sequence'] !== '1') return 500

@@ -45,5 +45,10 @@ function failNews({ details: { error }, name, file, line }: Fail): TestNews[] {
   // A suite fails with its tests, which are reported themselves.
   if ('failureType' in error && error.failureType === 'subtestsFailed') return []
   const where = file === undefined ? '' : `${relative('.', file)}:${line ?? 1}`
-  return [{ kind: 'failed', name, where, error: inspect(error.cause ?? error) }]
+  return [{ kind: 'failed', name, where, error: readable(error.cause ?? error) }]
+}
+
+/** Without the frames of Node itself, which fill the screen and say nothing. */
+function readable(error: unknown): string {
+  return inspect(error).replaceAll(/^\s+at .*node:internal.*\n/gm, '')
 }
