@@ -9,7 +9,13 @@ import { Stage } from './harness/stage.ts'
 import type { System } from './harness/system.ts'
 import { installPeers } from './install-peers.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { PAYBELL, PAYBELL_LOGGING, PAYBELL_SIGNED, PAYBELL_TLS } from './paybell/system.ts'
+import {
+  PAYBELL,
+  PAYBELL_FILTERED,
+  PAYBELL_LOGGING,
+  PAYBELL_SIGNED,
+  PAYBELL_TLS,
+} from './paybell/system.ts'
 import { findRedis } from './peers/redis.ts'
 import { POSTGRES_PEERS, REDIS_PEERS } from './peers/systems.ts'
 import { profilePaybell } from './profile.ts'
@@ -129,6 +135,8 @@ function chooseCells(options: Options, peers: readonly System[]): readonly Cell[
   const all: Cell[] = [
     ...RAW_CELLS,
     ...both(PAYBELL),
+    deliveryCell(PAYBELL_SIGNED, 'batch', endpoints),
+    deliveryCell(PAYBELL_FILTERED, 'batch', endpoints),
     ...(isQuick ? [] : variants(endpoints)),
     ...peers.filter((peer) => !isQuick || !slow.test(peer.name)).flatMap(both),
   ]
@@ -140,7 +148,6 @@ function variants(endpoints: number): Cell[] {
     deliveryCell({ ...PAYBELL, name: 'Paybell, 1 endpoint' }, 'batch', 1),
     deliveryCell(PAYBELL_LOGGING, 'batch', endpoints),
     deliveryCell(PAYBELL_TLS, 'batch', endpoints),
-    deliveryCell(PAYBELL_SIGNED, 'batch', endpoints),
   ]
 }
 

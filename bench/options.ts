@@ -24,7 +24,7 @@ export interface Options {
 }
 
 export const USAGE = `npm run bench -- [options]
-  --quick             floors, Paybell and peers in under 3 minutes, without scenarios
+  --quick             floors, Paybell and peers in about 3 minutes, without scenarios
   --profile           where Paybell's time goes, by function and by statement
   --only=<pattern>    only the cells whose name matches, such as "raw|Paybell"
   --scenarios=<list>  only these, comma-separated; "none" for none

@@ -3,15 +3,17 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuSeconds, machineTimes } from './cpu.ts'
-import type { Limits } from './generator.ts'
+import type { Fed, Limits } from './generator.ts'
 import { monotonicMs } from './monotonic.ts'
 import type { Stage } from './stage.ts'
 import { type Percentiles, percentiles } from './statistics.ts'
-import type { RunningSystem } from './system.ts'
+import { heardBelow, type RunningSystem } from './system.ts'
 
 export type Feed = 'batch' | 'put'
 
 export interface Round {
+  /** Payments answered 2xx. Where a filter leaves some out, there are fewer deliveries. */
+  accepted: number
   deliveries: number
   seconds: number
   perSecond: number
@@ -70,8 +72,8 @@ export function aimAt(
   seed: string,
   documentBytes = 0,
 ): Promise<void> {
-  const { baseUrl, operatorKey, accountIds } = system
-  return stage.aim({ baseUrl, operatorKey, accountIds, seed, documentBytes })
+  const { baseUrl, operatorKey, accountIds, heardEvery } = system
+  return stage.aim({ baseUrl, operatorKey, accountIds, seed, documentBytes, heardEvery })
 }
 
 export async function measureFeed(
@@ -85,12 +87,13 @@ export async function measureFeed(
   const machineBefore = machineTimes()
   const before = usage(stage, system)
   const fed = await feed()
-  const endedAtMs = await untilSettled(stage, system, arrivedBefore + fed.accepted)
+  const last = fed.firstNumber + fed.sentAtMs.length
+  const owed = owedOf(fed, last, system.heardEvery)
+  const endedAtMs = await untilSettled(stage, system, arrivedBefore + owed)
   const after = usage(stage, system)
   const machineAfter = machineTimes()
   await delay(1_100)
   const writesAfter = await system.database?.writeCounts()
-  const last = fed.firstNumber + fed.sentAtMs.length
   const { atMs, duplicates } = await stage.arrivals(last)
   const latencies: number[] = []
   let arrived = 0
@@ -105,10 +108,11 @@ export async function measureFeed(
     writesAfter && writesBefore ? (writesAfter[key] - writesBefore[key]) / arrived : Number.NaN
   const per1000 = (key: keyof typeof after) => ((after[key] - before[key]) / arrived) * 1_000
   return {
+    accepted: fed.accepted,
     deliveries: arrived,
     seconds,
     perSecond: arrived / seconds,
-    missing: Math.max(0, fed.accepted - arrived),
+    missing: Math.max(0, owed - arrived),
     duplicates: duplicates - duplicatesBefore,
     refused: fed.refused,
     cpu: {
@@ -125,6 +129,12 @@ export async function measureFeed(
       (machineAfter.steal - machineBefore.steal) / (machineAfter.total - machineBefore.total),
     firstRefusal: fed.firstRefusal,
   }
+}
+
+/** Deliveries that have to arrive. */
+function owedOf({ accepted, firstNumber }: Fed, last: number, heardEvery = 1): number {
+  if (heardEvery === 1) return accepted
+  return heardBelow(last, heardEvery) - heardBelow(firstNumber, heardEvery)
 }
 
 function usage(stage: Stage, system: RunningSystem) {

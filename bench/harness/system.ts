@@ -17,6 +17,8 @@ export interface RunningSystem {
   /** The processes of the service itself. */
   pids: readonly number[]
   database: BenchDatabase | null
+  /** Of the payments with the numbers 0, n, 2n … a delivery is owed, and of no others. Left out: 1, so of each. */
+  heardEvery?: number | undefined
   stop(): Promise<void>
 }
 
@@ -34,6 +36,11 @@ export interface System {
   /** What may be under way, when less than usual: a slow system would take for ever to drain. */
   underWayMax?: number
   start(options: SystemOptions): Promise<RunningSystem>
+}
+
+/** How many of the payments numbered below this one are owed to an endpoint. */
+export function heardBelow(number: number, heardEvery = 1): number {
+  return Math.ceil(number / heardEvery)
 }
 
 /** The path of the n-th endpoint at the receiver. */

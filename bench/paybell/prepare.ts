@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { hashHref, shardOf } from '../../server/core/endpoint.ts'
+import type { EndpointSettings } from '../../server/core/endpoint-settings.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import { makeSecret } from '../../server/operations/issue-client-secret.ts'
 import { insertAccount } from '../../server/store/accounts.ts'
@@ -32,6 +33,8 @@ export async function preparePaybell(options: {
   endpoints: number
   /** The first endpoints live at an origin of their own. */
   apart?: { url: string; count: number } | undefined
+  /** What the n-th endpoint asks for. */
+  settingsOf?: ((number: number) => EndpointSettings) | undefined
 }): Promise<Prepared> {
   await migrate(options.databaseUrl, new Date())
   const client = createClient(options.databaseUrl, 'paybell bench')
@@ -49,7 +52,7 @@ export async function preparePaybell(options: {
 
 async function insertAll(
   db: pg.Client,
-  { masterKey, receiverUrl, endpoints, apart }: Parameters<typeof preparePaybell>[0],
+  { masterKey, receiverUrl, endpoints, apart, settingsOf }: Parameters<typeof preparePaybell>[0],
 ): Promise<Prepared> {
   // Registered a while ago: what was changed within the last half minute is read again by each look.
   const now = new Date(Date.now() - 3_600_000)
@@ -86,7 +89,7 @@ async function insertAll(
         hrefHash: hashHref(url),
         sealedKey: sealer.seal(Buffer.from(SHARED_KEY), place),
         header: null,
-        settings: null,
+        settings: settingsOf?.(number) ?? null,
       },
       now,
     )

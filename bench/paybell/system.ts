@@ -1,7 +1,7 @@
 // Paybell as a system under test: a fresh PostgreSQL, one process or several.
 
 import { randomBytes } from 'node:crypto'
-import { HMAC_HEADER } from '../../server/core/callback-headers.ts'
+import { DEFAULT_SETTINGS, type EndpointSettings } from '../../server/core/endpoint-settings.ts'
 import { cpuSeconds } from '../harness/cpu.ts'
 import { BenchDatabase } from '../harness/database.ts'
 import { TLS } from '../harness/stage.ts'
@@ -12,6 +12,8 @@ import { PaybellService } from './service.ts'
 export interface PaybellOptions extends SystemOptions {
   processes?: number
   apart?: { url: string; count: number } | undefined
+  settingsOf?: (number: number) => EndpointSettings
+  heardEvery?: number
   nodeArguments?: readonly string[]
   env?: Readonly<Record<string, string>>
   /** Counts PostgreSQL's time by statement. */
@@ -53,6 +55,7 @@ export async function startPaybell(options: PaybellOptions): Promise<RunningPayb
       baseUrl: first.baseUrl,
       operatorKey,
       accountIds: prepared.accountIds,
+      heardEvery: options.heardEvery,
       prepared,
       services,
       addProcess,
@@ -120,13 +123,29 @@ export const PAYBELL_TLS: System = {
 export const PAYBELL_SIGNED: System = {
   ...PAYBELL,
   name: 'Paybell, with v1a',
-  start: (options) => startPaybell({ ...options, beforeStart: askForSignatures }),
+  start: (options) => startPaybell({ ...options, settingsOf: () => SIGNED }),
 }
 
-async function askForSignatures(database: BenchDatabase): Promise<void> {
-  await database.query(
-    `update paybell.endpoints set signatures = '{hmac,ed25519}', deliver = 'every', document = 'inline',
-       hmac_header_name = $1`,
-    [HMAC_HEADER],
-  )
+const SIGNED: EndpointSettings = { ...DEFAULT_SETTINGS, signatures: ['hmac', 'ed25519'] }
+
+const HEARD_EVERY = 10
+
+/**
+ * All endpoints have a filter, and a tenth of the events passes: every payment is new, each tenth endpoint hears of
+ * new ones, and the others of what never comes. An account has one endpoint, so nine of ten events make no delivery.
+ */
+export const PAYBELL_FILTERED: System = {
+  ...PAYBELL,
+  name: 'Paybell, a filter passes a tenth',
+  async start(options) {
+    if (options.endpoints % HEARD_EVERY !== 0) {
+      throw new Error(`a tenth of ${options.endpoints} endpoints cannot be had`)
+    }
+    return startPaybell({ ...options, settingsOf: filterOf, heardEvery: HEARD_EVERY })
+  },
+}
+
+function filterOf(number: number): EndpointSettings {
+  const events = [number % HEARD_EVERY === 0 ? 'payment.created' : 'payment.paid'] as const
+  return { ...DEFAULT_SETTINGS, events }
 }

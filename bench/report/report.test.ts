@@ -12,6 +12,7 @@ function row(changes: Partial<Row>): Row {
     durability: 'fsync before 2xx',
     perSecond: { median: 6_000, min: 5_000, max: 7_000, rounds: 5 },
     cpu: { system: 0.2, service: 0.12, store: 0.08, receiver: 0.04, generator: 0.01 },
+    accepted: { perSecond: 6_000, cpu: 0.2 },
     toFloor: 0.3,
     discarded: { stolen: 0, missing: 0, duplicates: 0 },
     failure: null,
@@ -93,6 +94,22 @@ test('each row has processor time and write-ahead log beside its rate, and the r
   )
   assert.match(text, /\| other, <tuned> .*\| +4 \| +2 twice, 1 stolen \|/)
   assert.match(text, /a good day .*\| +0\.250 \| +2,000 \|/)
+})
+
+test('where a filter leaves events out, what was accepted and what that cost stand beside the deliveries', () => {
+  const filtered = row({
+    name: 'Paybell, a filter passes a tenth',
+    perSecond: { median: 1_500, min: 1_500, max: 1_500, rounds: 5 },
+    accepted: { perSecond: 15_000, cpu: 0.075 },
+    cpu: { system: 0.75, service: 0.5, store: 0.25, receiver: 0.04, generator: 0.01 },
+  })
+  const { accepted: _, ...earlier } = row({ name: 'of an earlier file' })
+  const text = resultsMarkdown({ ...REPORT, rows: [filtered, earlier as Row] })
+  assert.match(
+    text,
+    /passes a tenth \| +batch \| +1,500 \(.*\| +15,000 \|.*\| +0\.750 \| +0\.075 \|/,
+  )
+  assert.match(text, /earlier file .*\| +– \|/)
 })
 
 test('the picture stands alone, on a light and on a dark page', () => {

@@ -32,8 +32,10 @@ export function deliveryTable(rows: readonly Row[]): string {
       'system',
       'fed by',
       'deliveries/s (min–max)',
+      'accepted/s',
       '× floor',
       'CPU ms each',
+      'CPU ms accepted',
       'service + store',
       'WAL bytes each',
       'receiver, generator',
@@ -49,8 +51,11 @@ export function deliveryTable(rows: readonly Row[]): string {
           ? 'no round counts'
           : 'failed'
         : `${number(row.perSecond.median)} (${number(row.perSecond.min)}–${number(row.perSecond.max)})`,
+      // Files of earlier runs have no figures of acceptance.
+      number(row.accepted?.perSecond ?? Number.NaN),
       ratio(row.toFloor),
       number(row.cpu.system, 3),
+      number(row.accepted?.cpu ?? Number.NaN, 3),
       `${number(row.cpu.service, 3)} + ${number(row.cpu.store, 3)}`,
       number(row.walBytesEach),
       `${number(row.cpu.receiver, 3)}, ${number(row.cpu.generator, 3)}`,

@@ -10,6 +10,9 @@ export interface Row {
   feed: Feed | null
   durability: string
   perSecond: Spread
+  /** Payments answered 2xx, and CPU-seconds per 1,000 of them: other than `perSecond` only where a filter leaves
+   *  events out. */
+  accepted: { perSecond: number; cpu: number }
   /** CPU-seconds per 1,000: service and store together, then receiver and generator apart. */
   cpu: { system: number; service: number; store: number; receiver: number; generator: number }
   toFloor: number
@@ -50,6 +53,10 @@ function toRow(result: CellResult, floorPerSecond: number): Row {
     feed: isRaw ? null : cell.feed,
     durability: isRaw ? 'none' : cell.system.durability,
     perSecond,
+    accepted: {
+      perSecond: isRaw ? Number.NaN : median((round) => round.accepted / round.seconds),
+      cpu: isRaw ? Number.NaN : median(costAccepted),
+    },
     cpu: {
       system: service + store,
       service,
@@ -65,6 +72,10 @@ function toRow(result: CellResult, floorPerSecond: number): Row {
     latencyP50: isRaw ? Number.NaN : median((round) => round.latency.p50),
     latencyP99: isRaw ? Number.NaN : median((round) => round.latency.p99),
   }
+}
+
+function costAccepted({ cpu, deliveries, accepted }: Round): number {
+  return ((cpu.service + cpu.store) * deliveries) / accepted
 }
 
 /** Null while one of them has no valid round. Only durable peers fed in the same way are compared. */
