@@ -9,7 +9,6 @@ import type { JobDeps } from '../../operations/parts/start-job.ts'
 import {
   previewRecovery,
   RECOVERED_BY_DEFAULT,
-  type Recovery,
   recoverEndpoint,
 } from '../../operations/recover-endpoint.ts'
 import { type ChangedDelivery, replayDelivery } from '../../operations/replay-delivery.ts'
@@ -26,8 +25,8 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { readSinceUntil, sinceUntilFields } from '../since-until.ts'
 import type { App, Routes } from '../typed.ts'
-import { invalidFields } from '../validation.ts'
 
 export const ChangedDeliverySchema = Type.Object(
   {
@@ -59,13 +58,7 @@ export function toChangedDelivery({ id, state, attempts, nextAttemptAt }: Change
 
 const RecoverBody = Type.Object(
   {
-    since: Type.String({
-      format: 'date-time',
-      description: 'Deliveries that were made from this moment on.',
-    }),
-    until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'And before this one; now by default.' }),
-    ),
+    ...sinceUntilFields('Deliveries'),
     states: Type.Optional(
       Type.Array(Type.Enum([...FINAL_STATES]), {
         minItems: 1,
@@ -178,7 +171,8 @@ function addRecover(app: App, deps: JobDeps, { kind, path, name, tag }: Endpoint
       const isDry = isDryRun(request)
       const scope = scopeOf(request, kind)
       const id = readId(request.params.id)
-      const recovery = readRecovery(request.body)
+      const { states = RECOVERED_BY_DEFAULT } = request.body
+      const recovery = { ...readSinceUntil(request.body), states }
       if (isDry) {
         return { wouldReplay: await previewRecovery(deps, scope, id, recovery) }
       }
@@ -222,19 +216,4 @@ function addTest(
 
 function scopeOf(request: FastifyRequest, kind: EndpointKind) {
   return { clientKey: callerOf(request).clientKey, kind, accountId: request.accountId }
-}
-
-function readRecovery(body: {
-  since: string
-  until?: string
-  states?: Recovery['states']
-}): Recovery {
-  const sinceMs = Date.parse(body.since)
-  const untilMs = body.until === undefined ? null : Date.parse(body.until)
-  if (untilMs !== null && untilMs <= sinceMs) {
-    throw invalidFields([
-      { pointer: '/until', code: 'not-after-since', detail: 'Must lie after since.' },
-    ])
-  }
-  return { sinceMs, untilMs, states: body.states ?? RECOVERED_BY_DEFAULT }
 }

@@ -1,9 +1,8 @@
 // What an endpoint was never owed: counted, or sent. For webhooks, subscriptions and listeners.
 
 import { Type } from 'typebox'
-import type { EventChoice } from '../../core/endpoint-settings.ts'
 import type { JobDeps } from '../../operations/parts/start-job.ts'
-import { type Missing, previewMissing, replayMissing } from '../../operations/replay-missing.ts'
+import { previewMissing, replayMissing } from '../../operations/replay-missing.ts'
 import { callerOf } from '../authenticate.ts'
 import { DryRun, DryRunQuery, isDryRun } from '../dry-run.ts'
 import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
@@ -16,18 +15,12 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { readSinceUntil, sinceUntilFields } from '../since-until.ts'
 import type { App, Routes } from '../typed.ts'
-import { invalidFields } from '../validation.ts'
 
 const MissingBody = Type.Object(
   {
-    since: Type.String({
-      format: 'date-time',
-      description: 'Events that were made from this moment on.',
-    }),
-    until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'And before this one; now by default.' }),
-    ),
+    ...sinceUntilFields('Events'),
     events: Type.Optional(
       Type.Array(EventChoiceSchema, {
         minItems: 1,
@@ -90,22 +83,11 @@ function addReplayMissing(
         accountId: request.accountId,
       }
       const id = readId(request.params.id)
-      const missing = readMissing(request.body)
+      const missing = { ...readSinceUntil(request.body), events: request.body.events ?? null }
       if (isDry) return { wouldQueue: await previewMissing(deps, scope, id, missing) }
       const queued = await replayMissing(deps, scope, id, missing)
       reply.code(202)
       return { queued }
     },
   })
-}
-
-function readMissing(body: { since: string; until?: string; events?: EventChoice[] }): Missing {
-  const sinceMs = Date.parse(body.since)
-  const untilMs = body.until === undefined ? null : Date.parse(body.until)
-  if (untilMs !== null && untilMs <= sinceMs) {
-    throw invalidFields([
-      { pointer: '/until', code: 'not-after-since', detail: 'Must lie after since.' },
-    ])
-  }
-  return { sinceMs, untilMs, events: body.events ?? null }
 }
