@@ -1,6 +1,7 @@
-// Ed25519 with Web Crypto: the `v1a` entries of `webhook-signature`, and the public keys that verify them.
+// Ed25519 with Web Crypto: the `v1a` entries of `webhook-signature`, the signatures of receipts and statements, and the
+// public keys that verify them.
 
-import { type Bytes, concat, toBase64, toBytes } from './hmac.ts'
+import { type Bytes, concat, fromBase64, fromBase64Url, toBase64, toBytes } from './hmac.ts'
 
 /** A public key of Paybell: `whpk_…`, the form of Standard Webhooks. */
 export type Whpk = `whpk_${string}`
@@ -12,21 +13,19 @@ const PREFIX = 'whpk_'
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
-/** The bytes of base64; null for what was not spelled as everyone spells it. */
-function fromBase64(text: string, length: number): Bytes | null {
-  try {
-    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-    return bytes.length === length && toBase64(bytes) === text ? bytes : null
-  } catch {
-    return null
-  }
-}
-
 /** Null for what is not a key. */
 export async function importWhpk(whpk: unknown): Promise<ImportedKey | null> {
   if (typeof whpk !== 'string' || !whpk.startsWith(PREFIX)) return null
-  const bytes = fromBase64(whpk.slice(PREFIX.length), KEY_BYTES)
-  if (bytes === null) return null
+  return importRaw(fromBase64(whpk.slice(PREFIX.length)))
+}
+
+/** The member `x` of a JWK. Null for what is not a key. */
+export function importJwkX(x: string): Promise<ImportedKey | null> {
+  return importRaw(fromBase64Url(x))
+}
+
+async function importRaw(bytes: Bytes | null): Promise<ImportedKey | null> {
+  if (bytes === null || bytes.length !== KEY_BYTES) return null
   return crypto.subtle.importKey('raw', bytes, 'Ed25519', true, ['verify'])
 }
 
@@ -41,8 +40,17 @@ export async function entryHolds(
   key: ImportedKey,
   content: Bytes,
 ): Promise<boolean> {
-  const signature = fromBase64(entry.slice(4), SIGNATURE_BYTES)
-  return signature !== null && crypto.subtle.verify('Ed25519', key, signature, content)
+  return signatureHolds(fromBase64(entry.slice(4)), key, content)
+}
+
+/** False, too, for a signature that could not be read. */
+export async function signatureHolds(
+  signature: Bytes | null,
+  key: ImportedKey,
+  content: Bytes,
+): Promise<boolean> {
+  if (signature === null || signature.length !== SIGNATURE_BYTES) return false
+  return crypto.subtle.verify('Ed25519', key, signature, content)
 }
 
 export async function signEntry(privateKey: ImportedKey, content: Bytes): Promise<string> {

@@ -59,6 +59,22 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
+/** The bytes of base64; null for what was not spelled as everyone spells it. */
+export function fromBase64(text: string): Bytes | null {
+  try {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+    return toBase64(bytes) === text ? bytes : null
+  } catch {
+    return null
+  }
+}
+
+/** The same of base64url without padding, as JWS and JWK have it (RFC 7515 §2). */
+export function fromBase64Url(text: string): Bytes | null {
+  const base64 = text.replaceAll('-', '+').replaceAll('_', '/')
+  return fromBase64(base64.padEnd(Math.ceil(base64.length / 4) * 4, '='))
+}
+
 /** The value of `X-Paybell-Hmac`. */
 export async function hmacSignature(key: string, body: Bytes): Promise<string> {
   return toHex(await hmacSha256(key, body))

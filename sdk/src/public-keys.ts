@@ -1,7 +1,7 @@
 // The public keys of Paybell that `v1a` is verified with: given by hand, or fetched from an address that you name.
 // A callback can never point to one: `X-Paybell-Key-Id` only chooses among the keys that are trusted anyway.
 
-import { type ImportedKey, importWhpk, type Whpk } from './ed25519.ts'
+import { type ImportedKey, importJwkX, importWhpk, type Whpk } from './ed25519.ts'
 import { PaybellError } from './errors.ts'
 import { readBytes } from './read-bytes.ts'
 
@@ -125,8 +125,7 @@ async function toPublicKey(jwk: {
   if (kty !== 'OKP' || crv !== 'Ed25519' || typeof kid !== 'string' || typeof x !== 'string') {
     return null
   }
-  const base64 = `${x.replaceAll('-', '+').replaceAll('_', '/')}=`
-  const key = await importWhpk(`whpk_${base64}`)
+  const key = await importJwkX(x)
   return key && { kid, key }
 }
 

@@ -1,7 +1,8 @@
 // What Paybell has signed, checked with its public keys: receipts and statements, compact JWS (RFC 7515) under EdDSA.
 
+import { importJwkX, signatureHolds } from './ed25519.ts'
 import { PaybellError } from './errors.ts'
-import { type Bytes, toBytes } from './hmac.ts'
+import { fromBase64Url, toBytes } from './hmac.ts'
 import type { Receipt, Statement } from './types.ts'
 
 /** `/.well-known/webhook-keys.json`, as it was fetched. */
@@ -51,12 +52,9 @@ async function verifySigned<Claims>(jws: string, set: KeySet, typ: string): Prom
   if (header.alg !== 'EdDSA' || header.typ !== typ) throw notGenuine(`It is not a ${typ}.`)
   const found = [...set.keys, ...(set.retired ?? [])].find(({ kid }) => kid === header.kid)
   if (found === undefined) throw notGenuine('None of the keys has its key id.')
-  const jwk = { kty: 'OKP', crv: 'Ed25519', x: found.x }
-  const key = await crypto.subtle.importKey('jwk', jwk, { name: 'Ed25519' }, false, ['verify'])
-  const bytes = fromBase64Url(signature)
-  const holds =
-    bytes !== undefined &&
-    (await crypto.subtle.verify({ name: 'Ed25519' }, key, bytes, toBytes(`${head}.${body}`)))
+  const key = await importJwkX(found.x)
+  if (key === null) throw notGenuine('The key with its key id is not an Ed25519 key.')
+  const holds = await signatureHolds(fromBase64Url(signature), key, toBytes(`${head}.${body}`))
   if (!holds) throw notGenuine('The signature does not hold.')
   return readJson(body) as Claims
 }
@@ -67,16 +65,8 @@ function notGenuine(message: string): PaybellError {
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64Url(text)))
-  } catch {
-    return undefined
-  }
-}
-
-function fromBase64Url(text: string): Bytes | undefined {
-  try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-    return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const bytes = fromBase64Url(text) ?? new Uint8Array()
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     return undefined
   }
