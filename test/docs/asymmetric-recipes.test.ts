@@ -4,8 +4,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
-import { findRecipe, isThere, runRecipe } from '../support/recipes.ts'
+import { beforeJavaClass, type Language, testRecipes, without } from '../support/recipes.ts'
 import vectors from '../vectors/asymmetric-signatures.json' with { type: 'json' }
 
 const PAGE = readFileSync(new URL('../../docs/signatures.md', import.meta.url), 'utf8')
@@ -48,17 +47,6 @@ const INPUT = cases
     return [body, webhookId, webhookTimestamp, webhookSignature, keys.join(' '), now].join('|')
   })
   .join('\n')
-
-interface Language {
-  /** The mark of the block in the page. */
-  mark: string
-  /** Why it cannot be run here; null when it can. */
-  whyNot(): string | null
-  files(recipe: string): Record<string, string>
-  command: readonly [string, ...string[]]
-}
-
-const without = (program: string) => (isThere(program) ? null : `${program} is not on this machine`)
 
 function unless(file: string, args: readonly string[], reason: string): string | null {
   const missing = without(file)
@@ -133,12 +121,10 @@ func main() {
   Java: {
     mark: 'java',
     whyNot: () => without('java'),
-    files: (recipe) => {
-      // The launcher runs the first class of a single file, and imports come before all classes.
-      const [imports, rest] = recipe.split('\nfinal class ', 2) as [string, string]
-      return {
-        'Main.java': `${imports}
-class Main {
+    files: (recipe) => ({
+      'Main.java': beforeJavaClass(
+        recipe,
+        `class Main {
     public static void main(String[] args) throws Exception {
         for (String line : java.nio.file.Files.readString(java.nio.file.Path.of(args[0])).split("\\n")) {
             String[] f = line.split("[|]", -1);
@@ -147,10 +133,9 @@ class Main {
                 body, f[1], f[2], f[3], List.of(f[4].split(" ")), Long.parseLong(f[5])));
         }
     }
-}
-final class ${rest}`,
-      }
-    },
+}`,
+      ),
+    }),
     command: ['java', 'Main.java'],
   },
   PHP: {
@@ -232,24 +217,11 @@ done < lines
   },
 }
 
-for (const [name, language] of Object.entries(LANGUAGES)) {
-  test(`the recipe for v1a in ${name} takes what is signed and refuses what is not`, {
-    skip: language.whyNot() ?? false,
-  }, async (t) => {
-    const recipe = findRecipe(PAGE, language.mark, 'v1a')
-    const files = { ...language.files(recipe), cases: INPUT }
-    const said = (await runRecipe(t, files, language.command)).trim().toLowerCase().split('\n')
-    assert.equal(said.length, cases.length)
-    for (const [index, { isGood, vector }] of cases.entries()) {
-      assert.equal(said[index], String(isGood), `${index}: ${vector.name}`)
-    }
-  })
-}
-
-test('every recipe for v1a of the page is run where it can be', () => {
-  const marks = [...PAGE.matchAll(/^```(\w+) v1a$/gm)].map((match) => match[1])
-  assert.deepEqual(
-    marks,
-    Object.values(LANGUAGES).map(({ mark }) => mark),
-  )
+testRecipes({
+  page: PAGE,
+  mark: 'v1a',
+  what: 'the recipe for v1a',
+  languages: LANGUAGES,
+  input: INPUT,
+  expected: cases.map(({ isGood, vector }) => ({ line: String(isGood), of: vector.name })),
 })

@@ -1,10 +1,8 @@
 // The recipes of docs/signatures.md, run as they stand against the shared vectors and against forgeries
 // of them, in every language that is on this machine.
 
-import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
-import { findRecipe, isThere, runRecipe } from '../support/recipes.ts'
+import { beforeJavaClass, type Language, testRecipes, without } from '../support/recipes.ts'
 import vectors from '../vectors/signatures.json' with { type: 'json' }
 
 const PAGE = readFileSync(new URL('../../docs/signatures.md', import.meta.url), 'utf8')
@@ -67,21 +65,10 @@ const INPUT = cases
   })
   .join('\n')
 
-interface Language {
-  /** The mark of the block in the page. */
-  mark: string
-  /** What has to be on the search path. */
-  needs: string
-  /** Files from the recipe, with what reads the cases and prints two words a line. */
-  files(recipe: string): Record<string, string>
-  /** Is given the file of cases. */
-  command: readonly [string, ...string[]]
-}
-
 const LANGUAGES: Record<string, Language> = {
   TypeScript: {
     mark: 'ts',
-    needs: process.execPath,
+    whyNot: () => null,
     files: (recipe) => ({
       'recipe.ts': recipe,
       'main.ts': `
@@ -98,7 +85,7 @@ for (const line of readFileSync(process.argv[2] as string, 'utf8').split('\\n'))
   },
   Python: {
     mark: 'python',
-    needs: 'python3',
+    whyNot: () => without('python3'),
     files: (recipe) => ({
       'main.py': `${recipe}
 import sys
@@ -112,7 +99,7 @@ for line in open(sys.argv[1], encoding="ascii").read().split("\\n"):
   },
   Go: {
     mark: 'go',
-    needs: 'go',
+    whyNot: () => without('go'),
     files: (recipe) => ({
       'go.mod': 'module recipe\n\ngo 1.21\n',
       'recipe.go': recipe,
@@ -142,13 +129,11 @@ func main() {
   },
   Java: {
     mark: 'java',
-    needs: 'java',
-    files: (recipe) => {
-      // The launcher runs the first class of a single file, and imports come before all classes.
-      const [imports, rest] = recipe.split('\nfinal class ', 2) as [string, string]
-      return {
-        'Main.java': `${imports}
-class Main {
+    whyNot: () => without('java'),
+    files: (recipe) => ({
+      'Main.java': beforeJavaClass(
+        recipe,
+        `class Main {
     public static void main(String[] args) throws Exception {
         for (String line : java.nio.file.Files.readString(java.nio.file.Path.of(args[0])).split("\\n")) {
             String[] f = line.split("\\t", -1);
@@ -158,15 +143,14 @@ class Main {
                 + PaybellSignature.standardHolds(body, f[2], f[3], f[6], key, Long.parseLong(f[4])));
         }
     }
-}
-final class ${rest}`,
-      }
-    },
+}`,
+      ),
+    }),
     command: ['java', 'Main.java'],
   },
   PHP: {
     mark: 'php',
-    needs: 'php',
+    whyNot: () => without('php'),
     files: (recipe) => ({
       'main.php': `${recipe}
 foreach (explode("\\n", file_get_contents($argv[1])) as $line) {
@@ -181,7 +165,7 @@ foreach (explode("\\n", file_get_contents($argv[1])) as $line) {
   },
   Ruby: {
     mark: 'ruby',
-    needs: 'ruby',
+    whyNot: () => without('ruby'),
     files: (recipe) => ({
       'main.rb': `${recipe}
 File.read(ARGV[0]).split("\\n").each do |line|
@@ -195,7 +179,7 @@ end
   },
   'C#': {
     mark: 'csharp',
-    needs: 'dotnet',
+    whyNot: () => without('dotnet'),
     files: (recipe) => ({
       'Recipe.cs': recipe,
       'Program.cs': `using System.Text;
@@ -215,7 +199,7 @@ foreach (var line in System.IO.File.ReadAllText(args[0]).Split('\\n'))
   },
   Shell: {
     mark: 'sh',
-    needs: 'openssl',
+    whyNot: () => without('openssl'),
     files: (recipe) => ({
       'main.sh': `set -eu
 ${recipe}
@@ -236,26 +220,14 @@ done < piped
   },
 }
 
-for (const [name, language] of Object.entries(LANGUAGES)) {
-  const skip = isThere(language.needs) ? false : `${language.needs} is not on this machine`
-  test(`the recipe in ${name} takes what is signed and refuses what is not`, {
-    skip,
-  }, async (t) => {
-    const recipe = findRecipe(PAGE, language.mark, 'recipe')
-    const files = { ...language.files(recipe), cases: INPUT }
-    const stdout = await runRecipe(t, files, language.command)
-    const said = stdout.trim().toLowerCase().split('\n')
-    assert.equal(said.length, cases.length)
-    for (const [index, { expected, ...one }] of cases.entries()) {
-      assert.equal(said[index], expected.join(' '), JSON.stringify(one))
-    }
-  })
-}
-
-test('every recipe of the page is run where it can be', () => {
-  const marks = [...PAGE.matchAll(/^```(\w+) recipe$/gm)].map((match) => match[1])
-  assert.deepEqual(
-    marks,
-    Object.values(LANGUAGES).map(({ mark }) => mark),
-  )
+testRecipes({
+  page: PAGE,
+  mark: 'recipe',
+  what: 'the recipe',
+  languages: LANGUAGES,
+  input: INPUT,
+  expected: cases.map(({ expected, ...one }) => ({
+    line: expected.join(' '),
+    of: JSON.stringify(one),
+  })),
 })

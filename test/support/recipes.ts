@@ -7,25 +7,83 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Owner } from './owner.ts'
 
 const run = promisify(execFile)
 
-export function isThere(program: string): boolean {
+/** One language of a page. */
+export interface Language {
+  /** The mark of the block in the page. */
+  mark: string
+  /** Why it cannot be run here; null when it can. */
+  whyNot(): string | null
+  /** Files from the recipe, with what reads the cases and prints a line for each. */
+  files(recipe: string): Record<string, string>
+  /** Is given the file of cases. */
+  command: readonly [string, ...string[]]
+}
+
+/** Declares a test for each language, and one that no recipe of the page is left out. */
+export function testRecipes(options: {
+  page: string
+  /** The second mark of the blocks. */
+  mark: string
+  /** Of the tests' names. */
+  what: string
+  languages: Readonly<Record<string, Language>>
+  /** The text of the file of cases, and the line that each has to print, in lower case. */
+  input: string
+  expected: readonly { line: string; of: string }[]
+}): void {
+  const { page, mark, what, languages, input, expected } = options
+  for (const [name, language] of Object.entries(languages)) {
+    test(`${what} in ${name} takes what is signed and refuses what is not`, {
+      skip: language.whyNot() ?? false,
+    }, async (t) => {
+      const recipe = findRecipe(page, language.mark, mark)
+      const files = { ...language.files(recipe), cases: input }
+      const said = (await runRecipe(t, files, language.command)).trim().toLowerCase().split('\n')
+      assert.equal(said.length, expected.length)
+      for (const [index, { line, of }] of expected.entries()) assert.equal(said[index], line, of)
+    })
+  }
+
+  test(`${what} of the page is run in every language that has one, where it can be`, () => {
+    const marks = [...page.matchAll(new RegExp(`^\`\`\`(\\w+) ${mark}$`, 'gm'))]
+    assert.deepEqual(
+      marks.map((match) => match[1]),
+      Object.values(languages).map((language) => language.mark),
+    )
+  })
+}
+
+/** Null when it is on the search path. */
+export function without(program: string): string | null {
+  return isThere(program) ? null : `${program} is not on this machine`
+}
+
+/** The launcher of Java runs the first class of a single file, and imports come before all classes. */
+export function beforeJavaClass(recipe: string, main: string): string {
+  const [imports, rest] = recipe.split('\nfinal class ', 2) as [string, string]
+  return `${imports}\n${main}\nfinal class ${rest}`
+}
+
+function isThere(program: string): boolean {
   const folders = (process.env.PATH ?? '').split(delimiter)
   return existsSync(program) || folders.some((folder) => existsSync(join(folder, program)))
 }
 
 /** The block of a page that begins with both marks, such as `ts recipe`. */
-export function findRecipe(page: string, language: string, mark: string): string {
+function findRecipe(page: string, language: string, mark: string): string {
   const recipe = new RegExp(`^\`\`\`${language} ${mark}\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1]
   assert.ok(recipe, 'the page has no such block')
   return recipe
 }
 
 /** What it prints. The file `cases` is its argument. */
-export async function runRecipe(
+async function runRecipe(
   t: Owner,
   files: Readonly<Record<string, string>>,
   [command, ...args]: readonly [string, ...string[]],
