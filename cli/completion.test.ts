@@ -41,6 +41,8 @@ for (const [shell, complete] of Object.entries(SHELLS)) {
       'resume',
       'retry',
     ])
+    assert.deepEqual(offers('paybell', 'noti'), ['notices'])
+    assert.deepEqual(offers('paybell', 'notices', 's'), ['set'])
     assert.deepEqual(offers('paybell', 'deliveries', 'list', '--st'), ['--state'])
     assert.deepEqual(offers('paybell', '--json', 'clients', 'crea'), ['create'])
   })

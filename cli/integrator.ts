@@ -13,6 +13,7 @@ import { listenCommand } from './listen.ts'
 import { loginCommand, logoutCommand, profilesCommand } from './login.ts'
 import { runProgram, withManners } from './manners.ts'
 import { mcpCommand } from './mcp.ts'
+import { noticesCommand } from './notices.ts'
 import { openCommand } from './open.ts'
 import { ownPaymentsCommand } from './payments.ts'
 import { receiptCommand } from './receipt.ts'
@@ -30,6 +31,7 @@ const program = new Command('paybell')
   .addCommand(listenCommand())
   .addCommand(webhooksCommand())
   .addCommand(subscriptionsCommand())
+  .addCommand(noticesCommand())
   .commandsGroup('Try out:')
   .addCommand(checkCommand())
   .addCommand(signatureCommand())

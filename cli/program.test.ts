@@ -60,6 +60,7 @@ test('the commands that are promised are there', () => {
       'resume',
       'delete',
     ],
+    ['notices', 'list', 'set', 'delete'],
     ['events', 'list', 'follow', 'body'],
     ['profiles', 'list', 'use'],
     ['signature', 'sign', 'verify'],

@@ -20,6 +20,7 @@ import { listenCommand } from './listen.ts'
 import { loginCommand, logoutCommand, profilesCommand } from './login.ts'
 import { withManners } from './manners.ts'
 import { mcpCommand } from './mcp.ts'
+import { noticesCommand } from './notices.ts'
 import { openCommand } from './open.ts'
 import { paymentsCommand } from './payments.ts'
 import { receiptCommand } from './receipt.ts'
@@ -69,6 +70,7 @@ export function createProgram(): Command {
     .commandsGroup('Integrate with it:')
     .addCommand(webhooksCommand())
     .addCommand(subscriptionsCommand())
+    .addCommand(noticesCommand())
     .addCommand(eventsCommand())
     .addCommand(listenCommand())
     .addCommand(receiveCommand())

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { runCommand } from '../support/command-line.ts'
 import { addClient, type Paybell, startPaybell } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
@@ -110,6 +111,18 @@ describe('notices to clients', { concurrency: true }, () => {
     }
     assert.equal(shown.callbackUrl, notices.url('/notices'))
     assert.deepEqual(shown.recent.map(({ notice }) => notice.type).toReversed(), types)
+    const inTerminal = await runCommand(t, ['notices', 'list'], {
+      env: {
+        PAYBELL_URL: paybell.baseUrl,
+        PAYBELL_CLIENT_ID: paybell.clientId,
+        PAYBELL_CLIENT_SECRET: paybell.clientSecret,
+      },
+    })
+    assert.equal(inTerminal.code, 0, inTerminal.stderr)
+    const lines = inTerminal.stdout.trimEnd().split('\n')
+    assert.match(lines[0] ?? '', /^AT +NOTICE +SENT +ENDPOINT +REASONS$/)
+    assert.match(lines[1] ?? '', new RegExp(` endpoint\\.recovered +DELIVERED +${id} `))
+    assert.equal(lines.length, 1 + types.length)
     const feed = (await (await caller.get('/v1/events?limit=200')).json()) as { items: unknown[] }
     const list = (await (await caller.get('/v1/deliveries?limit=200')).json()) as {
       items: { endpointId: string }[]

@@ -67,6 +67,25 @@ test('a subscription is made, tested, paused, resumed and deleted', async () => 
   assert.equal((await run(['subscriptions', 'delete', made.id])).code, 0)
 })
 
+test('notices: an address is set, listed, moved and deleted', async () => {
+  const none = await run(['notices', 'list'])
+  assert.equal(none.code, 1)
+  assert.match(none.stderr, /no address for notices. Set one: paybell notices set/)
+  const made = await json('notices', 'set', receiver.url('/notices'), '--generate-key')
+  assert.deepEqual(
+    [made.callbackUrl, made.status, made.sharedKey.length],
+    [receiver.url('/notices'), 'ACTIVE', 43],
+  )
+  const moved = await run(['notices', 'set', receiver.url('/moved'), '--shared-key', 'another key'])
+  assert.match(moved.stdout, /^Address +http.*\/moved$/m)
+  assert.doesNotMatch(moved.stdout, /Shared key|another key/)
+  const listed = await run(['notices', 'list'])
+  assert.equal(listed.code, 0)
+  assert.match(listed.stderr, /They go to http.*\/moved \(ACTIVE\)\.\nNo notices yet\./)
+  assert.equal((await json('notices', 'delete')).deleted, true)
+  assert.equal((await run(['notices', 'delete'])).code, 1)
+})
+
 test('payments, deliveries and events are its own, the amount digit for digit', async () => {
   const { items } = await json('deliveries', 'list')
   assert.equal(items.length, 1)
