@@ -17,12 +17,13 @@ import { toSigningKey } from '../server/core/signature.ts'
 import { UuidMaker } from '../server/core/uuid.ts'
 import { type Call, callCommand, calling } from './command.ts'
 import { forward } from './forward.ts'
+import { type HmacHeaderOptions, withHmacHeader } from './hmac-header.ts'
 import { id } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import { requireSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
 import { type Paint, safe } from './terminal.ts'
 
-interface CheckOptions extends SharedKeyOptions {
+interface CheckOptions extends SharedKeyOptions, HmacHeaderOptions {
   webhook?: string
   html?: string
 }
@@ -39,12 +40,14 @@ const OWN_NETWORKS: TargetPolicy = {
 }
 
 export function checkCommand(): Command {
-  return withSharedKey(
-    callCommand('check', 'Drive a receiver through a fixed list of callbacks, good and bad.', [
-      'paybell check http://localhost:3000/hook --shared-key-file key.txt',
-      'paybell check https://shop.example.com/hooks --shared-key-file key.txt --html report.html',
-      'paybell check --webhook 01a1dd3c-57d6-7001-9e6f-60de241483ec',
-    ]),
+  return withHmacHeader(
+    withSharedKey(
+      callCommand('check', 'Drive a receiver through a fixed list of callbacks, good and bad.', [
+        'paybell check http://localhost:3000/hook --shared-key-file key.txt',
+        'paybell check https://shop.example.com/hooks --shared-key-file key.txt --html report.html',
+        'paybell check --webhook 01a1dd3c-57d6-7001-9e6f-60de241483ec',
+      ]),
+    ),
   )
     .argument('[url]', 'address of the receiver, called from this machine')
     .option('--webhook <id>', 'a registered webhook, called by the service', id)
@@ -53,9 +56,12 @@ export function checkCommand(): Command {
 }
 
 async function check(call: Call<CheckOptions>, url: string | undefined): Promise<void> {
-  const { webhook, html } = call.options
+  const { webhook, html, hmacHeaderName } = call.options
   if ((url === undefined) === (webhook === undefined)) {
     throw new UsageError('give the address of a receiver, or --webhook ID.')
+  }
+  if (webhook !== undefined && hmacHeaderName !== undefined) {
+    throw new UsageError('leave --hmac-header-name out: the service knows that of the webhook.')
   }
   const report = url === undefined ? await ask(call, webhook as string) : await drive(call, url)
   if (html !== undefined) {
@@ -89,7 +95,12 @@ async function drive(call: Call<CheckOptions>, text: string): Promise<CheckRepor
       strangeKey: toSigningKey(randomBytes(32)),
       send: (post) => send(url, post),
     },
-    { url: text, keys: { current, previous: null }, extraHeader: null },
+    {
+      url: text,
+      keys: { current, previous: null },
+      extraHeader: null,
+      hmacHeaderName: call.options.hmacHeaderName,
+    },
   )
 }
 

@@ -3,13 +3,14 @@
 
 import { Command } from 'commander'
 import { type Call, calling, helpText } from './command.ts'
+import { type HmacHeaderOptions, withHmacHeader } from './hmac-header.ts'
 import { integer, spanOption } from './parse.ts'
 import { CallbackReceiver, type ReceivedCallback } from './receiver.ts'
 import { untilSignal } from './run.ts'
 import { findSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
 import { cellText, formatTime, type Paint, paintState } from './terminal.ts'
 
-interface ReceiveOptions extends SharedKeyOptions {
+interface ReceiveOptions extends SharedKeyOptions, HmacHeaderOptions {
   port: number
   status: number
   failFirst: number
@@ -19,26 +20,33 @@ interface ReceiveOptions extends SharedKeyOptions {
 }
 
 export function receiveCommand(): Command {
-  return withSharedKey(
-    new Command('receive')
-      .description(
-        'Receive callbacks on this machine, print them, and fail on purpose if asked to.',
-      )
-      .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', integer(0, 65_535), 8099)
-      .option('--status <n>', 'what to answer; only 200 is success', integer(200, 599), 200)
-      .option('--fail-first <n>', 'answer the first n callbacks with 500', integer(0, 1_000_000), 0)
-      .addOption(spanOption('--delay <span>', 'wait before answering', '0s'))
-      .option('--count <n>', 'stop after n callbacks', integer(1, 1_000_000_000))
-      .option('--body', 'print the body, too')
-      .option('--json', 'print JSON on stdout, a line for each callback')
-      .addHelpText(
-        'after',
-        helpText([
-          'paybell receive --shared-key only-we-two-know-this',
-          'paybell receive --status 500',
-          'paybell receive --fail-first 2 --shared-key-file key.txt --body',
-        ]),
-      ),
+  return withHmacHeader(
+    withSharedKey(
+      new Command('receive')
+        .description(
+          'Receive callbacks on this machine, print them, and fail on purpose if asked to.',
+        )
+        .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', integer(0, 65_535), 8099)
+        .option('--status <n>', 'what to answer; only 200 is success', integer(200, 599), 200)
+        .option(
+          '--fail-first <n>',
+          'answer the first n callbacks with 500',
+          integer(0, 1_000_000),
+          0,
+        )
+        .addOption(spanOption('--delay <span>', 'wait before answering', '0s'))
+        .option('--count <n>', 'stop after n callbacks', integer(1, 1_000_000_000))
+        .option('--body', 'print the body, too')
+        .option('--json', 'print JSON on stdout, a line for each callback')
+        .addHelpText(
+          'after',
+          helpText([
+            'paybell receive --shared-key only-we-two-know-this',
+            'paybell receive --status 500',
+            'paybell receive --fail-first 2 --shared-key-file key.txt --body',
+          ]),
+        ),
+    ),
   ).action(calling(receive))
 }
 
@@ -53,6 +61,7 @@ async function receive(call: Call<ReceiveOptions>): Promise<void> {
     failFirst: options.failFirst,
     delayMs: options.delay,
     sharedKey: await findSharedKey(call),
+    hmacHeaderName: options.hmacHeaderName,
     onCallback: (callback) => {
       show(call, callback)
       if (++received === options.count) enough.resolve()

@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { HMAC_HEADER } from '../server/core/callback-headers.ts'
 import { checkSignature } from './signature.ts'
 
 export interface ReceivedCallback {
@@ -19,7 +20,7 @@ export interface ReceivedCallback {
   signature: 'holds' | 'wrong' | 'missing' | null
   /** What is wrong with it, in a sentence. */
   finding: string | null
-  /** The header X-Paybell-Hmac. */
+  /** The header X-Paybell-Hmac, or the one that the endpoint has chosen. */
   hmac: string | null
   answered: number
   body: Buffer
@@ -32,6 +33,7 @@ export interface ReceiverOptions {
   failFirst: number
   delayMs: number
   sharedKey: string | null
+  hmacHeaderName?: string | undefined
   onCallback: (callback: ReceivedCallback) => void
 }
 
@@ -41,11 +43,14 @@ const BODY_BYTES_MAX = 16 * 1024 * 1024
 export class CallbackReceiver {
   readonly #options: ReceiverOptions
   readonly #server: Server
+  /** In lower case, as Node has the names. */
+  readonly #hmacHeader: string
   #failuresLeft: number
 
   constructor(options: ReceiverOptions) {
     this.#options = options
     this.#failuresLeft = options.failFirst
+    this.#hmacHeader = (options.hmacHeaderName ?? HMAC_HEADER).toLowerCase()
     this.#server = createServer((request, response) => {
       this.#take(request, response).catch(() => response.destroy())
     })
@@ -97,22 +102,23 @@ export class CallbackReceiver {
       isTest: header(request, 'x-paybell-test') === 'true',
       signature,
       finding,
-      hmac: header(request, 'x-paybell-hmac'),
+      hmac: header(request, this.#hmacHeader),
       answered,
       body,
     })
   }
 
   #check(request: IncomingMessage, body: Buffer): Pick<ReceivedCallback, 'signature' | 'finding'> {
-    const { sharedKey } = this.#options
+    const { sharedKey, hmacHeaderName } = this.#options
     if (sharedKey === null) return { signature: null, finding: null }
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     )
-    const { valid, findings } = checkSignature({ headers, body, sharedKey, nowMs: Date.now() })
+    const given = { headers, body, sharedKey, hmacHeaderName, nowMs: Date.now() }
+    const { valid, findings } = checkSignature(given)
     if (valid) return { signature: 'holds', finding: null }
     const finding = findings[0]?.detail ?? null
-    return { signature: headers['x-paybell-hmac'] === undefined ? 'missing' : 'wrong', finding }
+    return { signature: headers[this.#hmacHeader] === undefined ? 'missing' : 'wrong', finding }
   }
 
   #decide(signature: ReceivedCallback['signature']): number {

@@ -10,6 +10,7 @@ import { HMAC_HEADER } from '../server/core/callback-headers.ts'
 import { hmacHex, standardSignature, toSigningKey } from '../server/core/signature.ts'
 import { type Diagnosis, diagnose } from '../server/core/signature-doctor.ts'
 import { type Call, calling, family, helpText, JSON_HELP } from './command.ts'
+import { type HmacHeaderOptions, withHmacHeader } from './hmac-header.ts'
 import { gather, integer } from './parse.ts'
 import { findPublicKeys, type PublicKeyOptions } from './public-keys.ts'
 import { SilentFailure, UsageError } from './run.ts'
@@ -28,16 +29,15 @@ export function signatureCommand(): Command {
 }
 
 function offlineCommand(name: string, about: string, examples: readonly string[]): Command {
-  return withSharedKey(
-    new Command(name)
-      .description(about)
-      .argument('<file>', 'the body, byte for byte; - reads it from stdin')
-      .option('--json', JSON_HELP)
-      .addHelpText('after', helpText(examples)),
-  )
+  const command = new Command(name)
+    .description(about)
+    .argument('<file>', 'the body, byte for byte; - reads it from stdin')
+    .option('--json', JSON_HELP)
+    .addHelpText('after', helpText(examples))
+  return withHmacHeader(withSharedKey(command))
 }
 
-interface SignOptions extends SharedKeyOptions {
+interface SignOptions extends SharedKeyOptions, HmacHeaderOptions {
   webhookId?: string
   timestamp?: number
 }
@@ -56,7 +56,7 @@ function sign(): Command {
         const webhookId = call.options.webhookId ?? randomUUID()
         const timestamp = call.options.timestamp ?? Math.floor(Date.now() / 1_000)
         const headers = {
-          [HMAC_HEADER]: hmacHex(key, body),
+          [call.options.hmacHeaderName ?? HMAC_HEADER]: hmacHex(key, body),
           'webhook-id': webhookId,
           'webhook-timestamp': String(timestamp),
           'webhook-signature': standardSignature(key, webhookId, timestamp, body),
@@ -67,7 +67,7 @@ function sign(): Command {
     )
 }
 
-interface VerifyOptions extends SharedKeyOptions, PublicKeyOptions {
+interface VerifyOptions extends SharedKeyOptions, PublicKeyOptions, HmacHeaderOptions {
   header?: string[]
   hmac?: string
   anyTime?: boolean
@@ -86,7 +86,7 @@ function verify(): Command {
     ],
   )
     .option('-H, --header <name: value>', 'a header as it came; may be given several times', gather)
-    .option('--hmac <hex>', `short for -H "${HMAC_HEADER}: …"`)
+    .option('--hmac <hex>', `short for -H "${HMAC_HEADER}: …", or the name that you give`)
     .option(
       '--public-key <key>',
       'a public key of Paybell (whpk_…) that verifies v1a; may be given several times',
@@ -99,6 +99,7 @@ function verify(): Command {
 
 async function verifySignatures(call: Call<VerifyOptions>, file: string): Promise<void> {
   const headers = toHeaders(call.options)
+  const { hmacHeaderName } = call.options
   const serviceKeys = await findPublicKeys(call.options, headers[KEY_ID_HEADER.toLowerCase()])
   const sharedKey =
     serviceKeys === undefined ? await requireSharedKey(call) : await findSharedKey(call)
@@ -107,7 +108,7 @@ async function verifySignatures(call: Call<VerifyOptions>, file: string): Promis
   const isAnyTime = call.options.anyTime && timestamp !== undefined
   const nowMs = isAnyTime ? Number(timestamp) * 1_000 : Date.now()
   const diagnosis = sharedKey
-    ? checkSignature({ headers, body, sharedKey, nowMs, serviceKeys })
+    ? checkSignature({ headers, body, sharedKey, nowMs, serviceKeys, hmacHeaderName })
     : checkAsymmetric({ headers, body, nowMs, serviceKeys })
   if (call.isJson) call.print(JSON.stringify(diagnosis))
   else {
@@ -123,7 +124,11 @@ async function verifySignatures(call: Call<VerifyOptions>, file: string): Promis
 }
 
 /** Names in lower case. */
-function toHeaders({ header = [], hmac }: VerifyOptions): Record<string, string> {
+function toHeaders({
+  header = [],
+  hmac,
+  hmacHeaderName = HMAC_HEADER,
+}: VerifyOptions): Record<string, string> {
   const headers = Object.fromEntries(
     header.map((text) => {
       const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
@@ -133,9 +138,9 @@ function toHeaders({ header = [], hmac }: VerifyOptions): Record<string, string>
       return [name.toLowerCase(), value]
     }),
   )
-  if (hmac !== undefined) headers[HMAC_HEADER.toLowerCase()] = hmac
+  if (hmac !== undefined) headers[hmacHeaderName.toLowerCase()] = hmac
   if (Object.keys(headers).length === 0) {
-    throw new UsageError(`give --hmac (the header ${HMAC_HEADER}) or -H "name: value".`)
+    throw new UsageError(`give --hmac (the header ${hmacHeaderName}) or -H "name: value".`)
   }
   return headers
 }
@@ -147,8 +152,9 @@ export function checkSignature(given: {
   sharedKey: string
   nowMs: number
   serviceKeys?: readonly ServiceKey[] | undefined
+  hmacHeaderName?: string | undefined
 }): Diagnosis {
-  const { headers, body, nowMs, serviceKeys } = given
+  const { headers, body, nowMs, serviceKeys, hmacHeaderName } = given
   const keys = { current: toSigningKey(given.sharedKey), previous: null }
   return diagnose({
     headers,
@@ -157,6 +163,7 @@ export function checkSignature(given: {
     nowMs,
     eventBody: null,
     ...(serviceKeys && { serviceKeys }),
+    ...(hmacHeaderName && { hmacHeaderName }),
   })
 }
 

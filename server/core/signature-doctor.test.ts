@@ -89,6 +89,26 @@ test('a receiver that checks webhook-signature alone gives those headers, and no
   assert.deepEqual(ask({ headers }), { valid: true, codes: [] })
 })
 
+test('missing-header: an HMAC under another name is found, and both names are said', () => {
+  const { 'X-Paybell-Hmac': value = '', ...rest } = sent()
+  const forms: Record<string, string>[] = [
+    { 'X-Acme-Signature': value },
+    { ...rest, 'x-acme-signature': value },
+  ]
+  for (const headers of forms) {
+    const given = { headers, body: Buffer.from(BODY), keys: ONE_KEY, nowMs: NOW_MS }
+    const { valid, findings } = diagnose({ ...given, eventBody: null })
+    assert.equal(valid, false)
+    assert.deepEqual(
+      findings.map(({ code }) => code),
+      ['missing-header'],
+    )
+    assert.match(findings[0]?.detail ?? '', /is right, .* in x-acme-signature .* X-Paybell-Hmac/i)
+    const chosen = { ...given, hmacHeaderName: 'X-Acme-Signature', eventBody: null }
+    assert.equal(diagnose(chosen).valid, true)
+  }
+})
+
 test('two spellings of a header name are one header', () => {
   const headers = Object.fromEntries(
     Object.entries(sent()).map(([name, value]) => [name.toUpperCase(), value]),

@@ -29,7 +29,7 @@ const TOLERANCE_SECONDS = 300
 export function diagnose(input: SignatureInput): Diagnosis {
   const signed = readHeaders(input.headers, input.hmacHeaderName)
   const findings: Finding[] = []
-  const isWhole = !findMissing(signed, findings)
+  const isWhole = !findMissing(signed, misplacedHmac(input, signed), findings)
   const isTimely = judgeTimestamp(signed, input.nowMs, findings)
   const keys = knownKeys(input.keys)
 
@@ -75,7 +75,7 @@ function listOf<T>(item: T | null): T[] {
 }
 
 /** True when one is missing without which a signature cannot be checked. */
-function findMissing(signed: Signed, findings: Finding[]): boolean {
+function findMissing(signed: Signed, misplaced: string | null, findings: Finding[]): boolean {
   const missing: string[] = []
   const hasStandard = signed.signatures.length + signed.asymmetric.length > 0
   if (signed.hmac === null && !hasStandard) {
@@ -86,6 +86,13 @@ function findMissing(signed: Signed, findings: Finding[]): boolean {
   }
   const isLost = signed.hasLostHmac && missing.length === 0
   if (missing.length === 0 && !isLost) return false
+  if (misplaced !== null) {
+    findings.push({
+      code: 'missing-header',
+      detail: `The HMAC is right, but it is in ${misplaced} and is looked for in ${signed.hmacHeader}. The endpoint’s hmacHeaderName says where it comes: change that, or the name in your receiver.`,
+    })
+    return true
+  }
   findings.push({
     code: 'missing-header',
     detail: isLost
@@ -95,6 +102,16 @@ function findMissing(signed: Signed, findings: Finding[]): boolean {
         : `Neither ${missing.join(' nor ')} is there. A proxy or framework may have dropped it; header names are compared without regard to case.`,
   })
   return true
+}
+
+/** The header in which the HMAC came instead: receiver and endpoint have different names for it. */
+function misplacedHmac({ headers, body, keys }: SignatureInput, { hmac }: Signed): string | null {
+  if (hmac !== null) return null
+  const wanted = knownKeys(keys).map(([, key]) => mac(key, body).toString('hex'))
+  const found = Object.entries(headers).find(([, value]) =>
+    wanted.some((right) => isSame(value.trim(), right)),
+  )
+  return found?.[0] ?? null
 }
 
 /** True when the timestamp does not speak against it. */

@@ -3,7 +3,6 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { BoundedMap } from '../core/bounded-map.ts'
-import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { hmacHex, toSigningKey } from '../core/signature.ts'
 
 export interface ReceiverScript {
@@ -132,17 +131,19 @@ function toReceived(
     headers: Object.fromEntries(shown.map(([name, value]) => [name, [value].flat().join(', ')])),
     body: Buffer.from(begin).toString('utf8'),
     bodyBytes: body.length,
-    signatureValid:
-      sharedKey === null ? null : isSigned(headers[HMAC_HEADER.toLowerCase()], sharedKey, body),
+    signatureValid: sharedKey === null ? null : isSigned(headers, sharedKey, body),
   }
 }
 
+/** In whichever header the HMAC comes: an endpoint chooses its name. */
 function isSigned(
-  given: string | string[] | undefined,
+  headers: IncomingRequest['headers'],
   sharedKey: string,
   body: Uint8Array,
 ): boolean {
   const expected = Buffer.from(hmacHex(toSigningKey(sharedKey), [body]))
-  const actual = Buffer.from([given].flat().join())
-  return actual.length === expected.length && timingSafeEqual(actual, expected)
+  return Object.values(headers).some((given) => {
+    const actual = Buffer.from([given].flat().join())
+    return actual.length === expected.length && timingSafeEqual(actual, expected)
+  })
 }

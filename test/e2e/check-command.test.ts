@@ -34,6 +34,26 @@ test("the SDK's own receiver passes every step", async (t) => {
   assert.equal(report.url, url)
 })
 
+test('a receiver that looks for the HMAC under a name of its own is checked under that name', async (t) => {
+  const name = 'X-Acme-Signature'
+  const options = { sharedKey: KEY, hmacHeaderName: name, onPayment: () => {}, onRefused: () => {} }
+  const receiver = createReceiver({ ...options, dialect: 'hmac' })
+  const server = createServer(toNodeHandler(receiver) as never)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const url = `http://localhost:${(server.address() as AddressInfo).port}/hook`
+  const [right, wrong, refused] = await Promise.all([
+    runCommand(t, ['check', url, '--hmac-header-name', name, '--json'], { env }),
+    runCommand(t, ['check', url, '--json'], { env }),
+    runCommand(t, ['check', url, '--hmac-header-name', 'X-Paybell-Event'], { env }),
+  ])
+  const stepsOf = ({ stdout }: typeof right) => (JSON.parse(stdout) as CheckReport).steps
+  assert.equal(stepsOf(right)[0]?.result, 'pass')
+  assert.equal(stepsOf(wrong)[0]?.result, 'fail')
+  assert.equal(refused?.code, 2)
+  assert.match(refused?.stderr ?? '', /choose another name/)
+})
+
 test('a fault ends with 1, and is shown in the terminal and on a page', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'paybell-check-'))
   t.after(() => rm(dir, { recursive: true, force: true }))

@@ -270,7 +270,15 @@ test('the HMAC comes under the name that the endpoint chose, for callbacks, test
   assert.equal((await verify({ 'X-Acme-Signature': mac })).valid, true)
   const wrong = await verify({ 'X-Paybell-Hmac': mac, 'X-Paybell-Attempt': '1' })
   assert.equal(wrong.valid, false)
-  assert.match(wrong.findings[0]?.detail ?? '', /X-Acme-Signature/)
+  assert.match(wrong.findings[0]?.detail ?? '', /is in X-Paybell-Hmac .* X-Acme-Signature/)
+  const before = receiver.received.length
+  const check = await caller.call('POST', `/v1/webhooks/${id}/check`)
+  const { steps } = (await check.json()) as { steps: { code: string; result: string }[] }
+  assert.equal(steps.find(({ code }) => code === 'valid-signature')?.result, 'pass')
+  const checked = receiver.received.slice(before)
+  assert.ok(checked.every((each) => each.headers['x-paybell-hmac'] === undefined))
+  const unsigned = checked.filter((each) => each.headers['x-acme-signature'] === undefined)
+  assert.equal(unsigned.length, 1, 'the one that has no signature at all')
 })
 
 test('the operator changes settings, and a viewer may not', async (t) => {
