@@ -153,7 +153,7 @@ const REFUSED: readonly [object, pointer: string, code: string][] = [
   [{ description: 7 }, '/description', 'wrong-type'],
 ]
 
-test('a bad setting is 400 with its pointer and a code, in all four calls, and changes nothing', async (t) => {
+test('a bad setting is 400 with its pointer and a code, in all five calls, and changes nothing', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   for (const door of DOORS) {
@@ -162,6 +162,12 @@ test('a bad setting is 400 with its pointer and a code, in all four calls, and c
       const answers = [
         await send(server, client, 'POST', door.post, { ...BODY, ...body }),
         await send(server, client, 'PATCH', `${door.path}/${id}`, body),
+        await server.app.inject({
+          method: 'PATCH',
+          url: `/operator/v1/endpoints/${id}`,
+          headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+          payload: body,
+        }),
       ]
       for (const answer of answers) {
         assertProblem(answer, 400, 'invalid-fields')
