@@ -1,0 +1,142 @@
+// npm run measure:migrations -- [rows] [endpoints]. Fills a database with the schema of the first release with so many
+// deliveries, 5 million by default, and endpoints, then migrates it to now in one transaction, as `paybell migrate`
+// does: what each migration takes, and which tables it keeps writers from. Not part of the tests: it takes minutes.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Pool } from 'pg'
+import { createClient, createPool } from '../../server/store/db.ts'
+import { MIGRATIONS_DIR } from '../../server/store/migrate.ts'
+import { type Effect, observe, STOPS_WRITERS } from '../support/migration-effects.ts'
+import { migrateTo, migrationNames } from '../support/older-schema.ts'
+import { seedHistory } from '../support/seed-history.ts'
+import { databaseUrl, onServer, startTestServer } from '../support/test-server.ts'
+
+/** The first that makes partitions as history is seeded here. */
+const SEEDED_AT = '0011_gentle_partitions'
+
+const rows = Number(process.argv[2] ?? 5_000_000)
+const endpoints = Number(process.argv[3] ?? 100_000)
+
+const server = await startTestServer()
+try {
+  await onServer(server.url, (db) => db.query('create database measured'))
+  const url = databaseUrl(server.url, 'measured')
+  await migrateTo(url, SEEDED_AT)
+  const startedAt = performance.now()
+  await fill(url)
+  console.log(
+    `${rows} deliveries and ${endpoints} endpoints stored in ${seconds(startedAt)} s, ${await sizeOf(url)}`,
+  )
+  await measure(url)
+} finally {
+  await server.stop()
+}
+
+async function fill(url: string): Promise<void> {
+  const pool = createPool({
+    url,
+    connectionsMax: 2,
+    onIdleError: () => {},
+    applicationName: 'measure migrations',
+    statementTimeoutMs: 600_000,
+  })
+  try {
+    const size = { deliveries: rows, pending: Math.round(rows / 50), clients: 1_000, days: 14 }
+    await seedHistory(pool, size, new Date())
+    await addEndpoints(pool)
+    await addAudit(pool)
+  } finally {
+    await pool.end()
+  }
+}
+
+/** Accounts share them; the search for their addresses gets an index. */
+async function addEndpoints(pool: Pool): Promise<void> {
+  await pool.query(
+    `insert into endpoints (client_key, id, kind, account_id, shard, url, href_hash, shared_key,
+       created_at, changed_at)
+     select a.client_key, gen_random_uuid(), 'webhook', a.id, n % 64,
+       'https://receiver-' || n || '.example.com/hook', sha256(n::text::bytea), '\\x00', now(), now()
+     from generate_series(1, $1::int) as n
+     join (select *, row_number() over () - 1 as place from accounts) a on a.place = n % 1000`,
+    [endpoints],
+  )
+  await pool.query(
+    `insert into endpoint_health (client_key, endpoint_id) select client_key, id from endpoints`,
+  )
+}
+
+/** A row for each change of a payment, as the operator's writes leave them. */
+async function addAudit(pool: Pool): Promise<void> {
+  await pool.query(`select ensure_audit_partition(now(), null)`)
+  await pool.query(
+    `insert into audit (id, at, actor, action, object, request_id)
+     select (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '7'
+         || substr(md5(n::text), 1, 19))::uuid, now(), 'operator', 'payment.put', md5(n::text),
+       gen_random_uuid()
+     from generate_series(1, $1::int) as n`,
+    [rows],
+  )
+}
+
+async function sizeOf(url: string): Promise<string> {
+  const { rows: sizes } = await onServer(url, (db) =>
+    db.query('select pg_size_pretty(pg_database_size(current_database())) as size'),
+  )
+  return sizes[0].size
+}
+
+async function measure(url: string): Promise<void> {
+  const client = createClient(url, 'measure migrations')
+  await client.connect()
+  const names = await migrationNames()
+  /** When writers of a table were first kept out. */
+  const heldSince = new Map<string, number>()
+  await client.query('begin')
+  const startedAt = performance.now()
+  for (const name of names.slice(names.indexOf(SEEDED_AT) + 1)) {
+    const begunAt = performance.now()
+    const sql = await readFile(join(MIGRATIONS_DIR, `${name}.sql`), 'utf8')
+    const effects = await observe(client, sql)
+    const tookMs = performance.now() - begunAt
+    const fresh = effects.filter(
+      ({ table, strength }) => strength >= STOPS_WRITERS && !heldSince.has(table),
+    )
+    for (const { table } of fresh) heldSince.set(table, begunAt)
+    console.log(`${tookMs.toFixed(1).padStart(9)} ms  ${name}${describe(effects, fresh)}`)
+  }
+  const committedAt = performance.now()
+  await client.query('commit')
+  const endedAt = performance.now()
+  console.log(`${(endedAt - committedAt).toFixed(1).padStart(9)} ms  commit`)
+  console.log(`${(endedAt - startedAt).toFixed(1).padStart(9)} ms  in all`)
+  const parents = [...heldSince].filter(([table]) => !/_(\d{4}_\d\d_\d\d|default)$/.test(table))
+  for (const [table, since] of parents) {
+    console.log(`${(endedAt - since).toFixed(1).padStart(9)} ms  writers of ${table} were kept out`)
+  }
+  await client.end()
+}
+
+function describe(effects: readonly Effect[], fresh: readonly Effect[]): string {
+  const read = effects.filter(
+    ({ strength, rowsRead, isRewritten }) =>
+      strength >= STOPS_WRITERS && (rowsRead > 0 || isRewritten),
+  )
+  const words = [
+    ...(fresh.length > 0 ? [`locks ${nameTables(fresh.map(({ table }) => table))}`] : []),
+    ...read.map(({ table, rowsRead }) => `reads ${rowsRead} rows of ${table}`),
+  ]
+  return words.length > 0 ? `: ${words.join('; ')}` : ''
+}
+
+/** Partitions as one: `events and 16 partitions`. */
+function nameTables(tables: readonly string[]): string {
+  const named = tables.filter((table) => !/_(\d{4}_\d\d_\d\d|default)$/.test(table))
+  const partitions = tables.length - named.length
+  return [...named, ...(partitions > 0 ? [`${partitions} partitions`] : [])].join(', ')
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1_000).toFixed(1)
+}
