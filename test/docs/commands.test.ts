@@ -26,7 +26,13 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PAYBELL_TIME_SCALE: 'test/docs/walkthrough.test.ts starts it',
 }
 /** With tests of their own. */
-const WHOLE_PAGES = ['walkthrough.md', 'signatures.md', 'receivers.md', 'statements.md']
+const WHOLE_PAGES = [
+  'walkthrough.md',
+  'signatures.md',
+  'receivers.md',
+  'statements.md',
+  'backup.md',
+]
 
 interface Block {
   page: string

@@ -18,9 +18,13 @@ export function findInstalledPostgres(version: number): string | null {
 }
 
 /** The user who runs the server: not root. */
-const asUser = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+export const asUser = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-export function startInstalledPostgres(binDir: string): Promise<TestServer> {
+/** `settings` are those of postgresql.conf, by name. */
+export function startInstalledPostgres(
+  binDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestServer> {
   const dir = makeFolder()
   execFileSync(
     join(binDir, 'initdb'),
@@ -38,6 +42,11 @@ export function startInstalledPostgres(binDir: string): Promise<TestServer> {
     ],
     { ...asUser, cwd: dir, stdio: 'ignore' },
   )
+  return startIn(dir, binDir, settings)
+}
+
+/** A server on the data of a backup, in `data` of this folder, which goes with the server. */
+export function startOnData(binDir: string, dir: string): Promise<TestServer> {
   return startIn(dir, binDir)
 }
 
@@ -54,14 +63,24 @@ export async function startStandby(binDir: string, primary: TestServer): Promise
   return startIn(dir, binDir)
 }
 
-function makeFolder(): string {
+/** Of the user who runs the server. */
+export function makeFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'paybell-pg-'))
   if (asUser.uid !== undefined) chownSync(dir, NOBODY, NOBODY)
   return dir
 }
 
-async function startIn(dir: string, binDir: string): Promise<TestServer> {
-  const settings = { listen_addresses: '', unix_socket_directories: dir, max_connections: '50' }
+async function startIn(
+  dir: string,
+  binDir: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<TestServer> {
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: dir,
+    max_connections: '50',
+    ...more,
+  }
   const server = spawn(
     join(binDir, 'postgres'),
     [
