@@ -576,6 +576,21 @@ export interface Stats {
   troubled: TroubledEndpoint[]
 }
 
+export interface CellItem {
+  /** 0 to 1023. */
+  cell: number
+  /** Where this cell itself is reached. */
+  address: string
+  /** It has not answered `paybell route` recently. */
+  isAway: boolean
+  /**
+   * Compact JWS (EdDSA, `paybell-cell+jws`) under a key of `/.well-known/webhook-keys.json`: which
+   * clients and accounts the cell has although their ids name another. Null while a cell that is
+   * away has given none.
+   */
+  entry: string | null
+}
+
 /** A change of a payment was accepted. */
 export interface AcceptedEvent {
   eventId: string

@@ -106,6 +106,7 @@ describe('defaults', () => {
       dataDir: '.paybell',
       cell: 0,
       isCellNamed: false,
+      cellAddress: null,
       databaseUrl: null,
       databaseConnections: 16,
       databaseWaitSeconds: 60,

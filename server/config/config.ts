@@ -58,6 +58,8 @@ export interface Config {
   cell: number
   /** PAYBELL_CELL was set: there are others, and figures say whose they are. */
   isCellNamed: boolean
+  /** Past any `paybell route`; null where the base URL is that of the cell. */
+  cellAddress: string | null
   /** With its cell. */
   databaseUrl: string | null
   databaseConnections: number
@@ -123,6 +125,8 @@ export function loadConfig(
     dataDir: texts.get('PAYBELL_DATA_DIR') ?? '.paybell',
     cell,
     isCellNamed: texts.has('PAYBELL_CELL'),
+    cellAddress:
+      parse('PAYBELL_CELL_ADDRESS', 'an absolute http or https URL', parseBaseUrl) ?? null,
     databaseUrl:
       parse(
         'DATABASE_URL',

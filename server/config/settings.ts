@@ -33,6 +33,11 @@ export const SETTINGS = [
       'Which cell this service is, 0 to 1023, where several share the clients: its tables are in the schema paybell_7 for cell 7, and its metrics have a label cell. Without it: cell 0, in the schema paybell, and no label.',
   },
   {
+    name: 'PAYBELL_CELL_ADDRESS',
+    about:
+      'Address at which producers and operators reach this cell itself, where PAYBELL_BASE_URL is that of paybell route; by default PAYBELL_BASE_URL.',
+  },
+  {
     name: 'PAYBELL_DATABASE_CONNECTIONS',
     fallback: '16',
     about: 'Connections to the database that one process shares among its work, 4 to 500.',

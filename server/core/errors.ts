@@ -64,6 +64,8 @@ export class ServiceError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** The address at which the same request is answered; becomes `Location`, with the request's path. */
   readonly movedTo: string | undefined
+  /** The cell of that address; becomes `X-Paybell-Cell`. */
+  readonly movedToCell: number | undefined
 
   constructor(
     code: ErrorCode,
@@ -72,6 +74,7 @@ export class ServiceError extends Error {
       errors?: readonly FieldError[]
       retryAfterSeconds?: number
       movedTo?: string
+      movedToCell?: number
       cause?: unknown
     } = {},
   ) {
@@ -81,5 +84,6 @@ export class ServiceError extends Error {
     this.errors = more.errors
     this.retryAfterSeconds = more.retryAfterSeconds
     this.movedTo = more.movedTo
+    this.movedToCell = more.movedToCell
   }
 }

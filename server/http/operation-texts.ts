@@ -32,6 +32,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   search: { answers: { 200: 'What was found, ids first.' } },
   searchAll: { answers: { 200: 'What was found, ids first.' } },
   createConsoleLink: { answers: { 201: 'The link, and when it expires.' } },
+  listCells: { answers: { 200: 'The cells, each with its signed entry of the directory.' } },
   listJobs: { answers: { 200: 'One page, the newest first.' } },
   isAlive: {
     description: 'For a supervisor: restart the process when this is not answered with 200.',

@@ -2,6 +2,7 @@
 // compile. `title` never varies for a code; `meaning` and `remedy` are its page at /problems/<code>.
 // Long because it is one catalogue, which is read by code.
 
+import { CELL_HEADER } from '../core/cell.ts'
 import type { ErrorCode, FieldError, ServiceError } from '../core/errors.ts'
 
 export interface ProblemKind {
@@ -360,6 +361,7 @@ export function problemHeaders(
     headers['retry-after'] = String(error.retryAfterSeconds)
   }
   if (error.movedTo !== undefined) headers.location = `${error.movedTo}${path}`
+  if (error.movedToCell !== undefined) headers[CELL_HEADER] = String(error.movedToCell)
   return headers
 }
 

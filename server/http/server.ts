@@ -29,6 +29,7 @@ import { missingEventRoutes } from './routes/missing-events.ts'
 import { noticeRoutes } from './routes/notices.ts'
 import { operatorAuditRoutes } from './routes/operator-audit.ts'
 import { operatorAuditSealRoutes } from './routes/operator-audit-seal.ts'
+import { operatorCellRoutes } from './routes/operator-cells.ts'
 import { operatorClientRoutes } from './routes/operator-clients.ts'
 import { operatorDeliveryRoutes } from './routes/operator-deliveries.ts'
 import { operatorDeliveryActionRoutes } from './routes/operator-delivery-actions.ts'
@@ -165,5 +166,6 @@ function operatorRoutes(deps: ServerDeps): readonly Routes[] {
     operatorJobRoutes(deps),
     operatorRetryRoutes(deps),
     operatorStatsRoutes(deps),
+    operatorCellRoutes(deps),
   ]
 }

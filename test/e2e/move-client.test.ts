@@ -171,6 +171,7 @@ for (const place of ['a schema', 'a database'] as const) {
       })
       assert.equal(answer.status, 308)
       assert.equal(answer.headers.get('location'), `${second.baseUrl}/v1/events`)
+      assert.equal(answer.headers.get('x-paybell-cell'), '7')
       const events = await readAll(there, cursor.next)
       assert.equal(cursor.items + events, producer.accepted.length)
       const left = await first.pool.query(

@@ -2,6 +2,7 @@
 
 import type { PoolClient } from 'pg'
 import type { TestDatabase } from '../support/database.ts'
+import { callCells } from './calls-cells.ts'
 import { callHotPath } from './calls-hot.ts'
 import { callReads } from './calls-reads.ts'
 import { callWrites } from './calls-writes.ts'
@@ -133,6 +134,7 @@ async function callStore({ pool }: TestDatabase) {
   await callHotPath(recorder, sample)
   const hot = new Set(recorder.statements.map(({ text }) => text))
   await callReads(recorder, sample)
+  await callCells(recorder)
   await callWrites(recorder, sample)
   const statements = recorder.statements.map((statement) => ({
     ...statement,

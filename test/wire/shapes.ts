@@ -60,6 +60,7 @@ import {
   SealHeadSchema,
   VerifiedAuditSchema,
 } from '../../server/http/routes/operator-audit-seal.ts'
+import { CellSchema } from '../../server/http/routes/operator-cells.ts'
 import {
   AccountItem,
   ClientItem,
@@ -239,6 +240,7 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'EndedDay', schema: EndedDaySchema },
   { name: 'TroubledEndpoint', schema: TroubledSchema },
   { name: 'Stats', schema: StatsSchema },
+  { name: 'CellItem', schema: CellSchema },
   { name: 'AcceptedEvent', schema: AcceptedEventSchema },
   { name: 'AttemptedEvent', schema: AttemptedEventSchema },
 ]

@@ -58,8 +58,9 @@ function movingError(): ServiceError {
   )
 }
 
-function movedError({ toAddress }: ClientMove): ServiceError {
+function movedError({ toAddress, toCell }: ClientMove): ServiceError {
   return new ServiceError('client-moved', `This client has moved to ${toAddress}.`, {
     movedTo: toAddress,
+    movedToCell: toCell,
   })
 }

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CellDirectory, type CellEntry, ENTRY_AGE_MS_MAX, parseEntry } from './cell-directory.ts'
+
+const NOW_MS = Date.parse('2026-11-16T12:00:00Z')
+/** Made in 2026-11, after the ids of cell 0 told their cell; the digits of the fourth group are the cell. */
+const IN_ZERO = '019a8f6e-1c2d-7a3b-9000-5e6f70819204'
+const IN_SEVEN = '019a8f6e-1c2d-7a3b-8007-5e6f70819204'
+/** Made in 2025, with random digits that look like cell 7's. */
+const OF_BEFORE = '01940000-0000-7000-8007-5e6f70819204'
+
+function entryOf(cell: number, more: Partial<CellEntry> = {}): CellEntry {
+  return {
+    version: 1,
+    cell,
+    address: `https://cell${cell}.example.com`,
+    stampedSince: '2025-06-01T00:00:00.000Z',
+    clients: [],
+    accounts: [],
+    issuedAt: '2026-11-16T11:59:50.000Z',
+    ...more,
+  }
+}
+
+test('an id leads to the cell that made it, and one of before cells to the first', () => {
+  const directory = new CellDirectory([0, 7], [entryOf(0), entryOf(7)])
+  assert.equal(directory.cellOfId(IN_ZERO), 0)
+  assert.equal(directory.cellOfId(IN_SEVEN), 7)
+  assert.equal(directory.cellOfId(IN_SEVEN.toUpperCase()), 7)
+  assert.equal(directory.cellOfId(OF_BEFORE), 0)
+})
+
+test('an id of no cell that there is leads to the first, which says that it is unknown', () => {
+  const directory = new CellDirectory([3, 7], [])
+  assert.equal(directory.cellOfId(IN_ZERO), 3)
+  assert.equal(directory.cellOfId('no uuid'), 3)
+  assert.equal(directory.cellOfId('5bd8b9c4-7a34-4d4e-8007-7d9f5c2f3c11'), 3, 'a UUIDv4')
+})
+
+test('a client that has moved is where an entry says, and so is each of its accounts', () => {
+  const moved = entryOf(7, { clients: [IN_ZERO], accounts: [OF_BEFORE] })
+  const directory = new CellDirectory([0, 7], [entryOf(0), moved])
+  assert.equal(directory.cellOfClient(IN_ZERO), 7)
+  assert.equal(directory.cellOfClient(IN_ZERO.toUpperCase()), 7)
+  assert.equal(directory.cellOfAccount(OF_BEFORE), 7)
+  assert.equal(directory.cellOfAccount(IN_ZERO), 0)
+})
+
+test('of two entries that claim a client, the newer one holds: the older cell has not been asked since', () => {
+  const old = entryOf(7, { clients: [IN_ZERO], issuedAt: '2026-11-16T11:00:00.000Z' })
+  const young = entryOf(3, { clients: [IN_ZERO] })
+  for (const entries of [
+    [old, young],
+    [young, old],
+  ]) {
+    assert.equal(new CellDirectory([0, 3, 7], entries).cellOfClient(IN_ZERO), 3)
+  }
+})
+
+test('an entry is whole and of now, or it is none', () => {
+  const good = entryOf(7, { clients: [IN_ZERO] })
+  assert.deepEqual(parseEntry(good, NOW_MS), good)
+  const day = new Date(NOW_MS - ENTRY_AGE_MS_MAX - 1).toISOString()
+  const wrong: unknown[] = [
+    null,
+    'text',
+    { ...good, version: 2 },
+    { ...good, cell: 1_024 },
+    { ...good, cell: '7' },
+    { ...good, address: 7 },
+    { ...good, clients: ['no uuid'] },
+    { ...good, accounts: Array.from({ length: 10_001 }, () => IN_ZERO) },
+    { ...good, issuedAt: 'today' },
+    { ...good, issuedAt: day },
+    { ...good, issuedAt: '2026-11-16T12:30:00.000Z' },
+  ]
+  for (const value of wrong) assert.equal(parseEntry(value, NOW_MS), null, JSON.stringify(value))
+})

@@ -1,0 +1,56 @@
+// What a cell says of itself: its number, its address, and who lives here although the id says otherwise. Signed with
+// the service's own key, so that what passes it on cannot change it. Made a few times a minute at most.
+
+import { type CellEntry, ENTRY_IDS_MAX, ENTRY_TYPE } from '../core/cell-directory.ts'
+import { Remembered } from '../core/remembered.ts'
+import { uuidFloor } from '../core/uuid.ts'
+import { readCellResidents, readStampedSince } from '../store/cell-residents.ts'
+import type { Deps } from './parts/deps.ts'
+
+/** A client that has just arrived is found by the 308 of its old cell until then. */
+const KEPT_MS = 1_000
+
+export interface SignedEntry {
+  cell: number
+  address: string
+  /** A compact JWS of a CellEntry. */
+  entry: string
+}
+
+export class CellViewer {
+  readonly #deps: Deps
+  readonly #address: () => string
+  readonly #signed: Remembered<void, SignedEntry>
+
+  constructor(deps: Deps, address: () => string) {
+    this.#deps = deps
+    this.#address = address
+    const monotonicMs = () => deps.clock.monotonicMs()
+    this.#signed = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: KEPT_MS } })
+  }
+
+  view(): Promise<SignedEntry> {
+    return this.#signed.get(undefined, () => this.#sign())
+  }
+
+  async #sign(): Promise<SignedEntry> {
+    const { pool, clock, config, webhookKeys } = this.#deps
+    const { cell } = config
+    const address = config.cellAddress ?? this.#address()
+    const stampedSince = await readStampedSince(pool)
+    const residents = await readCellResidents(pool, {
+      digits: cell.toString(16).padStart(3, '0'),
+      above: uuidFloor(stampedSince.getTime()),
+      max: ENTRY_IDS_MAX,
+    })
+    const entry: CellEntry = {
+      version: 1,
+      cell,
+      address,
+      stampedSince: stampedSince.toISOString(),
+      ...residents,
+      issuedAt: new Date(clock.nowMs()).toISOString(),
+    }
+    return { cell, address, entry: await webhookKeys.signStatement(ENTRY_TYPE, entry) }
+  }
+}
