@@ -107,6 +107,10 @@ test('each call of the interface goes where it should', async (t) => {
   await client.webhooks.delete('w')
   await client.webhooks.recover('w', { since: new Date(0), states: ['EXHAUSTED'] })
   await client.webhooks.countRecoverable('w', { since: '2026-01-01T00:00:00Z' })
+  await client.webhooks.change('w', { events: ['payment.paid'], deliver: 'latest' })
+  await client.webhooks.change('w', { events: null, description: null })
+  await client.webhooks.replayMissing('w', { since: new Date(0), events: ['payment.*'] })
+  await client.webhooks.countMissing('w', { since: '2026-01-01T00:00:00Z', until: new Date(0) })
   await client.webhooks.test('w')
   await client.webhooks.verify('w', { headers: { a: 'b' }, body: '{}' })
   await client.webhooks.verify('w', { headers: new Headers({ A: 'b' }), body: Buffer.from('{}') })
@@ -116,7 +120,13 @@ test('each call of the interface goes where it should', async (t) => {
   await client.subscriptions.list()
   await client.subscriptions.get('s')
   await client.subscriptions.setStatus('s', 'ACTIVE')
+  await client.subscriptions.change('s', { document: 'none' })
+  await client.subscriptions.replayMissing('s', { since: new Date(0) })
+  await client.subscriptions.countMissing('s', { since: new Date(0) })
   await client.subscriptions.delete('s')
+  await client.notices.set(key)
+  await client.notices.get()
+  await client.notices.delete()
   await client.deliveries.list({ state: ['EXHAUSTED', 'PENDING'], from: new Date(0), limit: 10 })
   await client.deliveries.get('d')
   await client.deliveries.retry('d')
@@ -150,6 +160,18 @@ test('each call of the interface goes where it should', async (t) => {
         '{"since":"1970-01-01T00:00:00.000Z","states":["EXHAUSTED"]}',
       ],
       ['POST /v1/webhooks/w/recover?dryRun=true', 'account-1', '{"since":"2026-01-01T00:00:00Z"}'],
+      ['PATCH /v1/webhooks/w', 'account-1', '{"events":["payment.paid"],"deliver":"latest"}'],
+      ['PATCH /v1/webhooks/w', 'account-1', '{"events":null,"description":null}'],
+      [
+        'POST /v1/webhooks/w/replay-missing',
+        'account-1',
+        '{"since":"1970-01-01T00:00:00.000Z","events":["payment.*"]}',
+      ],
+      [
+        'POST /v1/webhooks/w/replay-missing?dryRun=true',
+        'account-1',
+        '{"since":"2026-01-01T00:00:00Z","until":"1970-01-01T00:00:00.000Z"}',
+      ],
       ['POST /v1/webhooks/w/test', 'account-1'],
       ['POST /v1/webhooks/w/verify', 'account-1', '{"headers":{"a":"b"},"body":"{}"}'],
       ['POST /v1/webhooks/w/verify', 'account-1', '{"headers":{"a":"b"},"bodyBase64":"e30="}'],
@@ -162,7 +184,21 @@ test('each call of the interface goes where it should', async (t) => {
       ['GET /api/v1/payments/subscriptions', undefined],
       ['GET /api/v1/payments/subscriptions/s', undefined],
       ['PATCH /api/v1/payments/subscriptions/s', undefined, '{"status":"ACTIVE"}'],
+      ['PATCH /api/v1/payments/subscriptions/s', undefined, '{"document":"none"}'],
+      [
+        'POST /api/v1/payments/subscriptions/s/replay-missing',
+        undefined,
+        '{"since":"1970-01-01T00:00:00.000Z"}',
+      ],
+      [
+        'POST /api/v1/payments/subscriptions/s/replay-missing?dryRun=true',
+        undefined,
+        '{"since":"1970-01-01T00:00:00.000Z"}',
+      ],
       ['DELETE /api/v1/payments/subscriptions/s', undefined],
+      ['PUT /v1/notices', undefined, '{"sharedKey":"k","callbackUrl":"https://example.com/hook"}'],
+      ['GET /v1/notices', undefined],
+      ['DELETE /v1/notices', undefined],
       [
         'GET /v1/deliveries?state=EXHAUSTED%2CPENDING&from=1970-01-01T00%3A00%3A00.000Z&limit=10',
         'account-1',

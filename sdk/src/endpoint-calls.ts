@@ -129,7 +129,15 @@ export function listenerCalls(caller: Caller) {
 /** What listeners do not have. */
 function settingsCalls({ call }: Caller, path: string, fixed: CallDetails) {
   return {
-    /** What it gets, and how, from now on. What is left out stays as it is. */
+    /**
+     * What it gets, and how, from now on. What is left out stays as it is. Events from before that it gets only
+     * now: `replayMissing`.
+     *
+     * ```js
+     * await paybell.webhooks.change(webhookId, { events: ['payment.paid'], document: 'link' })
+     * await paybell.webhooks.change(webhookId, { events: null }) // All kinds again.
+     * ```
+     */
     change: (id: string, settings: EndpointSettings, details?: CallOptions) =>
       call<Endpoint>('PATCH', `${path}/${segment(id)}`, {
         ...details,
@@ -195,7 +203,16 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
         body: recovery,
         isSafe: true,
       }),
-    /** Sends what it was never owed: from before it was registered, or not among its `events` then. */
+    /**
+     * Sends what it was never owed: from before it was registered, or not among its `events` then. Oldest first, and
+     * once: asked again, it sends what is still missing.
+     *
+     * ```js
+     * const since = new Date('2026-11-01T00:00:00Z')
+     * const { wouldQueue } = await paybell.webhooks.countMissing(webhookId, { since })
+     * if (wouldQueue < 10_000) await paybell.webhooks.replayMissing(webhookId, { since })
+     * ```
+     */
     replayMissing: (id: string, missing: MissingEvents, details?: CallOptions) =>
       call<{ queued: number }>('POST', `${path}/${segment(id)}/replay-missing`, {
         timeoutMs: LONG_MS,

@@ -32,13 +32,36 @@ const examples = globSync('*.ts', { cwd: SOURCES }).flatMap((file) => {
   })
 })
 
+/** The same of a call of the client. What all of them begin with is not repeated in each. */
+const DESCRIBED_CALL = /^ {4}\/\*\*\n((?: {5}\*.*\n)+) {5}\*\/\n {4}(\w+): /gm
+
+const WEBHOOK = '019cade2-1350-7af3-913d-2f16aae956b4'
+const BEGINNING = `import { createClient } from '@paybell/sdk'
+const paybell = createClient({ baseUrl: 'https://paybell.example.com', clientId: 'c', clientSecret: 's' })
+const webhookId = '${WEBHOOK}'
+`
+
+const calls = globSync('*-calls.ts', { cwd: SOURCES }).flatMap((file) => {
+  const text = readFileSync(join(SOURCES, file), 'utf8')
+  return [...text.matchAll(DESCRIBED_CALL)].flatMap(([, comment = '', name = '']) => {
+    const block = /^ {5}\* ```js\n(.*?)^ {5}\* ```$/ms.exec(comment)?.[1]
+    const code = `${BEGINNING}${block?.replaceAll(/^ {5}\* ?/gm, '')}export { webhookId }\n`
+    return block === undefined ? [] : [{ file, name: `${name}-call`, code }]
+  })
+})
+
 const NEW_CLIENT = { clientId: 'c', clientSecret: 's', name: 'Northwind Traders' }
 const EVENT = { id: 'e', type: 'payment.created', sequence: 1 }
 const NOT_FOUND = { code: 'not-found', status: 404, detail: 'There is none.' }
 
 const ANSWERS: Readonly<Record<string, (body: string) => Response>> = {
   'POST /auth/token': () => Response.json({ access_token: 't', expires_in: 3_600 }),
-  'GET /v1/webhooks/019cade2-1350-7af3-913d-2f16aae956b4/statement': () =>
+  [`PATCH /v1/webhooks/${WEBHOOK}`]: () => Response.json({ id: WEBHOOK }),
+  [`POST /v1/webhooks/${WEBHOOK}/replay-missing`]: () =>
+    Response.json({ wouldQueue: 1, queued: 1 }),
+  'PUT /v1/notices': () => Response.json({ recent: [] }),
+  'GET /v1/notices': () => Response.json({ recent: [] }),
+  [`GET /v1/webhooks/${WEBHOOK}/statement`]: () =>
     Response.json({ delivered: 0, exhausted: 0, idsDigest: '0'.repeat(64), hours: [] }),
   'GET /v1/deliveries': () => Response.json({ items: [], next: null }),
   'POST /operator/v1/clients': () => Response.json(NEW_CLIENT),
@@ -78,7 +101,7 @@ export = express
     const source = pathToFileURL(join(SOURCES, `${name}.ts`)).href
     files[`node_modules/@paybell/sdk/${name}.js`] = `export * from '${source}'\n`
   }
-  for (const { name, code } of examples) files[`${name}.mjs`] = code
+  for (const { name, code } of [...examples, ...calls]) files[`${name}.mjs`] = code
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true })
     await writeFile(join(folder, file), text)
@@ -88,7 +111,7 @@ export = express
   }
 })
 
-for (const { file, name, code } of examples) {
+for (const { file, name, code } of [...examples, ...calls]) {
   test(`the example of ${name} in ${file} runs`, async (t) => {
     t.mock.method(globalThis, 'fetch', async (url: string, init: RequestInit) => {
       const answer = ANSWERS[`${init.method} ${new URL(url).pathname}`]
@@ -132,6 +155,13 @@ test('every example compiles, in the strictest way', async () => {
   await run(process.execPath, [tsc, '-p', folder], { cwd: folder }).catch((error) =>
     assert.fail(error.stdout),
   )
+})
+
+test('calls that change what an endpoint gets, or send much, have an example', () => {
+  const names = calls.map(({ name }) => name)
+  for (const name of ['change', 'replayMissing', 'set']) {
+    assert.ok(names.includes(`${name}-call`), name)
+  }
 })
 
 test('every value that the package exports has an example of its own', () => {

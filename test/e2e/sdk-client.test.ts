@@ -159,6 +159,44 @@ test('register, receive, look, replay, rotate, recover, check, delete', async ()
   assert.ok(error.requestId)
 })
 
+test('what a webhook gets is changed, what it missed is counted and sent; notices have an address', async () => {
+  const webhook = await client.webhooks.register({
+    callbackUrl,
+    sharedKey: KEY,
+    events: ['payment.paid'],
+    description: 'Ledger',
+  })
+  assert.deepEqual([webhook.events, webhook.description], [['payment.paid'], 'Ledger'])
+  const id = randomUUID()
+  const since = new Date(Date.now() - 60_000)
+  await put(id, {}, '9007199254740993.10')
+  const changed = await client.webhooks.change(webhook.id, { events: null, deliver: 'latest' })
+  assert.deepEqual(
+    [changed.events, changed.deliver, changed.description],
+    [null, 'latest', 'Ledger'],
+  )
+  const { items } = await client.deliveries.list({ paymentId: id })
+  assert.deepEqual(items, [], 'it did not hear of it')
+  const missing = { since, events: ['payment.created'] } as const
+  const { wouldQueue } = await client.webhooks.countMissing(webhook.id, missing)
+  assert.ok(wouldQueue >= 1)
+  const isHandled = () => handled.some(({ payment }) => payment.id === id)
+  assert.ok(!isHandled())
+  assert.deepEqual(await client.webhooks.replayMissing(webhook.id, missing), { queued: wouldQueue })
+  await until('it has come', isHandled)
+  assert.deepEqual(await client.webhooks.countMissing(webhook.id, missing), { wouldQueue: 0 })
+  const unknown = client.webhooks.change(webhook.id, { events: ['payment.gone' as 'payment.*'] })
+  await assert.rejects(unknown, { code: 'invalid-fields', status: 400 })
+
+  const callback = { callbackUrl: `${callbackUrl}/notices`, sharedKey: KEY }
+  const set = await client.notices.set(callback)
+  assert.deepEqual(set, { callbackUrl: callback.callbackUrl, status: 'ACTIVE', recent: [] })
+  assert.deepEqual(await client.notices.get(), set)
+  await client.notices.delete()
+  await assert.rejects(client.notices.get(), { code: 'not-found', status: 404 })
+  await client.webhooks.delete(webhook.id)
+})
+
 test('a subscription; a handler that fails is asked again', async () => {
   const { id, payment } = await client.subscribe({ callbackUrl, sharedKey: KEY })
   assert.equal(payment.amount.amount, '9007199254740993.10')
