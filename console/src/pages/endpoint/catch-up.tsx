@@ -2,8 +2,6 @@
 // how many, then sends them when that is confirmed. For the endpoint's owner.
 
 import { type FormEvent, useState } from 'react'
-import { api } from '../../api/client.ts'
-import { useAction, useRefresh } from '../../api/hooks.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -12,32 +10,20 @@ import { Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
 import { Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useToast } from '../../ui/toast.tsx'
+import { useCountMissing, useSendMissing, weekAgo } from './use-missing.ts'
 
 export function CatchUp({ path }: { path: string }) {
-  const refresh = useRefresh()
-  const toast = useToast()
   const [found, setFound] = useState<{ since: string; count: number } | null>(null)
   const [isOpen, setOpen] = useState(false)
-  const preview = useAction(
-    (since: string) =>
-      api.post<{ wouldQueue: number }>(`${path}/replay-missing?dryRun=true`, { since }),
-    { onDone: ({ wouldQueue }, since) => setFound({ since, count: wouldQueue }) },
-  )
-  const send = useAction(
-    (since: string) => api.post<{ queued: number }>(`${path}/replay-missing`, { since }),
-    {
-      onDone: ({ queued }) => {
-        setOpen(false)
-        setFound(null)
-        refresh('/v1/deliveries', '/v1/webhooks')
-        toast(`${toCountText(queued)} on their way.`)
-      },
-    },
-  )
+  const preview = useCountMissing(path, (count, { since }) => setFound({ since, count }))
+  const send = useSendMissing(path, () => {
+    setOpen(false)
+    setFound(null)
+  })
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    preview.mutate(toInstant(String(new FormData(event.currentTarget).get('missing-since'))))
+    const since = String(new FormData(event.currentTarget).get('missing-since'))
+    preview.mutate({ since: toInstant(since) })
   }
   const problem = send.error ?? preview.error
   return (
@@ -48,7 +34,7 @@ export function CatchUp({ path }: { path: string }) {
           label="Made since"
           type="datetime-local"
           required
-          defaultValue={toInputValue(new Date(Date.now() - 7 * 86_400_000).toISOString())}
+          defaultValue={toInputValue(weekAgo())}
         />
         <div className="row">
           <Button type="submit" disabled={preview.isPending}>
@@ -74,7 +60,7 @@ export function CatchUp({ path }: { path: string }) {
           title={`Send ${toCountText(found.count)} events?`}
           action={`Send ${toCountText(found.count)}`}
           isBusy={send.isPending}
-          onConfirm={() => send.mutate(found.since)}
+          onConfirm={() => send.mutate({ since: found.since })}
           onClose={() => setOpen(false)}
         >
           <p>

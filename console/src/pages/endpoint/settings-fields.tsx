@@ -1,7 +1,7 @@
 // What an endpoint gets, and how: the settings as a form, each with what it means.
 
 import { EVENT_KINDS } from '../../../../sdk/src/internal/words.ts'
-import type { EndpointSettings } from '../../../../sdk/src/types.ts'
+import type { EndpointSettings, EventChoice } from '../../../../sdk/src/types.ts'
 import type { Endpoint } from '../../api/types.ts'
 import { Field, Select } from '../../ui/field.tsx'
 
@@ -121,6 +121,17 @@ export function readSettingsForm(form: FormData, shown: Given): EndpointSettings
   return Object.fromEntries(
     Object.entries(given).filter(([name, value]) => !isSame(value, before[name])),
   ) as EndpointSettings
+}
+
+/** The kinds that an endpoint gets after a change, and did not get before. */
+export function addedKinds(
+  before: Endpoint['events'],
+  after: EndpointSettings['events'],
+): readonly EventChoice[] {
+  if (after === undefined) return []
+  const gets = (events: Endpoint['events'], kind: EventChoice) =>
+    !events || events.includes('payment.*') || events.includes(kind)
+  return EVENT_KINDS.filter((kind) => gets(after, kind) && !gets(before, kind))
 }
 
 export function isSettingsField(name: string): boolean {

@@ -1,7 +1,7 @@
 // What an endpoint gets, and how: shown with what each setting means, and changed.
 
 import { type FormEvent, useState } from 'react'
-import type { EndpointSettings } from '../../../../sdk/src/types.ts'
+import type { EndpointSettings, EventChoice } from '../../../../sdk/src/types.ts'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { Endpoint } from '../../api/types.ts'
@@ -10,7 +10,8 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Notice, Problem } from '../../ui/messages.tsx'
 import { Facts, Panel } from '../../ui/page.tsx'
 import { useToast } from '../../ui/toast.tsx'
-import { readSettingsForm, SettingsFields } from './settings-fields.tsx'
+import { CatchUpOffer } from './catch-up-offer.tsx'
+import { addedKinds, readSettingsForm, SettingsFields } from './settings-fields.tsx'
 
 const DELIVER = {
   every: 'every update, in order',
@@ -33,6 +34,7 @@ export function SettingsPanel({
   canAct: boolean
 }) {
   const [isChanging, setChanging] = useState(false)
+  const [added, setAdded] = useState<readonly EventChoice[]>([])
   const canChange = canAct && !endpoint.deletedAt && endpoint.kind !== 'listener'
   return (
     <Panel
@@ -56,7 +58,15 @@ export function SettingsPanel({
         ]}
       />
       {isChanging ? (
-        <ChangeSettings endpoint={endpoint} path={path} onClose={() => setChanging(false)} />
+        <ChangeSettings
+          endpoint={endpoint}
+          path={path}
+          onWidened={setAdded}
+          onClose={() => setChanging(false)}
+        />
+      ) : null}
+      {path !== null && added.length > 0 ? (
+        <CatchUpOffer path={path} events={added} onClose={() => setAdded([])} />
       ) : null}
     </Panel>
   )
@@ -65,10 +75,13 @@ export function SettingsPanel({
 function ChangeSettings({
   endpoint,
   path,
+  onWidened,
   onClose,
 }: {
   endpoint: Endpoint
   path: string | null
+  /** It gets kinds of event that it did not get before. */
+  onWidened(added: readonly EventChoice[]): void
   onClose(): void
 }) {
   const refresh = useRefresh()
@@ -79,10 +92,12 @@ function ChangeSettings({
     {
       onDone: (_, settings) => {
         refresh('/operator/v1/endpoints', '/v1/webhooks', '/api/v1/payments/subscriptions')
+        const added = addedKinds(endpoint.events, settings.events)
+        if (path !== null) onWidened(added)
         toast(
-          settings.events === undefined
+          path !== null || added.length === 0
             ? 'Changed. It holds from now on.'
-            : 'Changed. It holds from now on: events from before are in /v1/events.',
+            : 'Changed. It holds from now on: its owner can have earlier events sent with replay-missing.',
         )
         onClose()
       },

@@ -1,0 +1,60 @@
+// After a filter was widened: how many events of the added kinds the endpoint never got, and an offer to send them.
+
+import { useEffect, useState } from 'react'
+import type { EventChoice } from '../../../../sdk/src/types.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Loading, Problem } from '../../ui/messages.tsx'
+import { toCountText } from '../../ui/numbers.ts'
+import { useCountMissing, useSendMissing, weekAgo } from './use-missing.ts'
+
+export function CatchUpOffer({
+  path,
+  events,
+  onClose,
+}: {
+  path: string
+  /** The kinds that were added. */
+  events: readonly EventChoice[]
+  onClose(): void
+}) {
+  const [missing] = useState(() => ({ since: weekAgo(), events }))
+  const [count, setCount] = useState<number | null>(null)
+  const { mutate: askFor, error } = useCountMissing(path, setCount)
+  const send = useSendMissing(path, onClose)
+  useEffect(() => askFor(missing), [askFor, missing])
+  const problem = send.error ?? error
+  return (
+    <Dialog title="Changed. Catch up?" onClose={onClose}>
+      <p>
+        It gets {events.join(', ')} from now on. <CountText of={count} />
+      </p>
+      <p className="muted">
+        For another time, use “Events it never got” on this page, or{' '}
+        <code>paybell webhooks replay-missing</code>.
+      </p>
+      {count === null && !problem ? <Loading /> : null}
+      {problem ? <Problem problem={problem} /> : null}
+      <div className="dialog-actions">
+        <Button onClick={onClose}>Close</Button>
+        {count ? (
+          <Button look="primary" disabled={send.isPending} onClick={() => send.mutate(missing)}>
+            Send {toCountText(count)}
+          </Button>
+        ) : null}
+      </div>
+    </Dialog>
+  )
+}
+
+function CountText({ of }: { of: number | null }) {
+  return (
+    <span role="status">
+      {of === null
+        ? ''
+        : of === 0
+          ? 'None of the last 7 days is missing.'
+          : `${toCountText(of)} of the last 7 days were never sent to it.`}
+    </span>
+  )
+}
