@@ -20,14 +20,16 @@ export interface SupervisorOptions {
 
 /** Alive is said twice in each period of the watchdog. */
 const TIMES_A_PERIOD = 2
-const NOTIFY_MS_MAX = 5_000
+/** systemd's program waits for 5 seconds by itself. */
+const NOTIFY_MS_MAX = 6_000
 
 export function connectSupervisor({ env, onFailure }: SupervisorOptions): Supervisor {
   const notify = async (...states: string[]): Promise<void> => {
     if (!env.NOTIFY_SOCKET) return
-    await promisify(execFile)('systemd-notify', ['--no-block', ...states], {
-      timeout: NOTIFY_MS_MAX,
-    }).catch(onFailure)
+    // It waits until systemd has read the message: systemd finds the unit by the process that wrote it, which a
+    // service without rights cannot name for another, and drops what comes from one that has ended.
+    const options = { env: { ...env }, timeout: NOTIFY_MS_MAX }
+    await promisify(execFile)('systemd-notify', states, options).catch(onFailure)
   }
   let watchdog: NodeJS.Timeout | undefined
   return {
