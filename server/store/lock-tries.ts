@@ -31,7 +31,7 @@ export async function tryForLocks<T>(
       if (!isLockTimeout(error)) throw error
       if (tried >= triesMax) {
         throw new Error(
-          `${what}: a lock was not to be had in ${triesMax} tries, because ${await nameHolders(db)}. Nothing was changed; start again when that has ended`,
+          `${what}: a lock was not to be had in ${triesMax} tries, because ${await nameHolders(db)}. Start again when that has ended: it goes on where it stopped`,
           { cause: error },
         )
       }

@@ -78,6 +78,25 @@ test('regression: a migration that gets no lock says who is in the way, and has 
   assert.equal(applied.rowCount, 0)
 })
 
+test('regression: migrations of an upgrade are committed one by one, and one that gets no lock holds none before it', async (t) => {
+  const { pool, url } = await cloneDatabase()
+  const migrationsDir = await copyMigrations(t)
+  await writeFile(
+    join(migrationsDir, '9998_first.sql'),
+    'alter table events add column tried text;\n',
+  )
+  const reader = await readPayments(t, pool)
+  const lockTries = { triesMax: 2, pauseMs: 10 }
+  await assert.rejects(
+    migrate(url, new Date(), { migrationsDir, lockTries }),
+    /goes on where it stopped/,
+  )
+  const { rows } = await pool.query(`select name from migrations where name like '99%'`)
+  assert.deepEqual(rows, [{ name: '9998_first' }])
+  await reader.query('commit')
+  assert.deepEqual(await migrate(url, new Date(), { migrationsDir }), ['9999_try'])
+})
+
 test('regression: a migration whose text has changed is told by name, and nothing is done', async (t) => {
   const { pool, url } = await cloneDatabase()
   const migrationsDir = await copyMigrations(t)

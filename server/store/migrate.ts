@@ -87,13 +87,25 @@ async function applyPending(client: pg.Client, of: Migrations): Promise<readonly
     await delay(ELSEWHERE_POLL_MS)
   }
   try {
-    const pending = await countPending(client, of.names)
-    if (pending === 0) return []
-    return await tryForLocks(client, 'the schema could not be migrated', of.lockTries, () =>
-      apply(client, of, pending),
-    )
+    return await applyOneByOne(client, of)
   } finally {
     await unlockMigrations(client).catch(() => {})
+  }
+}
+
+/**
+ * Each in a transaction of its own: what one has locked is free again before the next begins, and a slow one keeps
+ * from a busy table only what it needs itself. An empty database has no traffic, and takes all of them at once.
+ */
+async function applyOneByOne(client: pg.Client, of: Migrations): Promise<readonly string[]> {
+  const applied: string[] = []
+  for (;;) {
+    const pending = await countPending(client, of.names)
+    if (pending === 0) return applied
+    const count = pending === of.names.length ? pending : 1
+    const what = 'the schema could not be migrated'
+    const run = () => apply(client, of, { pending, count })
+    applied.push(...(await tryForLocks(client, what, of.lockTries, run)))
   }
 }
 
@@ -110,13 +122,14 @@ async function countPending(client: pg.Client, names: readonly string[]): Promis
 async function apply(
   client: pg.Client,
   { dir, cell }: Migrations,
-  pending: number,
+  { pending, count }: { pending: number; count: number },
 ): Promise<readonly string[]> {
   try {
     const applied = await runner({
       dbClient: migrationsOfCell(client, cell),
       dir,
       direction: 'up',
+      count,
       migrationsTable: 'migrations',
       schema: schemaOfCell(cell),
       createSchema: true,

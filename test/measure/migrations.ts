@@ -1,6 +1,6 @@
 // npm run measure:migrations -- [rows] [endpoints]. Fills a database with the schema of the first release with so many
-// deliveries, 5 million by default, and endpoints, then migrates it to now in one transaction, as `paybell migrate`
-// does: what each migration takes, and which tables it keeps writers from. Not part of the tests: it takes minutes.
+// deliveries, 5 million by default, and endpoints, then migrates it to now as `paybell migrate` does: what each
+// migration takes, and which tables it keeps writers from for so long. Not part of the tests: it takes minutes.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -91,40 +91,36 @@ async function measure(url: string): Promise<void> {
   const client = createClient(url, 'measure migrations')
   await client.connect()
   const names = await migrationNames()
-  /** When writers of a table were first kept out. */
-  const heldSince = new Map<string, number>()
-  await client.query('begin')
+  /** The longest that writers of a table were kept out at a time. */
+  const heldMs = new Map<string, number>()
   const startedAt = performance.now()
   for (const name of names.slice(names.indexOf(SEEDED_AT) + 1)) {
     const begunAt = performance.now()
     const sql = await readFile(join(MIGRATIONS_DIR, `${name}.sql`), 'utf8')
+    await client.query('begin')
     const effects = await observe(client, sql)
+    await client.query('commit')
     const tookMs = performance.now() - begunAt
-    const fresh = effects.filter(
-      ({ table, strength }) => strength >= STOPS_WRITERS && !heldSince.has(table),
-    )
-    for (const { table } of fresh) heldSince.set(table, begunAt)
-    console.log(`${tookMs.toFixed(1).padStart(9)} ms  ${name}${describe(effects, fresh)}`)
+    const held = effects.filter(({ strength }) => strength >= STOPS_WRITERS)
+    for (const { table } of held) heldMs.set(table, Math.max(tookMs, heldMs.get(table) ?? 0))
+    console.log(`${format(tookMs)}  ${name}${describe(held)}`)
   }
-  const committedAt = performance.now()
-  await client.query('commit')
-  const endedAt = performance.now()
-  console.log(`${(endedAt - committedAt).toFixed(1).padStart(9)} ms  commit`)
-  console.log(`${(endedAt - startedAt).toFixed(1).padStart(9)} ms  in all`)
-  const parents = [...heldSince].filter(([table]) => !/_(\d{4}_\d\d_\d\d|default)$/.test(table))
-  for (const [table, since] of parents) {
-    console.log(`${(endedAt - since).toFixed(1).padStart(9)} ms  writers of ${table} were kept out`)
+  console.log(`${format(performance.now() - startedAt)}  in all`)
+  const parents = [...heldMs].filter(([table]) => !/_(\d{4}_\d\d_\d\d|default)$/.test(table))
+  for (const [table, ms] of parents) {
+    console.log(`${format(ms)}  at most, writers of ${table} were kept out`)
   }
   await client.end()
 }
 
-function describe(effects: readonly Effect[], fresh: readonly Effect[]): string {
-  const read = effects.filter(
-    ({ strength, rowsRead, isRewritten }) =>
-      strength >= STOPS_WRITERS && (rowsRead > 0 || isRewritten),
-  )
+function format(ms: number): string {
+  return `${ms.toFixed(1).padStart(9)} ms`
+}
+
+function describe(held: readonly Effect[]): string {
+  const read = held.filter(({ rowsRead, isRewritten }) => rowsRead > 0 || isRewritten)
   const words = [
-    ...(fresh.length > 0 ? [`locks ${nameTables(fresh.map(({ table }) => table))}`] : []),
+    ...(held.length > 0 ? [`locks ${nameTables(held.map(({ table }) => table))}`] : []),
     ...read.map(({ table, rowsRead }) => `reads ${rowsRead} rows of ${table}`),
   ]
   return words.length > 0 ? `: ${words.join('; ')}` : ''
