@@ -16,9 +16,12 @@ const CODE = 'dist/esm'
 
 interface Manifest {
   version: string
+  repository?: object
   dependencies?: Record<string, string>
 }
 
+/** Where the sources are, for all three: npm compares it with where a package was built (RELEASING.md). */
+const { repository } = readManifest('.')
 const server = readManifest('server')
 const cli = readManifest('cli')
 
@@ -67,7 +70,7 @@ function buildSdk(): void {
   execFileSync(process.execPath, [join(ROOT, 'sdk/build.mjs'), join(folder, 'dist')])
   copyInto(folder, { 'sdk/README.md': 'README.md', LICENSE: 'LICENSE' })
   const { scripts: _, ...manifest } = JSON.parse(readText('sdk/package.json'))
-  writeJson(join(folder, 'package.json'), manifest)
+  writeJson(join(folder, 'package.json'), { ...manifest, ...(repository && { repository }) })
 }
 
 async function bundle(
@@ -98,10 +101,13 @@ async function bundle(
 /** package.json, the command, README and licence. Versions move together. */
 function writePackage(folder: string, name: string, more: object): void {
   const template = JSON.parse(readText(`packages/${name}/package.json`))
-  writeJson(join(folder, 'package.json'), { ...template, version: server.version, ...more })
+  const common = { version: server.version, ...(repository && { repository }) }
+  writeJson(join(folder, 'package.json'), { ...template, ...common, ...more })
   copyInto(folder, {
     [`packages/${name}/README.md`]: 'README.md',
     'packages/paybell.js': 'dist/paybell.js',
+    // Of others, whose code is inside our files.
+    'THIRD-PARTY-LICENSES.md': 'dist/THIRD-PARTY-LICENSES.md',
     LICENSE: 'LICENSE',
   })
   chmodSync(join(folder, 'dist/paybell.js'), 0o755)

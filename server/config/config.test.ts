@@ -125,6 +125,7 @@ describe('defaults', () => {
       allowedNetworks: [],
       extraCa: null,
       trustedProxies: [],
+      securityContact: null,
       drainSeconds: 0,
       noticeUrl: null,
       noticeKey: null,

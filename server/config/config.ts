@@ -27,6 +27,12 @@ import {
   parseOperatorKey,
   parseSpanMs,
 } from './parsers.ts'
+import {
+  parseContacts,
+  parseExpiry,
+  type SecurityContact,
+  toSecurityContact,
+} from './security-contact.ts'
 import { SETTINGS, type SettingName } from './settings.ts'
 
 export { ConfigError, type Environment, type Mode } from '../core/setting.ts'
@@ -80,6 +86,8 @@ export interface Config {
   allowedNetworks: readonly string[]
   extraCa: string | null
   trustedProxies: readonly string[]
+  /** What security.txt says; null: it is not served. */
+  securityContact: SecurityContact | null
   drainSeconds: number
   noticeUrl: string | null
   noticeKey: string | null
@@ -168,6 +176,19 @@ export function loadConfig(
       }) ?? null,
     trustedProxies:
       parse('PAYBELL_TRUSTED_PROXIES', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
+    securityContact: toSecurityContact(
+      parse(
+        'PAYBELL_SECURITY_CONTACT',
+        'at most 5 https:, mailto: or tel: URIs, comma-separated',
+        parseContacts,
+      ),
+      parse(
+        'PAYBELL_SECURITY_EXPIRES',
+        'a day or an instant, such as 2027-06-30 or 2027-06-30T12:00:00Z',
+        parseExpiry,
+      ),
+      faults,
+    ),
     drainSeconds: integer('PAYBELL_DRAIN_SECONDS', 0, 600) ?? 0,
     noticeUrl: texts.get('PAYBELL_NOTICE_URL') ?? null,
     noticeKey: texts.get('PAYBELL_NOTICE_KEY') ?? null,

@@ -127,6 +127,16 @@ export const SETTINGS = [
     about: 'CIDRs of reverse proxies whose X-Forwarded-For is believed.',
   },
   {
+    name: 'PAYBELL_SECURITY_CONTACT',
+    about:
+      'Where people report a vulnerability of this service: https:, mailto: or tel: URIs, comma-separated, at most 5. /.well-known/security.txt shows them.',
+  },
+  {
+    name: 'PAYBELL_SECURITY_EXPIRES',
+    about:
+      'Until when that contact is good: a day or an instant, best less than a year ahead. Needed with PAYBELL_SECURITY_CONTACT.',
+  },
+  {
     name: 'PAYBELL_DRAIN_SECONDS',
     fallback: '5',
     sandboxFallback: '0',

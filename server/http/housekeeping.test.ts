@@ -47,6 +47,30 @@ test('/metrics is open in the sandbox and needs the operator key in production',
   assert.equal((await surface.app.inject('/metrics')).statusCode, 200)
 })
 
+test('/.well-known/security.txt is there where the operator has set it, until it expires', async (t) => {
+  const none = await serveHttp(t, pool)
+  assertProblem(await none.app.inject('/.well-known/security.txt'), 404, 'not-found')
+
+  const { app, clock } = await serveHttp(t, pool, {
+    env: {
+      PAYBELL_BASE_URL: 'https://payments.example.com',
+      PAYBELL_SECURITY_CONTACT: 'https://example.com/report, mailto:security@example.com',
+      PAYBELL_SECURITY_EXPIRES: '2026-03-03',
+    },
+  })
+  const answer = await app.inject('/.well-known/security.txt')
+  assert.equal(answer.headers['content-type'], 'text/plain; charset=utf-8')
+  assert.deepEqual(answer.body.split('\n'), [
+    'Contact: https://example.com/report',
+    'Contact: mailto:security@example.com',
+    'Expires: 2026-03-03T00:00:00Z',
+    'Canonical: https://payments.example.com/.well-known/security.txt',
+    '',
+  ])
+  clock.advance(86_400)
+  assertProblem(await app.inject('/.well-known/security.txt'), 404, 'not-found')
+})
+
 interface Operation {
   operationId?: string
   summary?: string

@@ -48,6 +48,7 @@ import { problemPageRoutes } from './routes/problem-pages.ts'
 import { receiverToolRoutes } from './routes/receiver-tools.ts'
 import { retryRoutes } from './routes/retries.ts'
 import { operatorSearchRoutes, searchRoutes } from './routes/search.ts'
+import { securityTxtRoutes } from './routes/security-txt.ts'
 import { statementRoutes } from './routes/statements.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -92,6 +93,7 @@ function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {
   return [
     housekeepingRoutes(deps, deps.access.keys, surface),
     problemPageRoutes(),
+    securityTxtRoutes(deps),
     docsRoutes(),
     guideRoutes(surface),
     consoleRoutes({ ...deps, surface }),

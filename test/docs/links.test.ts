@@ -10,9 +10,15 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const pages = [
-  ...['README', 'ARCHITECTURE', 'CONTRIBUTING', 'CHANGELOG', 'SECURITY', 'sdk/README'].map(
-    (name) => `${name}.md`,
-  ),
+  ...[
+    'README',
+    'ARCHITECTURE',
+    'CONTRIBUTING',
+    'RELEASING',
+    'CHANGELOG',
+    'SECURITY',
+    'sdk/README',
+  ].map((name) => `${name}.md`),
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
