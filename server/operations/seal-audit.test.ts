@@ -7,6 +7,8 @@ import { startSealedAudit } from '../../test/support/sealed-audit.ts'
 import { AuditChecker } from '../core/audit-check.ts'
 import { insertAudit } from '../store/audit.ts'
 import { inTransaction } from '../store/db.ts'
+import { carryFeedOver } from '../store/feed-origin.ts'
+import { raiseFeed } from '../store/move-rows.ts'
 import { sealAudit } from './seal-audit.ts'
 import { checkDatabaseAudit, readDatabaseSealKeys } from './verify-audit.ts'
 import { exportAudit, viewSealHead } from './view-audit-seal.ts'
@@ -94,6 +96,30 @@ test('regression: a backlog of days is sealed whole, in several rounds', async (
   await sealed.seal(1)
   const segments = await objectsOf(exportAudit(sealed.deps, EVERYTHING))
   assert.deepEqual(segments.flat(), ['day 0', 'day 1', 'day 2', 'day 3', 'day 4'])
+})
+
+test('regression: what is audited stays sealed when places are raised for a client from another cell', async (t) => {
+  const sealed = await startSealedAudit(t)
+  const { pool } = sealed
+  await sealed.audit('before')
+  await sealed.seal()
+  assert.ok(await inTransaction(pool, (db) => raiseFeed(db, 2n ** 41n)))
+  for (const object of ['after', 'later']) {
+    await sealed.audit(object)
+    await sealed.seal()
+  }
+  const segments = await objectsOf(exportAudit(sealed.deps, EVERYTHING))
+  assert.deepEqual(segments.flat(), ['before', 'after', 'later'])
+
+  // In another cluster it goes on above what is sealed, although no event tells how high that is.
+  await pool.query('update feed_origin set system_identifier = system_identifier + 1')
+  assert.ok(await inTransaction(pool, carryFeedOver))
+  await sealed.audit('elsewhere')
+  await sealed.seal()
+  const all = await objectsOf(exportAudit(sealed.deps, EVERYTHING))
+  assert.deepEqual(all.flat(), ['before', 'after', 'later', 'elsewhere'])
+  const checker = new AuditChecker(await readDatabaseSealKeys(sealed.deps))
+  assert.equal((await checkDatabaseAudit(sealed.deps, checker, 0)).finding, null)
 })
 
 test('two processes make no segment twice, and seal once a minute together', async (t) => {

@@ -62,12 +62,17 @@ async function readIdentity(db: Db): Promise<{ identity: Identity; hasMoved: boo
   return { identity: { system: row.system, timeline: row.timeline }, hasMoved: row.moved }
 }
 
-/** Client by client, because that is how the index stands. */
+/**
+ * Of the events, client by client, because that is how the index stands; and of the seals, which may be further: there
+ * may have been no event since the last promotion, or none is kept.
+ */
 async function readHighestPlace(db: Db): Promise<bigint> {
   const { rows } = await db.query<{ place: string }>(
-    `select coalesce(max(last.place), 0)::text as place from clients c, lateral (
-       select place from events e where e.client_key = c.client_key
-       order by e.place desc, e.sequence desc, e.id desc limit 1) last`,
+    `select greatest(0,
+       (select to_place from audit_segments order by segment desc limit 1),
+       (select max(last.place) from clients c, lateral (
+         select place from events e where e.client_key = c.client_key
+         order by e.place desc, e.sequence desc, e.id desc limit 1) last))::text as place`,
   )
   return BigInt(rows[0]?.place ?? 0)
 }

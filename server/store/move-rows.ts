@@ -155,6 +155,9 @@ export async function raiseFeed(db: Db, above: bigint): Promise<boolean> {
   await db.query(
     `alter table events alter column place set default feed_place(${origin?.shift}, ${origin?.timeline})`,
   )
+  // The audit's places are the same numbers: with the old ones, all that is audited from now on would stand below
+  // what is sealed.
+  await db.query('select carry_audit_over($1, $2)', [origin?.shift, origin?.timeline])
   return true
 }
 
