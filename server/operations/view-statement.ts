@@ -4,10 +4,11 @@
 
 import { ServiceError } from '../core/errors.ts'
 import { type Fates, HOUR_MS, type StatementHour, sumHours } from '../core/statement.ts'
+import { isOverTime } from '../store/db.ts'
 import { findAnyEndpoint } from '../store/endpoint-lists.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { markFeed } from '../store/feed-marks.ts'
-import { countHours, type HourSpan } from '../store/statement-counts.ts'
+import { type CountedHours, countHours, type HourSpan } from '../store/statement-counts.ts'
 import {
   type EndpointKey,
   type KeptHour,
@@ -30,10 +31,12 @@ export interface Statement extends Fates {
 
 /** Callers wait for an answer, and proxies for 30 s as a rule. */
 const BUDGET_MS = 20_000
-/** Hours counted at once: fewer after a slow count, more after a quick one. */
+/** Hours counted at once: one at first, then fewer after a slow count and more after a quick one. */
 const SPAN_HOURS_MAX = 48
 const SLOW_MS = 1_000
 const QUICK_MS = 150
+/** What a span shrinks by when its count was broken off. */
+const BROKEN_OFF_SHARE = 4
 
 export async function viewStatement(
   deps: StatementDeps,
@@ -82,13 +85,18 @@ async function countMissing(
   if (hours.size === hoursOf(period).length) return
   await markFeed(pool, new Date(clock.nowMs()))
   const startedAtMs = clock.monotonicMs()
-  let spanHours = 6
+  let spanHours = 1
   for (;;) {
     const span = nextSpan(period, hours, spanHours)
     if (span === null) return
     const beganAtMs = clock.monotonicMs()
     if (beganAtMs - startedAtMs > BUDGET_MS) throw notCountedYet()
-    const { hours: counted, endedSinceMs } = await countHours(pool, endpoint, span)
+    const found = await countOrBreakOff(pool, endpoint, span)
+    if (found === null) {
+      spanHours = Math.max(1, Math.floor((span.toMs - span.fromMs) / HOUR_MS / BROKEN_OFF_SHARE))
+      continue
+    }
+    const { hours: counted, endedSinceMs } = found
     if (counted === null) throw noLongerKept(endedSinceMs)
     for (const hour of counted) hours.set(hour.fromMs, hour)
     const final = counted.filter(({ isFinal }) => isFinal)
@@ -100,6 +108,20 @@ async function countMissing(
     const tookMs = clock.monotonicMs() - beganAtMs
     if (tookMs > SLOW_MS) spanHours = Math.max(1, Math.floor(spanHours / 2))
     else if (tookMs < QUICK_MS) spanHours = Math.min(SPAN_HOURS_MAX, spanHours * 2)
+  }
+}
+
+/** Null when several hours take longer than a statement may: fewer will not. */
+async function countOrBreakOff(
+  pool: StatementDeps['pool'],
+  endpoint: EndpointKey,
+  span: HourSpan,
+): Promise<CountedHours | null> {
+  try {
+    return await countHours(pool, endpoint, span)
+  } catch (error) {
+    if (isOverTime(error) && span.toMs - span.fromMs > HOUR_MS) return null
+    throw error
   }
 }
 

@@ -145,6 +145,11 @@ const AWAY_ERRNO = new Set([
 const AWAY_MESSAGE =
   /connection terminated|timeout exceeded when trying to connect|timeout expired|query read timeout|client has encountered a connection error|not queryable|cannot use a pool after calling end/i
 
+/** True for a statement that took longer than it may: asked for less, the database would have answered. */
+export function isOverTime(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '57014'
+}
+
 /** True when the database could not be asked, as opposed to having refused what we asked. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -1,6 +1,7 @@
 // All deliveries that match a filter, not one page of them, oldest first: for bulk actions.
 
 import { ServiceError } from '../../core/errors.ts'
+import { isOverTime } from '../../store/db.ts'
 import { type DeliverySlice, readDeliverySlice } from '../../store/delivery-lists.ts'
 import type { DeliveryQuery, Reach } from '../../store/delivery-query.ts'
 import type { SelectedDelivery } from '../../store/delivery-selections.ts'
@@ -32,11 +33,8 @@ export async function selectDeliveries(
   return selected.reverse()
 }
 
-/** SQLSTATE of a statement that exceeded its time limit. */
-const QUERY_CANCELED = '57014'
-
-export function toTooWide(error: Error & { code?: unknown }): never {
-  throw error.code === QUERY_CANCELED ? tooWide() : error
+export function toTooWide(error: unknown): never {
+  throw isOverTime(error) ? tooWide() : error
 }
 
 export function tooWide(): ServiceError {
