@@ -131,7 +131,9 @@ async function moveFrom(ends: Ends, options: MoveOptions): Promise<MovedClient> 
   await delay(MOVES_KNOWN_MS)
   await changing(source, () => raiseFence(source))
   say('Nothing is accepted for it now; copying.')
-  const rows = await copy(ends, move)
+  // Read again: what was stopped on the way goes on as well.
+  const drained = (await findClientMove(source, options.clientId)) as ClientMove
+  const rows = await copy(ends, drained)
   await finish(ends, move)
   const frozenMs = Math.round(performance.now() - frozenAt)
   say('The other cell has it; removing its rows here.')
@@ -163,7 +165,7 @@ async function begin(source: pg.Client, options: MoveOptions): Promise<ClientMov
 /** A client may have resumed an endpoint, or registered one, in the moment before every process knew of the move. */
 async function drain(source: pg.Client, move: ClientMove, drainMs: number): Promise<void> {
   do await delay(drainMs)
-  while ((await pauseAll(source, move.clientKey, await nowOf(source))) > 0)
+  while (await changing(source, async () => pauseAll(source, move.clientKey, await nowOf(source))))
 }
 
 /** One transaction of the target: it has all of the client, or nothing. */

@@ -58,21 +58,26 @@ export async function beginMove(db: Db, move: MoveToBegin, now: Date): Promise<v
   await db.query(
     `insert into client_moves (client_key, client_id, to_cell, to_address, state, active_endpoints,
        started_at)
-     select $1, $2, $3, $4, 'DRAINING', coalesce(array_agg(e.id), '{}'), $5 from endpoints e
-     where e.client_key = $1 and e.status = 'ACTIVE' and e.deleted_at is null`,
+     values ($1, $2, $3, $4, 'DRAINING', '{}', $5)`,
     [move.clientKey, move.clientId, move.toCell, move.toAddress, now],
   )
   await pauseAll(db, move.clientKey, now)
 }
 
-/** Returns how many were still active. */
-export async function pauseAll(db: Db, clientKey: number, now: Date): Promise<number> {
-  const { rowCount } = await db.query(
+/** Notes those that it stops, so that they go on afterwards. False when none was active any more. In a transaction. */
+export async function pauseAll(db: Db, clientKey: number, now: Date): Promise<boolean> {
+  const { rows } = await db.query<{ id: string }>(
     `update endpoints set status = 'PAUSED', inactive_since = $2, changed_at = $2
-     where client_key = $1 and status = 'ACTIVE' and deleted_at is null`,
+     where client_key = $1 and status = 'ACTIVE' and deleted_at is null returning id`,
     [clientKey, now],
   )
-  return rowCount ?? 0
+  if (rows.length === 0) return false
+  await db.query(
+    `update client_moves set active_endpoints = active_endpoints || $2::uuid[]
+     where client_key = $1`,
+    [clientKey, rows.map(({ id }) => id)],
+  )
+  return true
 }
 
 /** What was stopped goes on: the time in between does not count against the 7 days. In a transaction. */
