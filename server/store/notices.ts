@@ -38,6 +38,11 @@ export async function lockNotices(db: Db): Promise<void> {
   await takeLock(db, LOCKS.notices)
 }
 
+/** No client has an address: nothing is counted until one has, and then from that moment on. */
+export async function endClientNotices(db: Db): Promise<void> {
+  await db.query('delete from client_notice_progress')
+}
+
 /** A client begins to get notices, or begins again: the same, of its own endpoints. */
 export async function beginClientNotices(db: Db, clientKey: number, now: Date): Promise<void> {
   await db.query({

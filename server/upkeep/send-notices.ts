@@ -24,6 +24,7 @@ import {
 import {
   countExhausted,
   type EndpointToTell,
+  endClientNotices,
   forgetDeleted,
   readEndpointsToTell,
   saveTold,
@@ -64,7 +65,10 @@ async function decideForClients(deps: Deps, db: Db): Promise<readonly HandedOff[
   const clientKey = await findInternalClient(db)
   if (clientKey === null) return []
   const addresses = await readClientNoticeEndpoints(db, clientKey)
-  if (addresses.size === 0) return []
+  if (addresses.size === 0) {
+    await endClientNotices(db)
+    return []
+  }
   const { timeScale, notices } = deps.policies.current
   const { events, now } = await decideRound(deps, db, clientKey, {
     policy: notices.clientPolicy,

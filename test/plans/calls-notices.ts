@@ -6,6 +6,7 @@ import { readClientNoticeEndpoints } from '../../server/store/notice-endpoint.ts
 import {
   beginClientNotices,
   countExhausted,
+  endClientNotices,
   forgetDeleted,
   readEndpointsToTell,
   saveTold,
@@ -31,5 +32,6 @@ export async function callClientNotices(recorder: Recorder, sample: Sample): Pro
   await recorder.record(label, () => readEndpointsToTell(pool, 200, policy, { now, limit: 100 }))
   await recorder.record(label, () => saveTold(pool, [{ clientKey, endpointId, told }], 'client'))
   await recorder.record('', () => readClientNoticeEndpoints(pool, 200))
+  await recorder.record('', () => endClientNotices(pool))
   await recorder.record('', () => readFailureReasons(pool, clientKey, endpointId, lastHour))
 }

@@ -199,6 +199,13 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
 --         Seq Scan client_notice_progress
 --         CTE Scan span
 
+-- notices.endClientNotices: planned each time
+prepare "notices.endClientNotices" as
+  delete from client_notice_progress;
+--   always
+--     Delete client_notice_progress
+--       Seq Scan client_notice_progress
+
 -- notices.forgetDeleted: kept as forget-notices-of-deleted-for-operator
 prepare "notices.forgetDeleted" as
   delete from endpoint_notices n using endpoints e
