@@ -11,7 +11,7 @@ export interface AuditResult {
   checked: CheckedAudit
 }
 
-/** `isWhole`: it goes to the head, so what retention has dropped must be declared in it. */
+/** `isWhole`: from the first segment to the head, so what retention has dropped must be declared in it. */
 export async function checkLines(
   checker: AuditChecker,
   input: Readable,
@@ -25,7 +25,7 @@ export async function checkLines(
     const item = parseLine(line, number)
     if (!('segment' in item)) checker.row(item)
     else {
-      const finding = checker.segment(item)
+      const finding = checker.segment(item) ?? (isWhole ? checker.checkBeginning() : null)
       if (finding !== null) return { finding, checked }
     }
   }

@@ -110,13 +110,17 @@ export class AuditChecker {
     return null
   }
 
+  /** Only where the chain was read from its beginning: retention keeps the heads of what it drops. */
+  checkBeginning(): Finding | null {
+    const { first } = this.#checked
+    if (first === null || first === 1) return null
+    const detail = `The chain begins with segment ${first}: those before it are missing.`
+    return { code: 'segment-removed', segment: 1, row: null, detail }
+  }
+
   /** Only where the chain was read to its head: a later row may say that the rows were dropped. */
   checkDropped(): Finding | null {
-    const { droppedThrough, declaredThrough } = this.#checked
-    if (droppedThrough <= declaredThrough) return null
-    const segment = declaredThrough + 1
-    const detail = `The rows of segments ${segment} to ${droppedThrough} are gone, and no sealed row says that retention has dropped them.`
-    return { code: 'rows-cut-off', segment, row: null, detail }
+    return findUndeclared(this.#checked)
   }
 
   #checkChain(segment: ListedSegment): Finding | null {
@@ -189,6 +193,17 @@ export class AuditChecker {
     const actual = digests.map((digest) => digest.toString('hex'))
     return compareRows(number, rows, actual, splitDigests(listed))
   }
+}
+
+/** Rows that are gone, and of which no row says that retention has dropped them. */
+export function findUndeclared({
+  droppedThrough,
+  declaredThrough,
+}: Pick<CheckedAudit, 'droppedThrough' | 'declaredThrough'>): Finding | null {
+  if (droppedThrough <= declaredThrough) return null
+  const segment = declaredThrough + 1
+  const detail = `The rows of segments ${segment} to ${droppedThrough} are gone, and no sealed row says that retention has dropped them.`
+  return { code: 'rows-cut-off', segment, row: null, detail }
 }
 
 /** Names the first row that is not as it was sealed. `sealed` and `actual` differ. */

@@ -154,6 +154,16 @@ const ATTACKS: readonly Attack[] = [
     ...{ finding: 'segment-removed', segment: 2, row: null },
   },
   {
+    name: 'removes the first segment, with its rows',
+    act: (world) =>
+      asOwner(
+        world.pool,
+        `delete from audit where place < ${segmentOf(world, 1).to}`,
+        'delete from audit_segments where segment = 1',
+      ),
+    ...{ finding: 'segment-removed', segment: 1, row: null },
+  },
+  {
     name: 'deletes old rows and makes it look like retention',
     act: (world) =>
       asOwner(
@@ -242,6 +252,22 @@ for (const attack of ATTACKS) {
     assert.deepEqual(shown.finding, finding)
   })
 }
+
+test('regression: rows that only look dropped are found by a check in several portions, too', async (t) => {
+  const sealed = await startSealedAudit(t, { drop: true })
+  const { deps, pool } = sealed
+  for (const object of ['a', 'b', 'c']) {
+    await sealed.audit(object)
+    await sealed.seal()
+  }
+  const lastPortion = async () => (await verifyAudit(deps, 2, async () => {})).finding
+  assert.equal(await lastPortion(), null)
+  const segments = (await Array.fromAsync(readSealedAudit(deps, 0))).map(({ segment }) => segment)
+  const disguised = ATTACKS.find(({ name }) => name.endsWith('look like retention')) as Attack
+  await disguised.act({ pool, rows: [], segments })
+  const finding = await lastPortion()
+  assert.deepEqual([finding?.code, finding?.segment], ['rows-cut-off', 1])
+})
 
 test('the guide’s table is this one', async () => {
   const guide = await readFile(new URL('../../docs/audit.md', import.meta.url), 'utf8')

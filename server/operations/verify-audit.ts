@@ -1,10 +1,16 @@
 // Recomputes the sealed audit in the database, a portion at a time. It judges by the keys that it is given: the
 // service's own are as good as its database, so an auditor brings those that were saved elsewhere.
 
-import { AuditChecker, type CheckedAudit, type Finding } from '../core/audit-check.ts'
-import type { SealKeys } from '../core/seal-signature.ts'
-import { readSealKeys } from '../core/seal-signature.ts'
-import { findImpossibleRow } from '../store/audit-segments.ts'
+import {
+  AuditChecker,
+  type CheckedAudit,
+  type Finding,
+  findUndeclared,
+} from '../core/audit-check.ts'
+import { DROP_ACTION, readDropObject } from '../core/audit-seal.ts'
+import { readSealKeys, type SealKeys } from '../core/seal-signature.ts'
+import { listAudit } from '../store/audit.ts'
+import { findImpossibleRow, findLastDropped } from '../store/audit-segments.ts'
 import { inTransaction } from '../store/db.ts'
 import { readSealProgress, saveVerification } from '../store/seal-progress.ts'
 import { readWebhookKeySet } from '../store/webhook-keys.ts'
@@ -37,15 +43,22 @@ export async function checkDatabaseAudit(
   const { checked } = checker
   for await (const { segment, rows } of readSealedAudit(deps, after)) {
     for (const row of rows) checker.row(row)
-    const finding = checker.segment(segment)
+    const finding = checker.segment(segment) ?? (after === 0 ? checker.checkBeginning() : null)
     if (finding !== null) return { finding, checked, next: null }
     if (checked.rows >= rowsMax) return { finding: null, checked, next: segment.segment }
   }
   const finding =
     checker.end() ??
-    (after === 0 ? checker.checkDropped() : null) ??
+    (after === 0 ? checker.checkDropped() : await findDropped(deps)) ??
     (await findAddedAhead(deps, checked.last ?? 0))
   return { finding, checked, next: null }
+}
+
+/** What was dropped is at the beginning of the chain, and the row that says so at its end: no portion has both. */
+async function findDropped(deps: Pick<Deps, 'pool'>): Promise<Finding | null> {
+  const droppedThrough = await findLastDropped(deps.pool)
+  const [newest] = await listAudit(deps.pool, { action: DROP_ACTION }, { limit: 1, beforeId: null })
+  return findUndeclared({ droppedThrough, declaredThrough: readDropObject(newest?.object ?? '') })
 }
 
 /** A row that would never be sealed, and so never be proven false. */

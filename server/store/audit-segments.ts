@@ -72,6 +72,18 @@ export async function findSegmentSealedFrom(db: Db, from: Date): Promise<number 
   return rows[0]?.segment ?? null
 }
 
+/** The last of the segments whose rows are gone, which are the first ones; 0: none has lost its rows. */
+export async function findLastDropped(db: Db): Promise<number> {
+  const { rows } = await db.query<{ segment: number }>({
+    name: 'find-last-dropped-segment',
+    text: `select coalesce(
+             (select segment - 1 from audit_segments where row_digests is not null
+              order by segment limit 1),
+             (select max(segment) from audit_segments), 0) as segment`,
+  })
+  return rows[0]?.segment ?? 0
+}
+
 function toSegment(row: SegmentRow): Segment {
   return {
     segment: row.segment,

@@ -1,4 +1,5 @@
 // Every statement that lists, looks up or counts, called as the operations call it.
+// Long because it is one list.
 
 import { DAY_MS } from '../../server/core/backoff.ts'
 import { parseDeliveryFilter } from '../../server/core/delivery-filter.ts'
@@ -8,6 +9,7 @@ import { listAccounts } from '../../server/store/accounts.ts'
 import { listAudit } from '../../server/store/audit.ts'
 import {
   findImpossibleRow,
+  findLastDropped,
   findSegmentSealedFrom,
   hasUnplacedRows,
   readOldestUnsealed,
@@ -307,6 +309,7 @@ async function seals(recorder: Recorder, { now }: Sample): Promise<void> {
   await recorder.record('', () => readSealHead(pool))
   await recorder.record('', () => readSegments(pool, 0, 20))
   await recorder.record('', () => findSegmentSealedFrom(pool, now))
+  await recorder.record('', () => findLastDropped(pool))
   await recorder.record('', () => hasUnplacedRows(pool))
   await recorder.record('', () => readUnsealed(pool, '29000', sinceMs, 10_001))
   await recorder.record('', () => readOldestUnsealed(pool, '30900', sinceMs))

@@ -24,6 +24,20 @@ prepare "audit-segments.findImpossibleRow" as
 --         Index Scan audit_<day> by audit_pkey filter (place)
 --         … 5 alike
 
+-- audit-segments.findLastDropped: kept as find-last-dropped-segment
+prepare "audit-segments.findLastDropped" as
+  select coalesce(
+    (select segment - 1 from audit_segments where row_digests is not null
+      order by segment limit 1),
+    (select max(segment) from audit_segments), 0) as segment;
+--   always
+--     Result
+--       InitPlan 1: Limit
+--         Index Scan audit_segments by audit_segments_pkey filter (row_digests)
+--       InitPlan 3: Result
+--         InitPlan 2: Limit
+--           Index Only Scan audit_segments by audit_segments_pkey
+
 -- audit-segments.findSegmentSealedFrom: kept as find-segment-sealed-from
 prepare "audit-segments.findSegmentSealedFrom" (timestamp with time zone) as
   select segment from audit_segments where sealed_at >= $1
