@@ -30,7 +30,11 @@ test('regression: months of the audit that are over and old enough are dropped, 
     ...{ requestId: randomUUID(), id: auditId(daysAgo(days)) },
   })
   await insertAudit(pool, [entry(500), entry(410), entry(0)])
-  assert.deepEqual(await forgetAudit(depsOf(pool, {})), { dropped: [], remark: null })
+  assert.deepEqual(await forgetAudit(depsOf(pool, {})), {
+    dropped: [],
+    isLeft: false,
+    remark: null,
+  })
   const { dropped, remark } = await forgetAudit(depsOf(pool, { audit: 400 }))
   assert.equal(remark, null)
   assert.ok(dropped.includes('audit_2025_07_01'), dropped.join())
@@ -62,9 +66,18 @@ test('retention drops whole segments, keeps their heads, and says so in a sealed
   await seal()
   clock.advance(70 * 86_400)
   await ensurePartitions(pool, new Date(clock.nowMs()))
-  const { dropped } = await forgetAudit(depsOf(pool, { audit: 70 }, clock.nowMs()))
-  assert.deepEqual(dropped, ['audit_2026_03_01'])
+  const forget = () => forgetAudit(depsOf(pool, { audit: 70 }, clock.nowMs()))
+  const check = async () => {
+    const checker = new AuditChecker(await readDatabaseSealKeys(sealed.deps))
+    return checkDatabaseAudit(sealed.deps, checker, 0)
+  }
+  // Nothing goes before the row that says so is sealed: until then a check would call it cut off.
+  for (let round = 0; round < 2; round++) {
+    assert.deepEqual(await forget(), { dropped: [], isLeft: true, remark: null })
+    assert.equal((await check()).finding, null)
+  }
   await seal()
+  assert.deepEqual((await forget()).dropped, ['audit_2026_03_01'])
   const { rows } = await pool.query(
     'select segment, row_digests is null as is_dropped from audit_segments order by segment',
   )
@@ -72,15 +85,36 @@ test('retention drops whole segments, keeps their heads, and says so in a sealed
     rows.map((row) => row.is_dropped),
     [true, true, false, false],
   )
-  const checker = new AuditChecker(await readDatabaseSealKeys(sealed.deps))
-  const { finding, checked } = await checkDatabaseAudit(sealed.deps, checker, 0)
+  const { finding, checked } = await check()
   assert.equal(finding, null)
   assert.deepEqual([checked.droppedThrough, checked.declaredThrough, checked.rows], [2, 2, 2])
   // A second round finds nothing more to say.
-  await forgetAudit(depsOf(pool, { audit: 70 }, clock.nowMs()))
+  assert.deepEqual((await forget()).isLeft, false)
   const drops = await listAudit(pool, { action: 'audit.drop' }, { limit: 9, beforeId: null })
   assert.deepEqual(
     drops.map(({ actor, object }) => [actor, object]),
     [['paybell', 'segments:1-2']],
   )
+})
+
+test('regression: what was audited and sealed on the first day of the next month stays proven', async (t) => {
+  const sealed = await startSealedAudit(t)
+  const { pool, clock, seal } = sealed
+  clock.advance(Math.floor((Date.parse('2026-03-31T23:50:00Z') - clock.nowMs()) / 1_000))
+  await sealed.audit('the last of March')
+  await seal()
+  clock.advance(1_200)
+  await ensurePartitions(pool, new Date(clock.nowMs()))
+  await sealed.audit('the first of April')
+  await seal()
+  clock.advance(100 * 86_400)
+  await ensurePartitions(pool, new Date(clock.nowMs()))
+  await forgetAudit(depsOf(pool, { audit: 90 }, clock.nowMs()))
+  await seal()
+  const { dropped } = await forgetAudit(depsOf(pool, { audit: 90 }, clock.nowMs()))
+  assert.deepEqual(dropped, ['audit_2026_03_01'])
+  const { rows } = await pool.query(
+    'select segment from audit_segments where row_digests is null order by segment',
+  )
+  assert.deepEqual(rows, [{ segment: 1 }])
 })

@@ -75,9 +75,10 @@ export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
     {
       name: 'audit',
       async work() {
-        const { dropped, remark } = await forgetAudit(deps)
+        const { dropped, isLeft, remark } = await forgetAudit(deps)
         if (dropped.length > 0) logger.info({ months: dropped }, 'audit.dropped')
         if (remark !== null) logger.warn({ remark }, 'audit.not-dropped')
+        return isLeft ? 'left' : 'done'
       },
     },
     { name: 'hours', work: () => deleteOldHours(pool, now()) },

@@ -5,7 +5,11 @@ import { DAY_MS } from '../../server/core/backoff.ts'
 import { DEFAULT_SETTINGS } from '../../server/core/endpoint-settings.ts'
 import { insertAccount } from '../../server/store/accounts.ts'
 import { insertAudit, insertAuditWithChanges } from '../../server/store/audit.ts'
-import { findLastSegmentOf, forgetRowDigests } from '../../server/store/audit-segment-retention.ts'
+import {
+  findLastSegmentOf,
+  forgetRowDigests,
+  isRowSealed,
+} from '../../server/store/audit-segment-retention.ts'
 import { beginSealRound, insertSegment } from '../../server/store/audit-segments.ts'
 import {
   cancelDeliveries,
@@ -338,6 +342,7 @@ async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => beginSealRound(pool, now, 50_000))
   await recorder.record('', () => insertSegment(pool, segment, Buffer.alloc(32)))
   await recorder.record('', () => findLastSegmentOf(pool, new Date(now.getTime() - 9 * DAY_MS)))
+  await recorder.record('', () => isRowSealed(pool, NEW))
   await recorder.record('', () => forgetRowDigests(pool, 1))
   await recorder.record('', () => saveSealedThrough(pool, now))
   const verification = { at: now, from: 1, to: 2, finding: null }

@@ -58,3 +58,19 @@ prepare "audit-segment-retention.forgetRowDigests" (bigint) as
 --   always
 --     Update audit_segments
 --       Index Scan audit_segments by audit_segments_pkey (segment) filter (row_digests)
+
+-- audit-segment-retention.isRowSealed: kept as is-audit-row-sealed
+prepare "audit-segment-retention.isRowSealed" (uuid) as
+  select place < coalesce((select to_place from audit_segments
+      order by segment desc limit 1), 0) as is_sealed
+  from audit where id = $1;
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Append
+--       InitPlan 1: Limit
+--         Index Scan audit_segments by audit_segments_pkey
+--       Index Scan audit_<day> by audit_pkey (id)
+--       … 5 alike
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Index Scan audit_<day> by audit_pkey (id)
+--       InitPlan 1: Limit
+--         Index Scan audit_segments by audit_segments_pkey
