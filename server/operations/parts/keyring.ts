@@ -7,13 +7,14 @@ import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 
 import type { SigningPair } from '../../core/asymmetric-signature.ts'
 import { Remembered } from '../../core/remembered.ts'
 import { TOKEN_ALGORITHM } from '../../core/token.ts'
-import { inTransaction } from '../../store/db.ts'
+import { type Db, inTransaction } from '../../store/db.ts'
 import type { SealedPlace } from '../../store/sealing.ts'
 import {
   insertSigningKey,
   isSigningKeyOlder,
   type KeyTable,
   lockSigningKeys,
+  type NewSigningKey,
   readSigningKeys,
   retireSigningKeys,
   type StoredSigningKey,
@@ -117,25 +118,38 @@ export async function rotateSigningKeyIfOld(
   purpose: KeyPurpose,
   ageMsMax: number,
 ): Promise<boolean> {
+  const { table } = purpose
   const before = new Date(deps.clock.nowMs() - ageMsMax)
-  if (!(await isSigningKeyOlder(deps.pool, purpose.table, before))) return false
-  await rotateSigningKey(deps, purpose)
-  return true
+  if (!(await isSigningKeyOlder(deps.pool, table, before))) return false
+  const key = await generateSigningKey(deps, table)
+  return inTransaction(deps.pool, async (db) => {
+    await lockSigningKeys(db)
+    // Another process may have made one while we waited for the lock.
+    if (!(await isSigningKeyOlder(db, table, before))) return false
+    await replaceSigningKey(deps, db, purpose, key)
+    return true
+  })
 }
 
 /** Makes a new signing key and retires the others; returns its id. */
-export async function rotateSigningKey(
-  deps: KeyringDeps,
-  { table, overlapMs }: KeyPurpose,
-): Promise<string> {
-  const now = new Date(deps.clock.nowMs())
-  const key = await generateSigningKey(deps, table)
+export async function rotateSigningKey(deps: KeyringDeps, purpose: KeyPurpose): Promise<string> {
+  const key = await generateSigningKey(deps, purpose.table)
   await inTransaction(deps.pool, async (db) => {
     await lockSigningKeys(db)
-    await retireSigningKeys(db, table, new Date(now.getTime() + overlapMs(deps.config)))
-    await insertSigningKey(db, table, key, now)
+    await replaceSigningKey(deps, db, purpose, key)
   })
   return key.kid
+}
+
+async function replaceSigningKey(
+  deps: KeyringDeps,
+  db: Db,
+  { table, overlapMs }: KeyPurpose,
+  key: NewSigningKey,
+): Promise<void> {
+  const now = new Date(deps.clock.nowMs())
+  await retireSigningKeys(db, table, new Date(now.getTime() + overlapMs(deps.config)))
+  await insertSigningKey(db, table, key, now)
 }
 
 async function readKeys(deps: KeyringDeps, purpose: KeyPurpose): Promise<Keys> {
