@@ -8,6 +8,14 @@ import { createClient, type Db } from './db.ts'
 import { LOCK_TIMEOUT, LOCK_TRIES, tryForLocks } from './lock-tries.ts'
 import { addressOf } from './session.ts'
 
+/** They act for the audit with its owner's rights, and no role has them by itself (migrations/0037). */
+const AUDIT_FUNCTIONS = [
+  'carry_audit_over(bigint, integer)',
+  'ensure_audit_partition(timestamptz, bigint)',
+  'ensure_audit_partitions(timestamptz)',
+  'inspect_audit_default(integer)',
+]
+
 /** Grants the role what the service needs. The role exists, and we are a member of it or a superuser. */
 export async function grantToAppRole(url: string, role: string): Promise<void> {
   const client = createClient(url, 'paybell migrate')
@@ -94,5 +102,7 @@ async function grantAll(db: Db, role: string, schema: string): Promise<void> {
     // owner already, the table is not locked for nothing.
     return isDivided ? [`alter table ${name} owner to ${role};`] : []
   })
-  await db.query(`${lines.join('\n')} grant select, insert on audit to ${role};`)
+  await db.query(`${lines.join('\n')}
+    grant select, insert on audit to ${role};
+    grant execute on function ${AUDIT_FUNCTIONS.join(', ')} to ${role};`)
 }

@@ -115,6 +115,22 @@ test('the service works under a role that can add to the audit and never change 
   assert.deepEqual((await rows()).rows, [])
 })
 
+test('regression: a role that only records payments can call nothing that acts on the audit', async (t) => {
+  const roles = await makeRoles()
+  t.after(roles.drop)
+  await migrate(roles.ownerUrl, new Date())
+  await grantToAppRole(roles.ownerUrl, roles.app)
+  await onServer(roles.ownerUrl, async (client) => {
+    // What is granted to every role reaches one that has nothing but the use of the schema.
+    const { rows } = await client.query(
+      `select p.proname from pg_proc p,
+         aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as granted
+       where p.pronamespace = 'paybell'::regnamespace and p.prosecdef and granted.grantee = 0`,
+    )
+    assert.deepEqual(rows, [])
+  })
+})
+
 test('an older schema fails with a sentence when the role may not change it', async (t) => {
   const roles = await makeRoles()
   t.after(roles.drop)
