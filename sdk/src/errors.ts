@@ -10,6 +10,7 @@ export type LocalErrorCode =
   | 'unexpected-answer'
   | 'no-document'
   | 'not-genuine'
+  | 'ids-forgotten'
 
 /**
  * A call that failed. The answer of the service is in `problem`; a page of the service explains each `code`.

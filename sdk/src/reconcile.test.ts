@@ -85,6 +85,21 @@ test('where nothing differs, one call is enough', async () => {
   assert.deepEqual([result.isComplete, result.differences, asked.lists], [true, [], 0])
 })
 
+test('regression: a store that has forgotten ids does not have all of them sent again', async () => {
+  const deliveries = [1, 2, 3, 4].map((ms) => deliveryAt(FROM + ms))
+  const { asked, client } = serviceWith(deliveries)
+  const seen = createMemorySeen({ entriesMax: 2 })
+  for (const { eventId } of deliveries.slice(1)) {
+    await seen.settle({ id: eventId, paymentId: eventId, sequence: 1 })
+  }
+  await assert.rejects(
+    reconcile(seen, WINDOW, { client, endpointId: 'e', recover: true }),
+    (error: PaybellError) =>
+      error.code === 'ids-forgotten' && /counted 3 .* lists 2/.test(error.message),
+  )
+  assert.deepEqual(asked.replayed, [])
+})
+
 test('whatever a receiver loses, doubles, forges or has without a 200 is found, and nothing else', async () => {
   const fate = fc.constantFrom('kept', 'lost', 'doubled', 'kept', 'unconfirmed', 'exhausted')
   const one = fc.record({ ms: fc.integer({ min: 0, max: HOURS * HOUR_MS - 1 }), fate })

@@ -2,6 +2,7 @@
 // ids of those hours. So a month in which nothing is missing costs one call.
 
 import type { Client } from './client.ts'
+import { PaybellError } from './errors.ts'
 import {
   addDigests,
   hourOf,
@@ -51,7 +52,7 @@ const HOUR_MS = 3_600_000
 
 /**
  * Compares what a store has received with what Paybell delivered, lists the ids that differ and, if asked, has them
- * sent again.
+ * sent again. Rejects with the code `ids-forgotten` where hours differ of which the store no longer lists every id.
  *
  * ```js
  * import { createClient, createMemorySeen, reconcile } from '@paybell/sdk'
@@ -77,11 +78,12 @@ export async function reconcile(
   const statement = await client[kind].statement(endpointId, window, details)
   const differences: HourDifference[] = []
   const missing: Delivery[] = []
-  for (const hour of differing(statement, await store.hours(window))) {
-    const toMs = Date.parse(hour.from) + HOUR_MS
-    const of = { from: hour.from, to: new Date(toMs).toISOString() }
+  for (const { from, received } of differing(statement, await store.hours(window))) {
+    const of = { from, to: new Date(Date.parse(from) + HOUR_MS).toISOString() }
+    const ids = await store.ids(of)
+    if (ids.length < received) throw forgotten(from, received, ids.length)
     const deliveries = await deliveriesOf(client, endpointId, of, details)
-    const difference = compareHour(hour.from, deliveries, await store.ids(of))
+    const difference = compareHour(from, deliveries, ids)
     differences.push(difference)
     const lacks = new Set(difference.missing)
     missing.push(...deliveries.filter(({ eventId }) => lacks.has(eventId)))
@@ -103,19 +105,28 @@ export async function reconcile(
   return { isComplete, isFinal, statement, differences, recovered }
 }
 
-/** The whole first: where that is the same, so is every hour. */
+/** Ids that were forgotten would look missing, and be sent again. */
+function forgotten(from: string, received: number, listed: number): PaybellError {
+  return new PaybellError(
+    `The store has counted ${received} ids of the hour from ${from} and lists ${listed}: which ones are missing cannot be told. Let it keep more of them.`,
+    { code: 'ids-forgotten' },
+  )
+}
+
+/** The whole first: where that is the same, so is every hour. With how many the store has counted. */
 function differing(
   statement: Statement,
   received: readonly ReceivedHour[],
-): readonly { from: string }[] {
+): readonly { from: string; received: number }[] {
   const none = '0'.repeat(64)
   const count = received.reduce((sum, hour) => sum + hour.received, 0)
   const digest = received.reduce((sum, hour) => addDigests(sum, hour.idsDigest), none)
   if (count === statement.delivered && digest === statement.idsDigest) return []
   const own = new Map(received.map((hour) => [new Date(hour.from).toISOString(), hour]))
-  return statement.hours.filter(({ from, delivered, idsDigest }: StatementHour) => {
-    const hour = own.get(from)
-    return (hour?.received ?? 0) !== delivered || (hour?.idsDigest ?? none) !== idsDigest
+  return statement.hours.flatMap(({ from, delivered, idsDigest }: StatementHour) => {
+    const hour = own.get(from) ?? { received: 0, idsDigest: none }
+    const isSame = hour.received === delivered && hour.idsDigest === idsDigest
+    return isSame ? [] : [{ from, received: hour.received }]
   })
 }
 
