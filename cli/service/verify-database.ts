@@ -2,8 +2,10 @@
 
 import { readFileSync } from 'node:fs'
 import { AuditChecker, type KnownHead } from '../../server/core/audit-check.ts'
+import { CELL_MAX, FIRST_CELL, parseCell } from '../../server/core/cell.ts'
+import { addressOfCell } from '../../server/core/database-url.ts'
 import type { SealKeys } from '../../server/core/seal-signature.ts'
-import { readSetting } from '../../server/core/setting.ts'
+import { readSetting, type Setting } from '../../server/core/setting.ts'
 import { checkDatabaseAudit, readDatabaseSealKeys } from '../../server/operations/verify-audit.ts'
 import { createPool } from '../../server/store/db.ts'
 import type { AuditResult } from '../audit-lines.ts'
@@ -37,13 +39,17 @@ export async function verifyDatabase(
   }
 }
 
+/** Of the cell that PAYBELL_CELL names: each has an audit of its own. */
 function readDatabaseUrl(): string {
   const faults: string[] = []
-  const setting = { name: 'DATABASE_URL', secret: true, about: '' } as const
   const readFile = (path: string) => readFileSync(path, 'utf8')
-  const url = readSetting(setting, 'production', process.env, readFile, faults)
-  if (url === undefined || faults.length > 0) {
+  const read = (setting: Setting) =>
+    readSetting(setting, 'production', process.env, readFile, faults)
+  const url = read({ name: 'DATABASE_URL', secret: true, about: '' })
+  const cell = parseCell(read({ name: 'PAYBELL_CELL', about: '' }) ?? String(FIRST_CELL))
+  if (cell === undefined) faults.push(`PAYBELL_CELL must be a whole number from 0 to ${CELL_MAX}.`)
+  if (url === undefined || cell === undefined || faults.length > 0) {
     throw new UsageError(faults[0] ?? 'set DATABASE_URL to the database to verify.')
   }
-  return url
+  return addressOfCell(url, cell)
 }

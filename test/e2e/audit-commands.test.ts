@@ -50,6 +50,9 @@ test('an auditor saves a head, exports and verifies; what is altered is named', 
   const database = { DATABASE_URL: paybell.database.url }
   const direct = await run(t, ['audit', 'verify'], { env: database })
   assert.match(direct.stdout, /as they were sealed/, direct.stderr)
+  // The audit of another cell, which is not there.
+  const elsewhere = await run(t, ['audit', 'verify'], { env: { ...database, PAYBELL_CELL: '7' } })
+  assert.equal(elsewhere.code, 1, elsewhere.stdout)
 
   const altered = readFileSync(file('audit.ndjson'), 'utf8').replace('"after":"Two"', '"after":"x"')
   writeFileSync(file('altered.ndjson'), altered)
