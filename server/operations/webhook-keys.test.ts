@@ -31,7 +31,7 @@ test('the published key is the one that signs, as JWK and as whpk_, and nothing 
 })
 
 test('keys of webhooks are apart from those of tokens', async (t) => {
-  const { app, keys } = await start(t)
+  const { app } = await start(t)
   const [tokens, webhooks] = await Promise.all([
     app.inject('/.well-known/jwks.json'),
     app.inject('/.well-known/webhook-keys.json'),
@@ -40,7 +40,6 @@ test('keys of webhooks are apart from those of tokens', async (t) => {
   const [webhook] = webhooks.json().keys
   assert.notEqual(token.x, webhook.x)
   assert.notEqual(token.kid, webhook.kid)
-  assert.equal(await keys.verifyStatement('at+jwt', 'e30.e30.e30'), null)
 })
 
 test('after a rotation both sign for 7 days; then the old one is retired and cannot sign', async (t) => {
@@ -96,8 +95,6 @@ test('a statement says what was signed, to others with the published key alone',
   const { keys } = await start(t)
   const claims = { deliveryId: 'd', status: 200, text: 'ü' }
   const jws = await keys.signStatement(RECEIPT, claims)
-  assert.deepEqual(await keys.verifyStatement(RECEIPT, jws), claims)
-
   const [header = '', payload = '', signature = ''] = jws.split('.')
   const [key] = (await keys.published()).keys
   assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), {
@@ -105,36 +102,18 @@ test('a statement says what was signed, to others with the published key alone',
     typ: RECEIPT,
     kid: key?.kid,
   })
+  assert.deepEqual(JSON.parse(Buffer.from(payload, 'base64url').toString()), claims)
   const publicKey = createPublicKey({ key: { ...key }, format: 'jwk' })
   const signed = Buffer.from(`${header}.${payload}`)
   assert.ok(verify(null, signed, publicKey, Buffer.from(signature, 'base64url')))
 })
 
-test('a statement of years ago is verified by a key that signs no more', async (t) => {
+test('the key of a statement of years ago is published among those that sign no more', async (t) => {
   const { deps, clock, keys } = await start(t)
   const jws = await keys.signStatement(RECEIPT, { n: 1 })
   await rotateWebhookKey(deps)
   clock.advance(1_000 * DAY_SECONDS)
   await tendWebhookKeys(deps)
-  assert.deepEqual(await keys.verifyStatement(RECEIPT, jws), { n: 1 })
-})
-
-test('a statement that was altered, is of another kind, or of a key that is not ours says nothing', async (t) => {
-  const { keys } = await start(t)
-  const stranger = await start(t)
-  const jws = await keys.signStatement(RECEIPT, { n: 1 })
-  const [header, payload, signature = ''] = jws.split('.')
-  const other = Buffer.from('{"n":2}').toString('base64url')
-  const respelled = signature.slice(0, -1) + String.fromCharCode(signature.charCodeAt(85) + 1)
-  const bad = [
-    `${header}.${other}.${signature}`,
-    `${header}.${payload}.${respelled}`,
-    `${header}.${payload}.`,
-    `${header}.${payload}`,
-    '',
-    'x'.repeat(2_000_000),
-    await stranger.keys.signStatement(RECEIPT, { n: 1 }),
-  ]
-  for (const text of bad) assert.equal(await keys.verifyStatement(RECEIPT, text), null)
-  assert.equal(await keys.verifyStatement('paybell-statement+jws', jws), null)
+  const { kid } = JSON.parse(Buffer.from(jws.split('.')[0] ?? '', 'base64url').toString())
+  assert.deepEqual(kidsOf((await keys.published()).retired), [kid])
 })

@@ -3,17 +3,12 @@
 // beside it for 7 days more. After that only its public part is left, for what it has signed.
 
 import { createPublicKey } from 'node:crypto'
-import { compactVerify, importJWK, type JWK } from 'jose'
+import type { JWK } from 'jose'
 import type { ServiceKey } from '../core/asymmetric-signature.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { Remembered } from '../core/remembered.ts'
-import { readKeyId, TOKEN_ALGORITHM } from '../core/token.ts'
 import { toWhpk } from '../core/webhook-key.ts'
-import {
-  forgetRetiredPrivateKeys,
-  readRetiredWebhookKeys,
-  readWebhookKey,
-} from '../store/webhook-keys.ts'
+import { forgetRetiredPrivateKeys, readRetiredWebhookKeys } from '../store/webhook-keys.ts'
 import {
   type KeyPurpose,
   Keyring,
@@ -30,8 +25,6 @@ const AGE_MS_MAX = 90 * DAY_MS
 /** 25 years of keys that are replaced by themselves. */
 const RETIRED_SHOWN_MAX = 100
 const RETIRED_AGE_MS_MAX = 60_000
-/** A statement of 31 days has 744 hours. */
-const STATEMENT_BYTES_MAX = 1_048_576
 
 const WEBHOOK_KEYS: KeyPurpose = {
   table: 'webhook_keys',
@@ -91,25 +84,6 @@ export class WebhookKeys {
    */
   async signStatement(typ: string, claims: object): Promise<string> {
     return signJws(await this.#keyring.signer(), typ, claims)
-  }
-
-  /** What a statement of this kind says; null when no key of ours, of now or of before, has signed it. */
-  async verifyStatement(typ: string, jws: string): Promise<Record<string, unknown> | null> {
-    const kid = readKeyId(jws, { typ, bytesMax: STATEMENT_BYTES_MAX })
-    if (kid === null) return null
-    const key = (await this.#keyring.verifier(kid)) ?? (await this.#importRetired(kid))
-    if (key === null) return null
-    try {
-      const { payload } = await compactVerify(jws, key, { algorithms: [TOKEN_ALGORITHM] })
-      return JSON.parse(Buffer.from(payload).toString())
-    } catch {
-      return null
-    }
-  }
-
-  async #importRetired(kid: string) {
-    const jwk = await readWebhookKey(this.#deps.pool, kid)
-    return jwk && importJWK(jwk as JWK, TOKEN_ALGORITHM)
   }
 
   async #readRetired(): Promise<PublishedKeys['retired']> {

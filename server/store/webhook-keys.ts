@@ -28,19 +28,6 @@ export async function readRetiredWebhookKeys(
   return rows.map((row) => ({ publicJwk: row.public_jwk, retiredAt: row.verifies_until }))
 }
 
-/** Any key there ever was; null for one that was never made here, or that the operator has deleted. */
-export async function readWebhookKey(
-  db: Db,
-  kid: string,
-): Promise<Readonly<Record<string, unknown>> | null> {
-  const { rows } = await db.query<{ public_jwk: Record<string, unknown> }>({
-    name: 'read-webhook-key',
-    text: 'select public_jwk from webhook_keys where kid = $1',
-    values: [kid],
-  })
-  return rows[0]?.public_jwk ?? null
-}
-
 /** Keys whose end has come can sign nothing any more. Returns how many lost their private part. */
 export async function forgetRetiredPrivateKeys(db: Db, now: Date): Promise<number> {
   const { rowCount } = await db.query(

@@ -78,7 +78,6 @@ export class BothStores {
         signers: async () => [],
         publicKeys: async () => [],
         signStatement: () => Promise.reject(new Error('nothing is stated here')),
-        verifyStatement: async () => null,
       },
       targets: { loopbackAllowed: false, allowedNetworks: [] },
       send: () => Promise.reject(new Error('nothing is sent here')),

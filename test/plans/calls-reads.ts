@@ -92,11 +92,7 @@ import {
   readOwedPicture,
   readProcesses,
 } from '../../server/store/stats.ts'
-import {
-  readRetiredWebhookKeys,
-  readWebhookKey,
-  readWebhookKeySet,
-} from '../../server/store/webhook-keys.ts'
+import { readRetiredWebhookKeys, readWebhookKeySet } from '../../server/store/webhook-keys.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 
@@ -343,7 +339,6 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     await recorder.record(`of ${table}`, () => readSigningKeysToReseal(pool, table, PREFIX))
   }
   await recorder.record('', () => readRetiredWebhookKeys(pool, now, 100))
-  await recorder.record('', () => readWebhookKey(pool, 'kid 1'))
   await recorder.record('', () => readSealingForm(pool))
   await recorder.record('', () => countSecretsByMasterKey(pool))
   await recorder.record('', () => countForeignDigests(pool, 'k2'))

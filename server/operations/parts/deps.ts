@@ -44,8 +44,6 @@ export interface ServiceKeys {
   publicKeys(): Promise<readonly ServiceKey[]>
   /** A statement is a compact JWS, whose `typ` names its kind. */
   signStatement(typ: string, claims: object): Promise<string>
-  /** What it says; null when no key of ours, of now or of before, has signed it as this kind. */
-  verifyStatement(typ: string, jws: string): Promise<Record<string, unknown> | null>
 }
 
 /** How operations notify the delivery engine, always after their commit. */

@@ -21,12 +21,6 @@ prepare "webhook-keys.readRetiredWebhookKeys" (timestamp with time zone, bigint)
 --       Sort on created_at DESC, kid DESC
 --         Seq Scan webhook_keys filter (verifies_until)
 
--- webhook-keys.readWebhookKey: kept as read-webhook-key
-prepare "webhook-keys.readWebhookKey" (text) as
-  select public_jwk from webhook_keys where kid = $1;
---   always
---     Index Scan webhook_keys by webhook_keys_pkey (kid)
-
 -- webhook-keys.readWebhookKeySet: planned each time
 prepare "webhook-keys.readWebhookKeySet" as
   select kid, public_jwk from webhook_keys order by created_at desc limit 1000;
