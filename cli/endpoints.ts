@@ -23,10 +23,20 @@ export function endpointsCommand(): Command {
   ])
 }
 
+const ORDERS = [
+  'createdAt',
+  '-createdAt',
+  'endpointUrl',
+  '-endpointUrl',
+  'failingSince',
+  '-failingSince',
+]
+
 interface ListOptions extends PageOptions {
   client?: string
   status?: string
   search?: string
+  sort?: string
 }
 
 function list(): Command {
@@ -35,17 +45,24 @@ function list(): Command {
       'paybell endpoints list',
       'paybell endpoints list --status DISABLED',
       'paybell endpoints list --search acme',
+      'paybell endpoints list --sort failingSince',
       'paybell endpoints list --json | jq -r ".content[] | select(.health.pending > 0).id"',
     ])
       .option('--client <id>', 'only of this client', id)
       .option('--account <id>', 'only of this account', id)
       .option('--status <status>', 'only in this status', oneOf(['ACTIVE', 'PAUSED', 'DISABLED']))
-      .option('--search <words>', 'only with these words in the address'),
+      .option('--search <words>', 'only with these words in the address')
+      .option(
+        '--sort <order>',
+        'createdAt, endpointUrl or failingSince; with a minus, the other way round',
+        oneOf(ORDERS),
+      ),
   ).action(
     calling(async (call: Call<ListOptions>) => {
-      const { page, size, status, client: clientId, account: accountId, search: q } = call.options
+      const { page, size, status, sort, search: q } = call.options
+      const { client: clientId, account: accountId } = call.options
       const api = await call.operator()
-      const answer = await api.get(PATH, { page, size, status, clientId, accountId, q })
+      const answer = await api.get(PATH, { page, size, status, clientId, accountId, q, sort })
       showPage<OperatorEndpointDetail>(
         call,
         answer,
@@ -105,7 +122,7 @@ function showEndpoint(call: Call, endpoint: OperatorEndpointDetail): void {
     ['Last success', formatTime(health.lastSuccessAt)],
     ['Last error', health.lastError],
     ['Success 24 h', percent(health.successRate24h)],
-    ['95 % within', health.p95Ms === null ? null : formatSpan(health.p95Ms)],
+    ['p95', health.p95Ms === null ? null : formatSpan(health.p95Ms)],
   ])
 }
 

@@ -483,6 +483,18 @@ export interface OperatorEndpointQuery {
   failing?: boolean | undefined
   /** Words of its address, each perhaps only begun; or its id. */
   q?: string | undefined
+  /**
+   * What they are sorted by; with a minus, the other way round. By `failingSince`, those that do
+   * not fail come last.
+   */
+  sort?:
+    | 'createdAt'
+    | '-createdAt'
+    | 'endpointUrl'
+    | '-endpointUrl'
+    | 'failingSince'
+    | '-failingSince'
+    | undefined
 }
 
 export interface OperatorEndpoint extends Endpoint {

@@ -245,6 +245,31 @@ describe('names', () => {
     assert.equal(totalElements, 1)
   })
 
+  test('endpoints are sorted by their age or address, or by how long they have failed', async () => {
+    const byAddress = await names('endpoints?sort=endpointUrl', 'endpointUrl')
+    assert.ok(byAddress.length > 1)
+    assert.deepEqual(byAddress, byAddress.toSorted())
+    const turned = await names('endpoints?sort=-endpointUrl', 'endpointUrl')
+    assert.deepEqual(turned, byAddress.toReversed())
+    const byAge = await names('endpoints', 'id')
+    assert.deepEqual(await names('endpoints?sort=-createdAt', 'id'), byAge.toReversed())
+    const [first, last] = [byAge[0], byAge.at(-1)]
+    await pool.query(
+      `insert into endpoint_health (client_key, endpoint_id, failing_since)
+       select client_key, id, case when id = $1 then now() else now() - interval '1 day' end
+       from endpoints where id in ($1, $2)
+       on conflict (client_key, endpoint_id) do update set failing_since = excluded.failing_since`,
+      [first, last],
+    )
+    assert.deepEqual((await names('endpoints?sort=failingSince', 'id')).slice(0, 2), [last, first])
+    const newest = await names('endpoints?sort=-failingSince', 'id')
+    assert.deepEqual(newest.slice(0, 2), [first, last])
+    assert.equal(newest.length, byAge.length)
+    await pool.query('update endpoint_health set failing_since = null')
+    const url = '/operator/v1/endpoints?sort=health'
+    assertProblem(await server.app.inject({ url, headers: operator }), 400, 'invalid-query')
+  })
+
   test('endpoints are found by words of their addresses, and carry their client’s name', async () => {
     assert.deepEqual(await names('endpoints?q=northwind', 'clientName'), ['Northwind Traders'])
     assert.deepEqual(await names('endpoints?q=https%3A%2F%2Fpay.con', 'clientName'), [

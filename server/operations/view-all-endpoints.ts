@@ -4,6 +4,7 @@ import type { EndpointHealth } from '../core/health.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import { type EndpointHour, readEndpointHours } from '../store/endpoint-hours.ts'
 import {
+  ENDPOINT_ORDERS,
   type EndpointFilter,
   findAnyEndpoint,
   listAllEndpoints,
@@ -17,6 +18,7 @@ import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 
 export type { OwnedEndpoint }
+export { ENDPOINT_ORDERS }
 
 export interface EndpointWithHealth {
   endpoint: OwnedEndpoint

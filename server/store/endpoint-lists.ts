@@ -22,6 +22,28 @@ export interface EndpointFilter {
   isFailing: boolean | null
   /** Words of its address, the last perhaps only begun; or its id. */
   search: string | null
+  order: EndpointOrder
+}
+
+export const ENDPOINT_ORDERS = [
+  'createdAt',
+  '-createdAt',
+  'endpointUrl',
+  '-endpointUrl',
+  'failingSince',
+  '-failingSince',
+] as const
+export type EndpointOrder = (typeof ENDPOINT_ORDERS)[number]
+
+/** All that match are counted and so read in any case: an order costs their sort and no more. */
+const ORDERS: Readonly<Record<EndpointOrder, string>> = {
+  createdAt: 'created_at, id',
+  '-createdAt': 'created_at desc, id desc',
+  endpointUrl: 'url collate "C", id',
+  '-endpointUrl': 'url collate "C" desc, id desc',
+  // Those that do not fail come last, either way.
+  failingSince: 'failing_since, id',
+  '-failingSince': 'failing_since desc nulls last, id desc',
 }
 
 export interface OwnedEndpoint extends Endpoint {
@@ -77,16 +99,24 @@ export async function listAllEndpoints(
   const failing = `exists (select from endpoint_health h where h.client_key = e.client_key
     and h.endpoint_id = e.id and h.failing_since is not null)`
   if (filter.isFailing !== null) conditions.push(filter.isFailing ? failing : `not ${failing}`)
+  const inOrder = ORDERS[filter.order]
+  // Joined only for the orders that need it.
+  const [since, health] = inOrder.startsWith('failing_since')
+    ? [
+        ', h.failing_since',
+        ' left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id',
+      ]
+    : ['', '']
   // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
   const { rows } = await db.query<{ total: number } & OwnedRow>({
     text: `with matching as materialized (
-             select ${COLUMNS} from clients c join endpoints e on e.client_key = c.client_key
+             select ${COLUMNS}${since} from clients c join endpoints e on e.client_key = c.client_key${health}
              where ${conditions.join(' and ')})
            select all_of_them.total, shown.*, ${accountNameOf('shown')}
            from (select count(*) as total from matching) as all_of_them
-           left join (select * from matching order by created_at, id limit $1 offset $2) as shown
+           left join (select * from matching order by ${inOrder} limit $1 offset $2) as shown
              on true
-           order by shown.created_at, shown.id`,
+           order by ${inOrder}`,
     values,
   })
   const items = rows.filter((row) => row.id !== null).map(toOwned)

@@ -33,6 +33,7 @@ import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/delivery-
 import { resolveDeliveryFilter } from '../../server/store/delivery-search.ts'
 import { readEndpointHours, readHoursOf } from '../../server/store/endpoint-hours.ts'
 import {
+  type EndpointOrder,
   findAnyEndpoint,
   listAllEndpoints,
   readHealthOf,
@@ -236,6 +237,7 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
     status: null,
     isFailing: null,
     search: null,
+    order: 'createdAt' as EndpointOrder,
   }
   const filters = {
     'of all': {},
@@ -247,6 +249,8 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
     'by an id': { search: endpointId },
     failing: { isFailing: true },
     'not failing': { isFailing: false },
+    'by address': { order: 'endpointUrl' as const },
+    'failing, the longest first': { isFailing: true, order: 'failingSince' as const },
   }
   for (const [label, filter] of Object.entries(filters)) {
     await recorder.record(label, () => listAllEndpoints(pool, { ...every, ...filter }, PAGE))

@@ -7,6 +7,7 @@ import { toPageRequest } from '../../core/page.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import {
   changeAnyEndpoint,
+  ENDPOINT_ORDERS,
   type EndpointWithHealth,
   type OwnedEndpoint,
   viewAllEndpoints,
@@ -75,6 +76,13 @@ export const EndpointListQuery = Type.Object({
       description: 'Words of its address, each perhaps only begun; or its id.',
     }),
   ),
+  sort: Type.Optional(
+    Type.Enum([...ENDPOINT_ORDERS], {
+      default: 'createdAt',
+      description:
+        'What they are sorted by; with a minus, the other way round. By `failingSince`, those that do not fail come last.',
+    }),
+  ),
 })
 
 const ACTIONS = {
@@ -95,7 +103,8 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
         operationId: 'listEndpoints',
         tags,
         summary: 'List endpoints with their health',
-        description: '`health.pending` counts up to 10,000 here, and exactly on a single endpoint.',
+        description:
+          'The oldest first, unless `sort` says otherwise. `health.pending` counts up to 10,000 here, and exactly on a single endpoint.',
         querystring: EndpointListQuery,
         response: {
           200: PageOf(ItemWithHealth),
@@ -103,7 +112,7 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request) => {
-        const { clientId, accountId, kind, status, failing, q, ...page } = request.query
+        const { clientId, accountId, kind, status, failing, q, sort, ...page } = request.query
         const filter = {
           clientId: clientId ?? null,
           accountId: accountId ?? null,
@@ -111,6 +120,7 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
           status: status ?? null,
           isFailing: failing ?? null,
           search: q ?? null,
+          order: sort ?? ('createdAt' as const),
         }
         return toPageBody(
           await viewAllEndpoints(deps, filter, toPageRequest(page)),

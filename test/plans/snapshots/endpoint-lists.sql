@@ -31,6 +31,56 @@ prepare "endpoint-lists.findAnyEndpoint" (uuid) as
 --         Index Scan clients by clients_pkey (client_key) filter (is_internal)
 --         SubPlan 1: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
+-- endpoint-lists.listAllEndpoints by address: planned each time
+prepare "endpoint-lists.listAllEndpoints by address" (bigint, bigint) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description from clients c join endpoints e on e.client_key = c.client_key
+    where e.deleted_at is null and not c.is_internal)
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by url collate "C", id limit $1 offset $2) as shown
+  on true
+  order by url collate "C", id;
+--   for values given: full, never analyzed
+--     Sort on matching_1.url COLLATE "C", matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.url COLLATE "C", matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Sort on matching_1.url COLLATE "C", matching_1.id
+--       CTE matching: Hash Join
+--         Index Scan endpoints by endpoints_pkey filter (deleted_at)
+--         Hash
+--           Index Scan clients by clients_pkey filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.url COLLATE "C", matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.url COLLATE "C", matching_1.id
+--       CTE matching: Nested Loop
+--         Index Scan endpoints by one_endpoint_per_address
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.url COLLATE "C", matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+
 -- endpoint-lists.listAllEndpoints by an id: planned each time
 prepare "endpoint-lists.listAllEndpoints by an id" (bigint, bigint, uuid) as
   with matching as materialized (
@@ -42,7 +92,7 @@ prepare "endpoint-lists.listAllEndpoints by an id" (bigint, bigint, uuid) as
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
@@ -91,7 +141,7 @@ prepare "endpoint-lists.listAllEndpoints by words" (bigint, bigint, text) as
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
@@ -142,7 +192,7 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop with a join filter
@@ -187,6 +237,69 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 --             CTE Scan matching
 --         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
 
+-- endpoint-lists.listAllEndpoints failing, the longest first: planned each time
+prepare "endpoint-lists.listAllEndpoints failing, the longest first" (bigint, bigint) as
+  with matching as materialized (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, h.failing_since from clients c join endpoints e on e.client_key = c.client_key left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id
+    where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
+      and h.endpoint_id = e.id and h.failing_since is not null))
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
+  from (select count(*) as total from matching) as all_of_them
+  left join (select * from matching order by failing_since, id limit $1 offset $2) as shown
+  on true
+  order by failing_since, id;
+--   for values given: full, never analyzed
+--     Sort on matching_1.failing_since, matching_1.id
+--       CTE matching: Nested Loop with a join filter
+--         Nested Loop left
+--           Nested Loop
+--             Index Scan endpoints by one_endpoint_per_address
+--             Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key) filter (failing_since)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.failing_since, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_pkey (client_key, id)
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Sort on matching_1.failing_since, matching_1.id
+--       CTE matching: Nested Loop left
+--         Nested Loop
+--           Hash Join
+--             Index Scan endpoints by endpoints_pkey filter (deleted_at)
+--             Hash
+--               Index Scan endpoint_health by endpoints_failing
+--           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.failing_since, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+--   for values given: full, analyzed when empty
+--     Sort on matching_1.failing_since, matching_1.id
+--       CTE matching: Nested Loop left
+--         Nested Loop with a join filter
+--           Nested Loop
+--             Index Scan endpoints by one_endpoint_per_address
+--             Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since)
+--           Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--       Nested Loop left
+--         Aggregate
+--           CTE Scan matching
+--         Limit
+--           Sort on matching_1.failing_since, matching_1.id
+--             CTE Scan matching
+--         SubPlan 2: Index Scan accounts by accounts_by_id (id) filter (client_key)
+
 -- endpoint-lists.listAllEndpoints in a status: planned each time
 prepare "endpoint-lists.listAllEndpoints in a status" (bigint, bigint, text) as
   with matching as materialized (
@@ -198,7 +311,7 @@ prepare "endpoint-lists.listAllEndpoints in a status" (bigint, bigint, text) as
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
@@ -236,7 +349,7 @@ prepare "endpoint-lists.listAllEndpoints not failing" (bigint, bigint) as
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop anti
@@ -293,7 +406,7 @@ prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop with a join filter
@@ -342,7 +455,7 @@ prepare "endpoint-lists.listAllEndpoints of a kind" (bigint, bigint, text) as
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
@@ -391,7 +504,7 @@ prepare "endpoint-lists.listAllEndpoints of all" (bigint, bigint) as
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
@@ -441,7 +554,7 @@ prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) a
   from (select count(*) as total from matching) as all_of_them
   left join (select * from matching order by created_at, id limit $1 offset $2) as shown
   on true
-  order by shown.created_at, shown.id;
+  order by created_at, id;
 --   for values given: full, never analyzed
 --     Sort on matching_1.created_at, matching_1.id
 --       CTE matching: Nested Loop
