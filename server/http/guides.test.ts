@@ -96,6 +96,28 @@ test('a name that is no guide is a 404, whatever it tries', async (t) => {
   assert.deepEqual([redirect.statusCode, redirect.headers.location], [302, '/guides/'])
 })
 
+test('a browser gets a page that leads on where there is no such guide or problem', async (t) => {
+  const { app } = await serveHttp(t, pool)
+  for (const [url, all] of [
+    ['/guides/nothing', '/guides/'],
+    ['/problems/nothing', '/problems'],
+  ] as const) {
+    const answer = await app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8' } })
+    assert.equal(answer.statusCode, 404)
+    assert.match(String(answer.headers['content-type']), /^text\/html/)
+    assert.ok(answer.body.includes(`<a href="${all}">All `), url)
+  }
+  const slash = await app.inject('/problems/')
+  assert.deepEqual([slash.statusCode, slash.headers.location], [302, '/problems'])
+})
+
+test('a link between guides is called by the guide and not by its file', async (t) => {
+  const { app } = await serveHttp(t, pool)
+  const { body } = await app.inject('/guides/first-hour')
+  assert.ok(body.includes('<a href="/guides/signatures">Signatures</a>'))
+  assert.doesNotMatch(body, />[\w-]+\.md</)
+})
+
 test('guides, reference, problems and console lead to each other', async (t) => {
   const { app } = await serveHttp(t, pool)
   for (const url of ['/guides/', '/guides/api', '/problems', '/problems/internal']) {

@@ -13,8 +13,8 @@ export interface HtmlPage {
 }
 
 const STYLE = `
-:root{color-scheme:light dark;--text:#1c2430;--muted:#566070;--line:#dde2ea;--back:#fff;--panel:#f5f7fa;--link:#0b57d0}
-@media (prefers-color-scheme:dark){:root{--text:#e4e8ee;--muted:#9aa5b4;--line:#313a47;--back:#12161c;--panel:#1a2029;--link:#8ab4f8}}
+:root{color-scheme:light dark;--text:#1d1f21;--muted:#565b61;--line:#dedfda;--back:#fff;--panel:#f3f3f0;--link:#0b5c8f}
+@media (prefers-color-scheme:dark){:root{--text:#e6e8ea;--muted:#a5abb3;--line:#32363d;--back:#14161a;--panel:#1f2329;--link:#74baf0}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.6 system-ui,sans-serif}
 a{color:var(--link)}
@@ -72,4 +72,14 @@ export function toHtmlPage({ title, body, side }: HtmlPage): string {
     `<title>${escapeHtml(title)} · Paybell</title><style>${STYLE}</style></head>` +
     `<body>${TOP}${frame}</body></html>`
   )
+}
+
+/** A person in a browser gets a page that leads on; programs get a problem, as everywhere else. */
+export function wantsPage(accept: string | undefined): boolean {
+  return /\btext\/html\b/.test(accept ?? '')
+}
+
+export function toMissingPage(text: string, link: { href: string; text: string }): string {
+  const body = `<h1>Not found</h1><p>${escapeHtml(text)} <a href="${link.href}">${link.text}</a></p>`
+  return toHtmlPage({ title: 'Not found', body })
 }

@@ -61,7 +61,7 @@ export class GuidePages {
   }
 
   #render(guide: Guide, text: string): Promise<GuidePage> {
-    const { html, title } = renderMarkdown(text, {
+    const { html, title } = renderMarkdown(this.#named(text), {
       toHref: (target) => this.#toHref(target),
       toImage: (target) => {
         const image = /^console\/([a-z-]+\.png)$/.exec(target)?.[1]
@@ -71,6 +71,14 @@ export class GuidePages {
     return toPage(
       toHtmlPage({ title: title || guide.title, body: html, side: this.#side(guide.name) }),
     )
+  }
+
+  /** `[delivery.md](delivery.md)` is what a reader of files wants; here the link has the guide's title. */
+  #named(text: string): string {
+    return text.replaceAll(/\[(?:docs\/)?([\w-]+)\.md\](?=\()/g, (label, name: string) => {
+      const guide = this.#guides().find((each) => each.name === name)
+      return guide === undefined ? label : `[${guide.title}]`
+    })
   }
 
   /** Links between guides lead to their pages; those to files that are not served are left out. */

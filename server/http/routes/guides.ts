@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { type GuidePage, GuidePages, readGuideImage } from '../guides/guide-pages.ts'
-import { HTML_PAGE_HEADERS } from '../html-page.ts'
+import { HTML_PAGE_HEADERS, toMissingPage, wantsPage } from '../html-page.ts'
 import type { Surface } from '../server-deps.ts'
 import type { Routes } from '../typed.ts'
 
@@ -32,10 +32,15 @@ export function guideRoutes(surface: Surface): Routes {
       schema: { hide: true },
       handler: async (request, reply) => {
         const page = await pages.find(request.params.name)
-        if (page === null) {
+        if (page !== null) return send(request, reply, page)
+        if (!wantsPage(request.headers.accept)) {
           throw new ServiceError('not-found', 'No guide has this name here. /guides/ lists them.')
         }
-        return send(request, reply, page)
+        const all = { href: '/guides/', text: 'All guides' }
+        return reply
+          .code(404)
+          .headers(HTML_PAGE_HEADERS)
+          .send(toMissingPage('No guide has this name.', all))
       },
     })
     app.route<{ Params: { name: string } }>({

@@ -3,7 +3,7 @@
 
 import { ServiceError } from '../../core/errors.ts'
 import { escapeHtml } from '../guides/markdown.ts'
-import { HTML_PAGE_HEADERS, toHtmlPage } from '../html-page.ts'
+import { HTML_PAGE_HEADERS, toHtmlPage, toMissingPage, wantsPage } from '../html-page.ts'
 import { isErrorCode, PROBLEMS } from '../problems.ts'
 import type { Routes } from '../typed.ts'
 
@@ -22,6 +22,13 @@ export function problemPageRoutes(): Routes {
       },
     })
 
+    app.route({
+      method: 'GET',
+      url: '/problems/',
+      schema: { hide: true },
+      handler: async (_request, reply) => reply.redirect('/problems'),
+    })
+
     app.route<{ Params: { code: string } }>({
       method: 'GET',
       url: '/problems/:code',
@@ -29,7 +36,12 @@ export function problemPageRoutes(): Routes {
       handler: async (request, reply) => {
         const { code } = request.params
         if (!isErrorCode(code)) {
-          throw new ServiceError('not-found', 'No problem has this code.')
+          if (!wantsPage(request.headers.accept)) {
+            throw new ServiceError('not-found', 'No problem has this code.')
+          }
+          const all = { href: '/problems', text: 'All problems' }
+          reply.code(404).headers(HTML_PAGE_HEADERS)
+          return reply.send(toMissingPage('No problem has this code.', all))
         }
         const { status, title, meaning, remedy } = PROBLEMS[code]
         return sendPage(
