@@ -17,7 +17,7 @@ const OWN_PATH = '/v1/deliveries'
 const DELIVERY = '01a1dd3c-58b4-7000-83de-2166a587a47e'
 
 export function deliveriesCommand(): Command {
-  return family('deliveries', 'List, explain, replay and cancel deliveries.', [
+  return family('deliveries', 'List, explain, retry, replay and cancel deliveries.', [
     ...ownCommands(),
     act('cancel', 'Cancel a pending delivery.'),
     tailCommand(),

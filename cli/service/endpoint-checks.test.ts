@@ -64,8 +64,8 @@ test('regression: failing endpoints are named, and egress tries those that there
     `egress ok ${baseUrl} can be reached`,
     'egress warning http://127.0.0.1:1 cannot be reached: connect-error',
     'endpoints warning 2 of 3 endpoints failing or disabled',
-    'endpoints warning http://127.0.0.1:1/ill is failing since 2026-11-15 12:22:21Z, last: answered 500; 20 waiting',
-    'endpoints warning listener:laptop is disabled since 2026-11-15 12:22:21Z, last: answered 500; 20 waiting',
+    'endpoints warning http://127.0.0.1:1/ill has been failing since 2026-11-15 12:22:21Z, last: answered 500; 20 waiting',
+    'endpoints warning listener:laptop is disabled, failing since 2026-11-15 12:22:21Z, last: answered 500; 20 waiting',
   ])
 })
 

@@ -70,16 +70,16 @@ function describeAll(
 
 function describeOne({ id, endpointUrl, status, health }: OperatorEndpointDetail): Check {
   const since = health.failingSince === null ? '' : ` since ${formatTime(health.failingSince)}`
+  const isDisabled = status === 'DISABLED'
   const last = health.lastError === null ? '' : `, last: ${health.lastError}`
-  const how = status === 'DISABLED' ? 'is disabled' : 'is failing'
+  const how = isDisabled ? `is disabled${since && ', failing'}` : 'has been failing'
   return {
     name: 'endpoints',
     status: 'warning',
     detail: `${endpointUrl} ${how}${since}${last}; ${formatCount(health.pending)} waiting`,
-    remedy:
-      status === 'DISABLED'
-        ? `When its receiver works again: paybell endpoints resume ${id}`
-        : `See why: paybell deliveries list --endpoint ${id} --limit 5`,
+    remedy: isDisabled
+      ? `When its receiver works again: paybell endpoints resume ${id}`
+      : `See why: paybell deliveries list --endpoint ${id} --limit 5`,
   }
 }
 

@@ -124,7 +124,7 @@ export const SETTINGS = [
   },
   {
     name: 'PAYBELL_TRUSTED_PROXIES',
-    about: 'CIDRs of reverse proxies whose X-Forwarded-For is believed.',
+    about: 'CIDRs of reverse proxies whose X-Forwarded-For is trusted.',
   },
   {
     name: 'PAYBELL_SECURITY_CONTACT',
@@ -141,7 +141,7 @@ export const SETTINGS = [
     fallback: '5',
     sandboxFallback: '0',
     about:
-      'How long a process that was told to stop still serves while /readyz says no, so that a balancer turns away first, 0 to 600.',
+      'How long a process that was asked to stop still serves while /readyz says no, so that a balancer turns away first, 0 to 600.',
   },
   {
     name: 'PAYBELL_NOTICE_URL',
