@@ -30,6 +30,7 @@ import { recoverCommand } from './recover.ts'
 import {
   migrateCommand,
   resealCommand,
+  routeCommand,
   sandboxCommand,
   serveCommand,
   signingKeysCommand,
@@ -53,6 +54,7 @@ export function createProgram(): Command {
     .addCommand(signingKeysCommand())
     .addCommand(webhookKeysCommand())
     .addCommand(cellsCommand())
+    .addCommand(routeCommand())
     .addCommand(doctorCommand())
     .addCommand(demoCommand())
     .commandsGroup('Operate it:')

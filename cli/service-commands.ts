@@ -22,6 +22,18 @@ export function serveCommand(): Command {
     .action(() => runCommand(async () => (await import('./service/serve.ts')).serve()))
 }
 
+export function routeCommand(): Command {
+  return new Command('route')
+    .description('Give several cells one address: send each request to the cell of its client.')
+    .addHelpText(
+      'after',
+      helpText([
+        'PAYBELL_ROUTE_CELLS=0=http://10.0.0.1:8080,7=http://10.0.0.7:8080 PAYBELL_ROUTE_KEY_FILE=/run/secrets/route-key paybell route',
+      ]),
+    )
+    .action(() => runCommand(async () => (await import('./service/route.ts')).route()))
+}
+
 export function migrateCommand(): Command {
   return new Command('migrate')
     .description('Apply database migrations; `serve` does this by itself, too.')

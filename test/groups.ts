@@ -25,7 +25,7 @@ export const GROUPS = {
   pure: {
     about: 'rules and the engine',
     patterns: [
-      'server/{config,core,delivery}/**/*.test.ts',
+      'server/{config,core,delivery,route}/**/*.test.ts',
       'cli/**/*.test.ts',
       'server/*.test.ts',
       'sdk/src/**/*.test.ts',

@@ -2,6 +2,7 @@
 // leave its setting at the default, perhaps for years. Reports names, never values.
 
 import { SETTINGS } from '../../server/config/config.ts'
+import { ROUTE_SETTINGS } from '../../server/config/route-settings.ts'
 import type { Environment, Setting } from '../../server/core/setting.ts'
 import { CALLER_SETTINGS } from '../settings.ts'
 
@@ -25,7 +26,7 @@ export function findMisspelt(env: Environment): readonly MisspeltSetting[] {
 }
 
 function knownNames(): ReadonlySet<string> {
-  const all: readonly Setting[] = [...SETTINGS, ...CALLER_SETTINGS]
+  const all: readonly Setting[] = [...SETTINGS, ...ROUTE_SETTINGS, ...CALLER_SETTINGS]
   return new Set(all.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])))
 }
 

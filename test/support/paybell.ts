@@ -27,6 +27,8 @@ export interface PaybellOptions {
   database?: TestDatabase
   /** That of another cell. */
   masterKey?: Buffer
+  /** Cells that stand behind one address have the same. */
+  operatorKey?: string
   /** Another process on the same database, with the same keys, shares that one's clients. */
   beside?: Paybell
 }
@@ -55,7 +57,8 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
   const { beside } = options
   const database = beside?.database ?? options.database ?? (await cloneDatabase())
   const masterKey = beside?.masterKey ?? options.masterKey ?? randomBytes(32)
-  const operatorKey = beside?.operatorKey ?? randomBytes(32).toString('base64url')
+  const operatorKey =
+    beside?.operatorKey ?? options.operatorKey ?? randomBytes(32).toString('base64url')
   const app = createApp({
     config: loadConfig('sandbox', { PORT: '0', ...options.env }),
     logger: pino({ level: process.env.PAYBELL_TEST_LOG ?? 'silent' }),

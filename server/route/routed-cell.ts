@@ -1,0 +1,188 @@
+// One cell as the route sees it: its connections, how many requests it has under way, and whether it is away. What goes
+// wrong with it is a CellFailure, which says whether the request can have reached it.
+
+import type { Readable } from 'node:stream'
+import { type Dispatcher, Pool } from 'undici'
+import { ServiceError } from '../core/errors.ts'
+import type { CellAddress } from './route-config.ts'
+
+export interface CellLimits {
+  /** Requests under way; further ones are turned away at once. */
+  requestsMax: number
+  connectMs: number
+  /** Until the answer begins, once the body is sent. */
+  answerMs: number
+  /** Between two parts of an answer. */
+  silenceMs: number
+}
+
+export const CELL_LIMITS: CellLimits = {
+  requestsMax: 1_000,
+  connectMs: 2_000,
+  // The longest answer of a cell is that of a batch of 64 MiB.
+  answerMs: 120_000,
+  silenceMs: 60_000,
+}
+
+export interface CellRequest {
+  method: string
+  /** With the query. */
+  path: string
+  headers: string[]
+  body?: Readable | Uint8Array | null
+  signal?: AbortSignal
+}
+
+export interface CellAnswer {
+  cell: number
+  status: number
+  headers: Dispatcher.ResponseData['headers']
+  body: Dispatcher.ResponseData['body']
+}
+
+/** The cell gave no answer. */
+export class CellFailure extends Error {
+  readonly cell: number
+  /** `away`: the request has not reached it. `lost`: it may have. `busy`: too many are under way. */
+  readonly kind: 'away' | 'lost' | 'busy'
+
+  constructor(cell: number, kind: CellFailure['kind'], cause?: unknown) {
+    super(`cell ${cell}: ${kind}`, { cause })
+    this.name = 'CellFailure'
+    this.cell = cell
+    this.kind = kind
+  }
+
+  /** What the caller is told. What only reads may be repeated, whatever happened. */
+  toServiceError(isReading: boolean): ServiceError {
+    if (this.kind === 'busy') {
+      return new ServiceError('overloaded', `Cell ${this.cell} has too many requests under way.`, {
+        retryAfterSeconds: 1,
+      })
+    }
+    if (this.kind === 'lost' && !isReading) {
+      return new ServiceError(
+        'answer-lost',
+        `Cell ${this.cell} took the request and gave no answer.`,
+      )
+    }
+    return new ServiceError('cell-away', `Cell ${this.cell} cannot be reached.`, {
+      retryAfterSeconds: 2,
+    })
+  }
+}
+
+/** Of connecting: nothing was sent yet. */
+const NOT_SENT = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+export class RoutedCell {
+  readonly cell: number
+  readonly address: string
+  readonly #limits: CellLimits
+  readonly #public: Side
+  readonly #operator: Side
+  #underWay = 0
+  #isAway = false
+
+  constructor({ cell, address, operatorAddress }: CellAddress, limits: CellLimits) {
+    this.cell = cell
+    this.address = operatorAddress
+    this.#limits = limits
+    this.#public = new Side(address, limits)
+    this.#operator = operatorAddress === address ? this.#public : new Side(operatorAddress, limits)
+  }
+
+  get underWay(): number {
+    return this.#underWay
+  }
+
+  /** By what was tried last. */
+  get isAway(): boolean {
+    return this.#isAway
+  }
+
+  /** Rejects with a CellFailure, or with the reason of the signal. */
+  async send(request: CellRequest): Promise<CellAnswer> {
+    if (this.#underWay >= this.#limits.requestsMax) throw new CellFailure(this.cell, 'busy')
+    this.#underWay++
+    let answer: Dispatcher.ResponseData
+    try {
+      const side = request.path.startsWith('/operator/') ? this.#operator : this.#public
+      answer = await side.send(request)
+    } catch (error) {
+      this.#underWay--
+      if (request.signal?.aborted) throw error
+      const code = String((error as { code?: unknown }).code)
+      if (code === 'UND_ERR_INVALID_ARG') {
+        throw new ServiceError('malformed-request', 'The request could not be read.')
+      }
+      const isSent = !NOT_SENT.has(code)
+      if (!isSent) this.#isAway = true
+      throw new CellFailure(this.cell, isSent ? 'lost' : 'away', error)
+    }
+    this.#isAway = false
+    const { statusCode: status, headers, body } = answer
+    body.once('close', () => this.#underWay--)
+    // A reader that looks at nothing but the headers must not end the process.
+    body.on('error', () => {})
+    return { cell: this.cell, status, headers, body }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#public.close(), this.#operator.close()])
+  }
+}
+
+/** One address of a cell. */
+class Side {
+  readonly #prefix: string
+  readonly #pool: Pool
+
+  constructor(address: string, limits: CellLimits) {
+    const { origin, pathname } = new URL(address)
+    this.#prefix = pathname.replace(/\/+$/, '')
+    this.#pool = new Pool(origin, {
+      connections: limits.requestsMax,
+      connect: { timeout: limits.connectMs },
+      headersTimeout: limits.answerMs,
+      bodyTimeout: limits.silenceMs,
+      allowH2: false,
+    })
+  }
+
+  send({ method, path, headers, body, signal }: CellRequest): Promise<Dispatcher.ResponseData> {
+    return this.#pool.request({
+      method,
+      path: this.#prefix + path,
+      headers,
+      body: body ?? null,
+      ...(signal ? { signal } : {}),
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy().catch(() => {})
+  }
+}
+
+/** At most so many bytes; null for a longer answer, which is then cut off. */
+export async function readAnswer({ body }: CellAnswer, bytesMax: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > bytesMax) {
+      body.destroy()
+      return null
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length)
+}

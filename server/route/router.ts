@@ -1,0 +1,238 @@
+// One request of a caller, from its arrival to its answer: where it goes, and what becomes of the answer. Every failure
+// ends here as a problem; one that comes after the first byte of the answer closes the connection.
+
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ServiceError } from '../core/errors.ts'
+import { readPatiently } from '../http/patient-body.ts'
+import { toProblem } from '../http/problems.ts'
+import { sendJson, sendProblem } from './answers.ts'
+import { cellOfTokenRequest, readAsked } from './asked.ts'
+import { sendBatch, sendJoined } from './batch.ts'
+import { BatchPart } from './batch-part.ts'
+import { type Asked, type Destination, destinationOf } from './destination.ts'
+import { readKeySets } from './key-sets.ts'
+import type { KnownCells } from './known-cells.ts'
+import { Refused, readList } from './lists.ts'
+import { isRepeatable, openBody } from './request-body.ts'
+import { type CellAnswer, CellFailure, type RoutedCell } from './routed-cell.ts'
+import { type Call, passOn, type Sender } from './sender.ts'
+import { answerSession } from './sessions.ts'
+
+export interface RouterParts {
+  cells: KnownCells
+  sender: Sender
+  baseUrl(): string
+  onFailure(error: unknown): void
+}
+
+export class Router {
+  readonly #parts: RouterParts
+  readonly #keySets = new Map<string, Map<number, unknown>>()
+
+  constructor(parts: RouterParts) {
+    this.#parts = parts
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController()
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort()
+    })
+    try {
+      const asked = readAsked(request, this.#parts.cells)
+      const { directory } = this.#parts.cells
+      const destination = destinationOf(asked, directory)
+      const body = destination.to === 'batch' ? null : await openBody(request)
+      const call = { request, response, path: request.url ?? '/', body, signal: gone.signal }
+      await this.#answer(call, asked, destination)
+    } catch (error) {
+      this.#fail(error, request, response, gone.signal)
+    }
+  }
+
+  async #answer(call: Call, asked: Asked, destination: Destination): Promise<void> {
+    const { directory } = this.#parts.cells
+    switch (destination.to) {
+      case 'cell':
+        return passOn(call, await this.#send(call, this.#cell(destination.cell)))
+      case 'any':
+        return this.#find(call, asked, null, { isKnownEverywhere: true })
+      case 'finder':
+        return this.#find(call, asked, destination.first, { isKnownEverywhere: false })
+      case 'token': {
+        const kept = isRepeatable(call.body) ? call.body : null
+        const cell = this.#cell(cellOfTokenRequest(call.request, kept, directory))
+        return passOn(call, await this.#send(call, cell))
+      }
+      case 'session':
+        return this.#session(call, asked)
+      case 'batch':
+        return this.#batch(call)
+      case 'list':
+        return this.#list(call, asked, destination)
+      case 'keys':
+        return this.#keys(call, asked)
+      case 'directory':
+        return this.#directory(call, asked)
+      case 'unnamed':
+        throw new ServiceError(
+          'cell-required',
+          'There are several cells. Name the one that is meant in the header X-Paybell-Cell.',
+        )
+    }
+  }
+
+  #send(call: Call, cell: RoutedCell, path = call.path): Promise<CellAnswer> {
+    return this.#parts.sender.send(call, cell, path)
+  }
+
+  #cell(number: number): RoutedCell {
+    const cell = this.#parts.cells.find(number)
+    if (cell === undefined) throw new CellFailure(number, 'away')
+    return cell
+  }
+
+  /** Where no cell knows an id, and one could not be asked, the truth is not known: that is no 404. */
+  async #find(
+    call: Call,
+    asked: Asked,
+    first: number | null,
+    { isKnownEverywhere }: { isKnownEverywhere: boolean },
+  ): Promise<void> {
+    const { cells } = this.#parts
+    const order = cells.inTurn().filter(({ cell }) => cell !== first)
+    if (first !== null) order.unshift(this.#cell(first))
+    const { sessions } = asked
+    const open = order.filter(({ cell }) => sessions.length === 0 || sessions.includes(cell))
+    const asking = isRepeatable(call.body) ? open : open.slice(0, 1)
+    let failure: CellFailure | null = null
+    for (const [at, cell] of asking.entries()) {
+      try {
+        const answer = await this.#send(call, cell)
+        const isLast = at === asking.length - 1
+        const isUnknown = answer.status === 404 && !isKnownEverywhere
+        if (!isUnknown || (isLast && failure === null)) return await passOn(call, answer)
+        answer.body.destroy()
+      } catch (error) {
+        const isReading = call.request.method === 'GET' || call.request.method === 'HEAD'
+        if (!(error instanceof CellFailure)) throw error
+        if (error.kind === 'lost' && !isReading) throw error
+        failure ??= error
+      }
+    }
+    throw failure ?? new CellFailure(first ?? 0, 'away')
+  }
+
+  async #list(call: Call, asked: Asked, { list }: Destination & { to: 'list' }): Promise<void> {
+    const { cells } = this.#parts
+    const { sessions } = asked
+    const open = cells.all.filter(({ cell }) => sessions.length === 0 || sessions.includes(cell))
+    try {
+      const body = await readList({
+        list,
+        query: asked.query,
+        cells: open,
+        closed: cells.all.filter((cell) => !open.includes(cell)).map(({ cell }) => cell),
+        directory: cells.directory,
+        send: (cell, path) => this.#send(call, cell, path),
+      })
+      sendJson(call.response, 200, body)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      await passOn(call, error.answer)
+    }
+  }
+
+  /** A cell knows whether the caller may see it. */
+  async #directory(call: Call, asked: Asked): Promise<void> {
+    const { cells } = this.#parts
+    const [open] = cells
+      .inTurn()
+      .filter(({ cell }) => asked.sessions.length === 0 || asked.sessions.includes(cell))
+    const answer = await this.#send(call, open ?? this.#cell(0))
+    if (answer.status !== 200) return passOn(call, answer)
+    answer.body.destroy()
+    const items = cells.all.map(({ cell, address }) => ({
+      cell,
+      address: cells.entryOf(cell)?.address ?? address,
+      isAway: cells.reasonOf(cell) !== null,
+      entry: cells.jwsOf(cell),
+    }))
+    sendJson(call.response, 200, { items })
+  }
+
+  async #keys(call: Call, { path }: Asked): Promise<void> {
+    const known = this.#keySets.get(path) ?? new Map<number, unknown>()
+    this.#keySets.set(path, known)
+    const { all } = this.#parts.cells
+    const body = await readKeySets(known, all, (cell) => this.#send(call, cell))
+    sendJson(call.response, 200, body, { 'cache-control': 'public, max-age=300' })
+  }
+
+  async #session(call: Call, asked: Asked): Promise<void> {
+    const { cells } = this.#parts
+    const { status, headers, body } = await answerSession({
+      method: asked.method,
+      body: isRepeatable(call.body) ? call.body : null,
+      cells,
+      directory: cells.directory,
+      sessions: asked.sessions,
+      send: (cell) => this.#send(call, cell),
+    })
+    call.response.writeHead(status, headers).end(body)
+  }
+
+  async #batch(call: Call): Promise<void> {
+    const { cells, baseUrl } = this.#parts
+    const requestId = randomUUID()
+    const batch = await sendBatch({
+      chunks: readPatiently(call.request),
+      directory: cells.directory,
+      openPart: (cell) =>
+        new BatchPart(cell, (body) => this.#parts.sender.sendPart(call, this.#cell(cell), body)),
+      toProblem: (error) => {
+        if (error.code === 'overloaded') void cells.refreshSoon()
+        return toProblem(error, { baseUrl: baseUrl(), requestId })
+      },
+    })
+    if (batch === null) return this.#find(call, EMPTY, null, { isKnownEverywhere: true })
+    if (batch instanceof CellFailure) throw batch
+    if ('lines' in batch) return sendJoined(call.response, batch, requestId)
+    return passOn(call, batch)
+  }
+
+  #fail(
+    error: unknown,
+    request: IncomingMessage,
+    response: ServerResponse,
+    gone: AbortSignal,
+  ): void {
+    if (gone.aborted) return
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    const isReading = request.method === 'GET' || request.method === 'HEAD'
+    const failure =
+      error instanceof CellFailure
+        ? error.toServiceError(isReading)
+        : error instanceof ServiceError
+          ? error
+          : null
+    if (failure === null) this.#parts.onFailure(error)
+    const internal = new ServiceError('internal', 'Something went wrong.')
+    sendProblem(response, failure ?? internal, this.#parts.baseUrl())
+  }
+}
+
+/** A batch without a line: any cell says what it is worth. */
+const EMPTY: Asked = {
+  method: 'POST',
+  path: '',
+  query: new URLSearchParams(),
+  clientId: null,
+  accountId: null,
+  named: null,
+  sessions: [],
+}

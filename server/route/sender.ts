@@ -1,0 +1,101 @@
+// Sends one request of a caller to a cell, and follows a client that has moved, at most once. The answer is passed on
+// as it comes.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { CELL_HEADER, parseCell } from '../core/cell.ts'
+import { ServiceError } from '../core/errors.ts'
+import { lingerAfterAnswer } from '../http/lingering-close.ts'
+import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
+import type { KnownCells } from './known-cells.ts'
+import { isRepeatable, type RequestBody } from './request-body.ts'
+import { type CellAnswer, CellFailure, type RoutedCell } from './routed-cell.ts'
+
+/** One request of a caller. */
+export interface Call {
+  request: IncomingMessage
+  response: ServerResponse
+  /** With the query. */
+  path: string
+  body: RequestBody
+  /** The caller has gone. */
+  signal: AbortSignal
+}
+
+export class Sender {
+  readonly #cells: KnownCells
+  readonly #isTrusted: (address: string) => boolean
+  readonly #onFollowed: () => void
+
+  constructor(cells: KnownCells, isTrusted: (address: string) => boolean, onFollowed: () => void) {
+    this.#cells = cells
+    this.#isTrusted = isTrusted
+    this.#onFollowed = onFollowed
+  }
+
+  /** The answer of the cell, or of the one that has its client now. */
+  async send(call: Call, cell: RoutedCell, path = call.path): Promise<CellAnswer> {
+    const answer = await this.#sendOnce(call, cell, path)
+    const to = answer.status === 308 ? this.#movedTo(answer, cell) : undefined
+    if (to === undefined) return answer
+    answer.body.destroy()
+    void this.#cells.refreshSoon()
+    if (!isRepeatable(call.body)) throw movedNow()
+    this.#onFollowed()
+    const second = await this.#sendOnce(call, to, path)
+    if (second.status !== 308) return second
+    second.body.destroy()
+    throw movedNow()
+  }
+
+  /** A part of a batch. It has no length of its own, and cannot be sent twice. */
+  sendPart(call: Call, cell: RoutedCell, body: Readable): Promise<CellAnswer> {
+    const given = requestHeaders(call.request, cell.cell, this.#isTrusted)
+    const headers = given.filter((_, at) => given[at - (at % 2)] !== 'content-length')
+    return cell.send({ method: 'POST', path: call.path, headers, body, signal: call.signal })
+  }
+
+  /** A connection that was idle may be closed in the moment in which it is used: what can be repeated is. */
+  async #sendOnce(call: Call, cell: RoutedCell, path: string): Promise<CellAnswer> {
+    const { method = 'GET' } = call.request
+    const asked = {
+      method,
+      path,
+      headers: requestHeaders(call.request, cell.cell, this.#isTrusted),
+      body: call.body,
+      signal: call.signal,
+    }
+    try {
+      return await cell.send(asked)
+    } catch (error) {
+      const isLost = error instanceof CellFailure && error.kind === 'lost'
+      if (!isLost || !isRepeatable(call.body) || method === 'POST' || method === 'PATCH')
+        throw error
+      return cell.send(asked)
+    }
+  }
+
+  /** Only cells of our own settings: a Location alone leads nowhere. */
+  #movedTo(answer: CellAnswer, from: RoutedCell): RoutedCell | undefined {
+    const number = parseCell(String(answer.headers[CELL_HEADER] ?? ''))
+    const cell = number === undefined ? undefined : this.#cells.find(number)
+    return cell === from ? undefined : cell
+  }
+}
+
+export async function passOn({ request, response }: Call, answer: CellAnswer): Promise<void> {
+  response.writeHead(answer.status, answerHeaders(answer.headers, answer.cell))
+  lingerAfterAnswer(request)
+  await pipeline(answer.body, response)
+}
+
+function movedNow(): ServiceError {
+  return new ServiceError(
+    'overloaded',
+    'This client has just moved to another cell. Send it again.',
+    {
+      retryAfterSeconds: 1,
+    },
+  )
+}
