@@ -6,10 +6,13 @@ import { Button } from './button.tsx'
 /** Rendered while it is open: `{isAsking && <Dialog …/>}`. Escape closes it. */
 export function Dialog({
   title,
+  isWide = false,
   onClose,
   children,
 }: {
   title: string
+  /** For a table or lines of code. */
+  isWide?: boolean
   onClose(): void
   children: ReactNode
 }) {
@@ -23,7 +26,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
-      className="dialog"
+      className={isWide ? 'dialog is-wide' : 'dialog'}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
@@ -45,6 +48,7 @@ export function Confirm({
   dismiss = 'Cancel',
   isDanger = false,
   isBusy = false,
+  isWide = false,
   onConfirm,
   onClose,
   children,
@@ -56,12 +60,13 @@ export function Confirm({
   dismiss?: string
   isDanger?: boolean
   isBusy?: boolean
+  isWide?: boolean
   onConfirm(): void
   onClose(): void
   children?: ReactNode
 }) {
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} isWide={isWide} onClose={onClose}>
       {children}
       <div className="dialog-actions">
         <Button onClick={onClose}>{dismiss}</Button>

@@ -6,7 +6,7 @@ import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { ClientWithSecrets } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'
-import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Empty } from '../../ui/messages.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -93,14 +93,13 @@ export function Secrets({
         the first.
       </p>
       {issued === null ? null : (
-        <Dialog title={`A new secret for ${client.name}`} onClose={() => {}}>
-          <SecretOnce clientId={client.clientId} clientSecret={issued} accountId={null} />
-          <div className="dialog-actions">
-            <Button look="primary" onClick={() => setIssued(null)}>
-              I have saved it
-            </Button>
-          </div>
-        </Dialog>
+        <SecretOnce
+          title={`A new secret for ${client.name}`}
+          clientId={client.clientId}
+          clientSecret={issued}
+          accountId={null}
+          onClose={() => setIssued(null)}
+        />
       )}
       {revoking === null ? null : (
         <Confirm

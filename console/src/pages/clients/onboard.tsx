@@ -1,15 +1,13 @@
-// A new client with its first account. Its secret is in the answer and nowhere else: the dialog does not
-// close by accident, and has a block that can be handed to the integrator as it is.
+// A new client with its first account. Its secret is in the answer and nowhere else, shown with a block that
+// can be handed to the integrator as it is.
 
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { Account, NewClient } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Link } from '../../ui/link.tsx'
-import { Problem } from '../../ui/messages.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
 export function Onboard({ onClose }: { onClose(): void }) {
@@ -26,57 +24,46 @@ export function Onboard({ onClose }: { onClose(): void }) {
     },
     { onDone: () => refresh('/operator/v1/clients') },
   )
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    onboard.mutate({
-      name: String(form.get('name')).trim(),
-      accountName: String(form.get('accountName')).trim(),
-    })
-  }
   if (client !== null && !onboard.isPending) {
     return (
-      <Dialog title={`${client.name} is onboarded`} onClose={() => {}}>
-        {onboard.error ? <Problem problem={onboard.error} /> : null}
-        <SecretOnce
-          clientId={client.clientId}
-          clientSecret={client.clientSecret}
-          accountId={account?.id ?? null}
-        />
-        <div className="dialog-actions">
-          <Link to={`/clients/${client.clientId}`}>Open the client</Link>
-          <Button look="primary" onClick={onClose}>
-            I have saved it
-          </Button>
-        </div>
-      </Dialog>
+      <SecretOnce
+        title={`${client.name} is onboarded`}
+        clientId={client.clientId}
+        clientSecret={client.clientSecret}
+        accountId={account?.id ?? null}
+        beside={<Link to={`/clients/${client.clientId}`}>Open the client</Link>}
+        problem={onboard.error}
+        onClose={onClose}
+      />
     )
   }
   return (
-    <Dialog title="Onboard a client" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <Field
-          name="name"
-          label="Name of the client"
-          placeholder="Northwind Traders"
-          maxLength={200}
-          required
-        />
-        <Field
-          name="accountName"
-          label="Name of its first account"
-          defaultValue="Main account"
-          maxLength={200}
-          required
-        />
-        {onboard.error ? <Problem problem={onboard.error} /> : null}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" disabled={onboard.isPending}>
-            Onboard
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Onboard a client"
+      action="Onboard"
+      sending={onboard}
+      onSubmit={(form) =>
+        onboard.mutate({
+          name: String(form.get('name')).trim(),
+          accountName: String(form.get('accountName')).trim(),
+        })
+      }
+      onClose={onClose}
+    >
+      <Field
+        name="name"
+        label="Name of the client"
+        placeholder="Northwind Traders"
+        maxLength={200}
+        required
+      />
+      <Field
+        name="accountName"
+        label="Name of its first account"
+        defaultValue="Main account"
+        maxLength={200}
+        required
+      />
+    </FormDialog>
   )
 }

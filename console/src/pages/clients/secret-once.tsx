@@ -1,36 +1,45 @@
-// A secret that is shown now and never again, and all that an integrator needs to begin.
+// A client's secret that is shown now and never again, and all that an integrator needs to begin.
 
-import { Code, Copy } from '../../ui/copy.tsx'
-import { Notice } from '../../ui/messages.tsx'
+import type { ReactNode } from 'react'
+import type { ApiProblem } from '../../api/client.ts'
+import { Code } from '../../ui/copy.tsx'
+import { Problem } from '../../ui/messages.tsx'
+import { ShownOnce } from '../../ui/shown-once.tsx'
 
 export function SecretOnce({
+  title,
   clientId,
   clientSecret,
   accountId,
+  beside,
+  problem = null,
+  onClose,
 }: {
+  title: string
   clientId: string
   clientSecret: string
   accountId: string | null
+  beside?: ReactNode
+  /** What went wrong after the secret was made. */
+  problem?: ApiProblem | null
+  onClose(): void
 }) {
   return (
-    <>
-      <Notice tone="warn" title="Copy the secret now: it is not shown again">
-        Paybell stores only a hash of it. Anyone who has it can act as the client.
-      </Notice>
-      <div>
-        <span className="field-label">Client secret</span>
-        <div>
-          <code className="break" data-testid="client-secret">
-            {clientSecret}
-          </code>
-          <Copy text={clientSecret} label="Copy the client secret" />
-        </div>
-      </div>
+    <ShownOnce
+      title={title}
+      word="secret"
+      label="Client secret"
+      secret={clientSecret}
+      grants="act as the client"
+      beside={beside}
+      onClose={onClose}
+    >
+      {problem ? <Problem problem={problem} /> : null}
       <div>
         <span className="field-label">For the integrator</span>
         <Code text={integratorBlock(clientId, clientSecret, accountId)} label="Copy the block" />
       </div>
-    </>
+    </ShownOnce>
   )
 }
 

@@ -2,11 +2,15 @@
 
 import { useEffect, useState } from 'react'
 import type { EventChoice } from '../../../../sdk/src/types.ts'
+import { useAction, useRefresh } from '../../api/hooks.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Loading, Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
-import { useCountMissing, useSendMissing, weekAgo } from './use-missing.ts'
+import { useToast } from '../../ui/toast.tsx'
+import { countMissing, type Missing, sendMissing } from './missing.ts'
+
+const DAYS_BACK = 7
 
 export function CatchUpOffer({
   path,
@@ -18,10 +22,23 @@ export function CatchUpOffer({
   events: readonly EventChoice[]
   onClose(): void
 }) {
-  const [missing] = useState(() => ({ since: weekAgo(), events }))
+  const refresh = useRefresh()
+  const toast = useToast()
+  const [missing] = useState<Missing>(() => {
+    const since = new Date(Date.now() - DAYS_BACK * 86_400_000).toISOString()
+    return { since, events }
+  })
   const [count, setCount] = useState<number | null>(null)
-  const { mutate: askFor, error } = useCountMissing(path, setCount)
-  const send = useSendMissing(path, onClose)
+  const { mutate: askFor, error } = useAction((wanted: Missing) => countMissing(path, wanted), {
+    onDone: setCount,
+  })
+  const send = useAction((wanted: Missing) => sendMissing(path, wanted), {
+    onDone: (sent) => {
+      refresh('/v1/deliveries', '/v1/webhooks')
+      toast(`${toCountText(sent)} on their way.`)
+      onClose()
+    },
+  })
   useEffect(() => askFor(missing), [askFor, missing])
   const problem = send.error ?? error
   return (
@@ -53,8 +70,8 @@ function CountText({ of }: { of: number | null }) {
       {of === null
         ? ''
         : of === 0
-          ? 'None of the last 7 days is missing.'
-          : `${toCountText(of)} of the last 7 days were never sent to it.`}
+          ? `None of the last ${DAYS_BACK} days is missing.`
+          : `${toCountText(of)} of the last ${DAYS_BACK} days were never sent to it.`}
     </span>
   )
 }

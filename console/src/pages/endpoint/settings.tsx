@@ -1,13 +1,13 @@
 // What an endpoint gets, and how: shown with what each setting means, and changed.
 
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { EndpointSettings, EventChoice } from '../../../../sdk/src/types.ts'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { Endpoint } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Notice, Problem } from '../../ui/messages.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { Notice } from '../../ui/messages.tsx'
 import { Facts, Panel } from '../../ui/page.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { CatchUpOffer } from './catch-up-offer.tsx'
@@ -105,27 +105,24 @@ function ChangeSettings({
   )
   const errorOf = (pointer: string) =>
     save.error?.fields.find((field) => field.pointer.startsWith(pointer))?.detail
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const settings = readSettingsForm(new FormData(event.currentTarget), endpoint)
+  const submit = (form: FormData) => {
+    const settings = readSettingsForm(form, endpoint)
     if (Object.keys(settings).length === 0) onClose()
     else save.mutate(settings)
   }
   return (
-    <Dialog title="What this endpoint gets" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <Notice tone="info" title="Settings hold for what happens from now on">
-          What is pending is sent as it was decided.
-        </Notice>
-        <SettingsFields of={endpoint} errorOf={errorOf} />
-        {save.error && save.error.fields.length === 0 ? <Problem problem={save.error} /> : null}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" disabled={save.isPending}>
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="What this endpoint gets"
+      action="Save"
+      sending={save}
+      marksFields
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Notice tone="info" title="Settings hold for what happens from now on">
+        What is pending is sent as it was decided.
+      </Notice>
+      <SettingsFields of={endpoint} errorOf={errorOf} />
+    </FormDialog>
   )
 }

@@ -1,13 +1,13 @@
 // Where a client gets notices about its own endpoints, and the newest of them.
 
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction, useRead, useRefresh } from '../../api/hooks.ts'
 import type { Notice, Notices } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/messages.tsx'
 import { Panel } from '../../ui/page.tsx'
@@ -107,42 +107,37 @@ function NoticesDialog({ onClose }: { onClose: () => void }) {
       onClose()
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    save.mutate({
-      callbackUrl: String(form.get('callbackUrl')).trim(),
-      sharedKey: String(form.get('sharedKey')),
-    })
-  }
   const errorOf = (pointer: string) =>
     save.error?.fields.find((field) => field.pointer === pointer)?.detail
   return (
-    <Dialog title="Where notices go" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <Field
-          name="callbackUrl"
-          label="Address"
-          placeholder="https://example.com/notices"
-          required
-          error={errorOf('/callbackUrl')}
-        />
-        <Field
-          name="sharedKey"
-          label="Shared key"
-          hint="Signs every notice, as callbacks are signed. It is never shown again."
-          autoComplete="off"
-          required
-          error={errorOf('/sharedKey')}
-        />
-        {save.error && save.error.fields.length === 0 ? <Problem problem={save.error} /> : null}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" disabled={save.isPending}>
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Where notices go"
+      action="Save"
+      sending={save}
+      marksFields
+      onSubmit={(form) =>
+        save.mutate({
+          callbackUrl: String(form.get('callbackUrl')).trim(),
+          sharedKey: String(form.get('sharedKey')),
+        })
+      }
+      onClose={onClose}
+    >
+      <Field
+        name="callbackUrl"
+        label="Address"
+        placeholder="https://example.com/notices"
+        required
+        error={errorOf('/callbackUrl')}
+      />
+      <Field
+        name="sharedKey"
+        label="Shared key"
+        hint="Signs every notice, as callbacks are signed. It is never shown again."
+        autoComplete="off"
+        required
+        error={errorOf('/sharedKey')}
+      />
+    </FormDialog>
   )
 }

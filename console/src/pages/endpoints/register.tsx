@@ -1,18 +1,19 @@
 // A client's new endpoint, or a new key for one that it has: the interface does both in the same way.
 
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { EndpointKind } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Copy } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Select } from '../../ui/field.tsx'
-import { Notice, Problem } from '../../ui/messages.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { Notice } from '../../ui/messages.tsx'
 import { useToast } from '../../ui/toast.tsx'
 import { newSharedKey } from '../endpoint/doors.ts'
 import { isSettingsField, readSettingsForm, SettingsFields } from '../endpoint/settings-fields.tsx'
+import { KINDS } from './kinds.ts'
 
 export interface KnownEndpoint {
   kind: EndpointKind
@@ -39,9 +40,7 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
       },
     },
   )
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget)
+  const submit = (data: FormData) => {
     const form = [...data].filter(([name]) => !isSettingsField(name))
     const filled = form.map(([name, value]) => [name, String(value).trim()] as const)
     save.mutate({
@@ -53,90 +52,91 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
   const errorOf = (pointer: string) =>
     save.error?.fields.find((field) => field.pointer.startsWith(pointer))?.detail
   return (
-    <Dialog title={known ? 'Rotate the shared key' : 'Register an endpoint'} onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        {known ? (
-          <p>
-            The new key signs at once. For 24 hours the old one signs beside it, so that your
-            receiver may change over without a gap.
-          </p>
-        ) : (
-          <>
-            <Choice<EndpointKind>
-              label="Kind"
-              value={kind}
-              options={[
-                ['webhook', 'Webhook'],
-                ['subscription', 'Subscription'],
-              ]}
-              onChange={setKind}
+    <FormDialog
+      title={known ? 'Rotate the shared key' : 'Register an endpoint'}
+      action={known ? 'Rotate the key' : 'Register'}
+      sending={save}
+      marksFields
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {known ? (
+        <p>
+          The new key signs at once. For 24 hours the old one signs beside it, so that your receiver
+          may change over without a gap.
+        </p>
+      ) : (
+        <>
+          <Choice<EndpointKind>
+            label="Kind"
+            value={kind}
+            options={[
+              ['webhook', 'Webhook'],
+              ['subscription', 'Subscription'],
+            ]}
+            onChange={setKind}
+          />
+          <p className="muted">{KINDS[kind].about}</p>
+          {kind === 'webhook' ? (
+            <Select
+              name="accountId"
+              label="Account"
+              options={accounts.map(({ id, name }) => [id, name] as const)}
             />
-            {kind === 'webhook' ? (
-              <Select
-                name="accountId"
-                label="Account"
-                options={accounts.map(({ id, name }) => [id, name] as const)}
-              />
-            ) : null}
-            <Field
-              name="callbackUrl"
-              label="Address"
-              placeholder="https://example.com/paybell"
-              required
-              error={errorOf('/callbackUrl')}
-            />
-          </>
-        )}
-        <Field
-          name="sharedKey"
-          label="Shared key"
-          hint="Signs every callback. It is not shown again: save it now."
-          autoComplete="off"
-          required
-          value={key}
-          onChange={(event) => setKey(event.target.value)}
-          error={errorOf('/sharedKey')}
-        />
-        <div className="row">
-          <Button isSmall onClick={() => setKey(newSharedKey())}>
-            Generate
-          </Button>
-          {key === '' ? null : <Copy text={key} label="Copy the shared key" />}
-        </div>
-        {kind === 'subscription' ? (
-          <>
-            {known ? (
-              <Notice tone="warn" title="The extra header is replaced too">
-                Enter its name and value again, or callbacks no longer have it.
-              </Notice>
-            ) : null}
-            <Field
-              name="headerKey"
-              label="Extra header, name (optional)"
-              error={errorOf('/headerKey')}
-            />
-            <Field
-              name="headerValue"
-              label="Extra header, value"
-              autoComplete="off"
-              error={errorOf('/headerValue')}
-            />
-          </>
-        ) : null}
-        {known ? null : (
-          <details>
-            <summary>What it gets, and how</summary>
+          ) : null}
+          <Field
+            name="callbackUrl"
+            label="Address"
+            placeholder="https://example.com/paybell"
+            required
+            error={errorOf('/callbackUrl')}
+          />
+        </>
+      )}
+      <Field
+        name="sharedKey"
+        label="Shared key"
+        hint="Signs every callback. It is not shown again: save it now."
+        autoComplete="off"
+        required
+        value={key}
+        onChange={(event) => setKey(event.target.value)}
+        error={errorOf('/sharedKey')}
+      />
+      <div className="row">
+        <Button isSmall onClick={() => setKey(newSharedKey())}>
+          Generate
+        </Button>
+        {key === '' ? null : <Copy text={key} label="Copy the shared key" />}
+      </div>
+      {kind === 'subscription' ? (
+        <>
+          {known ? (
+            <Notice tone="warn" title="The extra header is replaced too">
+              Enter its name and value again, or callbacks no longer have it.
+            </Notice>
+          ) : null}
+          <Field
+            name="headerKey"
+            label="Extra header, name (optional)"
+            error={errorOf('/headerKey')}
+          />
+          <Field
+            name="headerValue"
+            label="Extra header, value"
+            autoComplete="off"
+            error={errorOf('/headerValue')}
+          />
+        </>
+      ) : null}
+      {known ? null : (
+        <details>
+          <summary>What it gets, and how</summary>
+          <div className="form">
             <SettingsFields of={{}} errorOf={errorOf} />
-          </details>
-        )}
-        {save.error && save.error.fields.length === 0 ? <Problem problem={save.error} /> : null}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" disabled={save.isPending}>
-            {known ? 'Rotate the key' : 'Register'}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+          </div>
+        </details>
+      )}
+    </FormDialog>
   )
 }

@@ -1,0 +1,103 @@
+// Sends something to an endpoint again that was made since an instant: first shows how many, then sends them when
+// that is confirmed. A change of the form takes the count away, so what is confirmed is what was counted.
+
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { useAction, useRefresh } from '../../api/hooks.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
+import { toInputValue, toInstant } from '../../ui/instant.ts'
+import { Problem } from '../../ui/messages.tsx'
+import { toCountText } from '../../ui/numbers.ts'
+import { Panel } from '../../ui/page.tsx'
+import { useToast } from '../../ui/toast.tsx'
+
+const DAY_MS = 86_400_000
+
+export interface CountThenSendProps<T> {
+  title: string
+  /** What it does, in a sentence. */
+  about: string
+  since: { name: string; label: string; daysAgo: number }
+  /** More fields of the form, beside the instant. */
+  controls?: ReactNode
+  read(since: string, form: FormData): T
+  count(wanted: T): Promise<number>
+  send(wanted: T): Promise<number>
+  texts: {
+    /** The button, and what the question is answered with: "Send 3 again". */
+    action(count: string): string
+    question(count: string): string
+    found(count: string): string
+    none: string
+    sent(count: string): string
+  }
+  /** What is about to be sent, in the question. */
+  explain(wanted: T): ReactNode
+}
+
+export function CountThenSend<T>(props: CountThenSendProps<T>) {
+  const { title, about, since, controls, read, count, send, texts, explain } = props
+  const refresh = useRefresh()
+  const toast = useToast()
+  const [found, setFound] = useState<{ wanted: T; count: number } | null>(null)
+  const [isOpen, setOpen] = useState(false)
+  const preview = useAction(count, {
+    onDone: (counted, wanted) => setFound({ wanted, count: counted }),
+  })
+  const act = useAction(send, {
+    onDone: (sent) => {
+      setOpen(false)
+      setFound(null)
+      refresh('/operator/v1/', '/v1/deliveries', '/v1/webhooks')
+      toast(texts.sent(toCountText(sent)))
+    },
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    preview.mutate(read(toInstant(String(form.get(since.name))), form))
+  }
+  const countText = toCountText(found?.count ?? 0)
+  const problem = act.error ?? preview.error
+  return (
+    <Panel title={title}>
+      <p className="muted">{about}</p>
+      <form className="filters is-roomy" onSubmit={submit} onChange={() => setFound(null)}>
+        <Field
+          name={since.name}
+          label={since.label}
+          type="datetime-local"
+          required
+          defaultValue={toInputValue(new Date(Date.now() - since.daysAgo * DAY_MS).toISOString())}
+        />
+        {controls}
+        <div className="row">
+          <Button type="submit" disabled={preview.isPending}>
+            Preview
+          </Button>
+          {found && found.count > 0 ? (
+            <Button look="primary" onClick={() => setOpen(true)}>
+              {texts.action(countText)}
+            </Button>
+          ) : null}
+        </div>
+      </form>
+      <p role="status" className={found ? undefined : 'visually-hidden'}>
+        {found ? (found.count === 0 ? texts.none : texts.found(countText)) : ''}
+      </p>
+      {problem ? <Problem problem={problem} /> : null}
+      {isOpen && found ? (
+        <Confirm
+          title={texts.question(countText)}
+          action={texts.action(countText)}
+          isBusy={act.isPending}
+          onConfirm={() => act.mutate(found.wanted)}
+          onClose={() => setOpen(false)}
+        >
+          {explain(found.wanted)}
+        </Confirm>
+      ) : null}
+    </Panel>
+  )
+}
