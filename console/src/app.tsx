@@ -20,11 +20,14 @@ import { PageHead } from './ui/page.tsx'
 import { ThemeToggle } from './ui/theme.tsx'
 import { ZoneToggle } from './ui/zone-toggle.tsx'
 
+/** Without a session, `kind` is null: for the console that is an answer, not a failure. */
+type Visitor = Session | { kind: null; mode: Session['mode'] }
+
 export function App() {
   const queries = useQueryClient()
-  const session = useQuery<Session | null, ApiProblem>({
+  const session = useQuery<Visitor, ApiProblem>({
     queryKey: [SESSION_PATH],
-    queryFn: readSession,
+    queryFn: () => api.get(SESSION_PATH),
     refetchInterval: 60_000,
   })
   const { path } = useLocation()
@@ -56,7 +59,9 @@ export function App() {
   if (isLeaving) return <Loading what="Signing out…" />
   if (session.isPending) return <Loading what="Asking who you are…" />
   if (session.data === undefined) return <Problem problem={session.error as ApiProblem} />
-  if (session.data === null || path === '/sign-in') return <SignIn onSignedIn={onSignedIn} />
+  if (session.data.kind === null || path === '/sign-in') {
+    return <SignIn isSandbox={session.data.mode === 'sandbox'} onSignedIn={onSignedIn} />
+  }
   return (
     <SessionContext value={session.data}>
       <Shell session={session.data} onLeave={() => void onLeave()} />
@@ -67,12 +72,6 @@ export function App() {
 /** The next user must not see what the one before has read. */
 function forgetPages(queries: QueryClient): void {
   queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== SESSION_PATH })
-}
-
-/** Null without a session: for the console that is an answer, not a failure. */
-async function readSession(): Promise<Session | null> {
-  const answer = await api.get<Session | { kind: null }>(SESSION_PATH)
-  return answer.kind === null ? null : (answer as Session)
 }
 
 function Shell({ session, onLeave }: { session: Session; onLeave(): void }) {
@@ -124,6 +123,7 @@ function WritesOnly() {
 function isFor(page: ConsolePage, session: Session): boolean {
   if (page.isSandboxOnly && session.mode !== 'sandbox') return false
   if (session.role === 'auditor') return page.path === '/audit'
+  if (session.role === 'ingest') return false
   return page.for.includes(session.kind)
 }
 

@@ -125,6 +125,9 @@ site.test(
     await page.getByText('No client matches this search').waitFor()
 
     await go('/endpoints')
+    await page.getByRole('button', { name: 'Health', exact: true }).click()
+    await page.waitForURL(/sort=failingSince/)
+    await page.getByRole('columnheader', { name: 'Health', exact: true }).waitFor()
     await page.getByLabel('Address').fill('old-town')
     await page.waitForURL(/q=old-town/)
     await page

@@ -144,7 +144,7 @@ site.test(
     await until('all three are delivered', async () =>
       /Delivered\s*3\b/.test(await outcome.innerText()),
     )
-    await page.getByRole('table', { name: 'By endpoint' }).getByText(receiver.url()).waitFor()
+    await page.getByRole('table', { name: 'By endpoint' }).getByTitle(receiver.url()).waitFor()
     await checkAccessibility()
     await outcome.getByRole('link', { name: 'Show its deliveries' }).click()
     await page.waitForURL(/deliveries\?job=/)

@@ -5,6 +5,7 @@ import { useCursorList } from '../api/hooks.ts'
 import { toQuery, useFilters } from '../router.ts'
 import { Button } from './button.tsx'
 import { Field, Select } from './field.tsx'
+import { useFolded } from './filter-toggle.tsx'
 import { toInputValue, toInstant } from './instant.ts'
 import { Loading, Problem } from './messages.tsx'
 import { Panel } from './page.tsx'
@@ -14,6 +15,8 @@ import { useZone } from './zone.ts'
 export interface FilteredListProps<T> {
   /** Of the filters, and of the table. */
   label: string
+  /** What its rows are: "payments". */
+  rows: string
   path: string
   everyMs: number
   /** What may stand in the address; `from` and `to` are among them. */
@@ -31,7 +34,7 @@ export interface FilteredListProps<T> {
 }
 
 export function FilteredList<T extends { id: string }>(props: FilteredListProps<T>) {
-  const { label, path, everyMs, filters, always, columns, empty } = props
+  const { label, rows, path, everyMs, filters, always, columns, empty } = props
   const { query } = useFilters()
   const given = Object.fromEntries(filters.map((name) => [name, query.get(name)]))
   const list = useCursorList<T>(path + toQuery({ ...given, ...always }), { everyMs })
@@ -39,7 +42,11 @@ export function FilteredList<T extends { id: string }>(props: FilteredListProps<
   return (
     <>
       <Filters {...props} isFiltered={isFiltered} />
-      <Panel title="Newest first" isFlush>
+      <Panel
+        title={isFiltered ? `Matching ${rows}` : `All ${rows}`}
+        isFlush
+        aside={<span className="muted">newest first</span>}
+      >
         {list.error ? <Problem problem={list.error} /> : null}
         {list.isLoading ? <Loading /> : null}
         {list.items.length > 0 ? (
@@ -72,9 +79,10 @@ function Filters<T>({
   const { query, setFilters } = useFilters()
   useZone()
   const value = (name: string) => query.get(name) ?? ''
+  const folded = useFolded(isFiltered)
   return (
     <form
-      className="filters is-roomy"
+      className={`filters is-roomy${folded.className}`}
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault()
@@ -94,6 +102,7 @@ function Filters<T>({
         value={toInputValue(value('to'))}
         onChange={(event) => setFilters({ to: toInstant(event.target.value) })}
       />
+      {folded.toggle}
       {isFiltered ? (
         <div>
           <Button

@@ -7,7 +7,7 @@ import { Link } from './link.tsx'
 export function ClientLink({ id, name }: { id: string | undefined; name: string | undefined }) {
   if (id === undefined) return <span className="muted">–</span>
   return (
-    <Link to={`/clients/${id}`} title={id}>
+    <Link to={`/clients/${id}`} className="cut" title={name ?? id}>
       {name ?? <span className="id">{shortId(id)}</span>}
     </Link>
   )

@@ -28,7 +28,7 @@ const PAGES_OF: Readonly<Record<string, string>> = {
 const COLUMNS: readonly Column<AuditItem>[] = [
   { head: 'Time', cell: ({ at }) => <Time at={at} /> },
   { head: 'Actor', cell: ({ actor }) => <span className="break">{actor}</span> },
-  { head: 'Action', cell: ({ action }) => <code>{action}</code> },
+  { head: 'Action', cell: ({ action }) => <code className="nowrap">{action}</code> },
   { head: 'Object', cell: ({ object }) => <ObjectLink object={object} /> },
   { head: 'Changes', cell: ({ changes = [] }) => <Changes of={changes} /> },
   { head: 'Request', cell: ({ requestId }) => <Id value={requestId} isShort /> },
@@ -45,6 +45,7 @@ export default function Audit() {
       <Seal />
       <FilteredList
         label="Audit"
+        rows="entries"
         path="/operator/v1/audit"
         everyMs={isAuditor ? 0 : 15_000}
         filters={FILTERS}
@@ -87,9 +88,9 @@ function ObjectLink({ object }: { object: string }) {
   const page = PAGES_OF[kind]
   if (id === '') return <span className="break">{object}</span>
   const shown = (
-    <>
+    <span className="nowrap">
       {kind} <span className="id">{shortId(id)}</span>
-    </>
+    </span>
   )
   if (page === undefined) return <span title={object}>{shown}</span>
   return (

@@ -124,6 +124,7 @@ function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onC
       isDanger={verb === 'cancel'}
       dismiss={verb === 'cancel' ? 'Keep them' : 'Cancel'}
       isBusy={act.isPending}
+      isWide
       onConfirm={() => act.mutate()}
       onClose={onClose}
     >

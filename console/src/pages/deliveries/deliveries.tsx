@@ -35,6 +35,7 @@ export default function Deliveries() {
   if (after !== '') search.set('after', after)
   const { page, state } = useTail(`${path}?${search}`, isLive && after === '')
   const items = page.data?.items ?? []
+  const isDone = items.length === 0 && page.data?.next === null && after === ''
 
   return (
     <>
@@ -44,7 +45,7 @@ export default function Deliveries() {
       {filter.job === '' ? null : <JobStrip id={filter.job} />}
       <Filters filter={filter} />
       <Panel
-        title={after === '' ? 'Newest first' : 'Older deliveries'}
+        title={titleOf(!isEmpty(filter), after !== '')}
         isFlush
         aside={canAct ? <BulkActions filter={filter} /> : null}
       >
@@ -58,7 +59,7 @@ export default function Deliveries() {
           />
         ) : null}
         {items.length > 0 ? <DeliveryTable items={items} filter={filter} /> : null}
-        {page.data === undefined ? null : (
+        {page.data === undefined || isDone ? null : (
           <nav className="table-more" aria-label="Pages of the list">
             {after === '' ? null : <Link to={`/deliveries${toQuery(filter)}`}>Newest</Link>}
             {page.data.next === null ? null : (
@@ -74,6 +75,11 @@ export default function Deliveries() {
       </Panel>
     </>
   )
+}
+
+function titleOf(isFiltered: boolean, isOlder: boolean): string {
+  if (isOlder) return 'Older deliveries'
+  return isFiltered ? 'Matching deliveries' : 'All deliveries'
 }
 
 const SAID: Readonly<Record<TailState, string>> = {

@@ -7,12 +7,14 @@ import { shortId } from '../../ui/copy.tsx'
 import { Link } from '../../ui/link.tsx'
 import { NextAttempt } from '../../ui/next-attempt.tsx'
 import { toAmountText } from '../../ui/numbers.ts'
+import { shortenMiddle } from '../../ui/shorten.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Filter, toQuery } from './filter.ts'
 
 /** Nine columns share the page. */
 const ADDRESS_CHARACTERS_MAX = 26
+const ID_CHARACTERS_MAX = 20
 
 /** The first cell's link covers its whole row; the links that narrow the filter lie above it. */
 export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; filter: Filter }) {
@@ -37,10 +39,12 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
         <>
           <Link
             to={narrow({ paymentId: row.paymentId })}
-            className="narrow name"
-            title={`Only payment ${row.paymentId}`}
+            className="narrow nowrap"
+            title={`Only payment ${row.externalId ?? row.paymentId}`}
           >
-            {row.externalId ?? shortId(row.paymentId)}
+            {row.externalId === null
+              ? shortId(row.paymentId)
+              : shortenMiddle(row.externalId, ID_CHARACTERS_MAX)}
           </Link>{' '}
           {row.amount === null ? null : (
             <span className="amount muted">{toAmountText(row.amount)}</span>
@@ -71,8 +75,8 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
       cell: (row) => (
         <Link
           to={narrow({ clientId: row.clientId ?? '' })}
-          className="narrow name"
-          title={`Only client ${row.clientId}`}
+          className="narrow cut"
+          title={`Only client ${row.clientName}`}
         >
           {row.clientName}
         </Link>

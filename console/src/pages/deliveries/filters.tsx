@@ -10,6 +10,7 @@ import { useNameOf } from '../../filters/sources.ts'
 import { navigate } from '../../router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
+import { useFolded } from '../../ui/filter-toggle.tsx'
 import { toInputValue } from '../../ui/instant.ts'
 import { Link } from '../../ui/link.tsx'
 import { useZone, zoneName } from '../../ui/zone.ts'
@@ -54,6 +55,7 @@ export function Filters({ filter }: { filter: Filter }) {
   useZone()
   const [wantsCustom, setWantsCustom] = useState(false)
   const isCustom = wantsCustom || filter.from !== '' || filter.to !== ''
+  const folded = useFolded(!isEmpty(filter))
   const toLook = (change: Partial<Filter>) => `/deliveries${toQuery({ ...filter, ...change })}`
   const go = (change: Partial<Filter>) => navigate(toLook(change))
 
@@ -71,7 +73,11 @@ export function Filters({ filter }: { filter: Filter }) {
   }
 
   return (
-    <form className="panel delivery-filters" onSubmit={submit} aria-label="Deliveries">
+    <form
+      className={`panel delivery-filters${folded.className}`}
+      onSubmit={submit}
+      aria-label="Deliveries"
+    >
       <div className="search-row">
         {isOperator ? (
           <TypedField
@@ -171,6 +177,7 @@ export function Filters({ filter }: { filter: Filter }) {
           ))}
         </div>
       ) : null}
+      {folded.toggle}
       {isCustom ? (
         <div>
           <Button type="submit">Apply</Button>

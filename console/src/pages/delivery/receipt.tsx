@@ -25,14 +25,15 @@ export function ReceiptButton({ delivery, path }: { delivery: DeliveryDetail; pa
         Receipt
       </Button>
       {receipt === null ? null : (
-        <Dialog title="Signed receipt" onClose={() => setReceipt(null)}>
+        <Dialog title="Signed receipt" isWide onClose={() => setReceipt(null)}>
           <Facts of={claimsOf(receipt)} />
           <Code text={receipt} label="Copy the receipt" />
           <p className="muted">
             Anyone can check it with the keys at <code>/.well-known/webhook-keys.json</code>, or
             with <code>paybell receipt verify</code>.
           </p>
-          <div className="row">
+          <div className="dialog-actions">
+            <Button onClick={() => setReceipt(null)}>Close</Button>
             <Button
               look="primary"
               onClick={() =>

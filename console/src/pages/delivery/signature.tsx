@@ -179,7 +179,7 @@ function DoctorBox({ endpointId }: { endpointId: string }) {
         name="headers"
         rows={4}
         placeholder={'X-Paybell-Hmac: …\nwebhook-id: …\nwebhook-timestamp: …'}
-        hint="One a line, name: value"
+        hint="One per line, as name: value"
       />
       <Area label="Body as received" name="body" rows={5} />
       <div>

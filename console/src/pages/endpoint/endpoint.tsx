@@ -74,6 +74,7 @@ export default function EndpointPage({ params }: PageProps) {
             <SettingsPanel endpoint={endpoint} path={path} canAct={canAct} />
           </div>
           <SeriesPanel path={path ?? `/operator/v1/endpoints/${endpoint.id}`} />
+          <LatestDeliveries endpointId={endpoint.id} />
           {mode === 'sandbox' && path === null && receiver !== null ? (
             <DemoReceiver name={receiver} canAct={canAct} />
           ) : null}
@@ -81,7 +82,6 @@ export default function EndpointPage({ params }: PageProps) {
           {canAct && !endpoint.deletedAt ? <Recover endpointId={endpoint.id} path={path} /> : null}
           {canAct && !endpoint.deletedAt && path !== null ? <CatchUp path={path} /> : null}
           <StatementPanel endpointId={endpoint.id} path={path} />
-          <LatestDeliveries endpointId={endpoint.id} />
         </>
       ) : null}
     </>

@@ -2,6 +2,7 @@ import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
+import { shortId } from '../../ui/copy.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/messages.tsx'
 import { NextAttempt } from '../../ui/next-attempt.tsx'
@@ -15,6 +16,14 @@ const COLUMNS: readonly Column<Delivery>[] = [
     cell: ({ id, event, sequence }) => (
       <Link to={`/deliveries/${id}`}>
         {event} <span className="muted">#{sequence}</span>
+      </Link>
+    ),
+  },
+  {
+    head: 'Payment',
+    cell: ({ paymentId, externalId }) => (
+      <Link to={`/payments/${paymentId}`} className="cut" title={externalId ?? paymentId}>
+        {externalId ?? shortId(paymentId)}
       </Link>
     ),
   },

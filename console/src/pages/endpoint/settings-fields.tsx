@@ -25,17 +25,19 @@ export function SettingsFields({
     <>
       <fieldset className="field">
         <legend>Events</legend>
-        {EVENT_KINDS.map((kind) => (
-          <label key={kind}>
-            <input
-              type="checkbox"
-              name={`${MARK}event`}
-              value={kind}
-              defaultChecked={chosen === null || chosen.includes(kind)}
-            />{' '}
-            {kind}
-          </label>
-        ))}
+        <div className="ticks">
+          {EVENT_KINDS.map((kind) => (
+            <label key={kind}>
+              <input
+                type="checkbox"
+                name={`${MARK}event`}
+                value={kind}
+                defaultChecked={chosen === null || chosen.includes(kind)}
+              />
+              {kind}
+            </label>
+          ))}
+        </div>
         <span className="field-hint">
           What is not chosen makes no delivery, and X-Paybell-Sequence skips numbers.
         </span>

@@ -7,6 +7,7 @@ import { useCan, useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery, StatementHour } from '../../api/types.ts'
 import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { shortId } from '../../ui/copy.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Problem } from '../../ui/messages.tsx'
@@ -24,6 +25,14 @@ const COLUMNS: readonly Column<Delivery>[] = [
     cell: ({ id, event, sequence }) => (
       <Link to={`/deliveries/${id}`}>
         {event} <span className="muted">#{sequence}</span>
+      </Link>
+    ),
+  },
+  {
+    head: 'Payment',
+    cell: ({ paymentId, externalId }) => (
+      <Link to={`/payments/${paymentId}`} className="cut" title={externalId ?? paymentId}>
+        {externalId ?? shortId(paymentId)}
       </Link>
     ),
   },
@@ -52,9 +61,7 @@ export function StatementHourDetail({
   const count = (value: number) => toCountText(value)
   return (
     <section className="statement-hour" aria-label={`Hour ${hour.from}`}>
-      <h3>
-        <Time at={hour.from} as="short" />
-      </h3>
+      <h3>{toHourText(hour.from, to)}</h3>
       <Facts
         of={[
           ['Owed', count(owed)],
@@ -91,6 +98,11 @@ export function StatementHourDetail({
       ) : null}
     </section>
   )
+}
+
+/** In UTC, as the calendar and the signed statement: `2026-11-16, 04:00 to 05:00 UTC`. */
+function toHourText(from: string, to: string): string {
+  return `${from.slice(0, 10)}, ${from.slice(11, 16)} to ${to.slice(11, 16)} UTC`
 }
 
 interface Period {

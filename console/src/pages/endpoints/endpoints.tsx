@@ -9,6 +9,7 @@ import { toQuery, useFilters } from '../../router.ts'
 import { Address } from '../../ui/address.tsx'
 import { State } from '../../ui/badge.tsx'
 import { Select } from '../../ui/field.tsx'
+import { useFolded } from '../../ui/filter-toggle.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/messages.tsx'
 import { toCountText, toMsText, toShareText } from '../../ui/numbers.ts'
@@ -20,25 +21,30 @@ import { Day } from './day.tsx'
 import { HealthText } from './health.tsx'
 import { OwnEndpoints } from './own-endpoints.tsx'
 
+/** Eight columns share the page. */
+const ADDRESS_CHARACTERS_MAX = 36
 const PENDING_COUNTED_MAX = 10_000
 const FILTERS = ['q', 'clientId', 'accountId', 'kind', 'status', 'failing', 'page'] as const
 
 const COLUMNS: readonly Column<Endpoint>[] = [
   {
     head: 'Endpoint',
-    cell: ({ id, endpointUrl }) => (
-      <Link to={`/endpoints/${id}`}>
-        <Address url={endpointUrl} />
-      </Link>
+    sort: 'endpointUrl',
+    cell: ({ id, endpointUrl, kind }) => (
+      <>
+        <Link to={`/endpoints/${id}`}>
+          <Address url={endpointUrl} max={ADDRESS_CHARACTERS_MAX} />
+        </Link>
+        <div className="muted">{kind}</div>
+      </>
     ),
   },
   {
     head: 'Client',
     cell: ({ clientId, clientName }) => <ClientLink id={clientId} name={clientName} />,
   },
-  { head: 'Kind', cell: ({ kind }) => kind },
   { head: 'Status', cell: ({ status }) => <State of={status} /> },
-  { head: 'Health', cell: ({ health }) => <HealthText of={health} /> },
+  { head: 'Health', sort: 'failingSince', cell: ({ health }) => <HealthText of={health} /> },
   { head: 'Last 24 h', cell: ({ hours }) => <Day hours={hours} /> },
   {
     head: 'Success',
@@ -56,16 +62,22 @@ export default function Endpoints() {
 function AllEndpoints() {
   const { query, setFilters } = useFilters()
   const value = (name: string) => query.get(name) ?? ''
+  const sort = query.get('sort') ?? 'createdAt'
   const given = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]))
   const { data, error, isPending } = useRead<Page<Endpoint>>(
-    `/operator/v1/endpoints${toQuery({ ...given, size: '50' })}`,
+    `/operator/v1/endpoints${toQuery({ ...given, sort, size: '50' })}`,
     { everyMs: 5_000, keepsLast: true },
   )
+  const folded = useFolded(FILTERS.some((name) => query.has(name)))
   const filter = (changes: Record<string, string>) => setFilters({ ...changes, page: null })
   return (
     <>
       <PageHead title="Endpoints" />
-      <form className="filters" aria-label="Endpoints" onSubmit={(event) => event.preventDefault()}>
+      <form
+        className={`filters${folded.className}`}
+        aria-label="Endpoints"
+        onSubmit={(event) => event.preventDefault()}
+      >
         <SearchFilter label="Address" placeholder="Words of it, or an id" />
         <Select
           label="Health"
@@ -101,12 +113,20 @@ function AllEndpoints() {
             onChange={(accountId) => filter({ accountId })}
           />
         ) : null}
+        {folded.toggle}
       </form>
       <Panel title="All endpoints" isFlush>
         {error ? <Problem problem={error} /> : null}
         {isPending ? <Loading /> : null}
         {data && data.content.length > 0 ? (
-          <Table label="Endpoints" columns={COLUMNS} rows={data.content} keyOf={({ id }) => id} />
+          <Table
+            label="Endpoints"
+            columns={COLUMNS}
+            rows={data.content}
+            keyOf={({ id }) => id}
+            sort={sort}
+            onSort={(next) => filter({ sort: next })}
+          />
         ) : null}
         {data && data.content.length === 0 ? (
           <NoEndpoints isFiltered={FILTERS.some((name) => query.has(name))} />

@@ -11,13 +11,15 @@ export function HealthText({ of: health }: { of: EndpointHealth | undefined }) {
   if (failingSince !== null) {
     return (
       <>
-        <Badge tone="bad">failing</Badge> {circuit === 'CLOSED' ? null : <Circuit of={circuit} />}
+        <Badge tone="bad">failing</Badge> <Recovering of={circuit} />
         <div className="muted">
-          {lastError ?? 'no answer'}, since <Time at={failingSince} as="short" />
+          <div className="nowrap">
+            {lastError ?? 'no answer'}, since <Time at={failingSince} as="short" />
+          </div>
           {nextProbeAt === null ? null : (
-            <>
-              ; next probe <NextTime at={nextProbeAt} />
-            </>
+            <div className="nowrap">
+              next probe <NextTime at={nextProbeAt} />
+            </div>
           )}
         </div>
       </>
@@ -26,12 +28,17 @@ export function HealthText({ of: health }: { of: EndpointHealth | undefined }) {
   if (lastSuccessAt === null) return <span className="muted">not tried yet</span>
   return (
     <>
-      <Badge tone="good">healthy</Badge> {circuit === 'CLOSED' ? null : <Circuit of={circuit} />}
+      <Badge tone="good">healthy</Badge> <Recovering of={circuit} />
       <div className="muted nowrap">
         200, <Time at={lastSuccessAt} as="relative" />
       </div>
     </>
   )
+}
+
+/** While the circuit is open, the time of the next probe says so in plain words. */
+function Recovering({ of }: { of: EndpointHealth['circuit'] }) {
+  return of === 'HALF_OPEN' ? <Badge tone="warn">recovering</Badge> : null
 }
 
 export function Circuit({ of }: { of: EndpointHealth['circuit'] }) {

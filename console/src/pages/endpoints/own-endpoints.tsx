@@ -13,11 +13,15 @@ import { PageHead, Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { DOORS, ownEndpointPath } from '../endpoint/doors.ts'
 import { HealthText } from './health.tsx'
+import { KINDS } from './kinds.ts'
 import { NoticesPanel } from './notices.tsx'
 import { Register } from './register.tsx'
 
+const ORDER: readonly EndpointKind[] = ['webhook', 'subscription', 'listener']
+
 export function OwnEndpoints() {
   const [isRegistering, setRegistering] = useState(false)
+  const hasNone = useHasNone()
   return (
     <>
       <PageHead title="Endpoints">
@@ -25,41 +29,40 @@ export function OwnEndpoints() {
           Register an endpoint
         </Button>
       </PageHead>
-      <OwnList kind="webhook" />
-      <OwnList kind="subscription" />
-      <OwnList kind="listener" />
+      {hasNone ? (
+        <Panel title="Your endpoints" isFlush>
+          <Empty title="No endpoints yet">
+            <ul className="stack">
+              {ORDER.map((kind) => (
+                <li key={kind}>{KINDS[kind].about}</li>
+              ))}
+            </ul>
+          </Empty>
+        </Panel>
+      ) : (
+        ORDER.map((kind) => <OwnList key={kind} kind={kind} />)
+      )}
       <NoticesPanel />
       {isRegistering ? <Register onClose={() => setRegistering(false)} /> : null}
     </>
   )
 }
 
-const TEXTS: Readonly<Record<EndpointKind, { title: string; empty: string }>> = {
-  webhook: {
-    title: 'Webhooks',
-    empty: 'A webhook receives the payments of one account.',
-  },
-  subscription: {
-    title: 'Subscriptions',
-    empty: 'A subscription receives the payments of all your accounts.',
-  },
-  listener: {
-    title: 'Listeners',
-    empty: '“npx paybell listen” brings callbacks to a machine that is not reachable from outside.',
-  },
+/** Instead of a box for each kind that has nothing in it. The lists below ask for the same and share the answers. */
+function useHasNone(): boolean {
+  const webhooks = useRead<Page<Endpoint>>(pathOf('webhook'))
+  const subscriptions = useRead<Page<Endpoint>>(pathOf('subscription'))
+  const listeners = useRead<Page<Endpoint>>(pathOf('listener'))
+  return [webhooks, subscriptions, listeners].every(({ data }) => data?.content.length === 0)
 }
 
-/** `isLeftOutEmpty`: where other lists stand, one that has nothing says nothing. */
-export function OwnList({
-  kind,
-  isLeftOutEmpty = false,
-}: {
-  kind: EndpointKind
-  isLeftOutEmpty?: boolean
-}) {
-  const { title, empty } = TEXTS[kind]
+const pathOf = (kind: EndpointKind) => `${DOORS[kind]}?size=100`
+
+/** Beside others, a list that has nothing says nothing. */
+export function OwnList({ kind }: { kind: EndpointKind }) {
+  const { title } = KINDS[kind]
   const { accounts = [] } = useSession()
-  const { data, error, isPending } = useRead<Page<Endpoint>>(`${DOORS[kind]}?size=100`, {
+  const { data, error, isPending } = useRead<Page<Endpoint>>(pathOf(kind), {
     everyMs: 10_000,
   })
   const columns: Column<Endpoint>[] = [
@@ -78,8 +81,11 @@ export function OwnList({
       ? [
           {
             head: 'Account',
-            cell: ({ accountId }: Endpoint) =>
-              accounts.find(({ id }) => id === accountId)?.name ?? accountId ?? '–',
+            cell: ({ accountId }: Endpoint) => (
+              <span className="cut" title={accountId ?? undefined}>
+                {accounts.find(({ id }) => id === accountId)?.name ?? accountId ?? '–'}
+              </span>
+            ),
           },
         ]
       : []),
@@ -96,7 +102,7 @@ export function OwnList({
       cell: ({ id }) => <OwnHealth kind={kind} id={id} of="pending" />,
     },
   ]
-  if (isLeftOutEmpty && data?.content.length === 0) return null
+  if (data?.content.length === 0) return null
   return (
     <Panel title={title} isFlush>
       {error ? <Problem problem={error} /> : null}
@@ -104,7 +110,6 @@ export function OwnList({
       {data && data.content.length > 0 ? (
         <Table label={title} columns={columns} rows={data.content} keyOf={({ id }) => id} />
       ) : null}
-      {data && data.content.length === 0 ? <Empty title={`No ${kind} yet`}>{empty}</Empty> : null}
     </Panel>
   )
 }

@@ -18,7 +18,7 @@ import { LANGUAGES, type Language, toSnippet } from './snippets.ts'
 import './first-look.css'
 
 export function FirstLook({ endpoint }: { endpoint: Endpoint | undefined }) {
-  const { mode } = useSession()
+  const { mode, accounts = [] } = useSession()
   const [isRegistering, setRegistering] = useState(false)
   return (
     <Panel title="Get your first callback">
@@ -50,20 +50,22 @@ export function FirstLook({ endpoint }: { endpoint: Endpoint | undefined }) {
           <p className="muted">
             Every change of a payment is delivered to each of your endpoints. The first one appears
             below, with every attempt and what your receiver answered.{' '}
-            {mode === 'sandbox' ? (
-              <>
-                In the sandbox, <code>paybell trigger payment.created</code> makes one.
-              </>
-            ) : (
-              'Ask the operator to change a payment, or wait for the next one.'
-            )}
+            {mode === 'sandbox'
+              ? 'In the sandbox, this makes one:'
+              : 'Ask the operator to change a payment, or wait for the next one.'}
           </p>
+          {mode === 'sandbox' ? <Code text={toTrigger(accounts)} label="Copy the command" /> : null}
         </Step>
       </ol>
       {endpoint ? null : <FromCode />}
       {isRegistering ? <Register onClose={() => setRegistering(false)} /> : null}
     </Panel>
   )
+}
+
+/** The sandbox has a client of its own, whose account it takes unless another is named. */
+function toTrigger([account]: readonly { id: string }[]): string {
+  return `npx paybell trigger --state DRAFT${account ? ` --account ${account.id}` : ''}`
 }
 
 function Step({

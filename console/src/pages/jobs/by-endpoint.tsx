@@ -2,6 +2,7 @@
 // whether the endpoint accepts them now.
 
 import type { CountedEndpoint } from '../../api/types.ts'
+import { Address } from '../../ui/address.tsx'
 import { State } from '../../ui/badge.tsx'
 import { Link } from '../../ui/link.tsx'
 import { toCountText } from '../../ui/numbers.ts'
@@ -17,12 +18,19 @@ const COLUMNS: readonly Column<CountedEndpoint>[] = [
   {
     head: 'Endpoint',
     cell: ({ endpointId, endpointUrl }) => (
-      <Link to={`/endpoints/${endpointId}`} className="break">
-        {endpointUrl}
+      <Link to={`/endpoints/${endpointId}`}>
+        <Address url={endpointUrl} />
       </Link>
     ),
   },
-  { head: 'Client', cell: ({ clientName }) => <span className="break">{clientName}</span> },
+  {
+    head: 'Client',
+    cell: ({ clientName }) => (
+      <span className="cut" title={clientName}>
+        {clientName}
+      </span>
+    ),
+  },
   { head: 'Status', cell: ({ status }) => <State of={status} /> },
   { head: 'Circuit', cell: ({ circuit }) => <State of={circuit} /> },
   { head: 'Deliveries', isNumber: true, cell: ({ count }) => toCountText(count) },

@@ -47,14 +47,34 @@ function Outcome({ job: { id, outcome } }: { job: JobDetail }) {
     >
       <Facts
         of={[
-          ['Delivered', toCountText(outcome.delivered)],
-          ['Queued', toCountText(outcome.queued)],
-          ['Waiting', toCountText(outcome.waiting)],
-          ['Failed', toCountText(outcome.failed)],
-          ['Cancelled', toCountText(outcome.cancelled)],
+          ['Delivered', <Counted key="delivered" count={outcome.delivered} />],
+          [
+            'Queued',
+            <Counted key="queued" count={outcome.queued} note="their next attempt has a time" />,
+          ],
+          [
+            'Waiting',
+            <Counted
+              key="waiting"
+              count={outcome.waiting}
+              note="their endpoint is down, paused or disabled"
+            />,
+          ],
+          ['Failed', <Counted key="failed" count={outcome.failed} note="given up after 7 days" />],
+          ['Cancelled', <Counted key="cancelled" count={outcome.cancelled} />],
         ]}
       />
     </Panel>
+  )
+}
+
+/** What a number means is said where there is one. */
+function Counted({ count, note }: { count: number; note?: string }) {
+  return (
+    <>
+      {toCountText(count)}
+      {note !== undefined && count > 0 ? <span className="muted"> {note}</span> : null}
+    </>
   )
 }
 

@@ -81,8 +81,10 @@ export default function Keys() {
         ) : null}
         {data && data.totalElements > 0 ? <Pages of={data} /> : null}
         <p className="table-more muted">
-          The key of <code>PAYBELL_OPERATOR_KEY</code> is not listed: it is a setting. The audit
-          calls it “operator”.
+          <span>
+            The key of <code>PAYBELL_OPERATOR_KEY</code> is not listed: it is a setting. The audit
+            calls it “operator”.
+          </span>
         </p>
       </Panel>
       {isMaking ? <NewKey onClose={() => setMaking(false)} /> : null}

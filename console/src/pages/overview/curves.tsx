@@ -44,7 +44,7 @@ export function Curves({ stats: { series } }: { stats: Stats }) {
       <Panel title="Latency of attempts">
         <Chart
           title="Latency of attempts"
-          summary={slowest === null ? 'no attempts' : `95 % within ${toMsText(slowest)} at worst`}
+          summary={slowest === null ? 'no attempts' : `p95 at most ${toMsText(slowest)}`}
           times={times}
           format={toMsText}
           curves={[

@@ -65,8 +65,8 @@ export function OwnOverview() {
       {isNew && own.isRead ? <FirstLook endpoint={own.first} /> : null}
       {own.first ? (
         <>
-          <OwnList kind="webhook" isLeftOutEmpty />
-          <OwnList kind="subscription" isLeftOutEmpty />
+          <OwnList kind="webhook" />
+          <OwnList kind="subscription" />
         </>
       ) : null}
       <Panel title="Latest deliveries" isFlush aside={<Link to="/deliveries">All deliveries</Link>}>

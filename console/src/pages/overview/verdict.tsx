@@ -1,6 +1,7 @@
 // One sentence on whether the service is well, for an operator who was woken at night.
 
 import type { Stats, StatsPeriod } from '../../api/types.ts'
+import { Link } from '../../ui/link.tsx'
 import { Notice } from '../../ui/messages.tsx'
 import { toCountText, toShareText } from '../../ui/numbers.ts'
 import { toSpanText } from '../../ui/time.tsx'
@@ -10,10 +11,16 @@ import { PERIOD_WORDS, sumUp } from './numbers.ts'
 const LATE_SECONDS = 60
 
 export function Verdict({ stats, period }: { stats: Stats; period: StatsPeriod }) {
-  const { title, tone, text } = judge(stats, period)
+  const { title, tone, text, hasFailing } = judge(stats, period)
   return (
     <Notice tone={tone} title={title}>
       {text}
+      {hasFailing ? (
+        <>
+          {' '}
+          <Link to="/endpoints?failing=true">See what fails</Link>
+        </>
+      ) : null}
     </Notice>
   )
 }
@@ -42,6 +49,7 @@ function judge(stats: Stats, period: StatsPeriod) {
       tone: 'warn' as const,
       title: `${plural(troubled.length, 'endpoint is', 'endpoints are')} failing`,
       text: `${plural(held, 'delivery waits', 'deliveries wait')} for ${them}. All other endpoints are healthy.`,
+      hasFailing: true,
     }
   }
   const { attempts, successRate } = sumUp(stats)

@@ -42,6 +42,7 @@ export function OwnPayments() {
   return (
     <FilteredList
       label="Payments"
+      rows="payments"
       path="/v1/payments"
       everyMs={10_000}
       filters={FILTERS}

@@ -33,7 +33,14 @@ const COLUMNS: readonly Column<Payment>[] = [
     isNumber: true,
     cell: ({ amount }) => <span className="nowrap">{toAmountText(amount)}</span>,
   },
-  { head: 'Reference', cell: ({ reference }) => <span className="break">{reference}</span> },
+  {
+    head: 'Reference',
+    cell: ({ reference }) => (
+      <span className="cut" title={reference}>
+        {reference}
+      </span>
+    ),
+  },
   {
     head: 'Client',
     cell: ({ clientId, clientName }) => <ClientLink id={clientId} name={clientName} />,
@@ -60,6 +67,7 @@ function AllPayments() {
   return (
     <FilteredList
       label="Payments"
+      rows="payments"
       path="/operator/v1/payments"
       everyMs={10_000}
       filters={FILTERS}

@@ -12,7 +12,13 @@ import './sign-in.css'
 
 type Kind = 'operator' | 'client'
 
-export function SignIn({ onSignedIn }: { onSignedIn(): Promise<void> }) {
+export function SignIn({
+  isSandbox,
+  onSignedIn,
+}: {
+  isSandbox: boolean
+  onSignedIn(): Promise<void>
+}) {
   const [kind, setKind] = useState<Kind>('operator')
   const [problem, setProblem] = useState<ApiProblem | null>(null)
   const [isBusy, setBusy] = useState(false)
@@ -113,9 +119,16 @@ export function SignIn({ onSignedIn }: { onSignedIn(): Promise<void> }) {
           {isBusy ? 'Signing in…' : 'Sign in'}
         </Button>
       </form>
-      <p className="muted">
-        In the sandbox, <code>npm start</code> prints a link that signs in once.
-      </p>
+      <div className="sign-in-foot muted">
+        {isSandbox ? (
+          <p>
+            This is a sandbox: <code>npm start</code> prints a link that signs you in once.
+          </p>
+        ) : null}
+        <p>
+          <a href="/guides/">Guides</a> · <a href="/docs/">API reference</a>
+        </p>
+      </div>
     </main>
   )
 }
