@@ -173,7 +173,10 @@ site.test(
     await shoot('first-look')
     for (const [language, command, read] of PROGRAMS) {
       await steps.getByRole('button', { name: language }).click()
-      const program = await steps.getByRole('region', { name: 'From your code' }).locator('pre').innerText()
+      const program = await steps
+        .getByRole('region', { name: 'From your code' })
+        .locator('pre')
+        .innerText()
       const said = await run(command, read, program)
       if (said === null) t.diagnostic(`${command} is not on this machine`)
       else assert.match(said, /delivered['"]?: ?true/i, language)

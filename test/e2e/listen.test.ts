@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { retryPolicy } from '../../server/core/backoff.ts'
 import { shardOf } from '../../server/core/endpoint.ts'
 import { type Started, startCommand } from '../support/command-line.ts'
 import type { Owner } from '../support/owner.ts'
@@ -169,7 +170,9 @@ describe('paybell listen', { concurrency: true }, () => {
   })
 
   test('r sends the last one again: at once while it is pending, as a replay when it has ended', async (t) => {
-    const paybell = await startPaybell(t)
+    // As after days of failures: what arrives again was hurried by the key.
+    const sixHours = { baseMs: 21_600_000, capMs: 43_200_000, jitter: 0 }
+    const paybell = await startPaybell(t, { spans: { retry: { ...retryPolicy(), ...sixHours } } })
     const { caller } = paybell
     const receiver = await startReceiver(t)
     receiver.answer = 401
@@ -180,13 +183,6 @@ describe('paybell listen', { concurrency: true }, () => {
     const { id } = await until('the 401 is recorded', async () => {
       return (await deliveries(caller)).find(({ attempts }) => attempts === 1)
     })
-    // As after days of failures: what arrives now was hurried by the key.
-    const { rows } = await paybell.pool.query(
-      `update pending_deliveries set next_attempt_at = now() + interval '6 hours'
-       returning client_key, endpoint_id, shard`,
-    )
-    const { client_key, endpoint_id, shard } = rows[0] ?? assert.fail()
-    paybell.app.deps.engine.endpointChanged(client_key, endpoint_id, shard)
     receiver.answer = 200
     terminal.stdin.write('r')
     await allDelivered(caller, 1)
