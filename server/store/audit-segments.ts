@@ -3,6 +3,7 @@
 
 import type { ListedSegment, SealedRow, Segment } from '../core/audit-seal.ts'
 import type { Db } from './db.ts'
+import { readFeedOrigin, readHorizon, readUpperLine } from './feed-line.ts'
 import { LOCKS, tryLock } from './locks.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretches, type Stretch } from './stretches.ts'
 
@@ -141,7 +142,7 @@ export interface Unsealed {
 }
 
 /**
- * What is settled and not sealed, in the order of commit. The line is drawn by the snapshot that reads the rows, as
+ * What is settled and not sealed, in the order of commit. The line is drawn before the rows are read, as
  * in the feed: a row of a transaction that is still open stands above it. Ids are made before their commit, by a
  * day at the most: so only months that may hold such rows are read.
  */
@@ -151,22 +152,16 @@ export async function readUnsealed(
   sinceMs: number,
   limit: number,
 ): Promise<Unsealed> {
-  const { rows } = await db.query<{ horizon: string } & (AuditRow | { id: null })>({
+  const horizon = await readHorizon(db, await readFeedOrigin(db))
+  const { rows } = await db.query<AuditRow>({
     // Without a name, so that it is planned for these months.
-    text: `select line.horizon::text, r.* from (
-             select feed_horizon(shift, timeline) as horizon from feed_origin) line
-           left join lateral (
-             select ${ROW} from audit
-             where audit.place >= $1::bigint and audit.place < line.horizon
-               and ${idsWithin(since(sinceMs), 'id')}
-             order by audit.place, id limit $2) r on true
-           order by r.place::bigint, r.id`,
-    values: [fromPlace, limit],
+    text: `select ${ROW} from audit
+           where audit.place >= $1::bigint and audit.place < $3::bigint
+             and ${idsWithin(since(sinceMs), 'id')}
+           order by audit.place, id limit $2`,
+    values: [fromPlace, limit, horizon],
   })
-  return {
-    horizon: rows[0]?.horizon ?? '0',
-    rows: rows.flatMap((row) => (row.id === null ? [] : [toSealedRow(row as AuditRow)])),
-  }
+  return { horizon, rows: rows.map(toSealedRow) }
 }
 
 /** When the oldest row was made that is not sealed yet; null: all are. */
@@ -195,15 +190,19 @@ export async function hasUnplacedRows(db: Db): Promise<boolean> {
   return rows[0]?.found === true
 }
 
+/** Rows that transactions have written between two looks at the line are fewer. */
+const SUSPECTS_MAX = 100_000
+
 /** A row with a place that no transaction can have had yet; null: there is none. */
 export async function findImpossibleRow(db: Db): Promise<string | null> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from audit where place >= (
-       select place_of(pg_snapshot_xmax(pg_current_snapshot())::text::bigint, feed_timeline(), shift,
-         timeline) from feed_origin)
-     order by id limit 1`,
+  const origin = await readFeedOrigin(db)
+  const { rows } = await db.query<{ id: string; place: string }>(
+    `select id, place::text from audit where place >= $1::bigint order by id limit ${SUSPECTS_MAX}`,
+    [await readUpperLine(db, origin)],
   )
-  return rows[0]?.id ?? null
+  // Again, and after the rows: those that were written in between stand below this line.
+  const line = rows.length === 0 ? 0n : BigInt(await readUpperLine(db, origin))
+  return rows.find(({ place }) => BigInt(place) >= line)?.id ?? null
 }
 
 /** Everything that lies between two places, as it is now: what was sealed there, and what was not. */

@@ -3,6 +3,7 @@
 // passed it, whatever had begun to write by that time has ended (store/feed.ts has the same line).
 
 import type { Db } from './db.ts'
+import { readFeedOrigin, readHorizon, takePlace } from './feed-line.ts'
 
 /** Askers write one when there is none of the last minute; upkeep writes one an hour. */
 const MARK_EVERY_MS = 60_000
@@ -11,17 +12,18 @@ const MARKS_KEPT_MS = 7 * 86_400_000
 
 /** Before the snapshot that reads: a mark that is made within it could not be settled. */
 export async function markFeed(db: Db, now: Date): Promise<void> {
+  const { rows } = await db.query<{ has: boolean }>({
+    name: 'has-mark',
+    text: 'select exists (select from feed_marks where at > $1) as has',
+    values: [new Date(now.getTime() - MARK_EVERY_MS)],
+  })
+  if (rows[0]?.has) return
+  // Taken after `now`: what had begun to write by then stands below.
+  const place = await takePlace(db, await readFeedOrigin(db))
   await db.query({
     name: 'mark-feed',
-    text: `insert into feed_marks (at, place)
-           -- Its own id: those given out before are lower. A snapshot's upper end is not that, but the end of
-           -- what has been completed.
-           select $1::timestamptz,
-             place_of(pg_current_xact_id()::text::bigint, feed_timeline(), shift, timeline)
-           from feed_origin
-           where not exists (select from feed_marks where at > $2)
-           on conflict do nothing`,
-    values: [now, new Date(now.getTime() - MARK_EVERY_MS)],
+    text: 'insert into feed_marks (at, place) values ($1, $2) on conflict do nothing',
+    values: [now, place],
   })
 }
 
@@ -34,11 +36,13 @@ export interface Settled {
 
 /** By the snapshot that reads the rows, or by an earlier one. */
 export async function readSettled(db: Db): Promise<Settled> {
+  const horizon = await readHorizon(db, await readFeedOrigin(db))
   const { rows } = await db.query<{ at: Date | null; ended_since: Date | number }>({
     name: 'read-settled',
     text: `select o.ended_since, (select m.at from feed_marks m
-             where m.place <= feed_horizon(o.shift, o.timeline) order by m.at desc limit 1) as at
+             where m.place <= $1::bigint order by m.at desc limit 1) as at
            from feed_origin o`,
+    values: [horizon],
   })
   const [row] = rows
   // Our own mistake: an error is better than hours that are never final.

@@ -8,6 +8,7 @@ import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { isWhole } from './erasures.ts'
 import type { EventView } from './events.ts'
+import { readHorizon } from './feed-line.ts'
 import { inSnapshot } from './snapshot.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretchesSince, type Stretch } from './stretches.ts'
 
@@ -81,16 +82,9 @@ async function readLine(db: Db): Promise<Line> {
   const [row] = rows
   // Our own mistake: an error is better than an empty feed for ever.
   if (row === undefined) throw new Error('feed_origin has no row')
-  // Apart from any table: where these live on another node, that one has transactions of its own, and places
-  // were given by the node that we are connected to. The snapshot is the same: that of the transaction.
-  const line = await db.query<{ horizon: string }>({
-    name: 'read-feed-horizon',
-    text: 'select feed_horizon($1::bigint, $2::integer)::text as horizon',
-    values: [row.shift, row.timeline],
-  })
   return {
     keptSince: row.kept_since instanceof Date ? row.kept_since : null,
-    horizon: BigInt(line.rows[0]?.horizon as string),
+    horizon: BigInt(await readHorizon(db, row)),
   }
 }
 

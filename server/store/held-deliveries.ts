@@ -5,6 +5,7 @@
 
 import type { ShardEpoch } from '../core/lease.ts'
 import { plainColumn } from './columns.ts'
+import type { Db } from './db.ts'
 import { type GivenColumn, givenRows, plain, valuesOf } from './given-rows.ts'
 import { lookedUp } from './planner.ts'
 
@@ -62,10 +63,23 @@ export function leaseColumns(leases: readonly ShardEpoch[]): string[] {
 const MINE = `mine as (
     select * from given where (shard, epoch) in (select shard, epoch from held))`
 
-/** The given leases that are not ours. */
-export const LOST = `select g.shard, g.epoch
-    from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    where (g.shard, g.epoch) not in (select shard, epoch from held)`
+/**
+ * The leases that these are held by and that are no longer ours. Asked about what a statement has left as it was, and
+ * after it: an epoch only rises, so a lease that was lost is lost.
+ */
+export async function readLostLeases(
+  db: Db,
+  deliveries: readonly HeldDelivery[],
+): Promise<readonly ShardEpoch[]> {
+  if (deliveries.length === 0) return []
+  const { rows } = await db.query<ShardEpoch>({
+    name: 'read-lost-leases',
+    text: `select g.shard, g.epoch from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
+           where not exists (select from leases l where l.shard = g.shard and l.epoch = g.epoch)`,
+    values: leaseColumns(distinctLeases(deliveries)),
+  })
+  return rows
+}
 
 /** For the target `p` of an update or a delete: the owed row with the key of a given one. */
 export function sameDelivery(given: string): string {
@@ -79,6 +93,6 @@ function distinctLeases(rows: readonly HeldDelivery[]): ShardEpoch[] {
   return [...seen.values()]
 }
 
-export function leaseKey({ shard, epoch }: ShardEpoch): string {
+function leaseKey({ shard, epoch }: ShardEpoch): string {
   return `${shard}/${epoch}`
 }

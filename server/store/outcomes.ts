@@ -6,7 +6,7 @@ import type { ShardEpoch } from '../core/lease.ts'
 import type { Db } from './db.ts'
 import { lastingColumns, movedColumns } from './file-deliveries.ts'
 import { bytes, type GivenColumn, instant, plain } from './given-rows.ts'
-import { guardedRows, type HeldDelivery, LOST, leaseKey, sameDelivery } from './held-deliveries.ts'
+import { guardedRows, type HeldDelivery, readLostLeases, sameDelivery } from './held-deliveries.ts'
 import { checked, lookedUp } from './planner.ts'
 import { recordVain } from './vain-attempts.ts'
 
@@ -38,16 +38,6 @@ export interface Recorded {
   lost: readonly ShardEpoch[]
 }
 
-/** A changed delivery, or a lease that is lost. */
-type RecordedRow = { id: string } | ({ id: null } & ShardEpoch)
-
-/** What a recording answers: the changed deliveries, then the given leases that are not ours. */
-function selectRecorded(changed: string): string {
-  return `select id, null::smallint as shard, null::bigint as epoch from (${changed}) as changed
-    union all
-    select null, shard, epoch from (${LOST}) as lost`
-}
-
 /** Of a final delivery, after what it is from its first moment on. */
 const ENDED_COLUMNS = `state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
     duration_ms`
@@ -68,16 +58,11 @@ export async function recordOutcomes(
     plain.length === 0 ? [] : recordDelivered(db, plain, now),
     rest.length === 0 ? [] : recordAny(db, rest, now),
   ])
-  const ids = new Set<string>()
-  // Both statements may name the same.
-  const lost = new Map<string, ShardEpoch>()
-  for (const row of answers.flat()) {
-    if (row.id === null) lost.set(leaseKey(row), { shard: row.shard, epoch: row.epoch })
-    else ids.add(row.id)
-  }
-  const vain = records.filter(({ id, state }) => state === 'DELIVERED' && !ids.has(id))
+  const ids = new Set(answers.flat().map(({ id }) => id))
+  const unchanged = ids.size === records.length ? [] : records.filter(({ id }) => !ids.has(id))
+  const vain = unchanged.filter(({ state }) => state === 'DELIVERED')
   if (vain.length > 0) await recordVain(db, vain)
-  return { ids, lost: [...lost.values()] }
+  return { ids, lost: await readLostLeases(db, unchanged) }
 }
 
 /** Most attempts by far, and they need less than half of the columns. */
@@ -110,13 +95,12 @@ function recordDeliveredStatement(hasExcerpts: boolean) {
       delete from pending_deliveries p using mine m
       where ${sameDelivery('m')} and p.attempts = m.attempt - 1
       returning ${lastingColumns('p')}, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms${ofMine}
-    ), filed as (
-      insert into final_deliveries (${lastingColumns()}, ${ENDED_COLUMNS}${excerpt})
-      select ${lastingColumns()}, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
-        'answered', 200, to_timestamp(at_ms / 1000), duration_ms${excerpt}
-      from ended
     )
-    ${selectRecorded('select id from ended')}`
+    insert into final_deliveries (${lastingColumns()}, ${ENDED_COLUMNS}${excerpt})
+    select ${lastingColumns()}, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
+      'answered', 200, to_timestamp(at_ms / 1000), duration_ms${excerpt}
+    from ended
+    returning id`
   return { rows, text }
 }
 
@@ -124,10 +108,14 @@ async function recordDelivered(
   db: Db,
   records: readonly AttemptRecord[],
   now: Date,
-): Promise<RecordedRow[]> {
+): Promise<{ id: string }[]> {
   const hasExcerpts = records.some((record) => record.excerpt !== null)
   const { name, text, rows: given } = RECORD_DELIVERED[hasExcerpts ? 'talking' : 'silent']
-  const { rows } = await db.query<RecordedRow>({ name, text, values: given.values(records, now) })
+  const { rows } = await db.query<{ id: string }>({
+    name,
+    text,
+    values: given.values(records, now),
+  })
   return rows
 }
 
@@ -157,8 +145,8 @@ async function recordAny(
   db: Db,
   records: readonly AttemptRecord[],
   now: Date,
-): Promise<RecordedRow[]> {
-  const { rows } = await db.query<RecordedRow>({
+): Promise<{ id: string }[]> {
+  const { rows } = await db.query<{ id: string }>({
     name: 'record-outcomes',
     text: `with ${RECORDS.head}, kept as (
         update pending_deliveries p set
@@ -200,7 +188,7 @@ async function recordAny(
           attempted_at, duration_ms, excerpt
         from (select * from ended union all select * from overtaken) as gone
       )
-      ${selectRecorded('select id from kept union all select id from ended')}`,
+      select id from kept union all select id from ended`,
     values: RECORDS.values(records, now),
   })
   return rows

@@ -9,6 +9,7 @@ import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
 import type { DeliveryOwner } from './delivery-query.ts'
 import { isWhole } from './erasures.ts'
 import { lastingColumns } from './file-deliveries.ts'
+import { lookedUp } from './planner.ts'
 import { releasing } from './snapshot.ts'
 import { reopenHoursOf } from './statement-hours.ts'
 import {
@@ -167,7 +168,7 @@ export async function replayDeliveries(
              select f.*, e.shard, e.is_active, v.text, v.document_hash, v.document_bytes
              from given g
              cross join lateral (
-               select f.ctid as lies_at, f.* from final_deliveries f
+               select f.* from final_deliveries f
                where f.client_key = g.client_key and f.id = g.id and f.finished_at = g.finished_at
                  and ${timesWithin(endedWithin, 'f.finished_at')}
                for update of f) as f
@@ -181,11 +182,10 @@ export async function replayDeliveries(
                  and ${idsWithin(madeWithin, 'v.id')} and ${isWhole('v.text')}
                limit 1) as v
            ), gone as (
-             -- Where they lie, in whichever of the days: only the key tells which one it is.
-             delete from final_deliveries f
-             where f.ctid = any(array(select lies_at from moved))
+             delete from final_deliveries f using moved m
+             where ${lookedUp('f.client_key', 'm.client_key')} and f.id = m.id
+               and f.finished_at = m.finished_at
                and ${timesWithin(endedWithin, 'f.finished_at')}
-               and (f.client_key, f.id) in (select client_key, id from moved)
            ), kept as (
              insert into earlier_attempts
                (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)

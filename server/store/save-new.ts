@@ -1,6 +1,6 @@
-// What a change makes: an event, its deliveries, and the payment where it is new. One statement, so that ids
-// and texts travel and are read once, in two forms that share all but where their rows come from: arrays for
-// many changes, and plain values for a single one, which takes two thirds of the time.
+// What a change makes: an event, its deliveries, and the payment where it is new. One statement for each table, sent
+// together: in one statement for all, Citus would hand what was given to every node of its cluster, also to one that
+// is dead and has nothing to do with it. In two forms: arrays for many changes, and plain values for a single one.
 
 import type { NewEvent } from '../core/fan-out.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
@@ -17,59 +17,62 @@ export interface ChangeToSave extends NewEvent {
   isNew: boolean
 }
 
-const SAVE_MANY = {
-  name: 'save-new',
+const PAYMENT_COLUMNS =
+  'client_key, id, account_id, sequence, version, document_hash, text, accepted_at, changed_at'
+const EVENT_COLUMNS = `client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
+  document_bytes, created_at`
+const DELIVERY_COLUMNS = `client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
+  created_at, next_attempt_at, document_mode`
+
+const SAVE_PAYMENTS = {
+  name: 'save-new-payments',
+  text: `insert into payments (${PAYMENT_COLUMNS})
+    select client_key, id, account_id, sequence, version, document_hash, ${textAt('$7')},
+      $8::timestamptz, $8
+    from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $6::bytea[],
+      $9::int[], $10::int[])
+    as g (client_key, id, account_id, sequence, version, document_hash, start, length)`,
+}
+
+const SAVE_EVENTS = {
+  name: 'save-new-events',
+  text: `insert into events (${EVENT_COLUMNS})
+    select client_key, id, payment_id, account_id, sequence, kind, ${textAt('$7')}, document_hash,
+      document_bytes, $8::timestamptz
+    from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
+      $9::bytea[], $10::int[], $11::int[], $12::int[])
+    as g (client_key, id, payment_id, account_id, sequence, kind, document_hash, document_bytes,
+      start, length)`,
+}
+
+const SAVE_DELIVERIES = {
+  name: 'save-new-deliveries',
   // A delivery names its event by number, and what it takes over from the event is taken out of the events'
   // columns: a uuid costs as much to read as to look up in an index.
-  text: saveStatement(
-    `given as materialized (
-       select client_key, id, payment_id, account_id, sequence, kind, document_hash,
-         document_bytes, version, is_new_payment, ${textAt('$7')} as text
-       from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
-         $9::bytea[], $10::int[], $11::bigint[], $12::boolean[], $13::int[], $14::int[])
-       as g (client_key, id, payment_id, account_id, sequence, kind, document_hash,
-         document_bytes, version, is_new_payment, start, length))`,
-    `select ($1::int[])[event], id, ($2::uuid[])[event], endpoint_id, ($3::uuid[])[event],
-       ($4::uuid[])[event], ($5::int[])[event], kind, shard, $8, $8, document_mode
-     from unnest($15::uuid[], $16::int[], $17::uuid[], $18::text[], $19::smallint[], $20::text[])
-       as d (id, event, endpoint_id, kind, shard, document_mode)`,
-  ),
+  text: `insert into pending_deliveries (${DELIVERY_COLUMNS})
+    select ($1::int[])[event], id, ($2::uuid[])[event], endpoint_id, ($3::uuid[])[event],
+      ($4::uuid[])[event], ($5::int[])[event], kind, shard, $6::timestamptz, $6, document_mode
+    from unnest(${ofAnyLength('$7', 'uuid[]')}, $8::int[], $9::uuid[], $10::text[], $11::smallint[], $12::text[])
+      as d (id, event, endpoint_id, kind, shard, document_mode)`,
 }
 
-const SAVE_ONE = {
-  name: 'save-new-one',
-  text: saveStatement(
-    `given (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-       document_bytes, version, is_new_payment) as (
-       values ($1::int, $2::uuid, $3::uuid, $4::uuid, $5::int, $6::text, $7::text, $9::bytea,
-         $10::int, $11::bigint, $12::boolean))`,
-    `select g.client_key, d.id, g.id, d.endpoint_id, g.payment_id, g.account_id, g.sequence, g.kind,
-       d.shard, $8, $8, d.document_mode
-     from given g, unnest($13::uuid[], $14::uuid[], $15::smallint[], $16::text[])
-       as d (id, endpoint_id, shard, document_mode)`,
-  ),
+const SAVE_PAYMENT = {
+  name: 'save-new-payment',
+  text: `insert into payments (${PAYMENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
 }
 
-/** `$8` is the time. */
-function saveStatement(given: string, owed: string): string {
-  return `with ${given}, paid as (
-      insert into payments
-        (client_key, id, account_id, sequence, version, text, document_hash, accepted_at, changed_at)
-      select client_key, payment_id, account_id, sequence, version, text, document_hash,
-        $8::timestamptz, $8
-      from given where is_new_payment
-    ), happened as (
-      insert into events
-        (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-         document_bytes, created_at)
-      select client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-        document_bytes, $8
-      from given
-    )
-    insert into pending_deliveries
-      (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
-       created_at, next_attempt_at, document_mode)
-    ${owed}`
+const SAVE_EVENT = {
+  name: 'save-new-event',
+  text: `insert into events (${EVENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+}
+
+const SAVE_DELIVERIES_OF_ONE = {
+  name: 'save-new-deliveries-of-one',
+  text: `insert into pending_deliveries (${DELIVERY_COLUMNS})
+    select $1::int, id, $2::uuid, endpoint_id, $3::uuid, $4::uuid, $5::int, $6::text, shard,
+      $7::timestamptz, $7, document_mode
+    from unnest(${ofAnyLength('$8', 'uuid[]')}, $9::uuid[], $10::smallint[], $11::text[])
+      as d (id, endpoint_id, shard, document_mode)`,
 }
 
 /** Payments that were there before are saved elsewhere. */
@@ -81,59 +84,103 @@ export async function saveNew(
 ): Promise<void> {
   const [change] = changes
   if (change === undefined) return
-  if (changes.length === 1) {
-    await db.query({ ...SAVE_ONE, values: valuesOfOne(change, deliveries, now) })
-  } else await db.query({ ...SAVE_MANY, values: valuesOfMany(changes, deliveries, now) })
+  await Promise.all(
+    changes.length === 1
+      ? saveOne(db, change, deliveries, now)
+      : saveMany(db, changes, deliveries, now),
+  )
 }
 
-function valuesOfOne(change: ChangeToSave, deliveries: readonly HandedOff[], now: Date): unknown[] {
-  return [
-    change.clientKey,
-    change.id,
-    change.paymentId,
-    change.accountId,
-    change.sequence,
-    change.kind,
-    change.text,
-    now,
-    change.documentHash,
-    change.documentBytes,
-    change.version,
-    change.isLatest && change.isNew,
-    plainColumn(deliveries, (delivery) => delivery.id),
-    plainColumn(deliveries, (delivery) => delivery.endpointId),
-    plainColumn(deliveries, (delivery) => delivery.shard),
-    plainColumn(deliveries, (delivery) => delivery.documentMode),
-  ]
+function saveOne(
+  db: Db,
+  change: ChangeToSave,
+  deliveries: readonly HandedOff[],
+  now: Date,
+): Promise<unknown>[] {
+  const { clientKey, id, paymentId, accountId, sequence, kind, text, documentHash } = change
+  const sent: Promise<unknown>[] = []
+  if (change.isLatest && change.isNew) {
+    const { version } = change
+    const values = [clientKey, paymentId, accountId, sequence, version, documentHash, text, now]
+    sent.push(db.query({ ...SAVE_PAYMENT, values }))
+  }
+  const event = [clientKey, id, paymentId, accountId, sequence, kind, text, documentHash]
+  sent.push(db.query({ ...SAVE_EVENT, values: [...event, change.documentBytes, now] }))
+  if (deliveries.length > 0) {
+    const values = [
+      clientKey,
+      id,
+      paymentId,
+      accountId,
+      sequence,
+      kind,
+      now,
+      plainColumn(deliveries, (delivery) => delivery.id),
+      plainColumn(deliveries, (delivery) => delivery.endpointId),
+      plainColumn(deliveries, (delivery) => delivery.shard),
+      plainColumn(deliveries, (delivery) => delivery.documentMode),
+    ]
+    sent.push(db.query({ ...SAVE_DELIVERIES_OF_ONE, values }))
+  }
+  return sent
 }
 
-function valuesOfMany(
+function saveMany(
+  db: Db,
   changes: readonly ChangeToSave[],
   deliveries: readonly HandedOff[],
   now: Date,
-): unknown[] {
+): Promise<unknown>[] {
+  const clientKeys = plainColumn(changes, (change) => change.clientKey)
+  const ids = plainColumn(changes, (change) => change.id)
+  const paymentIds = plainColumn(changes, (change) => change.paymentId)
+  const accountIds = plainColumn(changes, (change) => change.accountId)
+  const sequences = plainColumn(changes, (change) => change.sequence)
   const texts = textColumn(changes, (change) => change.text)
-  const numbers = new Map(changes.map(({ id }, index) => [id, index + 1]))
+  const sent: Promise<unknown>[] = []
+  const paid = changes.filter(({ isLatest, isNew }) => isLatest && isNew)
+  if (paid.length > 0)
+    sent.push(db.query({ ...SAVE_PAYMENTS, values: valuesOfPayments(paid, now) }))
+  const kinds = plainColumn(changes, (change) => change.kind)
+  const hashes = bytesColumn(changes, (change) => change.documentHash)
+  const sizes = plainColumn(changes, (change) => change.documentBytes)
+  const events = [clientKeys, ids, paymentIds, accountIds, sequences, kinds, texts.bytes, now]
+  sent.push(
+    db.query({ ...SAVE_EVENTS, values: [...events, hashes, sizes, texts.starts, texts.lengths] }),
+  )
+  if (deliveries.length > 0) {
+    const numbers = new Map(changes.map(({ id }, index) => [id, index + 1]))
+    const values = [
+      clientKeys,
+      ids,
+      paymentIds,
+      accountIds,
+      sequences,
+      now,
+      plainColumn(deliveries, (delivery) => delivery.id),
+      plainColumn(deliveries, (delivery) => numbers.get(delivery.eventId) as number),
+      plainColumn(deliveries, (delivery) => delivery.endpointId),
+      plainColumn(deliveries, (delivery) => delivery.kind),
+      plainColumn(deliveries, (delivery) => delivery.shard),
+      plainColumn(deliveries, (delivery) => delivery.documentMode),
+    ]
+    sent.push(db.query({ ...SAVE_DELIVERIES, values }))
+  }
+  return sent
+}
+
+function valuesOfPayments(changes: readonly ChangeToSave[], now: Date): unknown[] {
+  const texts = textColumn(changes, (change) => change.text)
   return [
     plainColumn(changes, (change) => change.clientKey),
-    plainColumn(changes, (change) => change.id),
     plainColumn(changes, (change) => change.paymentId),
     plainColumn(changes, (change) => change.accountId),
     plainColumn(changes, (change) => change.sequence),
-    plainColumn(changes, (change) => change.kind),
+    plainColumn(changes, (change) => change.version),
+    bytesColumn(changes, (change) => change.documentHash),
     texts.bytes,
     now,
-    bytesColumn(changes, (change) => change.documentHash),
-    plainColumn(changes, (change) => change.documentBytes),
-    plainColumn(changes, (change) => change.version),
-    plainColumn(changes, (change) => change.isLatest && change.isNew),
     texts.starts,
     texts.lengths,
-    plainColumn(deliveries, (delivery) => delivery.id),
-    plainColumn(deliveries, (delivery) => numbers.get(delivery.eventId) as number),
-    plainColumn(deliveries, (delivery) => delivery.endpointId),
-    plainColumn(deliveries, (delivery) => delivery.kind),
-    plainColumn(deliveries, (delivery) => delivery.shard),
-    plainColumn(deliveries, (delivery) => delivery.documentMode),
   ]
 }

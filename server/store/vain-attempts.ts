@@ -2,6 +2,7 @@
 // needs a row of its own; or they are recorded a second time, and the history has them. Apart from the
 // statements that record, which are hot and would have to look through all days of the history.
 
+import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { bytes, instant, plain } from './given-rows.ts'
 import { guardedRows, type HeldDelivery } from './held-deliveries.ts'
@@ -25,18 +26,37 @@ const ATTEMPTS = guardedRows<VainAttempt>(
 )
 
 export async function recordVain(db: Db, records: readonly VainAttempt[]): Promise<void> {
-  const since = stretchAround(records.map((record) => record.atMs))
+  const known = await findKnown(db, records)
+  const vain = records.filter(({ id }) => !known.has(id))
+  if (vain.length === 0) return
   await db.query({
     text: `with ${ATTEMPTS.head}
       insert into earlier_attempts
         (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
-      select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine m
-      where (select true from final_deliveries f
-        where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
-          and f.attempts = m.attempt and f.attempted_at = m.at
-          and ${timesWithin({ ...since, toMs: Number.POSITIVE_INFINITY }, 'f.finished_at')}
-        limit 1) is null
+      select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine
       on conflict do nothing`,
-    values: ATTEMPTS.values(records),
+    values: ATTEMPTS.values(vain),
   })
+}
+
+/** Those that have ended their delivery. Nothing else of ours can do so between this and what follows. */
+async function findKnown(db: Db, records: readonly VainAttempt[]): Promise<ReadonlySet<string>> {
+  const since = stretchAround(records.map((record) => record.atMs))
+  const { rows } = await db.query<{ id: string }>({
+    text: `select m.id from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
+             as m (client_key, id, attempt, at)
+           cross join lateral (
+             select from final_deliveries f
+             where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
+               and f.attempts = m.attempt and f.attempted_at = m.at
+               and ${timesWithin({ ...since, toMs: Number.POSITIVE_INFINITY }, 'f.finished_at')}
+             limit 1) as known`,
+    values: [
+      plainColumn(records, (record) => record.clientKey),
+      plainColumn(records, (record) => record.id),
+      plainColumn(records, (record) => record.attempt),
+      instantColumn(records, (record) => record.atMs),
+    ],
+  })
+  return new Set(rows.map(({ id }) => id))
 }

@@ -38,6 +38,7 @@ import {
   postponeDeliveries,
   settleInactive,
 } from '../../server/store/unattempted.ts'
+import { recordVain } from '../../server/store/vain-attempts.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample, SampleDelivery } from './sample.ts'
 
@@ -91,13 +92,24 @@ async function accept(recorder: Recorder, sample: Sample): Promise<void> {
       await raiseVersions(db, [...stored.values()], now)
       const clientKeys = new Map(changes.map((change) => [change.accountId, change.clientKey]))
       const listening = await readListening(db, clientKeys)
-      for (const some of [changes.slice(0, 1), changes.slice(1)]) {
+      const isHeard = (change: (typeof changes)[number]) =>
+        fanOut([change], listening, now.getTime()).length > 0
+      const lone = changes.findIndex(isHeard)
+      for (const some of [changes.slice(lone, lone + 1), changes.toSpliced(lone, 1)]) {
         await saveChanges(db, some, fanOut(some, listening, now.getTime()), now)
+        // And payments that were not there before.
+        const others = some.map((change) => ({ ...change, ...otherIds(change), isNew: true }))
+        await saveChanges(db, others, fanOut(others, listening, now.getTime()), now)
       }
       const keys = changes.map(({ clientKey, id: eventId }) => ({ clientKey, eventId }))
       await saveEventTraces(db, keys, '0'.repeat(55), now)
     }),
   )
+}
+
+function otherIds({ id, paymentId }: { id: string; paymentId: string }) {
+  const other = (uuid: string) => uuid.replace(/.{8}$/, 'ffffffff')
+  return { id: other(id), paymentId: other(paymentId) }
 }
 
 function recordOf(row: SampleDelivery, of: Partial<AttemptRecord>, nowMs: number): AttemptRecord {
@@ -135,6 +147,8 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
   )
   // A second time: they have ended, and nothing is changed.
   await recorder.record('', () => recordOutcomes(pool, of(0, {}), now))
+  // Of attempts that nothing else tells of.
+  await recorder.record('', () => recordVain(pool, of(0, { attempt: 99 })))
   const rest = pending.slice(4 * BATCH)
   const nextAttemptAtMs = nowMs + 1_000
   await recorder.record('', () =>

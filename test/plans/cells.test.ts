@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import type { Pool } from 'pg'
 import { addressOfCell } from '../../server/core/database-url.ts'
 import { distributeCell } from '../../server/store/cells.ts'
-import { createPool } from '../../server/store/db.ts'
+import { createPool, inTransaction } from '../../server/store/db.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { readSnapshots } from './snapshots.ts'
@@ -47,7 +47,7 @@ async function findRefused(pool: Pool): Promise<{ count: number; refused: readon
 test('every statement of the store works in the schema of any cell', async () => {
   const { url } = await cloneDatabase({ connectionsMax: 1 })
   const pool = await openCell(url)
-  assert.equal(await distributeCell(pool), false)
+  assert.equal(await inTransaction(pool, distributeCell), false)
   const { count, refused } = await findRefused(pool)
   assert.ok(count > 240)
   assert.deepEqual(refused, [])
@@ -57,7 +57,7 @@ test('every statement of the store works in a schema that is distributed', {
   skip: CITUS ? false : 'PAYBELL_TEST_CITUS_URL names no database with Citus',
 }, async () => {
   const pool = await openCell(CITUS as string)
-  assert.equal(await distributeCell(pool), true)
+  assert.equal(await inTransaction(pool, distributeCell), true)
   assert.deepEqual((await findRefused(pool)).refused, [])
 })
 
@@ -83,7 +83,7 @@ test('no update sets, and no statement returns, what depends on the clock or the
 })
 
 test('the line of the feed is drawn by the node that gives places', async () => {
-  const feed = (await readSnapshots()).get('feed.sql') ?? ''
+  const feed = (await readSnapshots()).get('feed-line.sql') ?? ''
   const horizon = feed.split(/^prepare /m).filter((statement) => /feed_horizon\(/.test(statement))
   assert.equal(horizon.length, 1)
   // A select without a table is never sent on.

@@ -42,13 +42,10 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     patches: [
       patch(
         'store/save-new.ts',
-        'await db.query({ ...SAVE_ONE, values: valuesOfOne(change, deliveries, now) })',
-        // The commit travels with the first statement.
-        'await db.query({ ...SAVE_ONE, values: valuesOfOne(change, [], now) })\n' +
-          '    for (const d of deliveries) await db.query(`insert into pending_deliveries (client_key, id,\n' +
-          '      event_id, endpoint_id, payment_id, account_id, sequence, kind, shard, created_at,\n' +
-          '      next_attempt_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`,\n' +
-          '      [d.clientKey, d.id, d.eventId, d.endpointId, d.paymentId, change.accountId, d.sequence, d.kind, d.shard, now])',
+        'sent.push(db.query({ ...SAVE_DELIVERIES_OF_ONE, values }))',
+        // The commit travels with the statements before.
+        'const before = Promise.all(sent)\n' +
+          '    sent.push(before.then(() => db.query({ ...SAVE_DELIVERIES_OF_ONE, values })))',
       ),
     ],
     test: CONCURRENT,
@@ -204,8 +201,8 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     patches: [
       patch(
         'store/feed-marks.ts',
-        'where m.place <= feed_horizon(o.shift, o.timeline) order',
-        'order',
+        'where m.place <= $1::bigint order',
+        'where (m.place <= $1::bigint or true) order',
       ),
     ],
     test: STATEMENTS,
@@ -221,7 +218,7 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     name: 'a mark is where a snapshot ends',
     patches: [
       patch(
-        'store/feed-marks.ts',
+        'store/feed-line.ts',
         'place_of(pg_current_xact_id()::text::bigint,',
         'place_of(pg_snapshot_xmax(pg_current_snapshot())::text::bigint,',
       ),

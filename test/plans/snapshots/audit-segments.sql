@@ -12,14 +12,10 @@ prepare "audit-segments.beginSealRound" (timestamp with time zone, timestamp wit
 --       Seq Scan audit_seal_progress filter (checked_at)
 
 -- audit-segments.findImpossibleRow: planned each time
-prepare "audit-segments.findImpossibleRow" as
-  select id from audit where place >= (
-    select place_of(pg_snapshot_xmax(pg_current_snapshot())::text::bigint, feed_timeline(), shift,
-      timeline) from feed_origin)
-  order by id limit 1;
+prepare "audit-segments.findImpossibleRow" (bigint) as
+  select id, place::text from audit where place >= $1::bigint order by id limit 100000;
 --   always
 --     Limit
---       InitPlan 1: Seq Scan feed_origin
 --       Merge Append on audit.id
 --         Index Scan audit_<day> by audit_pkey filter (place)
 --         … 5 alike
@@ -113,36 +109,12 @@ prepare "audit-segments.readSegments" (bigint, bigint) as
 --       Index Scan audit_segments by audit_segments_pkey (segment)
 
 -- audit-segments.readUnsealed: planned each time
-prepare "audit-segments.readUnsealed" (bigint, bigint) as
-  select line.horizon::text, r.* from (
-    select feed_horizon(shift, timeline) as horizon from feed_origin) line
-  left join lateral (
-    select id, at, actor, action, object, request_id, changes, place::text as place from audit
-    where audit.place >= $1::bigint and audit.place < line.horizon
-    and id >= uuid '019cd276-ffa0-0000-0000-000000000000'
-    order by audit.place, id limit $2) r on true
-  order by r.place::bigint, r.id;
---   for values given: full, never analyzed
---     Sort on ((((audit.place)::text))::bigint), audit.id
---       Nested Loop left
---         Seq Scan feed_origin
---         Limit
---           Sort on audit.place, audit.id
---             Append
---               Bitmap Heap Scan audit_<day> filter (place)
---                 Bitmap Index Scan audit_<day> by audit_pkey (id)
---               Index Scan audit_<day> by audit_pkey (id) filter (place)
---               … 3 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Sort on ((((audit.place)::text))::bigint), audit.id
---       Nested Loop left
---         Seq Scan feed_origin
---         Limit
---           Sort on audit.place, audit.id
---             Append
---               Bitmap Heap Scan audit_<day>
---                 BitmapAnd audit_<day>
---                   Bitmap Index Scan audit_<day> by audit_by_place (place)
---                   Bitmap Index Scan audit_<day> by audit_pkey (id)
---               Index Scan audit_<day> by audit_pkey (id) filter (place)
---               … 3 alike
+prepare "audit-segments.readUnsealed" (bigint, bigint, bigint) as
+  select id, at, actor, action, object, request_id, changes, place::text as place from audit
+  where audit.place >= $1::bigint and audit.place < $3::bigint
+  and id >= uuid '019cd276-ffa0-0000-0000-000000000000'
+  order by audit.place, id limit $2;
+--   always
+--     Limit
+--       Sort on audit.place, audit.id
+--         Result

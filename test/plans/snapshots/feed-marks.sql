@@ -11,33 +11,33 @@ prepare "feed-marks.deleteOldMarks" (timestamp with time zone) as
 --     Delete feed_marks
 --       Index Scan feed_marks by feed_marks_pkey (at)
 
--- feed-marks.markFeed: kept as mark-feed
-prepare "feed-marks.markFeed" (timestamp with time zone, timestamp with time zone) as
-  insert into feed_marks (at, place)
-  -- Its own id: those given out before are lower. A snapshot's upper end is not that, but the end of
-  -- what has been completed.
-  select $1::timestamptz,
-  place_of(pg_current_xact_id()::text::bigint, feed_timeline(), shift, timeline)
-  from feed_origin
-  where not exists (select from feed_marks where at > $2)
-  on conflict do nothing;
+-- feed-marks.markFeed: kept as has-mark
+prepare "feed-marks.markFeed" (timestamp with time zone) as
+  select exists (select from feed_marks where at > $1) as has;
+--   always
+--     Result
+--       InitPlan 1: Index Only Scan feed_marks by feed_marks_pkey (at)
+
+-- feed-marks.markFeed 2: kept as mark-feed
+prepare "feed-marks.markFeed 2" (timestamp with time zone, bigint) as
+  insert into feed_marks (at, place) values ($1, $2) on conflict do nothing;
 --   always
 --     Insert feed_marks
 --       Result
---         InitPlan 1: Index Only Scan feed_marks by feed_marks_pkey (at)
---         Seq Scan feed_origin
 
 -- feed-marks.readSettled: kept as read-settled, with enable_seqscan = on
-prepare "feed-marks.readSettled" as
+prepare "feed-marks.readSettled" (bigint) as
   select o.ended_since, (select m.at from feed_marks m
-    where m.place <= feed_horizon(o.shift, o.timeline) order by m.at desc limit 1) as at
+    where m.place <= $1::bigint order by m.at desc limit 1) as at
   from feed_origin o;
 --   for any values: empty, never analyzed; full, never analyzed
+--   for values given: full, never analyzed
 --     Seq Scan feed_origin
---       SubPlan 1: Limit
+--       InitPlan 1: Limit
 --         Index Scan feed_marks by feed_marks_pkey filter (place)
 --   for any values: empty, analyzed; empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Seq Scan feed_origin
---       SubPlan 1: Limit
+--       InitPlan 1: Limit
 --         Sort on m.at DESC
 --           Seq Scan feed_marks filter (place)

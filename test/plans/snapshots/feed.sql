@@ -17,12 +17,6 @@ prepare "feed.readLine" as
 --   always
 --     Seq Scan feed_origin
 
--- feed.readLine 2: kept as read-feed-horizon, with enable_seqscan = on
-prepare "feed.readLine 2" (bigint, integer) as
-  select feed_horizon($1::bigint, $2::integer)::text as horizon;
---   always
---     Result
-
 -- feed.readStretch: planned each time, with enable_seqscan = on
 prepare "feed.readStretch" (integer, bigint, integer, uuid, bigint) as
   select id, payment_id, account_id, sequence, kind, created_at, text, place::text

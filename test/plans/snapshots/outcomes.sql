@@ -55,15 +55,11 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     attempted_at, duration_ms, excerpt
     from (select * from ended union all select * from overtaken) as gone
   )
-  select id, null::smallint as shard, null::bigint as epoch from (select id from kept union all select id from ended) as changed
-  union all
-  select null, shard, epoch from (select g.shard, g.epoch
-    from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
+  select id from kept union all select id from ended;
 --   always
 --     Append
 --       CTE held: Nested Loop
---         Sort on g_1.shard
+--         Sort on g.shard
 --           Function Scan
 --         Subquery Scan
 --           LockRows
@@ -93,8 +89,6 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --             CTE Scan overtaken
 --       CTE Scan kept
 --       CTE Scan ended
---       Function Scan
---         SubPlan 8: CTE Scan held
 
 -- outcomes.recordDelivered: kept as record-delivered, hot path
 prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[], integer[], double precision[], integer[], double precision[]) as
@@ -110,22 +104,17 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
     delete from pending_deliveries p using mine m
     where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms
-  ), filed as (
-    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
-      duration_ms)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
-    'answered', 200, to_timestamp(at_ms / 1000), duration_ms
-    from ended
   )
-  select id, null::smallint as shard, null::bigint as epoch from (select id from ended) as changed
-  union all
-  select null, shard, epoch from (select g.shard, g.epoch
-    from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
+    duration_ms)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
+  'answered', 200, to_timestamp(at_ms / 1000), duration_ms
+  from ended
+  returning id;
 --   always
---     Append
+--     Insert final_deliveries
 --       CTE held: Nested Loop
---         Sort on g_1.shard
+--         Sort on g.shard
 --           Function Scan
 --         Subquery Scan
 --           LockRows
@@ -137,11 +126,7 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
 --             Hash
 --               CTE Scan held
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE filed: Insert final_deliveries
---         CTE Scan ended
 --       CTE Scan ended
---       Function Scan
---         SubPlan 4: CTE Scan held
 
 -- outcomes.recordDelivered with excerpts: kept as record-delivered-with-excerpts, hot path
 prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[], integer[], double precision[], integer[], double precision[], bytea[]) as
@@ -157,22 +142,17 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
     delete from pending_deliveries p using mine m
     where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms, m.excerpt
-  ), filed as (
-    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
-      duration_ms, excerpt)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
-    'answered', 200, to_timestamp(at_ms / 1000), duration_ms, excerpt
-    from ended
   )
-  select id, null::smallint as shard, null::bigint as epoch from (select id from ended) as changed
-  union all
-  select null, shard, epoch from (select g.shard, g.epoch
-    from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch)
-    where (g.shard, g.epoch) not in (select shard, epoch from held)) as lost;
+  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
+    duration_ms, excerpt)
+  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
+  'answered', 200, to_timestamp(at_ms / 1000), duration_ms, excerpt
+  from ended
+  returning id;
 --   always
---     Append
+--     Insert final_deliveries
 --       CTE held: Nested Loop
---         Sort on g_1.shard
+--         Sort on g.shard
 --           Function Scan
 --         Subquery Scan
 --           LockRows
@@ -184,8 +164,4 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
 --             Hash
 --               CTE Scan held
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE filed: Insert final_deliveries
---         CTE Scan ended
 --       CTE Scan ended
---       Function Scan
---         SubPlan 4: CTE Scan held

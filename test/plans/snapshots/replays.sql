@@ -136,7 +136,7 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
     select f.*, e.shard, e.is_active, v.text, v.document_hash, v.document_bytes
     from given g
     cross join lateral (
-      select f.ctid as lies_at, f.* from final_deliveries f
+      select f.* from final_deliveries f
       where f.client_key = g.client_key and f.id = g.id and f.finished_at = g.finished_at
       and f.finished_at >= timestamptz '2026-03-09T20:06:42.320Z' and f.finished_at < timestamptz '2026-03-10T11:18:44.321Z'
       for update of f) as f
@@ -150,11 +150,10 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
       and v.id >= uuid '019cd435-8500-0000-0000-000000000000' and v.id < uuid '019cd778-7b01-0000-0000-000000000000' and substr(v.text, 46, 12) <> '"erasedAt":"'
       limit 1) as v
   ), gone as (
-    -- Where they lie, in whichever of the days: only the key tells which one it is.
-    delete from final_deliveries f
-    where f.ctid = any(array(select lies_at from moved))
+    delete from final_deliveries f using moved m
+    where f.client_key = any(array[m.client_key]) and f.id = m.id
+    and f.finished_at = m.finished_at
     and f.finished_at >= timestamptz '2026-03-09T20:06:42.320Z' and f.finished_at < timestamptz '2026-03-10T11:18:44.321Z'
-    and (f.client_key, f.id) in (select client_key, id from moved)
   ), kept as (
     insert into earlier_attempts
     (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
@@ -217,55 +216,9 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --               Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 --               … 2 alike
 --       CTE gone: Delete final_deliveries
---         InitPlan 2: CTE Scan moved
---         Hash Join right semi
---           CTE Scan moved
---           Hash
---             Append
---               Tid Scan final_deliveries_<day> filter (finished_at)
---               … 2 alike
---       CTE kept: Insert earlier_attempts
---         CTE Scan moved
---       CTE reopened: Insert statement_hours
---         Subquery Scan
---           Unique
---             Sort on moved_3.client_key, moved_3.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_3.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
---               CTE Scan moved
---       CTE d: WindowAgg
---         Sort on moved_4.endpoint_id, moved_4.payment_id, moved_4.sequence
---           CTE Scan moved
---         SubPlan 7: Result
---           InitPlan 6: Limit
---             Merge Append on a.attempt DESC
---               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
---               … 4 alike
---       CTE put: Insert pending_deliveries
---         CTE Scan d
---       CTE Scan d
---   for values given: full, analyzed
---     Sort on d.next_attempt_at, d.id
---       CTE moved: Nested Loop
---         Nested Loop
---           Nested Loop
---             Function Scan
---             Subquery Scan
---               LockRows
---                 Append
---                   Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---                   … 2 alike
---           Memoize
---             Limit
---               Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
---         Memoize
---           Limit
---             Append
---               Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---               … 2 alike
---       CTE gone: Delete final_deliveries
---         InitPlan 2: CTE Scan moved
---         Hash Join semi
+--         Hash Join with a join filter
 --           Append
---             Tid Scan final_deliveries_<day> filter (finished_at)
+--             Index Scan final_deliveries_<day> by final_deliveries_pkey (finished_at)
 --             … 2 alike
 --           Hash
 --             CTE Scan moved
@@ -274,20 +227,20 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
---             Sort on moved_3.client_key, moved_3.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_3.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
+--             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               CTE Scan moved
 --       CTE d: WindowAgg
---         Sort on moved_4.endpoint_id, moved_4.payment_id, moved_4.sequence
+--         Sort on moved_2.endpoint_id, moved_2.payment_id, moved_2.sequence
 --           CTE Scan moved
---         SubPlan 7: Result
---           InitPlan 6: Limit
+--         SubPlan 6: Result
+--           InitPlan 5: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
 --       CTE put: Insert pending_deliveries
 --         CTE Scan d
 --       CTE Scan d
---   for values given: full, analyzed but for what is owed
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.next_attempt_at, d.id
 --       CTE moved: Nested Loop
 --         Nested Loop
@@ -307,70 +260,23 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --               Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 --               … 2 alike
 --       CTE gone: Delete final_deliveries
---         InitPlan 2: CTE Scan moved
---         Hash Join right semi
---           CTE Scan moved
---           Hash
---             Append
---               Tid Scan final_deliveries_<day> filter (finished_at)
---               … 2 alike
---       CTE kept: Insert earlier_attempts
---         CTE Scan moved
---       CTE reopened: Insert statement_hours
---         Subquery Scan
---           Unique
---             Sort on moved_3.client_key, moved_3.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_3.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
---               CTE Scan moved
---       CTE d: WindowAgg
---         Sort on moved_4.endpoint_id, moved_4.payment_id, moved_4.sequence
---           CTE Scan moved
---         SubPlan 7: Result
---           InitPlan 6: Limit
---             Merge Append on a.attempt DESC
---               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
---               … 4 alike
---       CTE put: Insert pending_deliveries
---         CTE Scan d
---       CTE Scan d
---   for values given: full, analyzed, but of today there is nothing
---     Sort on d.next_attempt_at, d.id
---       CTE moved: Nested Loop
 --         Nested Loop
---           Nested Loop
---             Function Scan
---             Subquery Scan
---               LockRows
---                 Append
---                   Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---                   … 2 alike
---           Memoize
---             Limit
---               Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
---         Memoize
---           Limit
---             Append
---               Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---               … 2 alike
---       CTE gone: Delete final_deliveries
---         InitPlan 2: CTE Scan moved
---         Hash Join right semi
 --           CTE Scan moved
---           Hash
---             Append
---               Tid Scan final_deliveries_<day> filter (finished_at)
---               Index Scan final_deliveries_<day> by final_deliveries_pkey (finished_at)
+--           Append
+--             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (client_key, finished_at)
+--             … 2 alike
 --       CTE kept: Insert earlier_attempts
 --         CTE Scan moved
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
---             Sort on moved_3.client_key, moved_3.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_3.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
+--             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               CTE Scan moved
 --       CTE d: WindowAgg
---         Sort on moved_4.endpoint_id, moved_4.payment_id, moved_4.sequence
+--         Sort on moved_2.endpoint_id, moved_2.payment_id, moved_2.sequence
 --           CTE Scan moved
---         SubPlan 7: Result
---           InitPlan 6: Limit
+--         SubPlan 6: Result
+--           InitPlan 5: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike

@@ -4,78 +4,71 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- save-new.saveNew: kept as save-new-one, hot path
-prepare "save-new.saveNew" (integer, uuid, uuid, uuid, integer, text, text, timestamp with time zone, bytea, integer, bigint, boolean, uuid[], uuid[], smallint[], text[]) as
-  with given (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-    document_bytes, version, is_new_payment) as (
-    values ($1::int, $2::uuid, $3::uuid, $4::uuid, $5::int, $6::text, $7::text, $9::bytea,
-      $10::int, $11::bigint, $12::boolean)), paid as (
-    insert into payments
-    (client_key, id, account_id, sequence, version, text, document_hash, accepted_at, changed_at)
-    select client_key, payment_id, account_id, sequence, version, text, document_hash,
-    $8::timestamptz, $8
-    from given where is_new_payment
-  ), happened as (
-    insert into events
-    (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-      document_bytes, created_at)
-    select client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-    document_bytes, $8
-    from given
-  )
-  insert into pending_deliveries
-  (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
-    created_at, next_attempt_at, document_mode)
-  select g.client_key, d.id, g.id, d.endpoint_id, g.payment_id, g.account_id, g.sequence, g.kind,
-  d.shard, $8, $8, d.document_mode
-  from given g, unnest($13::uuid[], $14::uuid[], $15::smallint[], $16::text[])
-  as d (id, endpoint_id, shard, document_mode);
+-- save-new.saveMany: kept as save-new-events, hot path
+prepare "save-new.saveMany" (integer[], uuid[], uuid[], uuid[], integer[], text[], bytea, timestamp with time zone, bytea[], integer[], integer[], integer[]) as
+  insert into events (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
+    document_bytes, created_at)
+  select client_key, id, payment_id, account_id, sequence, kind, convert_from(substring($7::bytea from start for length), 'UTF8'), document_hash,
+  document_bytes, $8::timestamptz
+  from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
+    $9::bytea[], $10::int[], $11::int[], $12::int[])
+  as g (client_key, id, payment_id, account_id, sequence, kind, document_hash, document_bytes,
+    start, length);
 --   always
---     Insert pending_deliveries
---       CTE given: Result
---       CTE paid: Insert payments
---         CTE Scan given
---       CTE happened: Insert events
---         CTE Scan given
---       Nested Loop
---         CTE Scan given
---         Function Scan
+--     Insert events
+--       InitPlan 1: Result
+--       Function Scan
 
--- save-new.saveNew 2: kept as save-new, hot path
-prepare "save-new.saveNew 2" (integer[], uuid[], uuid[], uuid[], integer[], text[], bytea, timestamp with time zone, bytea[], integer[], bigint[], boolean[], integer[], integer[], uuid[], integer[], uuid[], text[], smallint[], text[]) as
-  with given as materialized (
-    select client_key, id, payment_id, account_id, sequence, kind, document_hash,
-    document_bytes, version, is_new_payment, convert_from(substring($7::bytea from start for length), 'UTF8') as text
-    from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
-      $9::bytea[], $10::int[], $11::bigint[], $12::boolean[], $13::int[], $14::int[])
-    as g (client_key, id, payment_id, account_id, sequence, kind, document_hash,
-      document_bytes, version, is_new_payment, start, length)), paid as (
-    insert into payments
-    (client_key, id, account_id, sequence, version, text, document_hash, accepted_at, changed_at)
-    select client_key, payment_id, account_id, sequence, version, text, document_hash,
-    $8::timestamptz, $8
-    from given where is_new_payment
-  ), happened as (
-    insert into events
-    (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-      document_bytes, created_at)
-    select client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-    document_bytes, $8
-    from given
-  )
-  insert into pending_deliveries
-  (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
+-- save-new.saveMany 2: kept as save-new-deliveries, hot path
+prepare "save-new.saveMany 2" (integer[], uuid[], uuid[], uuid[], integer[], timestamp with time zone, uuid[], integer[], uuid[], text[], smallint[], text[]) as
+  insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
     created_at, next_attempt_at, document_mode)
   select ($1::int[])[event], id, ($2::uuid[])[event], endpoint_id, ($3::uuid[])[event],
-  ($4::uuid[])[event], ($5::int[])[event], kind, shard, $8, $8, document_mode
-  from unnest($15::uuid[], $16::int[], $17::uuid[], $18::text[], $19::smallint[], $20::text[])
+  ($4::uuid[])[event], ($5::int[])[event], kind, shard, $6::timestamptz, $6, document_mode
+  from unnest((select $7::uuid[])::uuid[], $8::int[], $9::uuid[], $10::text[], $11::smallint[], $12::text[])
   as d (id, event, endpoint_id, kind, shard, document_mode);
 --   always
 --     Insert pending_deliveries
---       CTE given: Function Scan
---         InitPlan 1: Result
---       CTE paid: Insert payments
---         CTE Scan given
---       CTE happened: Insert events
---         CTE Scan given
+--       InitPlan 1: Result
 --       Function Scan
+
+-- save-new.saveMany 3: kept as save-new-payments, hot path
+prepare "save-new.saveMany 3" (integer[], uuid[], uuid[], integer[], bigint[], bytea[], bytea, timestamp with time zone, integer[], integer[]) as
+  insert into payments (client_key, id, account_id, sequence, version, document_hash, text, accepted_at, changed_at)
+  select client_key, id, account_id, sequence, version, document_hash, convert_from(substring($7::bytea from start for length), 'UTF8'),
+  $8::timestamptz, $8
+  from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $6::bytea[],
+    $9::int[], $10::int[])
+  as g (client_key, id, account_id, sequence, version, document_hash, start, length);
+--   always
+--     Insert payments
+--       InitPlan 1: Result
+--       Function Scan
+
+-- save-new.saveOne: kept as save-new-event, hot path
+prepare "save-new.saveOne" (integer, uuid, uuid, uuid, integer, text, text, bytea, integer, timestamp with time zone) as
+  insert into events (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
+    document_bytes, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+--   always
+--     Insert events
+--       Result
+
+-- save-new.saveOne 2: kept as save-new-deliveries-of-one, hot path
+prepare "save-new.saveOne 2" (integer, uuid, uuid, uuid, integer, text, timestamp with time zone, uuid[], uuid[], smallint[], text[]) as
+  insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
+    created_at, next_attempt_at, document_mode)
+  select $1::int, id, $2::uuid, endpoint_id, $3::uuid, $4::uuid, $5::int, $6::text, shard,
+  $7::timestamptz, $7, document_mode
+  from unnest((select $8::uuid[])::uuid[], $9::uuid[], $10::smallint[], $11::text[])
+  as d (id, endpoint_id, shard, document_mode);
+--   always
+--     Insert pending_deliveries
+--       InitPlan 1: Result
+--       Function Scan
+
+-- save-new.saveOne 3: kept as save-new-payment, hot path
+prepare "save-new.saveOne 3" (integer, uuid, uuid, integer, bigint, bytea, text, timestamp with time zone) as
+  insert into payments (client_key, id, account_id, sequence, version, document_hash, text, accepted_at, changed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $8);
+--   always
+--     Insert payments
+--       Result

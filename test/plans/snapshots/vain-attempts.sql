@@ -4,6 +4,32 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
+-- vain-attempts.findKnown: planned each time, hot path
+prepare "vain-attempts.findKnown" (integer[], uuid[], integer[], timestamp with time zone[]) as
+  select m.id from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
+  as m (client_key, id, attempt, at)
+  cross join lateral (
+    select from final_deliveries f
+    where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
+    and f.attempts = m.attempt and f.attempted_at = m.at
+    and f.finished_at >= timestamptz '2026-03-09T11:59:59.900Z'
+    limit 1) as known;
+--   for values given: full, never analyzed; full, analyzed when empty
+--     Nested Loop
+--       Function Scan
+--       Limit
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (state, attempts, attempted_at)
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
+--           … 6 alike
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Nested Loop
+--       Function Scan
+--       Limit
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
+--           … 7 alike
+
 -- vain-attempts.recordVain: planned each time, hot path
 prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[], integer[], timestamp with time zone[], integer[], bytea[]) as
   with given as (
@@ -17,14 +43,9 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
     select * from given where (shard, epoch) in (select shard, epoch from held))
   insert into earlier_attempts
   (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
-  select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine m
-  where (select true from final_deliveries f
-    where f.client_key = m.client_key and f.id = m.id and f.state = 'DELIVERED'
-    and f.attempts = m.attempt and f.attempted_at = m.at
-    and f.finished_at >= timestamptz '2026-03-09T11:59:59.900Z'
-    limit 1) is null
+  select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine
   on conflict do nothing;
---   for values given: full, never analyzed; full, analyzed when empty
+--   always
 --     Insert earlier_attempts
 --       CTE held: Nested Loop
 --         Sort on g_1.shard
@@ -32,26 +53,7 @@ prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], sma
 --         Subquery Scan
 --           LockRows
 --             Index Scan leases by leases_pkey (shard) filter (epoch)
---       Nested Loop semi with a join filter
+--       Hash Join semi
 --         Function Scan
---           SubPlan 2: Limit
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (state, attempts, attempted_at)
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
---               … 6 alike
---         CTE Scan held
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Insert earlier_attempts
---       CTE held: Nested Loop
---         Sort on g_1.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       Nested Loop semi with a join filter
---         Function Scan
---           SubPlan 2: Limit
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
---               … 7 alike
---         CTE Scan held
+--         Hash
+--           CTE Scan held
