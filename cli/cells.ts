@@ -10,7 +10,7 @@ import { runCommand } from './run.ts'
 const cellNumber = integer(0, CELL_MAX)
 
 export function cellsCommand(): Command {
-  return family('cells', 'The cells of the database of DATABASE_URL.', [create(), list()])
+  return family('cells', 'The cells of the database of DATABASE_URL.', [create(), list(), move()])
 }
 
 function create(): Command {
@@ -39,6 +39,23 @@ function list(): Command {
     .action((_options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('./service/cells.ts')).listCells(command.optsWithGlobals()),
+      ),
+    )
+}
+
+function move(): Command {
+  return new Command('move')
+    .description('Move a cell to another node of a Citus cluster, while it runs.')
+    .argument('<number>', `0 to ${CELL_MAX}`, cellNumber)
+    .requiredOption('--to <node>', 'the node that it moves to, as cells list shows it: host:port')
+    .option('--json', JSON_HELP)
+    .addHelpText(
+      'after',
+      helpText(['DATABASE_URL=postgres://… paybell cells move 7 --to worker2:5432']),
+    )
+    .action((cell: number, _options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('./service/cells.ts')).moveCellCommand(cell, command.optsWithGlobals()),
       ),
     )
 }

@@ -1,5 +1,5 @@
-// `paybell cells create|list` and `paybell clients move`: which cells a database has, a new one, and a client's way
-// from one to another. They work on the databases themselves, as the role that owns the schema.
+// `paybell cells create|list|move` and `paybell clients move`: which cells a database has, a new one, a cell's way
+// to another node, and a client's to another cell. They work on the databases themselves, as the role that owns the schema.
 
 import { readFileSync } from 'node:fs'
 import { type Config, loadConfig } from '../../server/config/config.ts'
@@ -7,8 +7,16 @@ import { parseBaseUrl } from '../../server/core/base-url.ts'
 import { addressOfCell, parseDatabaseUrl } from '../../server/core/database-url.ts'
 import { LEASE_POLICY } from '../../server/core/lease.ts'
 import { moveClient, undoMove } from '../../server/operations/move-client.ts'
-import { copySigningKeys, distributeCell, readCells } from '../../server/store/cells.ts'
-import { createPool } from '../../server/store/db.ts'
+import {
+  type ClusterNode,
+  copySigningKeys,
+  distributeCell,
+  moveCell,
+  readCells,
+  readNodes,
+  readPlace,
+} from '../../server/store/cells.ts'
+import { createPool, inTransaction } from '../../server/store/db.ts'
 import { type DatabaseGauges, readDatabaseGauges } from '../../server/store/gauges.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { Sealer } from '../../server/store/sealing.ts'
@@ -26,7 +34,11 @@ export async function createCell(
   const { databaseUrl } = loadConfig('production', process.env)
   const url = addressOfCell(databaseUrl as string, cell)
   const applied = await namingDatabase(migrate(url, new Date()))
-  const isDistributed = await onPool(url, distributeCell)
+  const isDistributed = await onPool(
+    url,
+    (pool) => inTransaction(pool, distributeCell),
+    NO_LIMIT_MS,
+  )
   const { keysFrom } = options
   const keys =
     keysFrom === undefined
@@ -93,6 +105,57 @@ function lineOf({ cell, bytes, node, due, scheduled, oldestDueSeconds }: ListedC
   ].join('  ')
 }
 
+export async function moveCellCommand(
+  cell: number,
+  options: Output & { to: string },
+): Promise<void> {
+  const { databaseUrl } = loadConfig('production', process.env)
+  const url = addressOfCell(databaseUrl as string, cell)
+  const moved = await namingDatabase(
+    onPool(
+      url,
+      async (pool) => {
+        const nodes = await readNodes(pool)
+        if (nodes === null) {
+          throw new Error(
+            'this database has no Citus, so a cell has no node: move its clients with "paybell clients move"',
+          )
+        }
+        const from = await readPlace(pool)
+        if (from === null) {
+          throw new Error(`cell ${cell} is not on a node yet: run "paybell cells create ${cell}"`)
+        }
+        const to = findNode(nodes, options.to)
+        const startedMs = performance.now()
+        if (nameOf(to) !== from) await moveCell(pool, to)
+        return { from, to: nameOf(to), seconds: (performance.now() - startedMs) / 1_000 }
+      },
+      NO_LIMIT_MS,
+    ),
+  )
+  if (options.json) console.log(JSON.stringify({ cell, ...moved }))
+  else if (moved.from === moved.to) console.log(`Cell ${cell} is on ${moved.to} already.`)
+  else {
+    console.log(
+      `Moved cell ${cell} from ${moved.from} to ${moved.to} in ${moved.seconds.toFixed(1)} s.`,
+    )
+  }
+}
+
+/** By `host:port`, or by the host alone where it has one node. */
+function findNode(nodes: readonly ClusterNode[], name: string): ClusterNode {
+  const found = nodes.filter((node) => nameOf(node) === name || node.host === name)
+  const [node] = found
+  if (node !== undefined && found.length === 1) return node
+  throw new Error(
+    `${found.length === 0 ? 'no node' : 'several nodes'} of the cluster can be called ${name}: name one of ${nodes.map(nameOf).join(', ')}`,
+  )
+}
+
+function nameOf({ host, port }: ClusterNode): string {
+  return `${host}:${port}`
+}
+
 export interface MoveCommandOptions extends Output {
   to: number
   address: string
@@ -148,12 +211,17 @@ function readTarget({ databaseUrl, cell }: Config, options: MoveCommandOptions):
   return addressOfCell(url, to)
 }
 
+/** A large cell takes hours to copy. PostgreSQL takes 0 for no limit; the driver needs a number. */
+const NO_LIMIT_MS = 7 * 86_400_000
+
 async function onPool<T>(
   url: string,
   work: (pool: ReturnType<typeof createPool>) => Promise<T>,
+  statementTimeoutMs?: number,
 ): Promise<T> {
   const pool = createPool({
     url,
+    ...(statementTimeoutMs === undefined ? {} : { statementTimeoutMs }),
     connectionsMax: 1,
     onIdleError: () => {},
     applicationName: 'paybell cells',

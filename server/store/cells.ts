@@ -1,7 +1,7 @@
 // Cells as their database shows them: which there are, how large, and where they live. A cluster of Citus places
 // and moves whole schemas; all that is asked of it is to take one, and to say where it is.
 
-import { CELL_MAX } from '../core/cell.ts'
+import { CELL_MAX, schemaOfCell } from '../core/cell.ts'
 import type { Db } from './db.ts'
 
 export interface CellFacts {
@@ -39,14 +39,20 @@ export async function readCells(db: Db): Promise<readonly CellFacts[]> {
     .sort((one, other) => one.cell - other.cell)
 }
 
-/** Schemas that are distributed, with the node that has each. */
+/** Schemas that are distributed, with the node that has each. A node that is away shows no size. */
 async function readPlaces(db: Db): Promise<ReadonlyMap<string, { node: string; bytes: number }>> {
   if (!(await hasCitus(db))) return new Map()
   const { rows } = await db.query<{ schema: string; node: string; bytes: number }>(
-    `select s.schema_name::text as schema, min(h.nodename || ':' || h.nodeport) as node,
-       coalesce(sum(h.shard_size), 0)::float8 as bytes
-     from citus_schemas s join citus_shards h on h.colocation_id = s.colocation_id
-     group by s.schema_name`,
+    `select n.nspname as schema, min(w.nodename || ':' || w.nodeport) as node,
+       coalesce(sum(z.size), 0)::float8 as bytes
+     from pg_dist_schema d
+     join pg_namespace n on n.oid = d.schemaid
+     join pg_dist_partition t on t.colocationid = d.colocationid
+     join pg_dist_shard s on s.logicalrelid = t.logicalrelid
+     join pg_dist_placement p on p.shardid = s.shardid
+     join pg_dist_node w on w.groupid = p.groupid and w.noderole = 'primary'
+     left join citus_shard_sizes() z on z.shard_id = s.shardid
+     group by n.nspname`,
   )
   return new Map(rows.map(({ schema, node, bytes }) => [schema, { node, bytes }]))
 }
@@ -58,14 +64,89 @@ async function hasCitus(db: Db): Promise<boolean> {
   return rows[0]?.has === true
 }
 
-/** Hands the session's own cell to the cluster; false where there is none, and the schema stays where it is. */
+/**
+ * What a session that changes the schema is set to, where Citus is. A cell is made whole before it is distributed:
+ * until then nothing of it is for the other nodes, and afterwards a function is when a table needs it.
+ */
+export async function prepareForMigration(db: Db): Promise<void> {
+  if (!(await hasCitus(db))) return
+  const { rows } = await db.query<{ is: boolean }>(
+    `select exists (select from pg_dist_schema where schemaid = to_regnamespace($1)) as is`,
+    [schemaOfCell(await readCell(db))],
+  )
+  await db.query(`set citus.enable_ddl_propagation = ${rows[0]?.is ? 'on' : 'off'}`)
+  await db.query('set citus.create_object_propagation = deferred')
+  await db.query('set citus.enable_unsafe_triggers = on')
+}
+
+async function readCell(db: Db): Promise<number> {
+  const { rows } = await db.query<{ cell: number }>(
+    `select current_setting('paybell.cell')::int as cell`,
+  )
+  return rows[0]?.cell as number
+}
+
+/**
+ * Hands the session's own cell to the cluster; false where there is none, and the schema stays where it is. In a
+ * transaction: what cannot be distributed is as it was before.
+ */
 export async function distributeCell(db: Db): Promise<boolean> {
   if (!(await hasCitus(db))) return false
+  if ((await readPlace(db)) !== null) return true
+  for (const statement of BEFORE_DISTRIBUTION) await db.query(statement)
+  await db.query('select citus_schema_distribute(current_schema()::text::regnamespace)')
+  // What statements call beside tables runs where the tables are. Tables take along what they call themselves.
   await db.query(
-    `select citus_schema_distribute(current_schema()::text::regnamespace) where not exists (
-       select from citus_schemas where schema_name = current_schema()::text::regnamespace)`,
+    `select create_distributed_function(p.oid::regprocedure) from pg_proc p
+     where p.pronamespace = current_schema()::text::regnamespace and p.provolatile = 'i'
+       and p.prolang = (select oid from pg_language where lanname = 'sql')
+       and p.proname like 'search%'`,
   )
   return true
+}
+
+const BEFORE_DISTRIBUTION = [
+  // Those of the audit refuse, and those of final deliveries count within the cell: both are safe on a node.
+  'set local citus.enable_unsafe_triggers = on',
+  // Only what is logged can be replicated to another node.
+  'alter table changes_at_commit set logged',
+  'alter table listener_offers set logged',
+  // record_payment makes its events at the commit, in a trigger. On the node that would give places which another
+  // node's readers have passed: so it is refused, whichever version of the function is called.
+  'drop trigger if exists owe_changes_at_commit on changes_at_commit',
+  `alter table changes_at_commit add constraint record_payment_works_on_plain_postgresql_only
+     check (false)`,
+]
+
+/** A node of a cluster that may have cells. */
+export interface ClusterNode {
+  host: string
+  port: number
+}
+
+/** The nodes of the cluster; null where there is none. */
+export async function readNodes(db: Db): Promise<readonly ClusterNode[] | null> {
+  if (!(await hasCitus(db))) return null
+  const { rows } = await db.query<ClusterNode>(
+    `select nodename as host, nodeport as port from pg_dist_node
+     where noderole = 'primary' and isactive and shouldhaveshards order by 1, 2`,
+  )
+  return rows
+}
+
+/** Where the session's own cell is; null where it is not distributed. */
+export async function readPlace(db: Db): Promise<string | null> {
+  return (await readPlaces(db)).get(schemaOfCell(await readCell(db)))?.node ?? null
+}
+
+/** The cluster's own online move of the session's own cell: writers wait for a moment at its end. */
+export async function moveCell(db: Db, { host, port }: ClusterNode): Promise<void> {
+  // The triggers go along.
+  await db.query('set citus.enable_unsafe_triggers = on')
+  await db.query(
+    `select citus_schema_move(current_schema()::text::regnamespace, $1::text, $2::int, 'auto')`,
+    [host, port],
+  )
 }
 
 /** Tokens that one cell signs are then good in the other. Both have the same master key. */

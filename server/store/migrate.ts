@@ -8,6 +8,7 @@ import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
 import { schemaOfCell } from '../core/cell.ts'
 import { migrationsOfCell } from './cell-migrations.ts'
+import { prepareForMigration } from './cells.ts'
 import { createClient } from './db.ts'
 import { carryFeedOver } from './feed-origin.ts'
 import { LOCK_TIMEOUT, LOCK_TRIES, type LockTries, nameHolders, tryForLocks } from './lock-tries.ts'
@@ -44,6 +45,7 @@ export async function migrate(
   await client.connect()
   try {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)
+    await prepareForMigration(client)
     const dir = options.migrationsDir ?? MIGRATIONS_DIR
     const hashes = await readMigrationHashes(dir)
     const changed = await findChangedMigrations(client, hashes)

@@ -69,6 +69,8 @@ export class Readiness {
     if (!facts?.migrated) return ['The database has not been migrated.']
     if (facts.isStandby) return ['The database is a standby: nothing can be written.']
     if (facts.isReadOnly) return ['The database is read-only: nothing can be written.']
+    // Of a cluster, another node than the one that has answered may have the tables.
+    await this.#pool.query('select from leases limit 1')
     const refused = (await this.#facts.refusedWrites?.()) ?? []
     return refused.length > 0 ? refused : null
   }

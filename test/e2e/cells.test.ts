@@ -38,6 +38,9 @@ test('cells are created once, with the keys of another, and listed', async (t) =
       { cell: 7, node: null, due: 0 },
     ],
   )
+  const unmoved = await run('cells', 'move', '7', '--to', 'worker2:5432')
+  assert.notEqual(unmoved.code, 0)
+  assert.match(unmoved.stderr, /no Citus.*paybell clients move/)
   const wrong = await run('cells', 'create', '1024')
   assert.notEqual(wrong.code, 0)
   const address = ['--address', 'https://cell7.example.com']
