@@ -86,9 +86,11 @@ export async function describeInterface(
         json.$id ? String(json.$id) : `def-${at}`,
     },
     transformObject: (document) => {
-      const { openapiObject } = document as { openapiObject: { paths?: Record<string, never> } }
-      addOperationTexts(openapiObject.paths ?? {})
-      return openapiObject
+      const { openapiObject } = document as { openapiObject: Document }
+      const { paths = {}, tags = [] } = openapiObject
+      addOperationTexts(paths)
+      const hasSandbox = Object.keys(paths).some((path) => path.startsWith('/sandbox/'))
+      return hasSandbox ? { ...openapiObject, tags: [...tags, SANDBOX_TAG] } : openapiObject
     },
     transform: ({ schema, url }) => {
       // Routes of other plugins have none.
@@ -110,6 +112,17 @@ export async function describeInterface(
       return JSON.stringify({ ...app.swagger(), servers: [{ url: baseUrl() }] })
     },
   })
+}
+
+interface Document {
+  paths?: Record<string, never>
+  tags?: { name: string; description?: string }[]
+}
+
+/** A sandbox hands its own routes in. */
+const SANDBOX_TAG = {
+  name: 'Sandbox',
+  description: 'A receiver inside, and a faster clock: only where you try things out.',
 }
 
 const CALLBACK_HEADERS = [

@@ -29,6 +29,8 @@ const Clock = Type.Object(
   { examples: [{ timeScale: 10_000 }] },
 )
 
+const Answer = Type.Object(Clock.properties, { description: 'How fast it runs now.' })
+
 export function sandboxClockRoutes(policies: TimeScale, keys: OperatorKeys): Routes {
   return async (app) => {
     await app.register(async (scope: App) => addRoutes(scope, policies, keys))
@@ -46,8 +48,9 @@ function addRoutes(app: App, policies: TimeScale, keys: OperatorKeys): void {
       operationId: 'getSandboxClock',
       tags,
       summary: 'See how fast the delivery clock runs (sandbox only)',
+      description: '1 is real time.',
       security,
-      response: { 200: Clock, ...problemResponses(...OPERATOR_PROBLEMS) },
+      response: { 200: Answer, ...problemResponses(...OPERATOR_PROBLEMS) },
     },
     handler: async () => ({ timeScale: policies.current.timeScale }),
   })
@@ -64,7 +67,7 @@ function addRoutes(app: App, policies: TimeScale, keys: OperatorKeys): void {
         'For what is decided from now on: each next delay, and the 7 days of deliveries not yet attempted. A restart goes back to PAYBELL_TIME_SCALE.',
       security,
       body: Clock,
-      response: { 200: Clock, ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS) },
+      response: { 200: Answer, ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS) },
     },
     handler: async (request) => {
       const { timeScale } = request.body

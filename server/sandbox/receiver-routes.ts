@@ -79,6 +79,10 @@ export const View = Type.Object({
   ),
 })
 
+const Answer = Type.Object(View.properties, {
+  description: 'The script, and what the receiver got.',
+})
+
 export function sandboxReceiverRoutes(
   receivers: DemoReceivers,
   keys: OperatorKeys,
@@ -131,12 +135,12 @@ function addScripting(app: App, receivers: DemoReceivers, keys: OperatorKeys): v
       operationId: 'scriptSandboxReceiver',
       tags,
       summary: 'Write what a receiver answers (sandbox only)',
-      description: 'The script begins anew; what came so far stays.',
+      description: 'The script starts over; what came so far stays.',
       security,
       params,
       body: Script,
       response: {
-        200: View,
+        200: Answer,
         ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
       },
     },
@@ -159,10 +163,11 @@ function addScripting(app: App, receivers: DemoReceivers, keys: OperatorKeys): v
     schema: {
       operationId: 'viewSandboxReceiver',
       tags,
-      summary: 'See what a receiver got lately (sandbox only)',
+      summary: 'See what a receiver got (sandbox only)',
+      description: 'Its script, how many requests came, and the latest 100 of them.',
       security,
       params,
-      response: { 200: View, ...problemResponses(...OPERATOR_PROBLEMS, 'not-found') },
+      response: { 200: Answer, ...problemResponses(...OPERATOR_PROBLEMS, 'not-found') },
     },
     handler: async (request) => receivers.view(readName(request.params.name)) as never,
   })
@@ -175,6 +180,7 @@ function addScripting(app: App, receivers: DemoReceivers, keys: OperatorKeys): v
       operationId: 'resetSandboxReceiver',
       tags,
       summary: 'Forget a receiver: its script and what came (sandbox only)',
+      description: 'From then on it answers 200 again.',
       security,
       params,
       response: {

@@ -47,6 +47,7 @@ const server = [
     /(explanation|receiver-check|receiver-report|signature-|callback-url|payment-checks|payment-fields|extra-header|shared-key|errors).*\.ts$/,
   ),
   ...filesUnder('server/operations', /\.ts$/),
+  ...filesUnder('server/sandbox', /\.ts$/),
   'server/config/settings.ts',
 ]
 

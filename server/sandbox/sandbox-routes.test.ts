@@ -1,0 +1,40 @@
+// /openapi.json of a sandbox, the only one that newcomers see, says as much about the sandbox's own routes.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cloneDatabase } from '../../test/support/database.ts'
+import { serveHttp } from '../../test/support/injected-server.ts'
+import { CurrentPolicies } from '../config/policies.ts'
+import { buildServer } from '../http/server.ts'
+import { DemoReceivers } from './demo-receivers.ts'
+import { sandboxRoutes } from './sandbox-routes.ts'
+
+interface Operation {
+  operationId: string
+  description?: string
+  tags: string[]
+  responses: Record<string, { description: string }>
+}
+
+test('every operation of the sandbox has a description, every answer a text, the group too', async (t) => {
+  const { pool } = await cloneDatabase()
+  const { deps, clock } = await serveHttp(t, pool)
+  const parts = { clock, policies: new CurrentPolicies(deps.config), keys: deps.access.keys }
+  deps.sandbox = sandboxRoutes(new DemoReceivers())(parts)
+  const app = await buildServer(deps)
+  t.after(() => app.close())
+  const { paths, tags } = (await app.inject('/openapi.json')).json()
+  const named = tags.find(({ name }: { name: string }) => name === 'Sandbox')
+  assert.match(named.description, /faster clock/)
+  const operations = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/sandbox/'))
+    .flatMap(([, methods]) => Object.values(methods as Record<string, Operation>))
+  assert.equal(operations.length, 6)
+  for (const { operationId, description, responses, tags } of operations) {
+    assert.ok(description, operationId)
+    assert.deepEqual(tags, ['Sandbox'])
+    for (const answer of Object.values(responses)) {
+      assert.notEqual(answer.description, 'Default Response', operationId)
+    }
+  }
+})
