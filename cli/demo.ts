@@ -122,7 +122,7 @@ async function perform(
     }
     await writePayment(operator, accountId, payment, 'PAID')
     const paid = await arrivals.next()
-    say(`${paint.bold('4.')} The payment becomes PAID, and the receiver is well:`)
+    say(`${paint.bold('4.')} The payment becomes PAID, and the receiver works:`)
     say(`   ${attemptText(paid, call)}`)
     if (call.isJson) call.print(jsonOf(paid))
     say(

@@ -28,6 +28,13 @@ function welcomeText(of: Welcome): string {
   Account id    ${of.accountId}
   All of it in  ${of.path}
 
+The same as the guides, the SDK and the command line read it, to paste into a second terminal:
+
+  export PAYBELL_URL=${of.baseUrl} \\
+    PAYBELL_CLIENT_ID=${of.clientId} \\
+    PAYBELL_CLIENT_SECRET=${of.clientSecret} \\
+    PAYBELL_ACCOUNT_ID=${of.accountId}
+
 Get a token:
 
   curl -s ${of.baseUrl}/auth/token -H 'content-type: application/json' \\

@@ -171,12 +171,10 @@ site.test(
     await steps.getByText(`paybell trigger --state DRAFT --account ${fresh.accountId}`).waitFor()
     await checkAccessibility()
     await shoot('first-look')
+    const code = steps.getByRole('region', { name: 'From your code' }).locator('pre')
     for (const [language, command, read] of PROGRAMS) {
       await steps.getByRole('button', { name: language }).click()
-      const program = await steps
-        .getByRole('region', { name: 'From your code' })
-        .locator('pre')
-        .innerText()
+      const program = await code.innerText()
       const said = await run(command, read, program)
       if (said === null) t.diagnostic(`${command} is not on this machine`)
       else assert.match(said, /delivered['"]?: ?true/i, language)
