@@ -36,7 +36,10 @@ function Shown({ head }: { head: AuditHead }) {
     <>
       <Facts
         of={[
-          ['Newest segment', `${head.segment}, with ${head.count} rows`],
+          [
+            'Newest segment',
+            `${head.segment}, with ${head.count} ${head.count === 1 ? 'row' : 'rows'}`,
+          ],
           ['Sealed', <Time key="sealed" at={head.sealedAt} />],
           ['Digest', <Id key="digest" value={head.digest} isShort />],
           [

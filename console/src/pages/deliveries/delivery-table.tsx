@@ -12,8 +12,8 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Filter, toQuery } from './filter.ts'
 
-/** Nine columns share the page. */
-const ADDRESS_CHARACTERS_MAX = 26
+/** Nine columns share the page; a client has one less. */
+const ADDRESS_CHARACTERS_MAX = { operator: 30, client: 44 }
 const ID_CHARACTERS_MAX = 20
 
 /** The first cell's link covers its whole row; the links that narrow the filter lie above it. */
@@ -60,7 +60,7 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
           className="narrow"
           title={`Only ${row.endpointUrl}`}
         >
-          <Address url={row.endpointUrl} max={ADDRESS_CHARACTERS_MAX} />
+          <Address url={row.endpointUrl} max={ADDRESS_CHARACTERS_MAX[kind]} />
         </Link>
       ),
     },

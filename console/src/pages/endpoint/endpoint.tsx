@@ -115,7 +115,7 @@ function StatusNotice({ endpoint: { status, deletedAt } }: { endpoint: Endpoint 
   return null
 }
 
-function HealthPanel({ endpoint: { health, hours } }: { endpoint: Endpoint }) {
+function HealthPanel({ endpoint: { health, hours, status } }: { endpoint: Endpoint }) {
   if (health === undefined) return null
   return (
     <Panel title="Health">
@@ -136,7 +136,7 @@ function HealthPanel({ endpoint: { health, hours } }: { endpoint: Endpoint }) {
           ],
           ['Last 200', <Time key="last" at={health.lastSuccessAt} />],
           ['Circuit', <Circuit key="circuit" of={health.circuit} />],
-          ...(health.nextProbeAt === null
+          ...(health.nextProbeAt === null || status !== 'ACTIVE'
             ? []
             : [['Next probe', <NextTime key="probe" at={health.nextProbeAt} />] as const]),
           ['Pending', toCountText(health.pending)],

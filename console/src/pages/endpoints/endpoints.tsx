@@ -21,8 +21,8 @@ import { Day } from './day.tsx'
 import { HealthText } from './health.tsx'
 import { OwnEndpoints } from './own-endpoints.tsx'
 
-/** Eight columns share the page. */
-const ADDRESS_CHARACTERS_MAX = 36
+/** Seven columns share the page. */
+const ADDRESS_CHARACTERS_MAX = 32
 const PENDING_COUNTED_MAX = 10_000
 const FILTERS = ['q', 'clientId', 'accountId', 'kind', 'status', 'failing', 'page'] as const
 
@@ -44,14 +44,22 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     cell: ({ clientId, clientName }) => <ClientLink id={clientId} name={clientName} />,
   },
   { head: 'Status', cell: ({ status }) => <State of={status} /> },
-  { head: 'Health', sort: 'failingSince', cell: ({ health }) => <HealthText of={health} /> },
+  {
+    head: 'Health',
+    sort: 'failingSince',
+    cell: ({ health, status }) => <HealthText of={health} isActive={status === 'ACTIVE'} />,
+  },
   { head: 'Last 24 h', cell: ({ hours }) => <Day hours={hours} /> },
   {
     head: 'Success',
     isNumber: true,
-    cell: ({ health }) => toShareText(health?.successRate24h ?? null),
+    cell: ({ health }) => (
+      <>
+        {toShareText(health?.successRate24h ?? null)}
+        <div className="muted">{health?.p95Ms ? `p95 ${toMsText(health.p95Ms)}` : null}</div>
+      </>
+    ),
   },
-  { head: 'p95', isNumber: true, cell: ({ health }) => toMsText(health?.p95Ms ?? null) },
   { head: 'Pending', isNumber: true, cell: ({ health }) => pendingText(health?.pending ?? 0) },
 ]
 
@@ -119,14 +127,16 @@ function AllEndpoints() {
         {error ? <Problem problem={error} /> : null}
         {isPending ? <Loading /> : null}
         {data && data.content.length > 0 ? (
-          <Table
-            label="Endpoints"
-            columns={COLUMNS}
-            rows={data.content}
-            keyOf={({ id }) => id}
-            sort={sort}
-            onSort={(next) => filter({ sort: next })}
-          />
+          <div className="endpoint-rows">
+            <Table
+              label="Endpoints"
+              columns={COLUMNS}
+              rows={data.content}
+              keyOf={({ id }) => id}
+              sort={sort}
+              onSort={(next) => filter({ sort: next })}
+            />
+          </div>
         ) : null}
         {data && data.content.length === 0 ? (
           <NoEndpoints isFiltered={FILTERS.some((name) => query.has(name))} />

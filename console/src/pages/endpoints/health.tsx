@@ -5,7 +5,14 @@ import { Badge, State } from '../../ui/badge.tsx'
 import { NextTime } from '../../ui/next-attempt.tsx'
 import { Time } from '../../ui/time.tsx'
 
-export function HealthText({ of: health }: { of: EndpointHealth | undefined }) {
+/** An endpoint that is not active is not probed. */
+export function HealthText({
+  of: health,
+  isActive,
+}: {
+  of: EndpointHealth | undefined
+  isActive: boolean
+}) {
   if (health === undefined) return <span className="muted">–</span>
   const { failingSince, lastError, lastSuccessAt, circuit, nextProbeAt } = health
   if (failingSince !== null) {
@@ -16,7 +23,7 @@ export function HealthText({ of: health }: { of: EndpointHealth | undefined }) {
           <div className="nowrap">
             {lastError ?? 'no answer'}, since <Time at={failingSince} as="short" />
           </div>
-          {nextProbeAt === null ? null : (
+          {nextProbeAt === null || !isActive ? null : (
             <div className="nowrap">
               next probe <NextTime at={nextProbeAt} />
             </div>

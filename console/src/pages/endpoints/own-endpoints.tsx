@@ -125,7 +125,7 @@ function OwnHealth({
   of: 'health' | 'rate' | 'pending'
 }) {
   const { data } = useRead<Endpoint>(ownEndpointPath(kind, id), { everyMs: 10_000 })
-  if (of === 'health') return <HealthText of={data?.health} />
+  if (of === 'health') return <HealthText of={data?.health} isActive={data?.status === 'ACTIVE'} />
   if (data?.health === undefined) return '–'
   return of === 'rate' ? toShareText(data.health.successRate24h) : toCountText(data.health.pending)
 }

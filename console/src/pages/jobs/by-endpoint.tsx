@@ -14,12 +14,15 @@ export interface Breakdown {
   moreEndpoints: number
 }
 
+/** Five columns share a dialog. */
+const ADDRESS_CHARACTERS_MAX = 30
+
 const COLUMNS: readonly Column<CountedEndpoint>[] = [
   {
     head: 'Endpoint',
     cell: ({ endpointId, endpointUrl }) => (
       <Link to={`/endpoints/${endpointId}`}>
-        <Address url={endpointUrl} />
+        <Address url={endpointUrl} max={ADDRESS_CHARACTERS_MAX} />
       </Link>
     ),
   },

@@ -29,7 +29,9 @@ const COLUMNS: readonly Column<TroubledEndpoint>[] = [
   { head: 'Circuit', cell: ({ circuit }) => <State of={circuit} /> },
   {
     head: 'Next probe',
-    cell: ({ nextProbeAt }) => (nextProbeAt === null ? '–' : <NextTime at={nextProbeAt} />),
+    // Nothing is sent to one that is paused or disabled, no probe either.
+    cell: ({ status, nextProbeAt }) =>
+      nextProbeAt === null || status !== 'ACTIVE' ? '–' : <NextTime at={nextProbeAt} />,
   },
   { head: 'Failing since', cell: ({ failingSince }) => <Time at={failingSince} as="short" /> },
   {
