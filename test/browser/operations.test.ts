@@ -263,6 +263,7 @@ site.test(
     await pay(shop.caller, ['DUE'])
     await page.getByText(/failing since/).waitFor()
     await page.getByRole('table', { name: 'Latest deliveries' }).getByText('PENDING').waitFor()
+    await page.evaluate('scrollTo(0, 0)')
     await shoot('endpoint')
     await page.getByRole('navigation').getByRole('link', { name: 'Endpoints' }).click()
     await page.getByLabel('Health').selectOption('true')
