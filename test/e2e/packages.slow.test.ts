@@ -1,21 +1,26 @@
-// What is published, as strangers install it: packed, installed from the tarballs into empty folders without
-// development dependencies and without install scripts, and run.
+// What is published, as strangers install it: packed, installed from the tarballs into empty folders, without
+// development dependencies and without install scripts, and run: sandbox, console, serve, login, listen, SDK.
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { shippedIn } from '../../packages/shipped.ts'
+import { launchChromium } from '../browser/chromium.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { makeFolder, npm } from '../support/packed-sdk.ts'
 import { until } from '../support/paybell.ts'
+import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller, startSandbox } from '../support/sandbox.ts'
+import { Caller, type Sandbox, startSandbox } from '../support/sandbox.ts'
 
 const run = promisify(execFile)
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const BUILD = fileURLToPath(new URL('../../packages/build.ts', import.meta.url))
 const MEGABYTE = 1024 * 1024
 
@@ -63,6 +68,7 @@ test('packed twice, a package is the same to the byte', async () => {
 
 test('the sandbox of the package signs and delivers, and its console is there', async (t) => {
   const folder = await install(tarballs.paybell)
+  await assertListed(folder)
   const sandbox = await startSandbox(t, {
     command: [process.execPath, commandOf(folder), 'sandbox'],
   })
@@ -79,11 +85,70 @@ test('the sandbox of the package signs and delivers, and its console is there', 
   })
   assert.match(stdout, /paymentId|PAID/)
   await until('the callback', () => receiver.received.length > 0)
-  const page = await (await fetch(`${sandbox.baseUrl}/console/sign-in`)).text()
-  const script = /src="([^"]+\.js)"/.exec(page)?.[1] as string
-  assert.equal((await fetch(new URL(script, `${sandbox.baseUrl}/console/`))).status, 200)
+  await t.test('its console works in a browser', async (inner) => {
+    const browser = await launchChromium()
+    if (typeof browser === 'string') return inner.skip(browser)
+    try {
+      const page = await browser.newPage()
+      const faults: string[] = []
+      page.on('pageerror', (error) => faults.push(String(error)))
+      await page.goto(`${sandbox.baseUrl}/console/`)
+      await page.getByLabel('Operator key').fill(sandbox.operatorKey)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      assert.deepEqual(faults, [])
+    } finally {
+      await browser.close()
+    }
+  })
+  await t.test('an integrator logs in once and listens', (inner) => logInAndListen(inner, sandbox))
   assert.equal(await sandbox.kill('SIGTERM'), 0)
 })
+
+/** With the integrators' package alone, and with what `login` has kept. */
+async function logInAndListen(t: TestContext, sandbox: Sandbox): Promise<void> {
+  const folder = await install(tarballs.cli, '--offline')
+  const home = await makeFolder(t, 'home')
+  const paybell = [process.execPath, commandOf(folder)] as const
+  const env = { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home }
+  const login = run(
+    paybell[0],
+    [
+      paybell[1],
+      'login',
+      ...['--url', sandbox.baseUrl, '--client-id', sandbox.clientId],
+      ...['--account', sandbox.accountId],
+    ],
+    { cwd: folder, env },
+  )
+  login.child.stdin?.end(`${sandbox.clientSecret}\n`)
+  assert.match((await login).stdout, /^Signed in to /)
+  const [kept] = (await readdir(home, { recursive: true })).filter((name) =>
+    name.endsWith('profiles.json'),
+  )
+  assert.equal((await stat(join(home, kept as string))).mode & 0o777, 0o600)
+
+  const receiver = await startReceiver(t)
+  const listener = spawn(
+    paybell[0],
+    [paybell[1], 'listen', '--name', 'laptop', '--forward-to', receiver.url('/here')],
+    { cwd: folder, env },
+  )
+  const ended = once(listener, 'exit')
+  t.after(async () => {
+    listener.kill('SIGTERM')
+    await ended
+  })
+  let printed = ''
+  for (const stream of [listener.stdout, listener.stderr]) {
+    stream.on('data', (text) => (printed += text))
+  }
+  await until('it listens', () => printed.includes('Listening as laptop'), 60_000)
+  const id = randomUUID()
+  const body = sampleBody({ id, version: undefined, document: undefined })
+  assert.equal((await new Caller(sandbox).putPayment(id, body)).status, 201)
+  await receiver.hasSeen(({ accepted }) => accepted.some((one) => one.body.includes(id)), 60_000)
+}
 
 test('without the embedded PostgreSQL, serve runs on a database and the sandbox says what it lacks', async (t) => {
   const folder = await install(tarballs.paybell, '--omit=optional')
@@ -112,6 +177,55 @@ test('without the embedded PostgreSQL, serve runs on a database and the sandbox 
     stderr: /optional dependencies/,
   })
 })
+
+test('the SDK is installed without anything else, and loads', async () => {
+  const folder = await makeFolder({ after }, 'installed')
+  await npm(folder, 'init', '-y')
+  // As a developer does it, scripts and all.
+  await npm(folder, 'install', tarballs.sdk, '--no-audit', '--no-fund', '--offline')
+  assert.deepEqual((await readdir(join(folder, 'node_modules'))).filter(isPackage), ['@paybell'])
+  const script = `import { createReceiver, createClient } from '@paybell/sdk'
+    console.log(typeof createReceiver, typeof createClient)`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: folder,
+  })
+  assert.equal(stdout, 'function function\n')
+})
+
+test('the bill of materials has all that npm itself lists', async () => {
+  const text = await npm(
+    ROOT,
+    'sbom',
+    '--sbom-format=cyclonedx',
+    '--omit=dev',
+    '--package-lock-only',
+  )
+  const { components } = JSON.parse(text) as {
+    components: { name: string; version: string; purl: string }[]
+  }
+  // Our own workspaces have no address.
+  const packages = components.filter(({ purl }) => !/npm\/(%40paybell%2F|%40paybell\/)/i.test(purl))
+  const listed = packages.map(({ name, version }) => `${name}@${version}`)
+  const shipped = shippedIn('paybell').all
+  // It leaves out some that development needs as well; those are found where they are installed, below.
+  assert.deepEqual(
+    listed.filter((key) => !shipped.has(key)),
+    [],
+  )
+})
+
+/** By name: npm may choose a later patch of what others need. */
+async function assertListed(folder: string): Promise<void> {
+  const text = await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8')
+  const paths = Object.keys((JSON.parse(text) as { packages: object }).packages)
+  const installed = new Set(paths.map((path) => path.split('node_modules/').at(-1) as string))
+  installed.delete('paybell')
+  const shipped = [...shippedIn('paybell').all.values()]
+  const required = shipped.filter((one) => !one.isBundled && !one.isOptional)
+  const missing = required.filter(({ name }) => !installed.has(name))
+  const unlisted = [...installed].filter((name) => !shipped.some((one) => one.name === name))
+  assert.deepEqual({ missing, unlisted }, { missing: [], unlisted: [] })
+}
 
 test('the command line of integrators is one small package without dependencies', async () => {
   const folder = await install(tarballs.cli, '--offline')
