@@ -36,6 +36,8 @@ import {
   readFeedPlace,
   removeMoved,
 } from '../store/move-rows.ts'
+import { lockNotices } from '../store/notices.ts'
+import { carryNoticeEndpoint } from './parts/notice-endpoints.ts'
 
 export interface MoveOptions extends EndUrls {
   clientId: string
@@ -173,6 +175,8 @@ async function copy({ source, target }: Ends, move: ClientMove): Promise<number>
   return reading(source, () =>
     changing(target, async () => {
       const { clientKey, rows } = await copyClient(source, target, move.clientKey)
+      await lockNotices(target)
+      await carryNoticeEndpoint(source, target, move.clientId, await nowOf(target))
       // It may have been here before.
       await forgetMove(target, clientKey)
       await raiseFence(target)

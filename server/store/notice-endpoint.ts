@@ -98,6 +98,14 @@ export async function insertNoticeEndpoint(
   })
 }
 
+/** One that was deleted comes back from another cell under the same id, by which its key is sealed. */
+export async function forgetNoticeEndpoint(db: Db, clientKey: number, id: string): Promise<void> {
+  await db.query({
+    text: 'delete from endpoints where client_key = $1 and id = $2 and deleted_at is not null',
+    values: [clientKey, id],
+  })
+}
+
 function kindFor(clientId: string | null): string {
   return clientId === null ? 'notice' : 'client-notice'
 }

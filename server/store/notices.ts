@@ -43,13 +43,18 @@ export async function endClientNotices(db: Db): Promise<void> {
   await db.query('delete from client_notice_progress')
 }
 
-/** A client begins to get notices, or begins again: the same, of its own endpoints. */
-export async function beginClientNotices(db: Db, clientKey: number, now: Date): Promise<void> {
+/** A client has an address: what is exhausted is counted from now on, unless it was already. */
+export async function beginCounting(db: Db, now: Date): Promise<void> {
   await db.query({
     text: `insert into client_notice_progress (exhausted_until) values ($1)
            on conflict (is_only) do nothing`,
     values: [now],
   })
+}
+
+/** A client begins to get notices, or begins again: the same, of its own endpoints. */
+export async function beginClientNotices(db: Db, clientKey: number, now: Date): Promise<void> {
+  await beginCounting(db, now)
   await db.query({
     text: 'delete from client_endpoint_notices where client_key = $1',
     values: [clientKey],

@@ -208,6 +208,8 @@ describe('a move that breaks off', () => {
     const { first, second, move } = await startCells(t, 'a schema')
     const receiver = await startReceiver(t)
     await first.caller.register(receiver.url(), 'a key')
+    const notices = { callbackUrl: receiver.url('/notices'), sharedKey: 'a key of notices' }
+    await first.caller.call('PUT', '/v1/notices', notices)
     const id = randomUUID()
     await first.caller.putPayment(id, sampleBody({ id }))
     // The copy fails at its last table.
@@ -232,6 +234,8 @@ describe('a move that breaks off', () => {
     await second.pool.query('alter table payments drop constraint no_payments')
     await moveClient({ ...move, drainMs: 50 })
     assert.deepEqual(await moveClient(move), { rows: 0, frozenMs: 0 })
+    const shown = await callerAt(second, first).get('/v1/notices')
+    assert.equal(((await shown.json()) as typeof notices).callbackUrl, notices.callbackUrl)
     await assert.rejects(undoMove(move), /in the other cell already/)
   })
 

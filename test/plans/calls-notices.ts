@@ -2,7 +2,10 @@
 
 import { clientNoticePolicy } from '../../server/core/notice.ts'
 import { readFailureReasons } from '../../server/store/failure-reasons.ts'
-import { readClientNoticeEndpoints } from '../../server/store/notice-endpoint.ts'
+import {
+  forgetNoticeEndpoint,
+  readClientNoticeEndpoints,
+} from '../../server/store/notice-endpoint.ts'
 import {
   beginClientNotices,
   countExhausted,
@@ -32,6 +35,7 @@ export async function callClientNotices(recorder: Recorder, sample: Sample): Pro
   await recorder.record(label, () => readEndpointsToTell(pool, 200, policy, { now, limit: 100 }))
   await recorder.record(label, () => saveTold(pool, [{ clientKey, endpointId, told }], 'client'))
   await recorder.record('', () => readClientNoticeEndpoints(pool, 200))
+  await recorder.record('', () => forgetNoticeEndpoint(pool, 200, endpointId))
   await recorder.record('', () => endClientNotices(pool))
   await recorder.record('', () => readFailureReasons(pool, clientKey, endpointId, lastHour))
 }

@@ -9,10 +9,12 @@ import {
   ensureInternalClient,
   findInternalClient,
   findNoticeEndpoint,
+  forgetNoticeEndpoint,
   insertNoticeEndpoint,
   moveNoticeEndpoint,
   type NoticeEndpoint,
 } from '../../store/notice-endpoint.ts'
+import { beginCounting } from '../../store/notices.ts'
 import type { Deps } from './deps.ts'
 
 /** The same in every installation, so that an operator does not take it for one of its own clients. */
@@ -64,6 +66,27 @@ export async function deleteNoticeEndpoint(
   await markDeleted(db, known.clientKey, known.id, now)
   await cancelDeliveriesOf(db, known.clientKey, known.id, now)
   return known
+}
+
+/**
+ * A client moves to another cell: so does its address, with its key as it is sealed. One that was there before is
+ * brought in line, or goes. In a transaction of the target that holds the lock of notices.
+ */
+export async function carryNoticeEndpoint(
+  source: Db,
+  target: Db,
+  clientId: string,
+  now: Date,
+): Promise<void> {
+  const left = await findInternalClient(source)
+  const known = left === null ? null : await findNoticeEndpoint(source, left, clientId)
+  const stale = await deleteNoticeEndpoint(target, clientId, now)
+  if (known === null) return
+  const clientKey = await ensureInternalClient(target, INTERNAL_CLIENT, now)
+  if (stale?.id === known.id) await forgetNoticeEndpoint(target, clientKey, known.id)
+  const hrefHash = hashHref(new URL(known.url).href)
+  await insertNoticeEndpoint(target, { ...known, clientKey, hrefHash }, now)
+  await beginCounting(target, now)
 }
 
 async function make(

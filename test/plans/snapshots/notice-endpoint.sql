@@ -30,6 +30,13 @@ prepare "notice-endpoint.findNoticeEndpoint" (integer, text, uuid) as
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Index Scan endpoints by one_notice_endpoint (client_key) filter (scope)
 
+-- notice-endpoint.forgetNoticeEndpoint: planned each time
+prepare "notice-endpoint.forgetNoticeEndpoint" (integer, uuid) as
+  delete from endpoints where client_key = $1 and id = $2 and deleted_at is not null;
+--   always
+--     Delete endpoints
+--       Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+
 -- notice-endpoint.insertNoticeEndpoint: planned each time
 prepare "notice-endpoint.insertNoticeEndpoint" (integer, uuid, smallint, text, bytea, bytea, timestamp with time zone, text, uuid) as
   insert into endpoints

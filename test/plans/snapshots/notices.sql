@@ -5,15 +5,7 @@
 --   explain execute "name"(null, null, …);
 
 -- notices.beginClientNotices: planned each time
-prepare "notices.beginClientNotices" (timestamp with time zone) as
-  insert into client_notice_progress (exhausted_until) values ($1)
-  on conflict (is_only) do nothing;
---   always
---     Insert client_notice_progress
---       Result
-
--- notices.beginClientNotices 2: planned each time
-prepare "notices.beginClientNotices 2" (integer) as
+prepare "notices.beginClientNotices" (integer) as
   delete from client_endpoint_notices where client_key = $1;
 --   for values given: full, never analyzed
 --     Delete client_endpoint_notices
@@ -22,6 +14,14 @@ prepare "notices.beginClientNotices 2" (integer) as
 --   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Delete client_endpoint_notices
 --       Index Scan client_endpoint_notices by client_endpoint_notices_pkey (client_key)
+
+-- notices.beginCounting: planned each time
+prepare "notices.beginCounting" (timestamp with time zone) as
+  insert into client_notice_progress (exhausted_until) values ($1)
+  on conflict (is_only) do nothing;
+--   always
+--     Insert client_notice_progress
+--       Result
 
 -- notices.beginNotices: planned each time
 prepare "notices.beginNotices" (timestamp with time zone) as
