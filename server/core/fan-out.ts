@@ -1,6 +1,6 @@
 // Who is owed an event: each endpoint that exists, listens to the event's account, or to all accounts of its client,
-// and hears the event's kind. One event × one endpoint is one delivery. Pure: the endpoints were read inside the accepting
-// transaction, because a list that is kept elsewhere would miss one that was registered a moment ago.
+// and hears the event's kind. One event × one endpoint is one delivery. Pure: the endpoints were read inside the
+// accepting transaction, because a list that is kept elsewhere would miss one that was registered a moment ago.
 
 import { ALL_EVENTS, type DocumentMode, type EventChoice } from './endpoint-settings.ts'
 import type { HandedOff } from './queued-delivery.ts'

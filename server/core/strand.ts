@@ -48,9 +48,9 @@ export function nextStep<T extends OwedUpdate>(
 /**
  * The only one of the updates owed, given in sequence, at least one, that may be sent.
  *
- * Under `latest` it is the newest. Else it is the newest that was attempted, or the one after it once that has given way. Whether the
- * latter was attempted is not on record: a process that dies takes the knowledge of what it had under way with
- * it. But only one that was entitled to go can have gone, patience that is over stays over, and the process
+ * Under `latest` it is the newest. Else it is the newest that was attempted, or the one after it once that has given
+ * way. Whether the latter was attempted is not on record: a process that dies takes the knowledge of what it had under
+ * way with it. But only one that was entitled to go can have gone, patience that is over stays over, and the process
  * that takes over finds the same one entitled. So it goes first, and no write is needed before a send.
  */
 export function frontOf<T extends OwedUpdate>(

@@ -1,6 +1,6 @@
 // What makes a change owed: the payment as it is now, the event, and one delivery for each endpoint that
-// exists now and hears it, whatever its status. core/fan-out decides who is owed what; here the endpoints are read for it,
-// inside the accepting transaction, and what it has decided is saved.
+// exists now and hears it, whatever its status. core/fan-out decides who is owed what; here the endpoints are
+// read for it, inside the accepting transaction, and what it has decided is saved.
 
 import type { DocumentMode, EventChoice } from '../core/endpoint-settings.ts'
 import { fanOut, type ListeningEndpoint, type NewEvent } from '../core/fan-out.ts'

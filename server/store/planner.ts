@@ -1,7 +1,7 @@
-// What statements do for the planner's sake, and for one that plans for several nodes. What is owed comes and goes, and statistics say "no rows" while
-// there are thousands, so conditions about it leave one way to use them. Whatever can be selected in a lateral
-// select of its own (with a limit, a lock or offset 0) needs none of that: the planner does not turn such a
-// select about. test/plans shows what goes wrong without each of these.
+// What statements do for the planner's sake, and for one that plans for several nodes. What is owed comes and
+// goes, and statistics say "no rows" while there are thousands, so conditions about it leave one way to use them.
+// Whatever can be selected in a lateral select of its own (with a limit, a lock or offset 0) needs none of that:
+// the planner does not turn such a select about. test/plans shows what goes wrong without each of these.
 
 /**
  * Equal, and good for a look-up by index only. For the target of an update or a delete, which has no select

@@ -157,8 +157,9 @@ export async function replayDeliveries(
   // The attempt that a cancellation has found under way was over soon after it.
   const attemptedWithin = stretchAround(keys.map(endedAtMs))
   const moved = db.query<QueuedRow & PayloadRow>({
-    // Planned for these days: see store/stretches.ts. A replay keeps no order, but several of one payment set out in sequence: each is due a little
-    // later than the one before. Never earlier than now: the due reader is past that.
+    // Planned for these days: see store/stretches.ts. A replay keeps no order, but several of one payment set out
+    // in sequence: each is due a little later than the one before. Never earlier than now: the due reader is past
+    // that.
     text: `with given as (
              select * from unnest($1::int[], $2::uuid[], $3::timestamptz[])
              as g (client_key, id, finished_at)

@@ -167,8 +167,9 @@ export async function isFailing(db: Db, clientKey: number, endpointId: string): 
 }
 
 /**
- * Everything that one endpoint is owed is due now, or that of one account where it is given. What is parked stays parked: it has no time to wait for, and its
- * lane takes it up, in order and no faster than the endpoint can bear. After markRetried.
+ * Everything that one endpoint is owed is due now, or that of one account where it is given. What is parked stays
+ * parked: it has no time to wait for, and its lane takes it up, in order and no faster than the endpoint can bear.
+ * After markRetried.
  */
 export async function retryDeliveriesOf(
   db: Db,
