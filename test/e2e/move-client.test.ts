@@ -239,6 +239,29 @@ describe('a move that breaks off', () => {
     await assert.rejects(undoMove(move), /in the other cell already/)
   })
 
+  test('regression: a client that has left can come back, with what it got elsewhere', async (t) => {
+    const { first, second, move } = await startCells(t, 'a schema')
+    const receiver = await startReceiver(t)
+    const [before, elsewhere] = [randomUUID(), randomUUID()]
+    await first.caller.register(receiver.url(), 'a key')
+    await first.caller.putPayment(before, sampleBody({ id: before }))
+    await moveClient({ ...move, drainMs: 50 })
+    const there = callerAt(second, first)
+    assert.equal((await there.putPayment(elsewhere, sampleBody({ id: elsewhere }))).status, 201)
+    const { sourceUrl: targetUrl, targetUrl: sourceUrl } = move
+    const home = { toCell: 0, toAddress: first.baseUrl, sourceUrl, targetUrl }
+    await moveClient({ ...move, ...home, drainMs: 50 })
+    for (const id of [before, elsewhere]) {
+      const answer = await until('it is accepted at home', async () => {
+        const body = sampleBody({ id, version: 18, reference: 'back' })
+        const given = await first.caller.putPayment(id, body)
+        return given.status === 200 && given
+      })
+      assert.equal(((await answer.json()) as { event: { sequence: number } }).event.sequence, 2)
+    }
+    await until('all is delivered', () => receiver.received.length >= 4)
+  })
+
   test('a process that knows of no move is kept out by the database', async (t) => {
     const { first, move } = await startCells(t, 'a schema')
     await moveClient({ ...move, drainMs: 50 })
