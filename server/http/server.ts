@@ -29,6 +29,7 @@ import { missingEventRoutes } from './routes/missing-events.ts'
 import { noticeRoutes } from './routes/notices.ts'
 import { operatorAuditRoutes } from './routes/operator-audit.ts'
 import { operatorAuditSealRoutes } from './routes/operator-audit-seal.ts'
+import { operatorBulkRoutes } from './routes/operator-bulk.ts'
 import { operatorCellRoutes } from './routes/operator-cells.ts'
 import { operatorClientRoutes } from './routes/operator-clients.ts'
 import { operatorDeliveryRoutes } from './routes/operator-deliveries.ts'
@@ -165,6 +166,7 @@ function operatorRoutes(deps: ServerDeps): readonly Routes[] {
     operatorStatementRoutes(deps),
     operatorPaymentRoutes(deps),
     operatorDeliveryActionRoutes(deps),
+    operatorBulkRoutes(deps),
     operatorJobRoutes(deps),
     operatorRetryRoutes(deps),
     operatorStatsRoutes(deps),

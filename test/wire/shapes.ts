@@ -60,6 +60,7 @@ import {
   SealHeadSchema,
   VerifiedAuditSchema,
 } from '../../server/http/routes/operator-audit-seal.ts'
+import { Filter } from '../../server/http/routes/operator-bulk.ts'
 import { CellSchema } from '../../server/http/routes/operator-cells.ts'
 import {
   AccountItem,
@@ -69,7 +70,6 @@ import {
   NewClient,
   NewSecret,
 } from '../../server/http/routes/operator-clients.ts'
-import { Filter } from '../../server/http/routes/operator-delivery-actions.ts'
 import {
   EndpointListQuery,
   Hour,
