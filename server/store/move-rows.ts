@@ -62,6 +62,8 @@ export async function copyClient(
   target: pg.Client,
   clientKey: number,
 ): Promise<{ clientKey: number; rows: number }> {
+  // One that a copy before this one has left open: it was broken off for a lock, and is made again in the same snapshot.
+  await source.query('close all')
   const [client, ...tables] = await readClientTables(source)
   if (client?.name !== 'clients') throw new Error('the cell has no table of clients')
   const newKey = await copyClientRow(source, target, clientKey)
