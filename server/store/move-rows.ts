@@ -68,7 +68,7 @@ export async function copyClient(
   if (client?.name !== 'clients') throw new Error('the cell has no table of clients')
   const newKey = await copyClientRow(source, target, clientKey)
   // Where it has been before, the fence still keeps its rows out.
-  await target.query(`select set_config('paybell.carried_client', $1, true)`, [String(newKey)])
+  await target.query(`select set_config('moves.carried_client', $1, true)`, [String(newKey)])
   let total = 1
   for (const table of tables) total += await copyTable(source, target, table, clientKey, newKey)
   return { clientKey: newKey, rows: total }
