@@ -76,3 +76,12 @@ test('an entry is whole and of now, or it is none', () => {
   ]
   for (const value of wrong) assert.equal(parseEntry(value, NOW_MS), null, JSON.stringify(value))
 })
+
+test('what a 308 has said comes before the entries, which may be older', () => {
+  const learnt = new Map([[IN_ZERO, 7]])
+  const directory = new CellDirectory([0, 7], [entryOf(0, { clients: [IN_ZERO] })], learnt)
+  assert.equal(directory.cellOfClient(IN_ZERO), 7)
+  assert.equal(directory.cellOfAccount(IN_ZERO.toUpperCase()), 7)
+  learnt.set(IN_ZERO, 0)
+  assert.equal(directory.cellOfClient(IN_ZERO), 0)
+})

@@ -56,6 +56,9 @@ function isIds(value: unknown): value is readonly string[] {
   )
 }
 
+/** Clients and accounts by what a 308 has said. It needs no end: where it is wrong by now, another 308 says so. */
+export type LearntCells = Pick<ReadonlyMap<string, number>, 'get'>
+
 /** The entries of all cells, as they are known now. */
 export class CellDirectory {
   readonly #cells: ReadonlySet<number>
@@ -63,9 +66,11 @@ export class CellDirectory {
   readonly #stampedSinceMs: number
   readonly #clients = new Map<string, number>()
   readonly #accounts = new Map<string, number>()
+  readonly #learnt: LearntCells | undefined
 
   /** `cells` are those that there are, also those that have given no entry yet. */
-  constructor(cells: readonly number[], entries: readonly CellEntry[]) {
+  constructor(cells: readonly number[], entries: readonly CellEntry[], learnt?: LearntCells) {
+    this.#learnt = learnt
     this.#cells = new Set(cells)
     this.#fallback = Math.min(...cells)
     const first = entries.find(({ cell }) => cell === FIRST_CELL)
@@ -79,11 +84,13 @@ export class CellDirectory {
   }
 
   cellOfClient(id: string): number {
-    return this.#clients.get(id.toLowerCase()) ?? this.cellOfId(id)
+    const key = id.toLowerCase()
+    return this.#learnt?.get(key) ?? this.#clients.get(key) ?? this.cellOfId(id)
   }
 
   cellOfAccount(id: string): number {
-    return this.#accounts.get(id.toLowerCase()) ?? this.cellOfId(id)
+    const key = id.toLowerCase()
+    return this.#learnt?.get(key) ?? this.#accounts.get(key) ?? this.cellOfId(id)
   }
 
   /** The cell that made an id; for an id of no cell the first, which answers as for any unknown one. */

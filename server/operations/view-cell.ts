@@ -9,6 +9,8 @@ import type { Deps } from './parts/deps.ts'
 
 /** A client that has just arrived is found by the 308 of its old cell until then. */
 const KEPT_MS = 1_000
+/** Looking through all clients takes long where there are very many: a twentieth of the time at most. */
+const KEPT_PER_MS = 20
 
 export interface SignedEntry {
   cell: number
@@ -26,7 +28,8 @@ export class CellViewer {
     this.#deps = deps
     this.#address = address
     const monotonicMs = () => deps.clock.monotonicMs()
-    this.#signed = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: KEPT_MS } })
+    const ageMsMax = (tookMs: number) => Math.max(KEPT_MS, KEPT_PER_MS * tookMs)
+    this.#signed = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax } })
   }
 
   view(): Promise<SignedEntry> {

@@ -1,6 +1,6 @@
 // POST /operator/v1/payments/batch over several cells: each line goes to the cell of its account as it comes, and the
-// answers are joined in the order of the lines. One directory holds for the whole batch, so that the lines of a payment
-// never part. In memory are the lines under way, and of each line its number, its cell and the id of its payment.
+// answers are joined in the order of the lines. An account has one cell for the whole batch, so that the lines of a
+// payment never part. In memory are the lines under way, and of each line its number, its cell and the id of its payment.
 
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -71,13 +71,16 @@ async function sendLines(
   parts: Map<number, BatchPart>,
   sent: SentLine[],
 ): Promise<void> {
+  const cellOf = new Map<string, number>()
   let number = 0
   for await (const line of readLines(bounded(chunks), PAYMENT_BODY_BYTES_MAX)) {
     number++
     if (line !== null && isBlank(line)) continue
     if (sent.length >= LINES_MAX) throw tooLarge(`more than ${LINES_MAX} lines`)
     const { accountId, paymentId } = line === null ? UNREAD : readIds(line)
-    const cell = directory.cellOfAccount(accountId ?? '')
+    const account = accountId?.toLowerCase() ?? ''
+    const cell = cellOf.get(account) ?? directory.cellOfAccount(account)
+    cellOf.set(account, cell)
     // A cell is asked in any case: it says whether the caller may.
     const part = parts.get(cell) ?? openPart(cell)
     parts.set(cell, part)

@@ -2,6 +2,7 @@
 // shows that something has moved; the last good entry of a cell that is away stays in use for a day.
 
 import { compactVerify, importJWK, type JWK } from 'jose'
+import { BoundedMap } from '../core/bounded-map.ts'
 import { CellDirectory, type CellEntry, ENTRY_TYPE, parseEntry } from '../core/cell-directory.ts'
 import { readKeyId, TOKEN_ALGORITHM } from '../core/token.ts'
 import type { CellAddress } from './route-config.ts'
@@ -22,6 +23,7 @@ interface Known {
 }
 
 const REFRESH_EVERY_MS = 3_000
+const LEARNT_MAX = 10_000
 const REFRESH_MS_MAX = 5_000
 /** However many requests find that something has moved. */
 const AGAIN_AFTER_MS = 500
@@ -35,6 +37,7 @@ export class KnownCells {
   readonly #known = new Map<number, Known>()
   readonly #reasons = new Map<number, string>()
   readonly #keys = new Map<number, readonly JWK[]>()
+  readonly #learnt = new BoundedMap<string, number>(LEARNT_MAX)
   #directory: CellDirectory
   #timer: NodeJS.Timeout | undefined
   #underWay: Promise<void> | null = null
@@ -78,6 +81,11 @@ export class KnownCells {
     const everyMs = this.#options.refreshEveryMs ?? REFRESH_EVERY_MS
     this.#timer = setInterval(() => void this.refresh(), everyMs)
     this.#timer.unref()
+  }
+
+  /** A 308 has said where a client, or an account, is now. */
+  learn(id: string, cell: number): void {
+    this.#learnt.set(id.toLowerCase(), cell)
   }
 
   /** Something has moved: all who wait share one look, and it is not taken more often than twice a second. */
@@ -167,6 +175,7 @@ export class KnownCells {
     return new CellDirectory(
       this.all.map(({ cell }) => cell),
       entries.filter((entry) => parseEntry(entry, nowMs) !== null),
+      this.#learnt,
     )
   }
 }

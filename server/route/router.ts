@@ -44,7 +44,14 @@ export class Router {
       const { directory } = this.#parts.cells
       const destination = destinationOf(asked, directory)
       const body = destination.to === 'batch' ? null : await openBody(request)
-      const call = { request, response, path: request.url ?? '/', body, signal: gone.signal }
+      const call = {
+        request,
+        response,
+        path: request.url ?? '/',
+        body,
+        signal: gone.signal,
+        subject: asked.clientId ?? asked.accountId,
+      }
       await this.#answer(call, asked, destination)
     } catch (error) {
       this.#fail(error, request, response, gone.signal)

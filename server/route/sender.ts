@@ -21,6 +21,8 @@ export interface Call {
   body: RequestBody
   /** The caller has gone. */
   signal: AbortSignal
+  /** The client, or the account, that decided where it goes. */
+  subject: string | null
 }
 
 export class Sender {
@@ -40,6 +42,7 @@ export class Sender {
     const to = answer.status === 308 ? this.#movedTo(answer, cell) : undefined
     if (to === undefined) return answer
     answer.body.destroy()
+    if (call.subject !== null) this.#cells.learn(call.subject, to.cell)
     void this.#cells.refreshSoon()
     if (!isRepeatable(call.body)) throw movedNow()
     this.#onFollowed()
