@@ -3,7 +3,7 @@
 
 import type { ListedSegment, SealedRow, Segment } from '../core/audit-seal.ts'
 import type { Db } from './db.ts'
-import { readFeedOrigin, readHorizon, readUpperLine } from './feed-line.ts'
+import { placeOf, readFeedOrigin, readSettledLine, readUpperLine } from './feed-line.ts'
 import { LOCKS, tryLock } from './locks.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretches, type Stretch } from './stretches.ts'
 
@@ -152,7 +152,8 @@ export async function readUnsealed(
   sinceMs: number,
   limit: number,
 ): Promise<Unsealed> {
-  const horizon = await readHorizon(db, await readFeedOrigin(db))
+  const line = await readSettledLine(db)
+  const horizon = String(placeOf(line, await readFeedOrigin(db)))
   const { rows } = await db.query<AuditRow>({
     // Without a name, so that it is planned for these months.
     text: `select ${ROW} from audit

@@ -102,8 +102,24 @@ export async function distributeCell(db: Db): Promise<boolean> {
        and p.prolang = (select oid from pg_language where lanname = 'sql')
        and p.proname like 'search%'`,
   )
+  await db.query(HORIZON_OF_A_CLUSTER)
   return true
 }
+
+/**
+ * Citus ends a transaction that was prepared on a node after it has ended here: for a moment its rows are not there,
+ * although its id is settled. It keeps the lock of its id until then, so whatever is still locked is not settled.
+ */
+const HORIZON_OF_A_CLUSTER = `create or replace function feed_horizon(shift bigint, since integer)
+  returns bigint language sql stable as $$
+    select place_of(s.oldest - coalesce((
+        select max((s.oldest - l.transactionid::text::bigint) & 4294967295) from pg_locks l
+        where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
+          -- Those that are newer lie half the circle of ids away.
+          and ((s.oldest - l.transactionid::text::bigint) & 4294967295) < 2147483648), 0),
+      feed_timeline(), shift, since)
+    from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest) s
+  $$`
 
 const BEFORE_DISTRIBUTION = [
   // Those of the audit refuse, and those of final deliveries count within the cell: both are safe on a node.

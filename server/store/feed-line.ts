@@ -21,14 +21,28 @@ export async function readFeedOrigin(db: Db): Promise<FeedOrigin> {
   return row
 }
 
-/** Nothing is added below it any more. */
-export async function readHorizon(db: Db, { shift, timeline }: FeedOrigin): Promise<string> {
-  const { rows } = await db.query<{ horizon: string }>({
-    name: 'read-feed-horizon',
-    text: 'select feed_horizon($1::bigint, $2::integer)::text as horizon',
-    values: [shift, timeline],
+export interface SettledLine {
+  transactionId: string
+  timeline: number
+}
+
+/**
+ * Nothing is added below it any more. To be asked before any table is read, also in a transaction of one snapshot:
+ * a node that has the tables takes its own when it is asked first, and must see all that has ended by this line.
+ */
+export async function readSettledLine(db: Db): Promise<SettledLine> {
+  const { rows } = await db.query<SettledLine>({
+    name: 'read-settled-line',
+    text: `select feed_horizon(0, feed_timeline())::text as "transactionId",
+             feed_timeline() as timeline`,
   })
-  return rows[0]?.horizon as string
+  return rows[0] as SettledLine
+}
+
+/** The same as place_of in SQL (migrations/0012). */
+export function placeOf({ transactionId, timeline }: SettledLine, origin: FeedOrigin): bigint {
+  const timelines = BigInt(Math.max(timeline - origin.timeline, 0))
+  return BigInt(transactionId) + BigInt(origin.shift) + (timelines << 40n)
 }
 
 /** No transaction that has ended has a place at it or above. */

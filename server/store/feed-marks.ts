@@ -3,7 +3,7 @@
 // passed it, whatever had begun to write by that time has ended (store/feed.ts has the same line).
 
 import type { Db } from './db.ts'
-import { readFeedOrigin, readHorizon, takePlace } from './feed-line.ts'
+import { placeOf, readFeedOrigin, readSettledLine, takePlace } from './feed-line.ts'
 
 /** Askers write one when there is none of the last minute; upkeep writes one an hour. */
 const MARK_EVERY_MS = 60_000
@@ -36,13 +36,14 @@ export interface Settled {
 
 /** By the snapshot that reads the rows, or by an earlier one. */
 export async function readSettled(db: Db): Promise<Settled> {
-  const horizon = await readHorizon(db, await readFeedOrigin(db))
+  const line = await readSettledLine(db)
+  const horizon = placeOf(line, await readFeedOrigin(db))
   const { rows } = await db.query<{ at: Date | null; ended_since: Date | number }>({
     name: 'read-settled',
     text: `select o.ended_since, (select m.at from feed_marks m
              where m.place <= $1::bigint order by m.at desc limit 1) as at
            from feed_origin o`,
-    values: [horizon],
+    values: [String(horizon)],
   })
   const [row] = rows
   // Our own mistake: an error is better than hours that are never final.

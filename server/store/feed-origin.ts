@@ -49,17 +49,24 @@ export async function carryFeedOver(db: Db): Promise<boolean> {
  * the version before, which knows none, has carried the feed over while processes were being replaced.
  */
 async function readIdentity(db: Db): Promise<{ identity: Identity; hasMoved: boolean }> {
-  const { rows } = await db.query<Identity & { moved: boolean }>(
+  const origin = await db.query<Identity>(
+    'select system_identifier::text as system, timeline from feed_origin',
+  )
+  // Apart, because a cluster may have the table on another node than the one that we are connected to.
+  const { rows } = await db.query<Identity & { default: string }>(
     `select s.system_identifier::text as system, t.timeline,
-       s.system_identifier <> o.system_identifier or t.timeline < o.timeline
-         or pg_get_expr(d.adbin, d.adrelid) !~ 'feed_place[(].*, ' as moved
-     from pg_control_system() s, feed_timeline() t (timeline), feed_origin o,
+       pg_get_expr(d.adbin, d.adrelid) as default
+     from pg_control_system() s, feed_timeline() t (timeline),
        pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
      where a.attrelid = 'events'::regclass and a.attname = 'place'`,
   )
-  const [row] = rows
-  if (row === undefined) throw new Error('feed_origin has no row')
-  return { identity: { system: row.system, timeline: row.timeline }, hasMoved: row.moved }
+  const [[before], [row]] = [origin.rows, rows]
+  if (before === undefined || row === undefined) throw new Error('feed_origin has no row')
+  const hasMoved =
+    row.system !== before.system ||
+    row.timeline < before.timeline ||
+    !/feed_place\(.*, /.test(row.default)
+  return { identity: { system: row.system, timeline: row.timeline }, hasMoved }
 }
 
 /**

@@ -8,7 +8,7 @@ import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { isWhole } from './erasures.ts'
 import type { EventView } from './events.ts'
-import { readHorizon } from './feed-line.ts'
+import { placeOf, readSettledLine } from './feed-line.ts'
 import { inSnapshot } from './snapshot.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretchesSince, type Stretch } from './stretches.ts'
 
@@ -75,16 +75,19 @@ export function readFeed(
 }
 
 async function readLine(db: Db): Promise<Line> {
-  const { rows } = await db.query<{ kept_since: Date | number; shift: string; timeline: number }>({
-    name: 'read-feed-origin',
-    text: 'select kept_since, shift::text, timeline from feed_origin',
-  })
+  const [line, { rows }] = await Promise.all([
+    readSettledLine(db),
+    db.query<{ kept_since: Date | number; shift: string; timeline: number }>({
+      name: 'read-feed-origin',
+      text: 'select kept_since, shift::text, timeline from feed_origin',
+    }),
+  ])
   const [row] = rows
   // Our own mistake: an error is better than an empty feed for ever.
   if (row === undefined) throw new Error('feed_origin has no row')
   return {
     keptSince: row.kept_since instanceof Date ? row.kept_since : null,
-    horizon: BigInt(await readHorizon(db, row)),
+    horizon: placeOf(line, row),
   }
 }
 

@@ -10,9 +10,10 @@ prepare "feed-line.readFeedOrigin" as
 --   always
 --     Seq Scan feed_origin
 
--- feed-line.readHorizon: kept as read-feed-horizon, with enable_seqscan = on
-prepare "feed-line.readHorizon" (bigint, integer) as
-  select feed_horizon($1::bigint, $2::integer)::text as horizon;
+-- feed-line.readSettledLine: kept as read-settled-line, with enable_seqscan = on
+prepare "feed-line.readSettledLine" as
+  select feed_horizon(0, feed_timeline())::text as "transactionId",
+  feed_timeline() as timeline;
 --   always
 --     Result
 
