@@ -24,6 +24,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'DATABASE_URL=postgres://paybell_owner': 'test/e2e/app-role.test.ts',
   'nats ': 'needs the nats command; test/e2e/nats.test.ts publishes the same',
   PAYBELL_TIME_SCALE: 'test/docs/walkthrough.test.ts starts it',
+  'npx paybell sandbox': 'test/e2e/packages.slow.test.ts starts it from its tarball',
+  'npm install --prefix': 'needs the network; test/e2e/packages.slow.test.ts installs the tarball',
+  'npm ci && npm start': 'test/docs/readme-walk.test.ts walks on from there',
+  'docker build': 'needs an engine; test/deploy/image.test.ts reads the Dockerfile',
+  'cd deploy/compose': 'needs an engine; test/deploy/compose.test.ts runs prepare.sh',
+  'kubectl create secret': 'needs a cluster; test/deploy/chart.test.ts renders the chart',
 }
 /** With tests of their own. */
 const WHOLE_PAGES = [

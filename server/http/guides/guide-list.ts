@@ -69,6 +69,11 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
   {
     title: 'Operate',
     guides: [
+      forOperator(
+        'install',
+        'Install',
+        'npx, npm, image, Compose, systemd, Helm; sizing; the proxy.',
+      ),
       forOperator('operator', 'Operator API', 'Clients, keys, payments in, replays, the audit.'),
       forOperator('audit', 'The sealed audit', 'Verifying it, and how it is computed.'),
       forOperator(
