@@ -5,6 +5,7 @@ import { Suspense, useEffect, useState } from 'react'
 import { type ApiProblem, api, SESSION_ENDED } from './api/client.ts'
 import { SESSION_PATH, SessionContext, signOut } from './api/session.ts'
 import type { Session } from './api/types.ts'
+import { CellSwitch } from './cells/cell-switch.tsx'
 import { Find } from './find/find.tsx'
 import { type ConsolePage, PAGES } from './pages/index.ts'
 import { NotFound } from './pages/not-found.tsx'
@@ -163,6 +164,7 @@ function Side({
           Menu
         </Button>
       </div>
+      {session.role === 'admin' || session.role === 'viewer' ? <CellSwitch /> : null}
       <nav className="nav" id="nav" aria-label="Pages">
         {pages
           .filter((page) => !page.path.includes(':'))

@@ -56,10 +56,15 @@ export interface Site {
   test(name: string, options: VisitOptions, work: (visit: Visit) => Promise<void>): void
 }
 
-export async function openSite(owner: Owner, options: PaybellOptions = {}): Promise<Site> {
+export async function openSite(
+  owner: Owner,
+  options: PaybellOptions = {},
+  /** One that runs already, at the address that browsers use. */
+  running?: Paybell,
+): Promise<Site> {
   await buildConsole()
   const browser = await launchChromium()
-  const paybell = await startPaybell(owner, options)
+  const paybell = running ?? (await startPaybell(owner, options))
   if (typeof browser === 'string') console.log(`# browser tests are skipped: ${browser}`)
   else owner.after(() => browser.close())
   return {

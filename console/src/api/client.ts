@@ -5,6 +5,7 @@
 import { createCaller, type RawDetails } from '../../../sdk/src/caller.ts'
 import { PaybellError } from '../../../sdk/src/errors.ts'
 import { type Answer, toJson } from '../../../sdk/src/transport.ts'
+import { cellHeaders } from './cells.ts'
 import type { Problem } from './types.ts'
 
 /** An answer that was a refusal, in the service's own words (RFC 9457). */
@@ -50,12 +51,13 @@ const caller = createCaller({
 })
 
 export function send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-  return caller.request(method, path, toDetails(options)).catch(refuse)
+  const headers = { ...cellHeaders(path), ...options.headers }
+  return caller.request(method, path, toDetails({ ...options, headers })).catch(refuse)
 }
 
 /** Server-sent events: the answer goes on until either side ends it. */
 export function openStream(path: string, signal: AbortSignal): Promise<Response> {
-  return caller.stream(path, { signal }).catch(refuse)
+  return caller.stream(path, { signal, headers: cellHeaders(path) }).catch(refuse)
 }
 
 function toDetails({ body, headers, ...details }: RequestOptions): RawDetails {

@@ -3,6 +3,7 @@
 
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { readServerSentEvents } from '../../../sdk/src/server-sent-events.ts'
+import { useShowsAll } from './cells.ts'
 import { ApiProblem, openStream } from './client.ts'
 import type { AcceptedEvent, AttemptedEvent } from './types.ts'
 
@@ -19,6 +20,8 @@ const AGAIN_MS = 3_000
  */
 export function useLive(isEnabled: boolean, handlers: LiveHandlers, recent = 0): boolean {
   const isSeen = useSyncExternalStore(onVisibility, () => !document.hidden)
+  // The stream is that of one cell.
+  const isOne = !useShowsAll()
   const [isOpen, setOpen] = useState(false)
   const latest = useRef(handlers)
   useEffect(() => {
@@ -26,14 +29,14 @@ export function useLive(isEnabled: boolean, handlers: LiveHandlers, recent = 0):
   })
   useEffect(() => {
     // A browser has few connections for one service: a hidden page gives its own back.
-    if (!isEnabled || !isSeen) return
+    if (!isEnabled || !isSeen || !isOne) return
     const stop = new AbortController()
     void watch(recent, stop.signal, latest, setOpen)
     return () => {
       stop.abort()
       setOpen(false)
     }
-  }, [isEnabled, isSeen, recent])
+  }, [isEnabled, isSeen, isOne, recent])
   return isOpen
 }
 

@@ -11,6 +11,7 @@ export type {
   AuditChange,
   AuditHead,
   AuditItem,
+  CellItem,
   ClientItem,
   ClientWithSecrets,
   ConsoleLink,

@@ -1,10 +1,15 @@
 // The first page: whether callbacks arrive. The operator sees the whole service, a client its own.
 
+import { useShowsAll } from '../../api/cells.ts'
 import { useSession } from '../../api/session.ts'
+import { CellsOverview } from '../../cells/cells-overview.tsx'
 import { OwnOverview } from './own-overview.tsx'
 import { ServiceOverview } from './service-overview.tsx'
 import './overview.css'
 
 export default function Overview() {
-  return useSession().kind === 'operator' ? <ServiceOverview /> : <OwnOverview />
+  const { kind } = useSession()
+  const showsAll = useShowsAll()
+  if (kind !== 'operator') return <OwnOverview />
+  return showsAll ? <CellsOverview /> : <ServiceOverview />
 }

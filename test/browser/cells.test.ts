@@ -1,0 +1,47 @@
+// The console before several cells, at the address of `paybell route`: a switch, an overview of all, and with one cell
+// nothing of it.
+
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { addClient } from '../support/paybell.ts'
+import { routeConfig, startRoute, startTwoCells } from '../support/two-cells.ts'
+import { openSite } from './support.ts'
+
+const cells = await startTwoCells({ after })
+const { first, seventh, operatorKey } = cells
+const addresses = { 0: first.baseUrl, 7: seventh.baseUrl }
+const route = await startRoute({ after }, routeConfig(addresses, operatorKey))
+await addClient(first, 'Client of zero')
+await addClient(seventh, 'Client of seven')
+
+const several = await openSite({ after }, {}, { ...first, baseUrl: route.baseUrl })
+const one = await openSite({ after }, {}, first)
+
+several.test('an operator sees all cells, and chooses one', { as: 'operator' }, async (visit) => {
+  const { page, go } = visit
+  await go('/')
+  const table = page.getByRole('table', { name: 'Cells' })
+  await table.getByRole('row').nth(2).waitFor()
+  assert.equal(await table.getByText('up').count(), 2)
+  await visit.checkAccessibility()
+
+  // All clients, of both cells, and then those of one.
+  await go('/clients')
+  await page.getByText('Client of zero').waitFor()
+  await page.getByText('Client of seven').waitFor()
+  await page.getByLabel('Cell').selectOption('7')
+  await page.getByText('Client of zero').waitFor({ state: 'detached' })
+  await page.getByText('Client of seven').waitFor()
+
+  // The choice stays, and its overview is that of the cell.
+  await go('/')
+  await page.getByText('Processes alive').waitFor()
+  assert.equal(await page.getByLabel('Cell').inputValue(), '7')
+})
+
+one.test('with one cell there is neither switch nor table', { as: 'operator' }, async (visit) => {
+  const { page, go } = visit
+  await go('/')
+  await page.getByText('Processes alive').waitFor()
+  assert.equal(await page.getByLabel('Cell', { exact: true }).count(), 0)
+})
