@@ -5,6 +5,7 @@ export interface Line {
   /** Its place in the source, from 0. */
   index: number
   paymentId: string
+  accountId: string
   version: number | null | undefined
   /** With the newline at its end. */
   bytes: Uint8Array

@@ -9,6 +9,7 @@ import type {
   AuditHead,
   AuditItem,
   AuditQuery,
+  CellItem,
   ClientItem,
   ClientWithSecrets,
   ConsoleLink,
@@ -175,6 +176,9 @@ export function serviceCalls({ get }: Caller) {
     /** Of a secret only whether it is set. */
     settings: async (details?: CallOptions) =>
       (await get<{ settings: Setting[] }>('/operator/v1/settings', undefined, details)).settings,
+    /** The cell that answers; at the address of `paybell route`, all of them. */
+    cells: async (details?: CallOptions) =>
+      (await get<{ items: CellItem[] }>('/operator/v1/cells', undefined, details)).items,
     /** Any id, external id, client name or address. */
     search: async (q: string, details?: CallOptions) =>
       (await get<{ items: OperatorSearchHit[] }>('/operator/v1/search', { q }, details)).items,

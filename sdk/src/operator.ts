@@ -2,6 +2,7 @@
 // operator's key, which never belongs into a client's program: therefore an entry point of its own.
 
 export type { CallDetails } from './caller.ts'
+export type { DirectoryOptions, ProducerOptions } from './cells.ts'
 export { type LocalErrorCode, PaybellError } from './errors.ts'
 export type { OperatorOptions } from './operator-caller.ts'
 export { createOperator, type Operator } from './operator-client.ts'

@@ -1,14 +1,12 @@
 // The producer's side: payments in, one by one or as a stream. Amounts are exact text on the way.
 
 import { segment } from './caller.ts'
-import {
-  createOperatorCallers,
-  type OperatorCallers,
-  type OperatorOptions,
-} from './operator-caller.ts'
+import { type CellCallers, createCellCallers, isElsewhere, type ProducerOptions } from './cells.ts'
+import { PaybellError } from './errors.ts'
+import { createOperatorCallers, type OperatorCallers } from './operator-caller.ts'
 import type { WrittenPayment } from './operator-types.ts'
 import { toPaymentJson } from './payment-json.ts'
-import { type PaymentInput, type PutAllOptions, putAll } from './put-all.ts'
+import { type Destinations, type PaymentInput, type PutAllOptions, putAll } from './put-all.ts'
 import type { PutResult } from './send-round.ts'
 import { type CallOptions, toJson } from './transport.ts'
 
@@ -59,13 +57,15 @@ export interface Producer {
  * }
  * ```
  */
-export function createProducer(options: OperatorOptions): Producer {
-  return producerCalls(createOperatorCallers(options), options.accountId)
+export function createProducer(options: ProducerOptions): Producer {
+  const callers = createOperatorCallers(options)
+  return producerCalls(callers, options.accountId, createCellCallers(options, callers))
 }
 
 export function producerCalls(
-  { caller, once, random }: OperatorCallers,
+  own: OperatorCallers,
   ownAccountId?: string,
+  cells: CellCallers | null = null,
 ): Producer {
   const accountOf = (accountId: string | null | undefined): string => {
     const found = accountId ?? ownAccountId
@@ -73,21 +73,41 @@ export function producerCalls(
     throw new TypeError('accountId is missing: give it with the payment, or to the producer.')
   }
   return {
-    async put({ accountId, ...payment }, details) {
-      const answer = await caller.request('PUT', `/operator/v1/payments/${segment(payment.id)}`, {
-        ...details,
-        accountId: accountOf(details?.accountId ?? accountId),
-        headers: { 'content-type': 'application/json' },
-        content: toPaymentJson(payment),
-        // The same payment again changes nothing.
-        isSafe: true,
-      })
-      return toJson(answer) as WrittenPayment
+    async put({ accountId: given, ...payment }, details) {
+      const accountId = accountOf(details?.accountId ?? given)
+      const send = ({ caller }: OperatorCallers) =>
+        caller.request('PUT', `/operator/v1/payments/${segment(payment.id)}`, {
+          ...details,
+          accountId,
+          headers: { 'content-type': 'application/json' },
+          content: toPaymentJson(payment),
+          // The same payment again changes nothing.
+          isSafe: true,
+        })
+      const callers = (await cells?.of(accountId)) ?? own
+      try {
+        return toJson(await send(callers)) as WrittenPayment
+      } catch (error) {
+        const isMoved = error instanceof PaybellError && isElsewhere(error.code)
+        if (!isMoved || callers === own) throw error
+        await cells?.refresh()
+        return toJson(await send(own)) as WrittenPayment
+      }
     },
     putAll: (source, options = {}) =>
-      putAll(once, source, (payment) => ({ ...payment, accountId: accountOf(payment.accountId) }), {
-        random,
-        ...options,
-      }),
+      putAll(
+        toDestinations(own, cells),
+        source,
+        (payment) => ({ ...payment, accountId: accountOf(payment.accountId) }),
+        { random: own.random, ...options },
+      ),
+  }
+}
+
+function toDestinations({ once }: OperatorCallers, cells: CellCallers | null): Destinations {
+  return {
+    own: once,
+    of: async (accountId) => (cells === null ? once : (await cells.of(accountId)).once),
+    refresh: async () => cells?.refresh(),
   }
 }

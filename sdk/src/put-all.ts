@@ -3,6 +3,7 @@
 // a request names each payment once, and a batch twice only with rising versions.
 
 import type { Caller } from './caller.ts'
+import { isElsewhere } from './cells.ts'
 import { type Line, LineReader } from './line-reader.ts'
 import type { PaymentLine } from './operator-types.ts'
 import { toPaymentJson } from './payment-json.ts'
@@ -18,6 +19,15 @@ export interface PutAllOptions extends Partial<Omit<SendPolicy, 'random'>> {
   linesMax?: number | undefined
 }
 
+/** Where the lines of an account go. */
+export interface Destinations {
+  /** The producer's own address, which knows every account. */
+  own: Caller
+  of(accountId: string): Promise<Caller>
+  /** An account was not where it was looked for. */
+  refresh(): Promise<void>
+}
+
 const LINES_MAX = 10_000
 /** Large enough for one sync to disk, small enough to keep two of them in memory. */
 const BATCH_BYTES_MAX = 4 * 1024 * 1024
@@ -25,7 +35,7 @@ const BATCH_BYTES_MAX = 4 * 1024 * 1024
 const utf8 = new TextEncoder()
 
 export async function* putAll(
-  caller: Caller,
+  destinations: Destinations,
   source: Iterable<PaymentInput> | AsyncIterable<PaymentInput>,
   withAccount: (payment: PaymentInput) => PaymentLine,
   options: PutAllOptions & Pick<SendPolicy, 'random'>,
@@ -52,7 +62,9 @@ export async function* putAll(
       const results = new Map<number, PutResult>()
       let failure: { error: unknown } | undefined
       try {
-        for (const round of toRounds(batch)) await sendRound(caller, round, results, policy)
+        for (const round of toRounds(batch)) {
+          await sendEach(destinations, round, results, policy)
+        }
       } catch (error) {
         failure = { error }
       }
@@ -71,8 +83,14 @@ export async function* putAll(
 }
 
 function toLine(payment: PaymentLine, index: number): Line {
-  const { id, version } = payment
-  return { index, paymentId: id, version, bytes: utf8.encode(`${toPaymentJson(payment)}\n`) }
+  const { id, accountId, version } = payment
+  return {
+    index,
+    paymentId: id,
+    accountId,
+    version,
+    bytes: utf8.encode(`${toPaymentJson(payment)}\n`),
+  }
 }
 
 /** The first line of each payment, then the second of those that have one, and so on. */
@@ -86,4 +104,33 @@ function toRounds(lines: readonly Line[]): Line[][] {
     rounds[round].push(line)
   }
   return rounds
+}
+
+/** Each line to its cell, all cells at once; what is elsewhere by now goes to the producer's own address. */
+async function sendEach(
+  destinations: Destinations,
+  round: readonly Line[],
+  results: Map<number, PutResult>,
+  policy: SendPolicy,
+): Promise<void> {
+  const groups = new Map<Caller, Line[]>()
+  for (const line of round) {
+    const caller = await destinations.of(line.accountId)
+    const group = groups.get(caller) ?? []
+    groups.set(caller, group)
+    group.push(line)
+  }
+  const sent = [...groups].map(([caller, lines]) => sendRound(caller, lines, results, policy))
+  for (const one of await Promise.allSettled(sent)) {
+    if (one.status === 'rejected') throw one.reason
+  }
+  const moved = [...groups].flatMap(([caller, lines]) =>
+    caller === destinations.own
+      ? []
+      : lines.filter(({ index }) => isElsewhere(results.get(index)?.problem?.code)),
+  )
+  if (moved.length === 0) return
+  await destinations.refresh()
+  for (const { index } of moved) results.delete(index)
+  await sendRound(destinations.own, moved, results, policy)
 }

@@ -27,7 +27,13 @@ export interface SendPolicy {
 }
 
 /** Of a line among others. */
-const NOT_NOW = new Set(['database-away', 'overloaded', 'not-ready', 'too-many-requests'])
+const NOT_NOW = new Set([
+  'database-away',
+  'overloaded',
+  'not-ready',
+  'too-many-requests',
+  'cell-away',
+])
 /** Of a request: nothing was recorded, or it is unknown what was, and repeating it is harmless. */
 const PASSING = new Set([0, 408, 429, 502, 503, 504])
 /** A fault of the service may pass, but is not retried more than a few times. */

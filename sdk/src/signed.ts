@@ -45,7 +45,8 @@ export function verifyStatement(jws: string, keys: KeySet): Promise<Omit<Stateme
   return verifySigned<Omit<Statement, 'jws'>>(jws, keys, 'paybell-statement+jws')
 }
 
-async function verifySigned<Claims>(jws: string, set: KeySet, typ: string): Promise<Claims> {
+/** What a JWS of this kind says, when a key of the set has signed it. */
+export async function verifySigned<Claims>(jws: string, set: KeySet, typ: string): Promise<Claims> {
   const [head = '', body = '', signature = '', ...more] = jws.trim().split('.')
   const header = readJson(head) as { alg?: unknown; typ?: unknown; kid?: unknown } | undefined
   if (more.length > 0 || header === undefined) throw notGenuine('It is not a compact JWS.')

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, describe, test } from 'node:test'
+import { createProducer } from '../../sdk/src/producer.ts'
 import { moveClient } from '../../server/operations/move-client.ts'
 import { moveUnderLoad } from '../support/move-under-load.ts'
 import { addClient, until } from '../support/paybell.ts'
@@ -295,6 +296,45 @@ test('an operator signs in to all cells at once, a client to its own, and both s
   })
   assert.equal(out.headers.getSetCookie().length, 2)
   assert.equal((await get('/operator/v1/clients', cookie)).status, 401)
+})
+
+test('the SDK’s producer reads the directory, and writes to each cell itself', async () => {
+  const origins: string[] = []
+  const counting: typeof fetch = (input, init) => {
+    const { origin, pathname } = new URL(String(input))
+    if (pathname.startsWith('/operator/v1/payments/')) origins.push(origin)
+    return fetch(input, init)
+  }
+  const producer = createProducer({
+    baseUrl: route.baseUrl,
+    operatorKey,
+    fetch: counting,
+    directory: {},
+  })
+  const paymentOf = (facts: SandboxFacts, id: string = randomUUID(), version = 1) => {
+    const { document: _, amount, ...payment } = JSON.parse(sampleBody({ id }).toString())
+    const text = { ...amount, amount: String(amount.amount) }
+    return { ...payment, amount: text, version, accountId: facts.accountId }
+  }
+  assert.equal((await producer.put(paymentOf(first))).event?.sequence, 1)
+  assert.equal((await producer.put(paymentOf(seventh))).event?.sequence, 1)
+  assert.deepEqual(origins, [first.baseUrl, seventh.baseUrl])
+
+  // One that has moved since the directory was read is found through the route.
+  const moves = await addClient(first, 'Moves away')
+  const before = paymentOf(moves)
+  await producer.put(before)
+  await moveClient({ ...cells.move, clientId: moves.clientId, drainMs: 50 })
+  origins.length = 0
+  const payments = [paymentOf(first), paymentOf(moves), paymentOf(seventh), paymentOf(moves)]
+  const results = await Array.fromAsync(producer.putAll(payments))
+  assert.deepEqual(
+    results.map(({ id, event }) => [id, event?.sequence]),
+    payments.map(({ id }) => [id, 1]),
+  )
+  assert.deepEqual(new Set(origins), new Set([first.baseUrl, seventh.baseUrl, route.baseUrl]))
+  const again = await producer.put({ ...before, version: 2, reference: 'again' })
+  assert.equal(again.event?.sequence, 2)
 })
 
 describe('a cell that is away', () => {

@@ -181,6 +181,10 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
   assert.match(exported, /"jws":/)
   assert.equal((await operator.audit.verify()).finding, null)
   assert.ok((await operator.service.settings()).length > 10)
+  assert.deepEqual(
+    (await operator.service.cells()).map(({ cell, isAway }) => [cell, isAway]),
+    [[0, false]],
+  )
   assert.equal((await operator.service.stats({ window: 'day' })).series.stepSeconds, 900)
 })
 
