@@ -26,7 +26,13 @@ export interface SendPolicy {
   hasAnswered: () => boolean
 }
 
-const NOT_NOW = new Set(['database-away', 'overloaded', 'not-ready', 'too-many-requests'])
+const NOT_NOW = new Set([
+  'database-away',
+  'overloaded',
+  'not-ready',
+  'too-many-requests',
+  'cell-away',
+])
 /** A 5xx of the service may pass, but is not retried more than a few times. */
 const INTERNAL_TRIES = 3
 const REQUEST_TIMEOUT_MS = 300_000
