@@ -3,6 +3,7 @@
 // the service asks for; nothing of a later round goes before.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { isPassing, isSettled, readAnswers } from '../../sdk/src/batch-answers.ts'
 import { PaybellError } from '../../sdk/src/errors.ts'
 import type { WrittenLine } from '../../sdk/src/internal/operator-types.ts'
 import type { Problem } from '../../sdk/src/types.ts'
@@ -26,15 +27,6 @@ export interface SendPolicy {
   hasAnswered: () => boolean
 }
 
-const NOT_NOW = new Set([
-  'database-away',
-  'overloaded',
-  'not-ready',
-  'too-many-requests',
-  'cell-away',
-])
-/** A 5xx of the service may pass, but is not retried more than a few times. */
-const INTERNAL_TRIES = 3
 const REQUEST_TIMEOUT_MS = 300_000
 const WAIT_SECONDS_MAX = 60
 
@@ -90,7 +82,7 @@ async function send(
   lines: readonly InputLine[],
   policy: SendPolicy,
   sendings: number,
-): Promise<{ answers: readonly WrittenLine[]; failure: Failure | null }> {
+): Promise<{ answers: ReadonlyMap<number, WrittenLine>; failure: Failure | null }> {
   try {
     const answer = await api.call('POST', '/operator/v1/payments/batch', {
       headers: { 'content-type': 'application/x-ndjson', accept: 'application/x-ndjson' },
@@ -99,20 +91,15 @@ async function send(
     })
     return { answers: readAnswers(answer.text), failure: null }
   } catch (error) {
-    if (error instanceof UnreachableError && policy.hasAnswered()) {
-      return { answers: [], failure: { error, why: error.message } }
+    if (error instanceof UnreachableError) {
+      if (!policy.hasAnswered()) throw error
+      return { answers: new Map(), failure: { error, why: error.message } }
     }
-    if (!(error instanceof PaybellError) || !isPassing(error, sendings)) throw error
+    if (!(error instanceof PaybellError) || !isPassing(error.status, sendings)) throw error
     const why = error.problem?.title ?? `it answered ${error.status}`
     const { retryAfterSeconds } = error
-    return { answers: [], failure: { error, why, retryAfterSeconds } }
+    return { answers: new Map(), failure: { error, why, retryAfterSeconds } }
   }
-}
-
-/** The service is busy, or failed in a way that may pass. */
-function isPassing({ status }: PaybellError, sendings: number): boolean {
-  if (status === 429 || status === 408 || status === 503) return true
-  return status >= 500 && sendings < INTERNAL_TRIES
 }
 
 function toBody(lines: readonly InputLine[]): Uint8Array<ArrayBuffer> {
@@ -126,39 +113,19 @@ function toBody(lines: readonly InputLine[]): Uint8Array<ArrayBuffer> {
   return body
 }
 
-/** An answer that was cut short has fewer lines: the others are still owed, and repeating them is harmless. */
-function readAnswers(text: string): WrittenLine[] {
-  const answers: WrittenLine[] = []
-  for (const line of text.split('\n')) {
-    if (line === '') continue
-    try {
-      answers.push(JSON.parse(line))
-    } catch {
-      break
-    }
-  }
-  return answers
-}
-
 /** Moves what is settled to the outcomes, and returns what has to be sent again. */
 function take(
   lines: readonly InputLine[],
-  answers: readonly WrittenLine[],
+  answers: ReadonlyMap<number, WrittenLine>,
   outcomes: LineOutcome[],
   sendings: number,
 ): InputLine[] {
-  const byLine = new Map(answers.map((answer) => [answer.line, answer]))
-  return lines.filter((line, index) => {
-    const answer = byLine.get(index + 1)
-    if (answer === undefined) return true
-    const { id, problem } = answer
-    if (problem === undefined) {
-      outcomes.push({ line: line.number, id, kind: answer.event ? 'event' : 'unchanged' })
-      return false
-    }
-    const { code } = problem
-    if (NOT_NOW.has(code) || (code === 'internal' && sendings < INTERNAL_TRIES)) return true
-    outcomes.push({ line: line.number, id, kind: 'bad', problem })
+  return lines.filter(({ number }, index) => {
+    const answer = answers.get(index + 1)
+    if (!isSettled(answer, sendings)) return true
+    const { id, problem, event } = answer
+    if (problem) outcomes.push({ line: number, id, kind: 'bad', problem })
+    else outcomes.push({ line: number, id, kind: event ? 'event' : 'unchanged' })
     return false
   })
 }

@@ -2,6 +2,7 @@
 // "not now" (429, 503, a cut connection, a busy line among good ones) goes again, after the time that the
 // service asks for.
 
+import { isPassing, isSettled, readAnswers } from './batch-answers.ts'
 import type { Caller } from './caller.ts'
 import { PaybellError } from './errors.ts'
 import { concat } from './hmac.ts'
@@ -26,18 +27,6 @@ export interface SendPolicy {
   random: () => number
 }
 
-/** Of a line among others. */
-const NOT_NOW = new Set([
-  'database-away',
-  'overloaded',
-  'not-ready',
-  'too-many-requests',
-  'cell-away',
-])
-/** Of a request: nothing was recorded, or it is unknown what was, and repeating it is harmless. */
-const PASSING = new Set([0, 408, 429, 502, 503, 504])
-/** A fault of the service may pass, but is not retried more than a few times. */
-const INTERNAL_TRIES = 3
 const WAIT_MS_MAX = 60_000
 const NDJSON = 'application/x-ndjson'
 
@@ -82,27 +71,9 @@ async function post(
     })
     return { answers: readAnswers(new TextDecoder().decode(bytes)) }
   } catch (error) {
-    const isPassing =
-      error instanceof PaybellError &&
-      (PASSING.has(error.status) || (error.status === 500 && tries < INTERNAL_TRIES))
-    if (!isPassing) throw error
+    if (!(error instanceof PaybellError) || !isPassing(error.status, tries)) throw error
     return { answers: new Map(), error }
   }
-}
-
-/** An answer that was cut short has fewer lines: the others are still owed. */
-function readAnswers(text: string): ReadonlyMap<number, WrittenLine> {
-  const answers = new Map<number, WrittenLine>()
-  for (const line of text.split('\n')) {
-    if (line === '') continue
-    try {
-      const answer = JSON.parse(line) as WrittenLine
-      answers.set(answer.line, answer)
-    } catch {
-      break
-    }
-  }
-  return answers
 }
 
 /** Settles what is settled, and returns the rest. */
@@ -114,11 +85,8 @@ function take(
 ): Line[] {
   return lines.filter(({ index }, at) => {
     const answer = answers.get(at + 1)
-    if (answer === undefined) return true
+    if (!isSettled(answer, tries)) return true
     const { line: _, ...result } = answer
-    const code = result.problem?.code
-    if (code !== undefined && NOT_NOW.has(code)) return true
-    if (code === 'internal' && tries < INTERNAL_TRIES) return true
     results.set(index, { index, ...result })
     return false
   })
