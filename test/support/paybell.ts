@@ -2,7 +2,6 @@
 // a second and look into from both sides, over real sockets and in the tables.
 
 import { randomBytes } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { pino } from 'pino'
 import { createApp, type PaybellApp, type Spans } from '../../server/app.ts'
@@ -12,10 +11,12 @@ import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { DemoReceivers } from '../../server/sandbox/demo-receivers.ts'
 import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
-import { limitOf } from './busy-machine.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
 import { Caller, type SandboxFacts } from './sandbox.ts'
+import { until } from './until.ts'
+
+export { until } from './until.ts'
 
 export interface PaybellOptions {
   /** Settings, as environment variables. */
@@ -119,20 +120,6 @@ export async function addAccount(
 function factsOf(facts: SandboxFacts): SandboxFacts {
   const { baseUrl, operatorKey, clientId, clientSecret, accountId } = facts
   return { baseUrl, operatorKey, clientId, clientSecret, accountId }
-}
-
-/** Looks again and again until the condition holds; fails with `what` when the time is over. */
-export async function until<T>(
-  what: string,
-  condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  limitMs = 20_000,
-): Promise<T> {
-  for (const startedAt = performance.now(); ; await delay(15)) {
-    const fact = await condition()
-    if (fact !== undefined && fact !== null && fact !== false) return fact
-    const tookMs = performance.now() - startedAt
-    if (tookMs > limitOf(limitMs)) throw new Error(`not within ${Math.round(tookMs)} ms: ${what}`)
-  }
 }
 
 export interface StoredDelivery {

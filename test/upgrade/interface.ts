@@ -7,7 +7,7 @@ import type { Processes } from './processes.ts'
 export class Interface {
   readonly #processes: Processes
   readonly #operatorKey: string
-  #client = { clientId: '', clientSecret: '', accountId: '' }
+  client = { clientId: '', clientSecret: '', accountId: '' }
 
   constructor(processes: Processes, operatorKey: string) {
     this.#processes = processes
@@ -20,17 +20,17 @@ export class Interface {
     const client = await this.#post('/operator/v1/clients', { name: 'Upgraded' }, own)
     const path = `/operator/v1/clients/${client.clientId}/accounts`
     const account = await this.#post(path, { name: 'Main' }, own)
-    this.#client = {
+    this.client = {
       clientId: client.clientId as string,
       clientSecret: client.clientSecret as string,
       accountId: account.id as string,
     }
-    return this.#client.accountId
+    return this.client.accountId
   }
 
   async register(callbackUrl: string, sharedKey: string): Promise<void> {
     const token = await this.#login(this.#urls[0] as string)
-    const own = { authorization: `Bearer ${token}`, accountid: this.#client.accountId }
+    const own = { authorization: `Bearer ${token}`, accountid: this.client.accountId }
     await this.#post('/v1/webhooks/register', { callbackUrl, sharedKey }, own)
   }
 
@@ -50,7 +50,7 @@ export class Interface {
   }
 
   async #login(url: string): Promise<string> {
-    const { clientId, clientSecret } = this.#client
+    const { clientId, clientSecret } = this.client
     const { access_token } = await this.#post('/auth/token', { clientId, clientSecret }, {}, url)
     return access_token as string
   }

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Pool } from 'pg'
 import { limitOf } from '../support/busy-machine.ts'
-import { until } from '../support/paybell.ts'
+import { until } from '../support/until.ts'
 
 export const VERSIONS = ['old', 'new'] as const
 export type Version = (typeof VERSIONS)[number]

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { createPool } from '../../server/store/db.ts'
 import type { Owner } from '../support/owner.ts'
-import { until } from '../support/paybell.ts'
+import { until } from '../support/until.ts'
 import { Interface } from './interface.ts'
 import { type Judgement, judge, readRecorded } from './judgement.ts'
 import { Processes, type Version } from './processes.ts'
