@@ -85,6 +85,18 @@ test('where nothing differs, one call is enough', async () => {
   assert.deepEqual([result.isComplete, result.differences, asked.lists], [true, [], 0])
 })
 
+test('regression: what is missing in several hours is sent again in the order in which it happened', async () => {
+  const deliveries = [1, 2, HOUR_MS, HOUR_MS + 1, 3 * HOUR_MS].map((ms) => deliveryAt(FROM + ms))
+  // The service lists the newest first.
+  const { asked, client } = serviceWith(deliveries.toReversed())
+  const store = await receivedFromIds([])
+  await reconcile(store, WINDOW, { client, endpointId: 'e', recover: true })
+  assert.deepEqual(
+    asked.replayed,
+    deliveries.map(({ id }) => id),
+  )
+})
+
 test('regression: a store that has forgotten ids does not have all of them sent again', async () => {
   const deliveries = [1, 2, 3, 4].map((ms) => deliveryAt(FROM + ms))
   const { asked, client } = serviceWith(deliveries)

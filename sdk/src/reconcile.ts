@@ -86,13 +86,16 @@ export async function reconcile(
     const difference = compareHour(from, deliveries, ids)
     differences.push(difference)
     const lacks = new Set(difference.missing)
-    missing.push(...deliveries.filter(({ eventId }) => lacks.has(eventId)))
+    // Hours come oldest first, the deliveries of one newest first.
+    for (const delivery of deliveries.reverse()) {
+      if (lacks.has(delivery.eventId)) missing.push(delivery)
+    }
   }
   const { isFinal, exhausted } = statement
   let recovered = 0
   if (recover) {
-    // Oldest first, as they happened.
-    for (const { id } of missing.reverse()) {
+    // As they happened: a receiver that gets a newer update of a payment first drops the older ones.
+    for (const { id } of missing) {
       await client.deliveries.replay(id, details)
       recovered++
     }
