@@ -216,6 +216,7 @@ test('only what a key of the set has signed is genuine, and only as its kind', a
     respelled(receipt),
     signed('paybell-statement+jws', { status: 200 }),
     signed('paybell-receipt+jws', { status: 200 }, 'another'),
+    `${encode(null)}.${encode({})}.${tail}`,
     `${encode({ alg: 'none', typ: 'paybell-receipt+jws', kid: 'k' })}.${encode({})}.`,
   ]
   for (const jws of bad) {

@@ -48,8 +48,8 @@ export function verifyStatement(jws: string, keys: KeySet): Promise<Omit<Stateme
 /** What a JWS of this kind says, when a key of the set has signed it. */
 export async function verifySigned<Claims>(jws: string, set: KeySet, typ: string): Promise<Claims> {
   const [head = '', body = '', signature = '', ...more] = jws.trim().split('.')
-  const header = readJson(head) as { alg?: unknown; typ?: unknown; kid?: unknown } | undefined
-  if (more.length > 0 || header === undefined) throw notGenuine('It is not a compact JWS.')
+  const header = readJson(head) as { alg?: unknown; typ?: unknown; kid?: unknown } | null
+  if (more.length > 0 || header === null) throw notGenuine('It is not a compact JWS.')
   if (header.alg !== 'EdDSA' || header.typ !== typ) throw notGenuine(`It is not a ${typ}.`)
   const found = [...set.keys, ...(set.retired ?? [])].find(({ kid }) => kid === header.kid)
   if (found === undefined) throw notGenuine('None of the keys has its key id.')
@@ -64,11 +64,12 @@ function notGenuine(message: string): PaybellError {
   return new PaybellError(message, { code: 'not-genuine' })
 }
 
+/** Null for what is not JSON. */
 function readJson(text: string): unknown {
   try {
     const bytes = fromBase64Url(text) ?? new Uint8Array()
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    return undefined
+    return null
   }
 }
