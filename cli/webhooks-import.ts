@@ -3,19 +3,24 @@
 // run again; what is done is noted, so that it goes on where it stopped.
 
 import { createHash } from 'node:crypto'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { PaybellError } from '../sdk/src/errors.ts'
 import type { Endpoint, Page } from '../sdk/src/types.ts'
 import type { Api } from './api.ts'
 import type { Call } from './command.ts'
 import { type EndpointRow, hrefOf, readRows } from './import/endpoint-rows.ts'
+import { writeProgress } from './import/progress-file.ts'
 import { oneOf } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import { plural } from './terminal.ts'
 
 const FILE_BYTES_MAX = 64 * 1024 * 1024
+/** How often one row is tried that is answered with "not now": 429 or 503. */
+const TRIES_MAX = 10
+const WAIT_SECONDS_MAX = 60
 
 export interface EndpointImportOptions {
   format?: 'csv' | 'json'
@@ -73,13 +78,13 @@ export async function importWebhooks(
   const progress = known ?? { version: 1, service: api.url, sha256, done: 0, refused: 0 }
   if (progress.done > 0) call.note(`Going on after row ${progress.done}.`)
   for (const row of rows.slice(progress.done)) {
-    const refusal = await registerRow(api, row, row.accountId ?? ownAccount)
+    const refusal = await registerRow(call, api, row, row.accountId ?? ownAccount)
     if (refusal !== null) {
       progress.refused++
       reportRow(call, row, refusal)
     }
     progress.done = row.row
-    await writeFile(path, `${JSON.stringify(progress)}\n`, { mode: 0o600 })
+    await writeProgress(path, progress)
   }
   await rm(path, { force: true })
   const registered = progress.done - progress.refused
@@ -122,13 +127,16 @@ async function readProgress(path: string): Promise<Progress | null> {
 
 /** What is wrong with the row, or null when it is registered. A service that is away ends the import. */
 async function registerRow(
+  call: Call,
   api: Api,
   { faults, body }: EndpointRow,
   accountId: string | null,
 ): Promise<readonly string[] | null> {
   if (faults.length > 0) return faults
   try {
-    await api.post('/v1/webhooks/register', body, accountId === null ? {} : { accountId })
+    await patiently(call, () =>
+      api.post('/v1/webhooks/register', body, accountId === null ? {} : { accountId }),
+    )
     return null
   } catch (error) {
     const isRows = error instanceof PaybellError && [400, 403, 409, 413].includes(error.status)
@@ -136,6 +144,22 @@ async function registerRow(
     const { problem } = error
     const fields = problem?.errors?.map((field) => `${field.pointer.slice(1)}: ${field.detail}`)
     return fields?.length ? fields : [problem?.detail ?? error.message]
+  }
+}
+
+/** A client may call so often a minute: a long file reaches that limit, and goes on when the service says. */
+async function patiently(call: Call, register: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await register()
+      return
+    } catch (error) {
+      const isNotNow = error instanceof PaybellError && [429, 503].includes(error.status)
+      if (!isNotNow || tries === TRIES_MAX) throw error
+      const seconds = Math.min(error.retryAfterSeconds ?? 2 ** (tries - 1), WAIT_SECONDS_MAX)
+      call.note(`The service asks to wait (${error.code}): going on in ${seconds} s.`)
+      await delay(seconds * 1_000)
+    }
   }
 }
 

@@ -66,7 +66,7 @@ export async function readProgress(path: string): Promise<ImportProgress | null>
 }
 
 /** Whole, and on disk before anything else is sent: an older one would repeat more than a round. */
-export async function writeProgress(path: string, progress: ImportProgress): Promise<void> {
+export async function writeProgress(path: string, progress: object): Promise<void> {
   const draft = `${path}.new`
   const file = await open(draft, 'w', 0o600)
   try {
@@ -76,6 +76,8 @@ export async function writeProgress(path: string, progress: ImportProgress): Pro
     await file.close()
   }
   await rename(draft, path)
+  // Windows refuses it for a folder.
+  if (process.platform === 'win32') return
   const folder = await open(dirname(path), 'r')
   try {
     await folder.sync()

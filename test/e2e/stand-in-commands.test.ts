@@ -1,0 +1,72 @@
+// Commands against a stand-in for the service, which answers what a real one answers only seldom: how often they ask,
+// and what they say when they are put off or get nothing.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { runCommand } from '../support/command-line.ts'
+
+const dir = await mkdtemp(join(tmpdir(), 'paybell-stand-in-'))
+after(() => rm(dir, { recursive: true, force: true }))
+
+const ID = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
+
+/** Gives a token to anyone; `answer` says the rest. */
+async function standIn(answer: () => { status?: number; body: object }) {
+  const asked = { tokens: 0, calls: 0 }
+  const server = createServer((request, response) => {
+    request.resume()
+    const isToken = request.url === '/auth/token'
+    if (isToken) asked.tokens++
+    else asked.calls++
+    const token = { access_token: 'a', token_type: 'Bearer', expires_in: 3_600 }
+    const { status = 200, body } = isToken ? { body: token } : answer()
+    const headers = { 'content-type': 'application/json', 'retry-after': '0' }
+    response.writeHead(status, headers).end(JSON.stringify(body))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const env = {
+    PAYBELL_URL: url,
+    PAYBELL_CLIENT_ID: ID,
+    PAYBELL_CLIENT_SECRET: 'canary',
+    PAYBELL_ACCOUNT_ID: ID,
+  }
+  return { asked, env, url, close: () => server.close() }
+}
+
+test('regression: an import waits when it is put off, and its progress is whole at any moment', async (t) => {
+  const file = join(dir, 'endpoints.csv')
+  const addresses = ['a', 'b', 'c'].map((name) => `https://${name}.example/,k`)
+  await writeFile(file, ['url,secret', ...addresses, ''].join('\n'))
+  const state = `${file}.import`
+  const progress: { done: number; inode: number }[] = []
+  let calls = 0
+  const { env, close } = await standIn(() => {
+    if (existsSync(state)) {
+      const { done } = JSON.parse(readFileSync(state, 'utf8'))
+      progress.push({ done, inode: statSync(state).ino })
+    }
+    const problem = { status: 429, code: 'too-many-requests', title: 'Too many requests' }
+    return ++calls === 2 ? { status: 429, body: problem } : { body: {} }
+  })
+  t.after(close)
+  const { code, stdout, stderr } = await runCommand(t, ['webhooks', 'import', file], { env })
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /3 webhooks are registered/)
+  assert.match(stderr, /too-many-requests/)
+  assert.deepEqual(
+    progress.map(({ done }) => done),
+    [1, 1, 2],
+  )
+  // Replaced by a whole file, never written over: half a file would end the import for good.
+  assert.notEqual(progress[1]?.inode, progress[2]?.inode)
+})
