@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { toExactJson } from '../sdk/src/money.ts'
 import type { EventPage, PaymentEvent } from '../sdk/src/types.ts'
-import type { Answer } from './api.ts'
+import type { Answer, Api } from './api.ts'
 import { type Call, calling, family } from './command.ts'
 import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'
 import { clientCommand } from './own-endpoints.ts'
@@ -40,7 +40,7 @@ function list(): Command {
     ]),
   ).action(
     calling(async (call: Call<CursorOptions>) => {
-      const answer = await readPage(call, call.options)
+      const answer = await readPage(await call.target.client(), call.options)
       showCursorPage<PaymentEvent>(call, answer, COLUMNS, 'There are no more events.')
     }),
   )
@@ -63,12 +63,14 @@ function follow(): Command {
 }
 
 async function followEvents(call: Call<FollowOptions>): Promise<void> {
-  const { limit, every, count = Number.POSITIVE_INFINITY } = call.options
+  const { limit, account, every, count = Number.POSITIVE_INFINITY } = call.options
+  // One for all pages: each has a token of its own.
+  const api = await call.target.client()
   const stopped = new AbortController()
   void untilSignal().then(() => stopped.abort())
   let after = call.options.after
   for (let printed = 0; !stopped.signal.aborted; ) {
-    const { items, next } = (await readPage(call, { limit, after })).json<EventPage>()
+    const { items, next } = (await readPage(api, { limit, after, account })).json<EventPage>()
     for (const event of items) {
       call.print(call.isJson ? eventJson(event) : lineOf(event, call.paint))
       if (++printed >= count) return
@@ -88,9 +90,10 @@ function lineOf(event: PaymentEvent, paint: Paint): string {
   return formatTable(COLUMNS, [event], paint).split('\n').at(-1) as string
 }
 
-async function readPage(call: Call, { limit, after }: CursorOptions): Promise<Answer> {
-  const { account } = call.options
-  const api = await call.target.client()
+async function readPage(
+  api: Api,
+  { limit, after, account }: CursorOptions & { account?: string | undefined },
+): Promise<Answer> {
   return api.call('GET', PATH, { accountId: account, query: { limit, after } })
 }
 

@@ -43,6 +43,21 @@ async function standIn(answer: () => { status?: number; body: object }) {
   return { asked, env, url, close: () => server.close() }
 }
 
+test('regression: a feed that is followed is read with one token, not with one for each look', async (t) => {
+  let looks = 0
+  const { asked, env, close } = await standIn(() => {
+    looks++
+    const items = [{ id: `e${looks}`, event: 'payment.created', payment: {} }]
+    return { body: { items: looks % 2 === 0 ? items : [], next: String(looks) } }
+  })
+  t.after(close)
+  const args = ['events', 'follow', '--count', '2', '--every', '0s', '--json']
+  const { code, stdout, stderr } = await runCommand(t, args, { env })
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout.trim().split('\n').length, 2)
+  assert.deepEqual(asked, { tokens: 1, calls: 4 })
+})
+
 test('regression: an import waits when it is put off, and its progress is whole at any moment', async (t) => {
   const file = join(dir, 'endpoints.csv')
   const addresses = ['a', 'b', 'c'].map((name) => `https://${name}.example/,k`)
