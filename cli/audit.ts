@@ -114,7 +114,9 @@ async function runVerify(call: Call<VerifyOptions>, file?: string): Promise<void
 /** A database is named, and no service. */
 function isDatabaseMeant({ options, target }: Call<VerifyOptions>): boolean {
   const { DATABASE_URL, DATABASE_URL_FILE } = process.env
-  const isNamed = (options.url ?? target.config.url) !== null || options.keyFile !== undefined
+  const { url, profile } = target.config
+  const isNamed =
+    (options.url ?? url ?? options.profile ?? profile) !== null || options.keyFile !== undefined
   return !isNamed && Boolean(DATABASE_URL || DATABASE_URL_FILE)
 }
 

@@ -85,3 +85,10 @@ test('regression: an import waits when it is put off, and its progress is whole 
   // Replaced by a whole file, never written over: half a file would end the import for good.
   assert.notEqual(progress[1]?.inode, progress[2]?.inode)
 })
+
+test('regression: a profile names a service: its audit is verified, not that of a database nearby', async (t) => {
+  const env = { DATABASE_URL: 'postgres://127.0.0.1:1/paybell', XDG_CONFIG_HOME: dir }
+  const ran = await runCommand(t, ['audit', 'verify', '--profile', 'ops'], { env })
+  assert.match(ran.stderr, /there is no profile ops/)
+  assert.equal(ran.code, 2)
+})
