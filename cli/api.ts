@@ -42,7 +42,8 @@ export interface Answer {
 
 export interface ApiOptions {
   url: string
-  bearer: Bearer
+  /** Null for what anyone may read. */
+  bearer: Bearer | null
   /** For a 401. */
   refusedHint: string
   agent?: Agent | undefined

@@ -10,6 +10,8 @@ import { type Call, calling, family, helpText, JSON_HELP, readerCommand } from '
 import { webUrl } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 
+const KEYS_PATH = '/.well-known/webhook-keys.json'
+
 export function receiptCommand(): Command {
   return family('receipt', 'Signed receipts: that an event was delivered, when and where.', [
     get(),
@@ -69,11 +71,23 @@ async function verifyFile(call: Call<VerifyOptions>, file: string): Promise<void
 }
 
 async function readKeys({ options, target }: Call<VerifyOptions>): Promise<KeySet> {
-  if (options.keys !== undefined) return JSON.parse(await readText(options.keys)) as KeySet
-  const address = `${await target.url()}/.well-known/webhook-keys.json`
-  const answer = await fetch(address)
-  if (!answer.ok) throw new UsageError(`${address} was answered with ${answer.status}.`)
-  return (await answer.json()) as KeySet
+  if (options.keys === undefined) {
+    const api = await target.anyone()
+    return toKeySet((await api.get(KEYS_PATH)).json(), `the answer of ${api.url}`)
+  }
+  const content = await readText(options.keys)
+  try {
+    return toKeySet(JSON.parse(content), options.keys)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`${options.keys} cannot be read as JSON: ${(error as Error).message}`)
+  }
+}
+
+function toKeySet(value: unknown, where: string): KeySet {
+  const { keys, retired = [] } = (value ?? {}) as Partial<KeySet>
+  if (Array.isArray(keys) && Array.isArray(retired)) return { keys, retired }
+  throw new UsageError(`${where} has no public keys. Save those of ${KEYS_PATH}.`)
 }
 
 function show(call: Call, receipt: Receipt): void {

@@ -117,14 +117,15 @@ export class Target {
   }
 
   /** For what needs no credentials. */
-  async url(): Promise<string> {
+  async anyone(): Promise<Api> {
     const url = this.#options.url ?? this.config.url ?? (await this.#knownAt(null))?.baseUrl
     if (url === undefined) {
       throw new UsageError(
         `no service is named. Start a sandbox with npm start, or give --url.${this.#looked()}`,
       )
     }
-    return url.replace(/\/+$/, '')
+    const refusedHint = 'It asks for credentials: check the address.'
+    return new Api({ url, agent: this.#agent, bearer: null, refusedHint })
   }
 
   /** The account that is meant: --account, the setting, or the sandbox's own. */

@@ -92,3 +92,16 @@ test('regression: a profile names a service: its audit is verified, not that of 
   assert.match(ran.stderr, /there is no profile ops/)
   assert.equal(ran.code, 2)
 })
+
+test('regression: keys of a receipt that cannot be had are said in a sentence that helps', async (t) => {
+  const verify = (...args: string[]) =>
+    runCommand(t, ['receipt', 'verify', '-', ...args], { input: 'a.b.c' })
+  const { url, close } = await standIn(() => ({ body: {} }))
+  const none = await verify('--url', url)
+  assert.equal(none.code, 2)
+  assert.match(none.stderr, /the answer of http.* has no public keys/)
+  close()
+  const away = await verify('--url', url)
+  assert.equal(away.code, 1)
+  assert.match(away.stderr, /^paybell: http.* cannot be reached: nothing listens there/)
+})
