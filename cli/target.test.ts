@@ -52,6 +52,13 @@ test('the account of the sandbox is not taken for another client', async () => {
   await assert.rejects(found.accountId(), /no account is named/)
 })
 
+test('regression: a client that is named without its secret is not another one, whose secret is known', async () => {
+  await assert.rejects(target({ PAYBELL_CLIENT_ID: 'x' }).target.client(), /Set both, or none/)
+  await assert.rejects(target({ PAYBELL_CLIENT_SECRET: 'y' }).target.client(), /Set both, or none/)
+  const { target: own } = target({ PAYBELL_CLIENT_ID: SANDBOX.clientId })
+  assert.equal((await own.client()).url, SANDBOX.baseUrl)
+})
+
 test('without any settings the error says what to do', async () => {
   const { target: found } = target({ PAYBELL_DATA_DIR: join(dir, 'nothing') })
   await assert.rejects(found.operator(), /Start a sandbox with npm start/)

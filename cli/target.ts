@@ -95,6 +95,12 @@ export class Target {
         `no service is named. Start a sandbox with npm start, sign in with paybell login, or give --url.${this.#looked()}`,
       )
     }
+    const isHalf = (clientId === null) !== (clientSecret === null)
+    if (isHalf && !(clientId !== null && clientId === known?.clientId)) {
+      throw new UsageError(
+        'only one of PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET is set. Set both, or none of them.',
+      )
+    }
     const credentials = isGiven ? { clientId, clientSecret } : credentialsOf(known)
     if (!credentials) {
       throw new UsageError(
