@@ -32,6 +32,16 @@ test('the first profile is the default one, until another is chosen or it is rem
   assert.equal(await profiles.remove('gone'), false)
 })
 
+test('regression: a name that every object of JavaScript has is not a profile', async (t) => {
+  const profiles = await makeProfiles(t)
+  await profiles.save('live', SERVICE)
+  assert.equal(await profiles.use('constructor'), false)
+  assert.equal(await profiles.remove('toString'), false)
+  assert.equal((await profiles.find(null))?.name, 'live')
+  await profiles.save('constructor', SERVICE)
+  assert.equal(await profiles.remove('constructor'), true)
+})
+
 test('only its owner can read the file, and what is saved again replaces the old', async (t) => {
   const profiles = await makeProfiles(t)
   await profiles.save('live', { ...SERVICE, accountId: 'a' })

@@ -55,7 +55,7 @@ export class Profiles {
   /** The first one is what commands use that name none. */
   async save(name: string, service: KnownService): Promise<void> {
     const { default: chosen, profiles = {} } = (await this.#file.read()) ?? {}
-    if (!(name in profiles) && Object.keys(profiles).length >= PROFILES_MAX) {
+    if (!Object.hasOwn(profiles, name) && Object.keys(profiles).length >= PROFILES_MAX) {
       throw new Error(`there are ${PROFILES_MAX} profiles. Remove one: paybell logout NAME`)
     }
     await this.#file.write({ default: chosen ?? name, profiles: { ...profiles, [name]: service } })
@@ -64,7 +64,7 @@ export class Profiles {
   /** False when there is none of this name. */
   async use(name: string): Promise<boolean> {
     const { profiles = {} } = (await this.#file.read()) ?? {}
-    if (!(name in profiles)) return false
+    if (!Object.hasOwn(profiles, name)) return false
     await this.#file.write({ default: name, profiles })
     return true
   }
@@ -72,7 +72,7 @@ export class Profiles {
   /** False when there is none of this name. */
   async remove(name: string): Promise<boolean> {
     const { default: chosen, profiles = {} } = (await this.#file.read()) ?? {}
-    if (!(name in profiles)) return false
+    if (!Object.hasOwn(profiles, name)) return false
     const { [name]: _, ...rest } = profiles
     await this.#file.write({
       ...(chosen === undefined || chosen === name ? {} : { default: chosen }),
