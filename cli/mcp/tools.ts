@@ -2,6 +2,7 @@
 // rights. Writing ones are apart, because they are offered only when that is allowed.
 
 import { PaybellError } from '../../sdk/src/errors.ts'
+import type { Statement } from '../../sdk/src/types.ts'
 import type { Api } from '../api.ts'
 import { UsageError } from '../run.ts'
 
@@ -111,6 +112,17 @@ const READING: readonly Tool[] = [
     async ({ api, isOperator }, { endpointId }) =>
       get(api, await pathOf(api, isOperator, String(endpointId))),
   ),
+  reading(
+    'statement',
+    'Statement of an endpoint',
+    'Whether anything is missing: how many events an endpoint was owed and got between two whole hours, at most 31 days apart, and the status of the others, hour by hour. Hours in which it was owed nothing are left out.',
+    { endpointId: ID, from: INSTANT, to: INSTANT },
+    ['endpointId', 'from', 'to'],
+    async ({ api, isOperator }, { endpointId, from, to }) => {
+      const path = await pathOf(api, isOperator, String(endpointId))
+      return shorten(await get(api, `${path}/statement`, { from, to }))
+    },
+  ),
   {
     name: 'verify_signature',
     title: 'Verify a signature',
@@ -201,6 +213,12 @@ async function get(api: Api, path: string, query: Arguments = {}): Promise<strin
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const texts = given.map(([name, value]) => [name, String(value)] as const)
   return (await api.get(path, Object.fromEntries(texts))).text
+}
+
+/** Without empty hours, of which a month has hundreds, and without the signature, which an assistant cannot check. */
+function shorten(statement: string): string {
+  const { hours, jws: _, ...sums } = JSON.parse(statement) as Statement
+  return JSON.stringify({ ...sums, hours: hours.filter(({ owed }) => owed > 0) })
 }
 
 async function post(api: Api, path: string): Promise<string> {

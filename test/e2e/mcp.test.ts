@@ -69,6 +69,13 @@ test('a client finds its payment and learns why the delivery waits', async () =>
   const endpoint = await read('show_endpoint', { endpointId: items[0].endpointId })
   assert.equal(endpoint.health.pending, 1)
 
+  const hourMs = 3_600_000
+  const nextMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs
+  const [from, to] = [nextMs - 24 * hourMs, nextMs].map((ms) => new Date(ms).toISOString())
+  const statement = await read('statement', { endpointId: items[0].endpointId, from, to })
+  assert.deepEqual([statement.owed, statement.pending, statement.hours.length], [1, 1, 1])
+  assert.equal(statement.jws, undefined)
+
   const sent = receiver.received[0]
   const headers = Object.fromEntries(
     Object.entries(sent?.headers ?? {}).map(([name, value]) => [name, String(value)]),
