@@ -99,6 +99,15 @@ site.test(
     await page.getByRole('combobox', { name: 'Client' }).fill('')
     await page.getByRole('combobox', { name: 'Endpoint' }).focus()
     await page.waitForURL((address) => !address.searchParams.has('clientId'))
+
+    // regression: Enter before the answer takes what that brings, not the first of what was listed before.
+    const { clientId } = await addClient(paybell, 'Zebra Crossings')
+    await page.getByRole('combobox', { name: 'Client' }).click()
+    await page.getByRole('option', { name: 'Fabrikam Woodworks' }).waitFor()
+    await page.keyboard.type('zebra')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/clientId=/)
+    assert.equal(new URL(page.url()).searchParams.get('clientId'), clientId)
   },
 )
 

@@ -28,13 +28,15 @@ export function FindFilter({
     const timer = setTimeout(() => setAsked(text), text === null ? 0 : PAUSE_MS)
     return () => clearTimeout(timer)
   }, [text])
+  const { options, isAnswered } = useOptions(of, asked)
   return (
     <Combobox
       {...WORDS[of]}
       value={value}
       name={useNameOf(of, value)}
       text={text}
-      options={useOptions(of, asked)}
+      options={options}
+      isAnswered={isAnswered && asked === text}
       onType={setText}
       onChoose={onChange}
     />

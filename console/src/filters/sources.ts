@@ -16,15 +16,19 @@ const LISTS = {
   account: (q: string) => `/operator/v1/search${toQuery({ q })}`,
 } as const
 
-/** What a search for `text` finds; null asks for nothing. */
-export function useOptions(source: Source, text: string | null): readonly Option[] {
+/** What a search for `text` finds; null asks for nothing. Until it is answered, what the one before has found. */
+export function useOptions(
+  source: Source,
+  text: string | null,
+): { options: readonly Option[]; isAnswered: boolean } {
   // Accounts have no list of their own: without a word there is nothing to look for.
   const isAsked = text !== null && (source !== 'account' || text.trim() !== '')
-  const { data } = useRead<unknown>(LISTS[source](text?.trim() ?? ''), {
+  const { data, isPlaceholderData } = useRead<unknown>(LISTS[source](text?.trim() ?? ''), {
     isEnabled: isAsked,
     keepsLast: true,
   })
-  return isAsked && data !== undefined ? toOptions(source, data) : []
+  if (!isAsked || data === undefined) return { options: [], isAnswered: false }
+  return { options: toOptions(source, data), isAnswered: !isPlaceholderData }
 }
 
 function toOptions(source: Source, data: unknown): readonly Option[] {

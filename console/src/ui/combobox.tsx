@@ -1,7 +1,7 @@
 // One of many, found by typing: the options come from a search. Arrows choose, Enter takes, Escape leaves it as
-// it was. What is chosen is shown by its name.
+// it was; Enter before the answer has come takes the first that it brings. What is chosen is shown by its name.
 
-import { type KeyboardEvent, useId, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { Field } from './field.tsx'
 import './combobox.css'
 
@@ -19,6 +19,7 @@ export function Combobox({
   name,
   text,
   options,
+  isAnswered,
   onType,
   onChoose,
 }: {
@@ -31,33 +32,52 @@ export function Combobox({
   /** What is being typed; null while nothing is. */
   text: string | null
   options: readonly Option[]
+  /** The options are what was found for this very text. */
+  isAnswered: boolean
   onType(text: string | null): void
   onChoose(id: string): void
 }) {
   const id = useId()
   const [chosen, setChosen] = useState(0)
+  const [isTaking, setTaking] = useState(false)
   const isOpen = text !== null && options.length > 0
 
   const choose = (option: string) => {
     onType(null)
     onChoose(option)
   }
-  const leave = () => {
-    if (text?.trim() === '' && value !== '') onChoose('')
+  const stop = () => {
+    setTaking(false)
     onType(null)
   }
+  const leave = () => {
+    if (text?.trim() === '' && value !== '') onChoose('')
+    stop()
+  }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it takes when the answer is there, once
+  useEffect(() => {
+    if (!isTaking || !isAnswered) return
+    setTaking(false)
+    if (options[0]) choose(options[0].id)
+  }, [isTaking, isAnswered])
+
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
       if (text === null) onType('')
       else if (isOpen) setChosen((chosen + step + options.length) % options.length)
+    } else if (event.key === 'Enter' && text?.trim() && !isAnswered) {
+      // What is listed was found for another text.
+      event.preventDefault()
+      setTaking(true)
     } else if (event.key === 'Enter' && isOpen) {
       event.preventDefault()
       choose(options[Math.min(chosen, options.length - 1)]?.id ?? '')
     } else if (event.key === 'Escape' && text !== null) {
       event.preventDefault()
-      onType(null)
+      stop()
     }
   }
 
@@ -82,6 +102,7 @@ export function Combobox({
         }}
         onChange={(event) => {
           setChosen(0)
+          setTaking(false)
           onType(event.target.value)
         }}
         onBlur={leave}
