@@ -134,6 +134,19 @@ site.test(
     await page.getByText('3 of 3').waitFor()
     await receiver.hasSeen(({ accepted }) => accepted.length === 3)
 
+    // regression: another job that is begun on the same page is watched until it ends, as the first one was.
+    let reads = 0
+    await page.route('**/operator/v1/jobs/*', async (route) => {
+      const response = await route.fetch()
+      const job = await response.json()
+      if (reads++ === 0) await route.fulfill({ response, json: { ...job, state: 'RUNNING' } })
+      else await route.fulfill({ response })
+    })
+    await page.getByRole('button', { name: 'Replay all that match…' }).click()
+    await page.getByRole('button', { name: /^Replay \d deliver/ }).click()
+    await page.getByRole('region', { name: 'Bulk replay' }).getByText('DONE').waitFor()
+    await page.unroute('**/operator/v1/jobs/*')
+
     // The job shows its outcome and leads to its deliveries.
     await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click()
     const jobs = page.getByRole('table', { name: 'Jobs' })

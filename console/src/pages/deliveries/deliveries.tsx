@@ -42,7 +42,7 @@ export default function Deliveries() {
       <PageHead title="Deliveries">
         {after === '' ? <Tail state={state} isLive={isLive} onChange={setLive} /> : null}
       </PageHead>
-      {filter.job === '' ? null : <JobStrip id={filter.job} />}
+      {filter.job === '' ? null : <JobStrip key={filter.job} id={filter.job} />}
       <Filters filter={filter} />
       <Panel
         title={titleOf(!isEmpty(filter), after !== '')}
