@@ -94,6 +94,7 @@ function NoticesOf() {
           </Button>
         ) : null}
       </div>
+      {remove.error ? <Problem problem={remove.error} /> : null}
       {isOpen ? <NoticesDialog onClose={() => setOpen(false)} /> : null}
     </>
   )
