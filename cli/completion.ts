@@ -1,5 +1,5 @@
 // `paybell completion SHELL`: a script that completes commands and options, made from the commands themselves. It
-// starts no process while somebody types.
+// starts no process while one types.
 
 import { Command } from 'commander'
 import { helpText } from './command.ts'
