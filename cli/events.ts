@@ -6,7 +6,7 @@ import { toExactJson } from '../sdk/src/money.ts'
 import type { EventPage, PaymentEvent } from '../sdk/src/types.ts'
 import type { Answer, Api } from './api.ts'
 import { type Call, calling, family } from './command.ts'
-import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'
+import { type CursorOptions, withCursor } from './lists.ts'
 import { clientCommand } from './own-endpoints.ts'
 import { id, integer, spanOption } from './parse.ts'
 import { untilSignal } from './run.ts'
@@ -41,7 +41,11 @@ function list(): Command {
   ).action(
     calling(async (call: Call<CursorOptions>) => {
       const answer = await readPage(await call.target.client(), call.options)
-      showCursorPage<PaymentEvent>(call, answer, COLUMNS, 'There are no more events.')
+      call.answer<EventPage>(answer, ({ items, next }) => {
+        call.table(COLUMNS, items, 'There are no more events.')
+        // The feed has a cursor at its end, too: to come back with.
+        call.note(`What comes after: --after ${next}`)
+      })
     }),
   )
 }

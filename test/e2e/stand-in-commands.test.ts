@@ -58,6 +58,14 @@ test('regression: a feed that is followed is read with one token, not with one f
   assert.deepEqual(asked, { tokens: 1, calls: 4 })
 })
 
+test('regression: at the end of the feed it is not said that there is more', async (t) => {
+  const { env, close } = await standIn(() => ({ body: { items: [], next: 'the-end' } }))
+  t.after(close)
+  const { code, stderr } = await runCommand(t, ['events', 'list'], { env })
+  assert.equal(code, 0, stderr)
+  assert.equal(stderr, 'There are no more events.\nWhat comes after: --after the-end\n')
+})
+
 test('regression: an import waits when it is put off, and its progress is whole at any moment', async (t) => {
   const file = join(dir, 'endpoints.csv')
   const addresses = ['a', 'b', 'c'].map((name) => `https://${name}.example/,k`)
