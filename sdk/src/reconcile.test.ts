@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { digestOfIds } from '../../server/core/ids-digest.ts'
 import { uuidFloor } from '../../server/core/uuid.ts'
+import { createClient } from './client.ts'
 import { PaybellError } from './errors.ts'
 import { hourOf, receivedFromIds } from './ids-digest.ts'
 import { createReceiver } from './receiver.ts'
@@ -95,6 +96,31 @@ test('regression: what is missing in several hours is sent again in the order in
     asked.replayed,
     deliveries.map(({ id }) => id),
   )
+})
+
+test('regression: of a subscription the events of all accounts are compared, whatever account the client is set to', async () => {
+  const delivery = deliveryAt(FROM)
+  const { client: service } = serviceWith([delivery])
+  const statement = await service.webhooks.statement('e', WINDOW)
+  const asked: string[] = []
+  const client = createClient({
+    baseUrl: 'https://paybell.example',
+    clientId: randomUUID(),
+    clientSecret: 's',
+    accountId: 'one-of-two',
+    fetch: async (input, init) => {
+      const { pathname } = new URL(String(input))
+      const account = new Headers(init?.headers).get('accountid')
+      asked.push(`${pathname.split('/').at(-1)} ${account ?? 'all'}`)
+      if (pathname === '/auth/token') return Response.json({ access_token: 'a', expires_in: 60 })
+      if (pathname.endsWith('/statement')) return Response.json(statement)
+      return Response.json({ items: [delivery], next: null })
+    },
+  })
+  const options = { client, endpointId: 'e', kind: 'subscriptions', recover: true } as const
+  const { recovered } = await reconcile(await receivedFromIds([]), WINDOW, options)
+  assert.equal(recovered, 1)
+  assert.deepEqual(asked, ['token all', 'statement all', 'deliveries all', 'replay all'])
 })
 
 test('regression: a store that has forgotten ids does not have all of them sent again', async () => {

@@ -76,13 +76,15 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const { client, endpointId, kind = 'webhooks', recover = false, ...details } = options
   const statement = await client[kind].statement(endpointId, window, details)
+  // The client may be set to one account; a subscription has events of all of them.
+  const ofAll = { ...details, accountId: null }
   const differences: HourDifference[] = []
   const missing: Delivery[] = []
   for (const { from, received } of differing(statement, await store.hours(window))) {
     const of = { from, to: new Date(Date.parse(from) + HOUR_MS).toISOString() }
     const ids = await store.ids(of)
     if (ids.length < received) throw forgotten(from, received, ids.length)
-    const deliveries = await deliveriesOf(client, endpointId, of, details)
+    const deliveries = await deliveriesOf(client, endpointId, of, ofAll)
     const difference = compareHour(from, deliveries, ids)
     differences.push(difference)
     const lacks = new Set(difference.missing)
@@ -96,7 +98,7 @@ export async function reconcile(
   if (recover) {
     // As they happened: a receiver that gets a newer update of a payment first drops the older ones.
     for (const { id } of missing) {
-      await client.deliveries.replay(id, details)
+      await client.deliveries.replay(id, ofAll)
       recovered++
     }
     if (exhausted > 0) {
