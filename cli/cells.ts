@@ -22,6 +22,10 @@ function create(): Command {
       'copy the keys that sign tokens, so that tokens of that cell are valid here',
       cellNumber,
     )
+    .option(
+      '--keys-database-file <path>',
+      "file with the address of that cell's database, if another",
+    )
     .option('--json', JSON_HELP)
     .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell cells create 7']))
     .action((cell: number, _options: unknown, command: Command) =>

@@ -29,7 +29,7 @@ interface Output {
 
 export async function createCell(
   cell: number,
-  options: Output & { keysFrom?: number },
+  options: Output & { keysFrom?: number; keysDatabaseFile?: string },
 ): Promise<void> {
   const { databaseUrl } = loadConfig('production', process.env)
   const url = addressOfCell(databaseUrl as string, cell)
@@ -43,7 +43,7 @@ export async function createCell(
   const keys =
     keysFrom === undefined
       ? 0
-      : await onPool(addressOfCell(url, keysFrom), (from) =>
+      : await onPool(readDatabase(options.keysDatabaseFile, url, keysFrom), (from) =>
           onPool(url, (to) => copySigningKeys(from, to)),
         )
   if (options.json) {
@@ -198,6 +198,15 @@ export async function moveClientCommand(
       ? JSON.stringify({ clientId, toCell: options.to, rows, frozenMs })
       : `Moved to cell ${options.to}: ${formatCount(rows)} rows. Nothing was accepted for it for ${(frozenMs / 1_000).toFixed(1)} s.`,
   )
+}
+
+/** A cell of the database that a file names, or without a file of this one. */
+function readDatabase(file: string | undefined, own: string, cell: number): string {
+  const url = file === undefined ? own : readFileSync(file, 'utf8').trim()
+  if (parseDatabaseUrl(url) === undefined) {
+    throw new Error('the file of --keys-database-file holds no address of a PostgreSQL')
+  }
+  return addressOfCell(url, cell)
 }
 
 /** Another cell of the same database, unless a file names another one. */

@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { runCommand } from '../support/command-line.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -41,6 +44,20 @@ test('cells are created once, with the keys of another, and listed', async (t) =
   const unmoved = await run('cells', 'move', '7', '--to', 'worker2:5432')
   assert.notEqual(unmoved.code, 0)
   assert.match(unmoved.stderr, /no Citus.*paybell clients move/)
+  // The cell may be in another database.
+  const other = await cloneDatabase()
+  const file = join(await mkdtemp(join(tmpdir(), 'paybell-cells-')), 'database')
+  t.after(() => rm(dirname(file), { recursive: true, force: true }))
+  await writeFile(file, `${url}\n`)
+  const apart = await runCommand(
+    t,
+    ['cells', 'create', '8', '--keys-from', '0', '--keys-database-file', file, '--json'],
+    { env: { ...env, DATABASE_URL: other.url } },
+  )
+  assert.equal(JSON.parse(apart.stdout).keys, 1, apart.stderr)
+  await writeFile(file, 'nothing')
+  const nowhere = ['cells', 'create', '8', '--keys-from', '0', '--keys-database-file', file]
+  assert.match((await run(...nowhere)).stderr, /holds no address/)
   const wrong = await run('cells', 'create', '1024')
   assert.notEqual(wrong.code, 0)
   const address = ['--address', 'https://cell7.example.com']
