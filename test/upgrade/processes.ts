@@ -61,6 +61,8 @@ export class Processes {
     served.child.kill(signal)
     const code = await served.exit
     if (signal === 'SIGTERM' && code !== 0) throw new Error(`${served.version} ended with ${code}`)
+    // What a killed one held keeps its name until another one takes it over.
+    if (signal === 'SIGKILL' && this.running.size > 0) await this.#untilShared()
   }
 
   /** Runs a command of this version to its end. Returns what it printed. */
