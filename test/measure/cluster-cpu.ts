@@ -19,7 +19,7 @@ import { takeLeases } from '../../server/store/leases.ts'
 import { recordOutcomes } from '../../server/store/outcomes.ts'
 
 const ROUNDS = 4
-const BATCHES = 4
+const BATCHES = 20
 const BATCH = 250
 
 interface Side {
