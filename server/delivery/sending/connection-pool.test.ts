@@ -68,8 +68,17 @@ test('no origin gets more sockets than its share; the rest wait and are answered
 
 test('a request that waits for a socket past its deadline is a timeout, and is never sent', async (t) => {
   const { receiver, held } = await startHolding(t)
-  const client = startClient(t, { connectionsPerOrigin: 1, deadlineMs: limitOf(200) })
-  const results = await Promise.all([sendTo(client, receiver), sendTo(client, receiver)])
+  // Both begin in the same instant: else the second might get the socket of the first with a moment to spare.
+  const beginsAtMs = performance.now()
+  let hasBegun = false
+  const client = startClient(t, {
+    connectionsPerOrigin: 1,
+    deadlineMs: limitOf(200),
+    monotonicMs: () => (hasBegun ? performance.now() : beginsAtMs),
+  })
+  const sent = [sendTo(client, receiver), sendTo(client, receiver)]
+  hasBegun = true
+  const results = await Promise.all(sent)
   for (const { outcome } of results) {
     assert.deepEqual(outcome, { kind: 'unreachable', reason: 'timeout' })
   }
