@@ -193,6 +193,8 @@ export async function replayDeliveries(
              select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status,
                excerpt
              from moved where state = 'DELIVERED'
+             -- It may be noted: as one that ended nothing, by a process that recorded it at the same moment.
+             on conflict do nothing
            ), reopened as (
              ${reopenHoursOf("moved where state <> 'DELIVERED'")}
            ), d as (

@@ -160,6 +160,8 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
     select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status,
     excerpt
     from moved where state = 'DELIVERED'
+    -- It may be noted: as one that ended nothing, by a process that recorded it at the same moment.
+    on conflict do nothing
   ), reopened as (
     insert into statement_hours as s (client_key, endpoint_id, hour, reopened)
     select distinct client_key, endpoint_id,
