@@ -478,6 +478,11 @@ test('a source that stops hands back what it has not begun: the next finds it at
   for (const reference of ['a', 'b', 'c']) await it.publish(id, reference)
   const source = it.source({ spans: { ...SPANS, ackWaitMs: 60_000 } })
   await until('the first is under way', () => held.length === 1)
+  // What is still on its way to a source that stops comes again only when the broker has waited for its answer.
+  const manager = await jetstreamManager(nats)
+  await until('all are in hand', async () => {
+    return (await manager.consumers.info(it.name, 'paybell')).num_ack_pending === 3
+  })
   const stopped = source.stop()
   held[0]?.()
   await stopped

@@ -191,19 +191,17 @@ export async function hasUnplacedRows(db: Db): Promise<boolean> {
   return rows[0]?.found === true
 }
 
-/** Rows that transactions have written between two looks at the line are fewer. */
-const SUSPECTS_MAX = 100_000
-
-/** A row with a place that no transaction can have had yet; null: there is none. */
+/** A row with a place that no transaction can have had yet; null: there is none. The highest place tells. */
 export async function findImpossibleRow(db: Db): Promise<string | null> {
   const origin = await readFeedOrigin(db)
   const { rows } = await db.query<{ id: string; place: string }>(
-    `select id, place::text from audit where place >= $1::bigint order by id limit ${SUSPECTS_MAX}`,
+    'select id, place::text from audit where place >= $1::bigint order by audit.place desc limit 1',
     [await readUpperLine(db, origin)],
   )
-  // Again, and after the rows: those that were written in between stand below this line.
-  const line = rows.length === 0 ? 0n : BigInt(await readUpperLine(db, origin))
-  return rows.find(({ place }) => BigInt(place) >= line)?.id ?? null
+  const [highest] = rows
+  if (highest === undefined) return null
+  // Again, and after the row: one that was written in between stands below this line.
+  return BigInt(highest.place) >= BigInt(await readUpperLine(db, origin)) ? highest.id : null
 }
 
 /** Everything that lies between two places, as it is now: what was sealed there, and what was not. */

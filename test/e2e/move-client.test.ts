@@ -4,32 +4,17 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { addressOfCell } from '../../server/core/database-url.ts'
 import { moveClient, undoMove } from '../../server/operations/move-client.ts'
-import { createPool } from '../../server/store/db.ts'
-import { migrate } from '../../server/store/migrate.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { cloneDatabase } from '../support/database.ts'
 import type { Owner } from '../support/owner.ts'
 import { addClient, type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
+import { openCell } from '../support/two-cells.ts'
 
 const SPANS = { attempt: { deadlineMs: 400, connectTimeoutMs: 200 } }
 const DRAIN_MS = 2_000
-
-async function openCell(t: Owner, database: TestDatabase, cell: number): Promise<TestDatabase> {
-  const url = addressOfCell(database.url, cell)
-  await migrate(url, new Date())
-  const pool = createPool({
-    url,
-    connectionsMax: 5,
-    onIdleError: () => {},
-    applicationName: 'paybell test',
-  })
-  t.after(() => pool.end())
-  return { url, pool, drop: async () => {} }
-}
 
 async function startCells(t: Owner, place: 'a schema' | 'a database') {
   const database = await cloneDatabase()

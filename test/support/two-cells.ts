@@ -62,7 +62,8 @@ export async function startTwoCells(
   return { first, seventh, operatorKey, move }
 }
 
-async function openCell(
+/** The schema of a cell, migrated, in the database of another. */
+export async function openCell(
   t: Owner,
   { url: home }: TestDatabase,
   cell: number,

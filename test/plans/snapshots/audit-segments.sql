@@ -13,12 +13,14 @@ prepare "audit-segments.beginSealRound" (timestamp with time zone, timestamp wit
 
 -- audit-segments.findImpossibleRow: planned each time
 prepare "audit-segments.findImpossibleRow" (bigint) as
-  select id, place::text from audit where place >= $1::bigint order by id limit 100000;
+  select id, place::text from audit where place >= $1::bigint order by audit.place desc limit 1;
 --   always
 --     Limit
---       Merge Append on audit.id
---         Index Scan audit_<day> by audit_pkey filter (place)
---         … 5 alike
+--       Sort on audit.place DESC
+--         Append
+--           Bitmap Heap Scan audit_<day>
+--             Bitmap Index Scan audit_<day> by audit_by_place (place)
+--           … 5 alike
 
 -- audit-segments.findLastDropped: kept as find-last-dropped-segment
 prepare "audit-segments.findLastDropped" as

@@ -1,33 +1,16 @@
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery } from '../../api/types.ts'
-import { State } from '../../ui/badge.tsx'
-import { shortId } from '../../ui/copy.tsx'
 import { Link } from '../../ui/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/messages.tsx'
 import { NextAttempt } from '../../ui/next-attempt.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { WHICH_DELIVERY } from './delivery-columns.tsx'
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  {
-    head: 'Event',
-    cell: ({ id, event, sequence }) => (
-      <Link to={`/deliveries/${id}`}>
-        {event} <span className="muted">#{sequence}</span>
-      </Link>
-    ),
-  },
-  {
-    head: 'Payment',
-    cell: ({ paymentId, externalId }) => (
-      <Link to={`/payments/${paymentId}`} className="cut" title={externalId ?? paymentId}>
-        {externalId ?? shortId(paymentId)}
-      </Link>
-    ),
-  },
-  { head: 'State', cell: ({ state }) => <State of={state} /> },
+  ...WHICH_DELIVERY,
   { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
   { head: 'Last answer', cell: ({ lastOutcome }) => lastOutcome ?? '–' },
   { head: 'Next attempt', cell: (delivery) => <NextAttempt of={delivery} /> },

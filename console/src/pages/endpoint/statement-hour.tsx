@@ -5,38 +5,20 @@ import { api } from '../../api/client.ts'
 import { useAction, useRead, useRefresh } from '../../api/hooks.ts'
 import { useCan, useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery, StatementHour } from '../../api/types.ts'
-import { State } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { shortId } from '../../ui/copy.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { Link } from '../../ui/link.tsx'
 import { Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
 import { Facts } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toast.tsx'
+import { WHICH_DELIVERY } from './delivery-columns.tsx'
 
 const HOUR_MS = 3_600_000
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  {
-    head: 'Event',
-    cell: ({ id, event, sequence }) => (
-      <Link to={`/deliveries/${id}`}>
-        {event} <span className="muted">#{sequence}</span>
-      </Link>
-    ),
-  },
-  {
-    head: 'Payment',
-    cell: ({ paymentId, externalId }) => (
-      <Link to={`/payments/${paymentId}`} className="cut" title={externalId ?? paymentId}>
-        {externalId ?? shortId(paymentId)}
-      </Link>
-    ),
-  },
-  { head: 'State', cell: ({ state }) => <State of={state} /> },
+  ...WHICH_DELIVERY,
   { head: 'Last answer', cell: ({ lastOutcome }) => lastOutcome ?? '–' },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
 ]
