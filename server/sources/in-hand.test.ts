@@ -43,3 +43,16 @@ test('a copy of one that is in hand replaces it and is not counted again', () =>
   inHand.settle(1)
   assert.equal(inHand.room(), 4)
 })
+
+test('a copy of one that was settled while its pull runs is not held again', () => {
+  const inHand = new InHand({ messagesMax: 4, bytesMax: 100, messageBytesMax: 10 })
+  inHand.hold(message(1, 10))
+  inHand.beginPull()
+  inHand.settle(1)
+  assert.ok(!inHand.hold(message(1, 10)))
+  assert.equal(inHand.size, 0)
+  assert.equal(inHand.room(), 4)
+  // Only a server that lost the ack sends it with a later pull: then it has to be acknowledged again.
+  inHand.beginPull()
+  assert.ok(inHand.hold(message(1, 10)))
+})

@@ -24,6 +24,8 @@ export interface InHandLimits {
 export class InHand<M extends Message> {
   readonly #limits: InHandLimits
   readonly #messages = new Map<number, M>()
+  /** Settled since the latest pull began; at most what was in hand then and what it brought. */
+  readonly #settled = new Set<number>()
   #bytes = 0
 
   constructor(limits: Partial<InHandLimits> = {}) {
@@ -49,8 +51,17 @@ export class InHand<M extends Message> {
     return Math.max(0, Math.min(messagesMax - this.#messages.size, fitting))
   }
 
-  /** False for a message that is in hand already: its ack wait ended while it was on its way. */
+  /**
+   * A pull brings nothing that was settled before it began. So only what is settled while it runs has to be
+   * remembered: copies that the server sent before it had the ack may still wait to be read.
+   */
+  beginPull(): void {
+    this.#settled.clear()
+  }
+
+  /** False for a message that is in hand already, or settled: its ack wait ended, and this is a second copy. */
   hold(message: M): boolean {
+    if (this.#settled.has(message.seq)) return false
     const isKnown = this.#messages.has(message.seq)
     if (!isKnown) this.#bytes += message.data.length
     // Only the latest copy can be acknowledged.
@@ -61,6 +72,7 @@ export class InHand<M extends Message> {
   settle(sequence: number): void {
     this.#bytes -= this.#messages.get(sequence)?.data.length ?? 0
     this.#messages.delete(sequence)
+    this.#settled.add(sequence)
   }
 
   /** In stream order. */
@@ -74,6 +86,7 @@ export class InHand<M extends Message> {
 
   clear(): void {
     this.#messages.clear()
+    this.#settled.clear()
     this.#bytes = 0
   }
 }

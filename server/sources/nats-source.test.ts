@@ -314,6 +314,31 @@ test('regression: 400 messages, 256 of them unacknowledged by a consumer that di
   await source.stop()
 })
 
+test('regression: a process that stands still past the ack wait applies nothing a second time after what is younger', {
+  skip,
+}, async () => {
+  // What it had in hand comes a second time. It acknowledges the first copies before it reads the second ones, and
+  // reads these together with the confirmations.
+  let hasStalled = false
+  const it = await stage(async () => {
+    await delay(20)
+    if (hasStalled || it.recorded.length < 90) return
+    hasStalled = true
+    setTimeout(() => standStill(SPANS.ackWaitMs + 300))
+    for (let moment = 1; moment < 20; moment++) setTimeout(() => standStill(30), moment * 5)
+  })
+  const ids = Array.from({ length: 40 }, () => randomUUID())
+  await Promise.all(
+    Array.from({ length: 400 }, (_, n) => it.publish(ids[n % 40] ?? '', `${n % 40} ${n}`)),
+  )
+  const source = it.source()
+  await until('all are recorded', () => new Set(it.recorded).size === 400, 60_000)
+  await until('all are acknowledged', async () => (await it.open()) === 0, 60_000)
+  for (const index of ids.keys())
+    assert.deepEqual(roundsOf(it, index), inOrder(roundsOf(it, index)))
+  await source.stop()
+})
+
 test('regression: 5,000 messages at once are all taken, without one interruption', {
   skip,
 }, async () => {
@@ -545,3 +570,8 @@ test('a source whose broker was never there stops at once', { skip: false }, asy
   await source.stop()
   assert.ok(performance.now() - stoppedAt < limitOf(2_000))
 })
+
+/** As a machine that is overloaded does: nothing is read, and no message is reported as being worked on. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}

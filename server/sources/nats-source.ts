@@ -3,7 +3,8 @@
 // across restarts and take-overs:
 //   - one process consumes at a time (`lock`), so that no two apply messages of one payment at once;
 //   - a payment's next message is submitted only when the server has confirmed the ack of the one
-//     before, so a redelivered message is never older than what was applied last;
+//     before, so a redelivered message is never older than what was applied last; copies that were sent
+//     before the server had the ack are recognised (in-hand.ts);
 //   - a term (nats-term.ts) begins by gathering what an earlier one has left unacknowledged, and applies
 //     that first.
 // Any failure ends the term: unfinished messages are handed back, and a new term begins later.

@@ -113,6 +113,7 @@ export class Term {
     expiresMs: number,
     take: (message: JsMsg) => void,
   ): Promise<void> {
+    this.#inHand.beginPull()
     const messages = await this.#consumer.fetch({ max_messages: messagesMax, expires: expiresMs })
     // Messages that have already arrived still come out after the stop.
     this.#stopPulling = () => messages.stop()
