@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../cli/node-flags.ts'
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../cli/paybell.js', import.meta.url))
 
 export interface ServiceOptions {
   databaseUrl: string
