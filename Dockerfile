@@ -50,5 +50,5 @@ STOPSIGNAL SIGTERM
 # Alive, not ready: a database that is away is no reason to start the container again.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=150s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "/app/node_modules/paybell/dist/paybell.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=150", "/app/node_modules/paybell/dist/paybell.js"]
 CMD ["serve"]

@@ -7,7 +7,7 @@ const OLDEST = 22
 const IS_SERVICE = ['serve', 'sandbox'].includes(process.argv[2])
 
 const [major, minor] = process.versions.node.split('.').map(Number)
-const FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=50']
+const FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=150']
 // A library looks whether there is SQLite, and Node 22 warns of it.
 if (major === OLDEST) FLAGS.push('--disable-warning=ExperimentalWarning')
 
