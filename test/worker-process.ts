@@ -7,6 +7,7 @@ import type { TestNews } from './support/test-events.ts'
 import type { FileToRun } from './worker.ts'
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
+const CONTEXTS = fileURLToPath(new URL('support/test-contexts.ts', import.meta.url))
 const REPORTER = fileURLToPath(new URL('support/test-events.ts', import.meta.url))
 
 export type TestResult = Exclude<TestNews, { kind: 'file' }>
@@ -20,7 +21,7 @@ export class WorkerProcess {
   hasEnded = false
 
   constructor() {
-    const args = ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`]
+    const args = [`--import=${CONTEXTS}`, `--test-reporter=${REPORTER}`]
     this.#child = spawn(process.execPath, [...args, WORKER], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
