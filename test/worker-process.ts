@@ -24,6 +24,8 @@ export class WorkerProcess {
     const args = [`--import=${CONTEXTS}`, `--test-reporter=${REPORTER}`]
     this.#child = spawn(process.execPath, [...args, WORKER], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A group of its own, which ends with it: services that its tests have started are in it.
+      detached: true,
     })
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -55,7 +57,7 @@ export class WorkerProcess {
     const stall = () => {
       if (performance.now() - lastNewsAt < limitOf(testMsMax)) return
       this.#printed += `\nno test ended for ${limitOf(testMsMax) / 1_000} s`
-      this.#child.kill('SIGKILL')
+      this.#signalAll('SIGKILL')
     }
     const watch = setInterval(stall, 1_000)
     let lastNewsAt = performance.now()
@@ -81,8 +83,14 @@ export class WorkerProcess {
     await this.#closed
   }
 
+  /** With what its tests have started: a sandbox then stops its database in order. */
   kill(): void {
-    this.#child.kill('SIGTERM')
+    this.#signalAll('SIGTERM')
+  }
+
+  #signalAll(signal: NodeJS.Signals): void {
+    if (this.hasEnded || this.#child.pid === undefined) return
+    process.kill(-this.#child.pid, signal)
   }
 
   #send(message: FileToRun): void {

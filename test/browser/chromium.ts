@@ -14,6 +14,14 @@ const START_MS_MAX = 30_000
 /** Root has no sandbox to put a browser into; small containers have little shared memory. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--hide-scrollbars']
 
+/** Left to itself it ends this process on Ctrl-C, before that has ended what else it has started. */
+const ENDED_BY_US = {
+  host: '127.0.0.1',
+  handleSIGINT: false,
+  handleSIGTERM: false,
+  handleSIGHUP: false,
+}
+
 /** Where test files find the browser that runs for all of them. */
 const SHARED = 'PAYBELL_TEST_BROWSER'
 
@@ -29,7 +37,7 @@ export function launchChromium(): Promise<Browser | string> {
 /** One for all test files that are started from here on; or why there is none. */
 export async function shareChromium(): Promise<BrowserServer | string> {
   const server = await start((executablePath) =>
-    chromium.launchServer({ executablePath, args: ARGS, timeout: START_MS_MAX, host: '127.0.0.1' }),
+    chromium.launchServer({ ...ENDED_BY_US, executablePath, args: ARGS, timeout: START_MS_MAX }),
   )
   if (typeof server !== 'string') process.env[SHARED] = server.wsEndpoint()
   return server
