@@ -7,10 +7,11 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limitOf } from '../support/busy-machine.ts'
-import { runCommand, type Started, startCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
+import { type Started, startCommand } from '../support/command-line.ts'
 import { startSandbox } from '../support/sandbox.ts'
 
 const PAGE = new URL('../../docs/walkthrough.md', import.meta.url)
@@ -136,7 +137,7 @@ test('docs/walkthrough.md prints what it says', async (t) => {
     }
     const texts: string[] = []
     for (const { command, expected } of block.steps) {
-      const text = await runStep(t, disguise, env, command, toText(expected))
+      const text = await runStep(disguise, env, command, toText(expected))
       texts.push(`$ ${command}\n${text}`)
       if (!IS_UPDATE) assert.equal(text, toText(expected), `what "${command}" prints`)
     }
@@ -150,7 +151,6 @@ test('docs/walkthrough.md prints what it says', async (t) => {
 })
 
 async function runStep(
-  t: TestContext,
   disguise: Disguise,
   env: Record<string, string>,
   command: string,
@@ -167,7 +167,7 @@ async function runStep(
   // A person reads on while things happen; a look is repeated until it shows what the page shows.
   const startedAt = performance.now()
   for (;;) {
-    const { code, stdout, stderr } = await runCommand(t, argsOf(real), { env })
+    const { code, stdout, stderr } = await callCommand(argsOf(real), { env })
     assert.equal(code, 0, `${command}: ${stderr}`)
     const hints = stderr.replace(/^Using the sandbox at .*\n/, '')
     const isEnough =

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { callCommand } from '../support/called-command.ts'
 import { runCommand, startCommand } from '../support/command-line.ts'
 import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
@@ -32,11 +33,11 @@ const env = {
 }
 
 const paybellJson = async (...args: string[]) => {
-  const { code, stdout, stderr } = await runCommand({ after }, [...args, '--json'], { env })
+  const { code, stdout, stderr } = await callCommand([...args, '--json'], { env })
   assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
   return JSON.parse(stdout)
 }
-const run = (...args: string[]) => runCommand({ after }, args, { env })
+const run = (...args: string[]) => callCommand(args, { env })
 
 test('clients are taken on, listed, disabled, enabled, and get new secrets', async () => {
   const made = await paybellJson('clients', 'create', 'Acme', '--account', 'Main')
@@ -134,7 +135,7 @@ test('webhooks are registered, tested and deleted; a trigger reaches them', asyn
 
   // The same as the client, which has no operator key.
   const client = { ...env, PAYBELL_OPERATOR_KEY: '' }
-  const asClient = (...args: string[]) => runCommand({ after }, args, { env: client })
+  const asClient = (...args: string[]) => callCommand(args, { env: client })
   const { externalId } = items[0]
   const own = await asClient('payments', 'list', '--external-id', externalId)
   assert.match(
@@ -264,7 +265,7 @@ test('receive fails first when asked to, checks signatures, and ends after a cou
   )
 })
 
-test('wrong usage ends with 2, and says what to do', async () => {
+test('wrong usage ends with 2, and says what to do', async (t) => {
   const wrong: (readonly [string[], RegExp])[] = [
     [['clients', 'nope'], /unknown command 'nope'/],
     [['clients'], /Usage: paybell clients/],
@@ -278,7 +279,7 @@ test('wrong usage ends with 2, and says what to do', async () => {
     [['keys', 'create', 'X', '--role', 'king'], /admin, ingest, viewer/],
   ]
   const check = async ([args, message]: readonly [string[], RegExp]) => {
-    const { code, stdout, stderr } = await run(...args)
+    const { code, stdout, stderr } = await runCommand(t, args, { env })
     assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
     assert.match(stderr, message)
     assert.equal(stdout, '', 'nothing but data goes to stdout')
@@ -384,14 +385,14 @@ test('demo, on a sandbox of its own: two failures, then the signed success', asy
   assert.equal(new Set(callbacks.slice(0, 3).map(({ eventId }) => eventId)).size, 1)
 })
 
-test('the README points at the walk, and npx paybell is the bin of the workspace', async () => {
+test('the README points at the walk, and npx paybell is the bin of the workspace', async (t) => {
   const manifest = JSON.parse(
     await readFile(new URL('../../cli/package.json', import.meta.url), 'utf8'),
   )
   assert.deepEqual(manifest.bin, { paybell: 'paybell.js' })
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   assert.ok(readme.includes('(docs/walkthrough.md)'))
-  const { stdout, code } = await run('--version')
+  const { stdout, code } = await runCommand(t, ['--version'], { env })
   assert.equal(code, 0)
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
 })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { runCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
 import { addClient, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -262,8 +262,7 @@ test('paybell payments erase', async () => {
   const id = randomUUID()
   await put(id, bodyOf(id), 201)
   const env = { PAYBELL_URL: paybell.baseUrl, PAYBELL_OPERATOR_KEY: paybell.operatorKey }
-  const erase = (...args: string[]) =>
-    runCommand({ after }, ['payments', 'erase', ...args], { env })
+  const erase = (...args: string[]) => callCommand(['payments', 'erase', ...args], { env })
   const first = await erase(id, '--yes')
   assert.equal(first.code, 0, first.stderr)
   assert.match(first.stdout, new RegExp(`^${id} erased, .*\n1 event, 1 file, `))

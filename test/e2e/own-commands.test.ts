@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { runCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
 import { startPaybell, untilAllAre } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -16,7 +16,7 @@ const receiver = await startReceiver({ after })
 const paybell = await startPaybell({ after })
 const env = { XDG_CONFIG_HOME: dir, PAYBELL_DATA_DIR: join(dir, 'nothing') }
 
-const run = (args: readonly string[], input = '') => runCommand({ after }, args, { env, input })
+const run = (args: readonly string[], input = '') => callCommand(args, { env, input })
 
 async function json(...args: string[]) {
   const { code, stdout, stderr } = await run([...args, '--json'])

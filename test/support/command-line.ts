@@ -45,7 +45,7 @@ export function startCommand(
   options: CommandOptions = {},
 ): Started {
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
-    env: { ...inherited(), NODE_COMPILE_CACHE: CACHE, ...options.env },
+    env: { ...inheritedSettings(), NODE_COMPILE_CACHE: CACHE, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd ? { cwd: options.cwd } : {}),
   })
@@ -94,6 +94,7 @@ function makeCache(): string {
   return folder
 }
 
+/** A process of its own; where only its words matter, callCommand is quicker. */
 export function runCommand(
   t: Owner,
   args: readonly string[],
@@ -102,7 +103,8 @@ export function runCommand(
   return startCommand(t, args, options).ended
 }
 
-function inherited(): Record<string, string | undefined> {
+/** Without those that the machine of the tests happens to have. */
+export function inheritedSettings(): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) =>
