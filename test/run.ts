@@ -4,13 +4,11 @@
 // servers have failed beside the others, each is run once more, alone: what passes then is reported as unsteady,
 // in full, and does not fail the run. A dot is a test that passed; failures are printed in full at the end.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
 import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
 import { emptyOutcome, type FileOutcome, noteResult, tell } from './outcomes.ts'
+import { keepCompiled } from './support/compile-cache.ts'
 import { makeCluster } from './support/made-cluster.ts'
 import { makeTemplate, startTestServer } from './support/test-server.ts'
 import { WorkerProcess } from './worker-process.ts'
@@ -60,9 +58,7 @@ function whenOf(name: GroupName): Group['when'] {
 
 /** What test files share: they must not start, build, compile or unpack it side by side. */
 async function setUp(): Promise<void> {
-  const compiled = await mkdtemp(join(tmpdir(), 'paybell-compiled-'))
-  cleanUps.push(() => rm(compiled, { recursive: true, force: true }))
-  process.env.NODE_COMPILE_CACHE = compiled
+  await keepCompiled()
   await Promise.all([
     openServer(),
     names.includes('waiting') && openBrowser(),
