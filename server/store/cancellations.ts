@@ -8,6 +8,7 @@ import type { DeliveryOwner } from './delivery-query.ts'
 import { movedColumns } from './file-deliveries.ts'
 import { sameDelivery } from './held-deliveries.ts'
 import type { LaneKey } from './parked.ts'
+import { IN_CELL } from './planner.ts'
 
 export interface PendingKey {
   clientKey: number
@@ -101,7 +102,7 @@ export async function cancelDeliveries(
            ), filed as (
              insert into final_deliveries (${movedColumns()}, state, finished_at, attempts_begun)
              select ${movedColumns()}, 'CANCELLED', $3, case when is_begun then attempts + 1 end
-             from ended)
+             from ended where ${IN_CELL})
            select client_key, id, endpoint_id, shard, attempts from ended`,
     values: [
       plainColumn(keys, (key) => key.clientKey),

@@ -9,6 +9,7 @@ import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
 import { isWhole } from './erasures.ts'
 import { lastingColumns } from './file-deliveries.ts'
+import { IN_CELL } from './planner.ts'
 import { lockEndpointsOf } from './replays.ts'
 import { reopenHoursOf } from './statement-hours.ts'
 import { idsWithin, STRETCH_MS, type Stretch, stretchAround, timesWithin } from './stretches.ts'
@@ -116,7 +117,7 @@ export async function makeMissing(
              from missing
            ), made as (
              insert into pending_deliveries (${lastingColumns()}, shard, next_attempt_at, is_replay)
-             select ${lastingColumns()}, shard, next_attempt_at, is_replay from d
+             select ${lastingColumns()}, shard, next_attempt_at, is_replay from d where ${IN_CELL}
              on conflict (client_key, id) do nothing
              returning id
            ), reopened as (

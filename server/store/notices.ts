@@ -7,7 +7,7 @@ import type { NoticedEndpoint, NoticePolicy, NoticeReader, Told } from '../core/
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { LOCKS, takeLock, tryLock } from './locks.ts'
-import { owedTo } from './planner.ts'
+import { IN_CELL, owedTo } from './planner.ts'
 import { stretchAround, timesWithin } from './stretches.ts'
 
 const HOUR_MS = 3_600_000
@@ -108,7 +108,7 @@ export async function countExhausted(
            ), added as (
              insert into ${told} as n
                (client_key, endpoint_id, exhausted_total, exhausted_untold)
-             select client_key, endpoint_id, count, count from counted
+             select client_key, endpoint_id, count, count from counted where ${IN_CELL}
              on conflict (client_key, endpoint_id) do update set
                exhausted_total = n.exhausted_total + excluded.exhausted_total,
                exhausted_untold = n.exhausted_untold + excluded.exhausted_untold

@@ -7,7 +7,7 @@ import type { Db } from './db.ts'
 import { lastingColumns, movedColumns } from './file-deliveries.ts'
 import { bytes, type GivenColumn, instant, plain } from './given-rows.ts'
 import { guardedRows, type HeldDelivery, readLostLeases, sameDelivery } from './held-deliveries.ts'
-import { checked, lookedUp } from './planner.ts'
+import { checked, IN_CELL, lookedUp } from './planner.ts'
 import { recordVain } from './vain-attempts.ts'
 
 export interface AttemptRecord extends HeldDelivery {
@@ -172,7 +172,7 @@ async function recordAny(
         insert into earlier_attempts
           (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
         select client_key, id, attempt, at, duration_ms, outcome, status, excerpt from mine
-        where state <> 'DELIVERED'
+        where state <> 'DELIVERED' and ${IN_CELL}
         on conflict do nothing
       ), overtaken as (
         delete from pending_deliveries p using mine m
@@ -187,6 +187,7 @@ async function recordAny(
         select ${lastingColumns()}, state, attempts, deadline_at, $3, last_outcome, last_status,
           attempted_at, duration_ms, excerpt
         from (select * from ended union all select * from overtaken) as gone
+        where ${IN_CELL}
       )
       select id from kept union all select id from ended`,
     values: RECORDS.values(records, now),

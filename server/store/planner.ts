@@ -42,3 +42,10 @@ export function owedTo(table: string, clientKey: string, endpointId: string): st
 export function later(at: string, interval: string): string {
   return `((${at} at time zone 'UTC') + ${interval}) at time zone 'UTC'`
 }
+
+/**
+ * Always true: the cell has its one row. For an insert of what another part of the same statement has found or changed.
+ * Where the cell lives on a node of a cluster, this says on which; without it, rows are sent to every node, and one
+ * that is dead stops the statement.
+ */
+export const IN_CELL = '(select is_only from feed_origin)'

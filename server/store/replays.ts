@@ -9,7 +9,7 @@ import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
 import type { DeliveryOwner } from './delivery-query.ts'
 import { isWhole } from './erasures.ts'
 import { lastingColumns } from './file-deliveries.ts'
-import { lookedUp } from './planner.ts'
+import { IN_CELL, lookedUp } from './planner.ts'
 import { releasing } from './snapshot.ts'
 import { reopenHoursOf } from './statement-hours.ts'
 import {
@@ -192,11 +192,11 @@ export async function replayDeliveries(
                (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
              select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status,
                excerpt
-             from moved where state = 'DELIVERED'
+             from moved where state = 'DELIVERED' and ${IN_CELL}
              -- It may be noted: as one that ended nothing, by a process that recorded it at the same moment.
              on conflict do nothing
            ), reopened as (
-             ${reopenHoursOf("moved where state <> 'DELIVERED'")}
+             ${reopenHoursOf('moved', "state <> 'DELIVERED'")}
            ), d as (
              select ${lastingColumns('moved')}, shard,
                -- One after the other. Replays keep no order by themselves, so the second waits until the
@@ -220,7 +220,7 @@ export async function replayDeliveries(
                is_replay, last_outcome, last_status)
              select ${lastingColumns()}, shard, next_attempt_at, attempts, is_replay, last_outcome,
                last_status
-             from d)
+             from d where ${IN_CELL})
            select ${QUEUED_COLUMNS}, d.text, d.document_hash, d.document_bytes from d
            order by d.next_attempt_at, d.id`,
     values: [

@@ -5,6 +5,7 @@
 import type { StatementHour } from '../core/statement.ts'
 import { bytesColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { IN_CELL } from './planner.ts'
 
 export interface EndpointKey {
   clientKey: number
@@ -94,13 +95,13 @@ export async function keepHours(
 /**
  * Part of a statement that makes final deliveries pending, or adds deliveries of old events: opens their hours again.
  * `source` has client_key, endpoint_id and id; a delivery's id has the time of its event. What was delivered stays
- * delivered, whatever a replay brings, so its hour stays kept: leave it out.
+ * delivered, whatever a replay brings, so its hour stays kept: `condition` leaves it out.
  */
-export function reopenHoursOf(source: string): string {
+export function reopenHoursOf(source: string, condition = 'true'): string {
   return `insert into statement_hours as s (client_key, endpoint_id, hour, reopened)
     select distinct client_key, endpoint_id,
       to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 3600000 * 3600), 1
-    from ${source}
+    from ${source} where ${condition} and ${IN_CELL}
     order by 1, 2, 3
     on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
       delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null`

@@ -31,7 +31,11 @@ import { fillWorld, NOW } from './world.ts'
 const CELL = 1_000
 const CITUS = process.env.PAYBELL_TEST_CITUS_URL
 
-async function openCell(url: string, connectionsMax = 1): Promise<Pool> {
+async function openCell(
+  url: string,
+  connectionsMax = 1,
+  statementTimeoutMs = 9_500,
+): Promise<Pool> {
   const address = addressOfCell(url, CELL)
   await migrate(address, new Date())
   const pool = createPool({
@@ -39,6 +43,7 @@ async function openCell(url: string, connectionsMax = 1): Promise<Pool> {
     connectionsMax,
     onIdleError: () => {},
     applicationName: 'paybell test',
+    statementTimeoutMs,
   })
   after(() => pool.end())
   return pool
@@ -60,11 +65,12 @@ async function findRefused(pool: Pool): Promise<{ count: number; refused: readon
   return { count: rows.length, refused }
 }
 
-test('every statement of the store works in the schema of any cell', async () => {
+test('every statement of the store works in the schema of any cell', async (t) => {
   const { url } = await cloneDatabase({ connectionsMax: 1 })
   const pool = await openCell(url)
   assert.equal(await inTransaction(pool, distributeCell), false)
   const { count, refused } = await findRefused(pool)
+  t.diagnostic(`${count} statements`)
   assert.ok(count > 240)
   assert.deepEqual(refused, [])
 })
@@ -99,8 +105,9 @@ test('of two writers none is passed over by a reader of the feed', async () => {
 
 test('in a schema that is distributed every call of the store works, and the feed is in order', {
   skip: CITUS ? false : 'PAYBELL_TEST_CITUS_URL names no database with Citus',
-}, async () => {
-  const pool = await openCell(CITUS as string, 4)
+}, async (t) => {
+  // To hand a world to the cluster takes longer than a statement may.
+  const pool = await openCell(CITUS as string, 4, 120_000)
   for (const days of [10, 3]) await ensurePartitions(pool, new Date(NOW.getTime() - days * DAY_MS))
   // Before it is distributed: what fills a world is no statement of the store.
   const filling = await pool.connect()
@@ -114,6 +121,7 @@ test('in a schema that is distributed every call of the store works, and the fee
   await callHotPath(recorder, sample)
   await callReads(recorder, sample)
   await callWrites(recorder, sample)
+  t.diagnostic(`${recorder.statements.length} statements`)
   assert.ok(recorder.statements.length > 240)
   await pool.query(`drop schema ${schemaOfCell(CELL)} cascade`)
 })
@@ -137,6 +145,40 @@ test('no update sets, and no statement returns, what depends on the clock or the
       assert.ok(!(CATALOGUE.test(statement) && TABLES.test(statement)), `${file}: ${statement}`)
     }
   }
+})
+
+/** Up to where the bracket before it closes. */
+function untilClosed(text: string): string {
+  let depth = 1
+  const end = [...text].findIndex((character) => {
+    if (character === '(') depth++
+    else if (character === ')') depth--
+    return depth === 0
+  })
+  return text.slice(0, end)
+}
+
+const PART = /\b(\w+) as (?:materialized )?\((?=\s*(?:select|insert|delete|update)\b)/
+
+test('what a part of a statement inserts out of another part names a table of the cell', async () => {
+  let count = 0
+  for (const [file, text] of await readSnapshots()) {
+    const bare = text.replaceAll(/--.*$/gm, '')
+    for (const statement of bare.split(/^prepare /m).slice(1)) {
+      const [, ...pieces] = statement.split(PART)
+      const names = pieces.filter((_, index) => index % 2 === 0)
+      const readsPart = new RegExp(`\\bfrom (${names.join('|')})\\b`)
+      const inserts = pieces
+        .filter((piece, index) => index % 2 === 1 && /^\s*insert into/.test(piece))
+        .map(untilClosed)
+      for (const insert of inserts.filter((each) => readsPart.test(each))) {
+        count++
+        // Without it Citus sends the rows to every node, and one that is dead stops the statement.
+        assert.match(insert, /from feed_origin/, `${file}: ${statement}`)
+      }
+    }
+  }
+  assert.ok(count > 5)
 })
 
 test('the line of the feed is drawn by the node that gives places', async () => {

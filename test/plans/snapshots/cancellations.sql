@@ -27,7 +27,7 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
-    from ended)
+    from ended where (select is_only from feed_origin))
   select client_key, id, endpoint_id, shard, attempts from ended;
 --   always
 --     CTE Scan ended
@@ -47,7 +47,9 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
 --           CTE Scan given
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE filed: Insert final_deliveries
---         CTE Scan ended
+--         InitPlan 3: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan ended
 
 -- cancellations.cancelDeliveries of one: kept as mark-endpoints-of-cancelled
 prepare "cancellations.cancelDeliveries of one" (integer[], uuid[], timestamp with time zone) as
@@ -104,7 +106,7 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
-    from ended)
+    from ended where (select is_only from feed_origin))
   select client_key, id, endpoint_id, shard, attempts from ended;
 --   always
 --     CTE Scan ended
@@ -124,7 +126,9 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
 --           CTE Scan given
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE filed: Insert final_deliveries
---         CTE Scan ended
+--         InitPlan 3: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan ended
 
 -- cancellations.findPending: kept as find-pending-delivery
 prepare "cancellations.findPending" (integer, uuid, uuid) as

@@ -60,7 +60,7 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
   ), added as (
     insert into endpoint_notices as n
     (client_key, endpoint_id, exhausted_total, exhausted_untold)
-    select client_key, endpoint_id, count, count from counted
+    select client_key, endpoint_id, count, count from counted where (select is_only from feed_origin)
     on conflict (client_key, endpoint_id) do update set
     exhausted_total = n.exhausted_total + excluded.exhausted_total,
     exhausted_untold = n.exhausted_untold + excluded.exhausted_untold
@@ -70,7 +70,8 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
 --     Update notice_progress
 --       CTE span: Seq Scan notice_progress filter (exhausted_until)
 --       CTE added: Insert endpoint_notices
---         Subquery Scan
+--         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
 --           Aggregate
 --             Nested Loop with a join filter
 --               Index Only Scan final_deliveries_<day> by final_deliveries_exhausted (finished_at) filter (client_key)
@@ -83,7 +84,8 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
 --     Update notice_progress
 --       CTE span: Seq Scan notice_progress filter (exhausted_until)
 --       CTE added: Insert endpoint_notices
---         Subquery Scan
+--         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
 --           Aggregate
 --             Nested Loop with a join filter
 --               CTE Scan span
@@ -95,7 +97,8 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
 --     Update notice_progress
 --       CTE span: Seq Scan notice_progress filter (exhausted_until)
 --       CTE added: Insert endpoint_notices
---         Subquery Scan
+--         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
 --           Aggregate
 --             Sort on f.client_key, f.endpoint_id
 --               Nested Loop with a join filter
@@ -108,7 +111,8 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
 --     Update notice_progress
 --       CTE span: Seq Scan notice_progress filter (exhausted_until)
 --       CTE added: Insert endpoint_notices
---         Subquery Scan
+--         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
 --           Aggregate
 --             Sort on f.client_key, f.endpoint_id
 --               Nested Loop with a join filter
@@ -141,7 +145,7 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
   ), added as (
     insert into client_endpoint_notices as n
     (client_key, endpoint_id, exhausted_total, exhausted_untold)
-    select client_key, endpoint_id, count, count from counted
+    select client_key, endpoint_id, count, count from counted where (select is_only from feed_origin)
     on conflict (client_key, endpoint_id) do update set
     exhausted_total = n.exhausted_total + excluded.exhausted_total,
     exhausted_untold = n.exhausted_untold + excluded.exhausted_untold
@@ -151,7 +155,8 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
 --     Update client_notice_progress
 --       CTE span: Seq Scan client_notice_progress filter (exhausted_until)
 --       CTE added: Insert client_endpoint_notices
---         Subquery Scan
+--         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
 --           Aggregate
 --             Nested Loop with a join filter
 --               Nested Loop semi
@@ -168,7 +173,8 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
 --     Update client_notice_progress
 --       CTE span: Seq Scan client_notice_progress filter (exhausted_until)
 --       CTE added: Insert client_endpoint_notices
---         Subquery Scan
+--         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
 --           Aggregate
 --             Sort on f.client_key, f.endpoint_id
 --               Nested Loop with a join filter
@@ -186,7 +192,8 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
 --     Update client_notice_progress
 --       CTE span: Seq Scan client_notice_progress filter (exhausted_until)
 --       CTE added: Insert client_endpoint_notices
---         Subquery Scan
+--         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
 --           Aggregate
 --             Nested Loop with a join filter
 --               Nested Loop semi

@@ -159,14 +159,14 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
     (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
     select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status,
     excerpt
-    from moved where state = 'DELIVERED'
+    from moved where state = 'DELIVERED' and (select is_only from feed_origin)
     -- It may be noted: as one that ended nothing, by a process that recorded it at the same moment.
     on conflict do nothing
   ), reopened as (
     insert into statement_hours as s (client_key, endpoint_id, hour, reopened)
     select distinct client_key, endpoint_id,
     to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 3600000 * 3600), 1
-    from moved where state <> 'DELIVERED'
+    from moved where state <> 'DELIVERED' and (select is_only from feed_origin)
     order by 1, 2, 3
     on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
     delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null
@@ -193,7 +193,7 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
       is_replay, last_outcome, last_status)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, attempts, is_replay, last_outcome,
     last_status
-    from d)
+    from d where (select is_only from feed_origin))
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes from d
@@ -225,22 +225,28 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --           Hash
 --             CTE Scan moved
 --       CTE kept: Insert earlier_attempts
---         CTE Scan moved
+--         InitPlan 3: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan moved
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
+--             InitPlan 5: Index Only Scan feed_origin by feed_origin_pkey
 --             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
---               CTE Scan moved
+--               Result
+--                 CTE Scan moved
 --       CTE d: WindowAgg
 --         Sort on moved_2.endpoint_id, moved_2.payment_id, moved_2.sequence
 --           CTE Scan moved
---         SubPlan 6: Result
---           InitPlan 5: Limit
+--         SubPlan 8: Result
+--           InitPlan 7: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
 --       CTE put: Insert pending_deliveries
---         CTE Scan d
+--         InitPlan 10: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan d
 --       CTE Scan d
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Sort on d.next_attempt_at, d.id
@@ -268,20 +274,26 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (client_key, finished_at)
 --             … 2 alike
 --       CTE kept: Insert earlier_attempts
---         CTE Scan moved
+--         InitPlan 3: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan moved
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
+--             InitPlan 5: Index Only Scan feed_origin by feed_origin_pkey
 --             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
---               CTE Scan moved
+--               Result
+--                 CTE Scan moved
 --       CTE d: WindowAgg
 --         Sort on moved_2.endpoint_id, moved_2.payment_id, moved_2.sequence
 --           CTE Scan moved
---         SubPlan 6: Result
---           InitPlan 5: Limit
+--         SubPlan 8: Result
+--           InitPlan 7: Limit
 --             Merge Append on a.attempt DESC
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
 --       CTE put: Insert pending_deliveries
---         CTE Scan d
+--         InitPlan 10: Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan d
 --       CTE Scan d
