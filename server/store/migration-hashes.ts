@@ -47,13 +47,13 @@ export async function noteMigrationHashes(
   hashes: ReadonlyMap<string, string>,
   now: Date,
 ): Promise<void> {
-  if (!(await hasTable(db))) return
-  const { rows } = await db.query<{ name: string; may_note: boolean }>(
-    `select m.name, has_table_privilege('migration_hashes', 'insert') as may_note from migrations m
+  // A role that does not own the schema may serve; the next `paybell migrate` of the owner notes them.
+  if (!(await hasTable(db)) || !(await mayNote(db))) return
+  const { rows } = await db.query<{ name: string }>(
+    `select m.name from migrations m
      where not exists (select from migration_hashes h where h.name = m.name)`,
   )
-  // A role that does not own the schema may serve; the next `paybell migrate` of the owner notes them.
-  const unnoted = rows.filter(({ name, may_note: mayNote }) => mayNote && hashes.has(name))
+  const unnoted = rows.filter(({ name }) => hashes.has(name))
   if (unnoted.length === 0) return
   await db.query({
     text: `insert into migration_hashes (name, hash, noted_at)
@@ -61,6 +61,14 @@ export async function noteMigrationHashes(
            on conflict do nothing`,
     values: [unnoted.map(({ name }) => name), unnoted.map(({ name }) => hashes.get(name)), now],
   })
+}
+
+/** Asked apart from the tables: a node that has them does not know them by this name. */
+async function mayNote(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ may: boolean }>(
+    `select has_table_privilege('migration_hashes', 'insert') as may`,
+  )
+  return rows[0]?.may === true
 }
 
 /** A database of an earlier version has no such table yet. */

@@ -17,6 +17,15 @@ export interface EndUrls {
   targetUrl: string
 }
 
+/**
+ * The fence is a trigger, which Citus has to be asked for, and the client that may pass it is named where it stands. On a
+ * plain server both mean nothing.
+ */
+const ON_A_CLUSTER = [
+  'set citus.enable_unsafe_triggers = on',
+  "set citus.propagate_set_commands = 'local'",
+]
+
 export async function onBothEnds<T>(
   { sourceUrl, targetUrl }: EndUrls,
   work: (ends: Ends) => Promise<T>,
@@ -27,6 +36,7 @@ export async function onBothEnds<T>(
     for (const client of [source, target]) {
       await client.connect()
       await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)
+      for (const setting of ON_A_CLUSTER) await client.query(setting)
     }
     return await work({ source, target })
   } finally {

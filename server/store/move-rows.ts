@@ -5,6 +5,7 @@
 import type pg from 'pg'
 import { DAY_MS } from '../core/backoff.ts'
 import type { Db } from './db.ts'
+import { readFeedOrigin, takePlace } from './feed-line.ts'
 import { ensurePartitions } from './partitions.ts'
 
 /** What belongs to a process, a session or a move, and does not go along. */
@@ -68,7 +69,7 @@ export async function copyClient(
   if (client?.name !== 'clients') throw new Error('the cell has no table of clients')
   const newKey = await copyClientRow(source, target, clientKey)
   // Where it has been before, the fence still keeps its rows out.
-  await target.query(`select set_config('moves.carried_client', $1, true)`, [String(newKey)])
+  await target.query(`set local moves.carried_client = '${newKey}'`)
   let total = 1
   for (const table of tables) total += await copyTable(source, target, table, clientKey, newKey)
   return { clientKey: newKey, rows: total }
@@ -135,12 +136,9 @@ export async function makePartitionsSince(
   }
 }
 
-/** Where the feed of a cell is now. Gives the transaction an id. */
+/** Where the feed of a cell is now. Gives the transaction an id, of the node that gives places. */
 export async function readFeedPlace(db: Db): Promise<bigint> {
-  const { rows } = await db.query<{ place: string }>(
-    'select feed_place(shift, timeline)::text as place from feed_origin',
-  )
-  return BigInt(rows[0]?.place ?? 0)
+  return BigInt(await takePlace(db, await readFeedOrigin(db)))
 }
 
 /**

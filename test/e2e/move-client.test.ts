@@ -3,9 +3,18 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
+import { schemaOfCell } from '../../server/core/cell.ts'
 import { moveClient, undoMove } from '../../server/operations/move-client.ts'
-import { cloneDatabase } from '../support/database.ts'
+import {
+  type ClusterNode,
+  distributeCell,
+  moveCell,
+  readNodes,
+  readPlace,
+} from '../../server/store/cells.ts'
+import { createClient, inTransaction } from '../../server/store/db.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import type { Owner } from '../support/owner.ts'
 import { addClient, type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
@@ -16,17 +25,47 @@ import { openCell } from '../support/two-cells.ts'
 const SPANS = { attempt: { deadlineMs: 400, connectTimeoutMs: 200 } }
 const DRAIN_MS = 2_000
 
-async function startCells(t: Owner, place: 'a schema' | 'a database') {
-  const database = await cloneDatabase()
-  const home = place === 'a schema' ? database : await cloneDatabase()
-  const first = await startPaybell(t, { database, leasePolicy: SHORT_LEASES, spans: SPANS })
-  const seventh = await openCell(t, home, 7)
+const CITUS = process.env.PAYBELL_TEST_CITUS_URL
+
+type Place = 'a schema' | 'a database' | 'a node of a cluster'
+
+/** The cell that the client begins in, and the one that it moves to. */
+async function openCells(t: Owner, place: Place): Promise<[TestDatabase, TestDatabase, number]> {
+  if (place !== 'a node of a cluster') {
+    const database = await cloneDatabase()
+    const home = place === 'a schema' ? database : await cloneDatabase()
+    return [database, await openCell(t, home, 7), 0]
+  }
+  return [await openOnNode(t, 998, 0), await openOnNode(t, 7, 1), 998]
+}
+
+async function openOnNode(t: Owner, cell: number, node: number): Promise<TestDatabase> {
+  const cluster = { url: CITUS as string } as TestDatabase
+  const opened = await openCell(t, cluster, cell)
+  after(async () => {
+    const client = createClient(CITUS as string, 'paybell test')
+    await client.connect()
+    await client.query(`drop schema ${schemaOfCell(cell)} cascade`)
+    await client.end()
+  })
+  await inTransaction(opened.pool, distributeCell)
+  const nodes = (await readNodes(opened.pool)) ?? []
+  const { host, port } = nodes[node % nodes.length] as ClusterNode
+  if ((await readPlace(opened.pool)) !== `${host}:${port}`)
+    await moveCell(opened.pool, { host, port })
+  return opened
+}
+
+async function startCells(t: Owner, place: Place) {
+  const [database, seventh, cell] = await openCells(t, place)
+  const spans = { leasePolicy: SHORT_LEASES, spans: SPANS }
+  const env = { PAYBELL_CELL: String(cell) }
+  const first = await startPaybell(t, { database, env, ...spans })
   const second = await startPaybell(t, {
     database: seventh,
     env: { PAYBELL_CELL: '7' },
     masterKey: first.masterKey,
-    leasePolicy: SHORT_LEASES,
-    spans: SPANS,
+    ...spans,
   })
   const move = {
     clientId: first.clientId,
@@ -96,8 +135,12 @@ function callerAt(cell: Paybell, of: Paybell): Caller {
   })
 }
 
-for (const place of ['a schema', 'a database'] as const) {
-  describe(`to ${place} of its own`, () => {
+for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) {
+  const skip =
+    place !== 'a node of a cluster' || CITUS
+      ? false
+      : 'PAYBELL_TEST_CITUS_URL names no database with Citus'
+  describe(`to ${place} of its own`, { skip }, () => {
     test('a client moves under load: 0 lost, 0 doubled, 0 out of order', async (t) => {
       const { first, second, move } = await startCells(t, place)
       const receiver = await startReceiver(t)

@@ -4,6 +4,9 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Pool } from 'pg'
 import { DAY_MS } from '../../server/core/backoff.ts'
@@ -15,7 +18,7 @@ import { saveEventsAndFanOut } from '../../server/store/accept.ts'
 import { distributeCell, readPlace } from '../../server/store/cells.ts'
 import { createPool, type Db, inTransaction } from '../../server/store/db.ts'
 import { readFeed } from '../../server/store/feed.ts'
-import { migrate } from '../../server/store/migrate.ts'
+import { MIGRATIONS_DIR, migrate } from '../../server/store/migrate.ts'
 import { ensurePartitions } from '../../server/store/partitions.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/paybell.ts'
@@ -30,6 +33,8 @@ import { fillWorld, NOW } from './world.ts'
 
 const CELL = 1_000
 const CITUS = process.env.PAYBELL_TEST_CITUS_URL
+/** A cell with the migrations before this one can be on a node of a cluster: 0034 has prepared it for that. */
+const FIRST_FOR_CLUSTERS = '0035'
 
 async function openCell(
   url: string,
@@ -38,8 +43,12 @@ async function openCell(
 ): Promise<Pool> {
   const address = addressOfCell(url, CELL)
   await migrate(address, new Date())
+  return openPool(address, connectionsMax, statementTimeoutMs)
+}
+
+function openPool(url: string, connectionsMax: number, statementTimeoutMs: number): Pool {
   const pool = createPool({
-    url: address,
+    url,
     connectionsMax,
     onIdleError: () => {},
     applicationName: 'paybell test',
@@ -124,6 +133,23 @@ test('in a schema that is distributed every call of the store works, and the fee
   t.diagnostic(`${recorder.statements.length} statements`)
   assert.ok(recorder.statements.length > 240)
   await pool.query(`drop schema ${schemaOfCell(CELL)} cascade`)
+})
+
+test('a cell that was distributed takes the migrations that came after', {
+  skip: CITUS ? false : 'PAYBELL_TEST_CITUS_URL names no database with Citus',
+}, async () => {
+  const url = addressOfCell(CITUS as string, CELL + 1)
+  const earlier = await mkdtemp(join(tmpdir(), 'paybell-migrations-'))
+  for (const file of (await readdir(MIGRATIONS_DIR)).filter((name) => name < FIRST_FOR_CLUSTERS)) {
+    await copyFile(join(MIGRATIONS_DIR, file), join(earlier, file))
+  }
+  await migrate(url, new Date(), { migrationsDir: earlier })
+  const pool = await openPool(url, 2, 120_000)
+  assert.equal(await inTransaction(pool, distributeCell), true)
+  assert.ok((await migrate(url, new Date())).length > 1)
+  assert.deepEqual(await migrate(url, new Date()), [])
+  await pool.query(`drop schema ${schemaOfCell(CELL + 1)} cascade`)
+  await rm(earlier, { recursive: true })
 })
 
 // What Citus 13 says no to, or silently does on the wrong node, as far as the text shows it.
