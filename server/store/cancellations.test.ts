@@ -102,6 +102,23 @@ test('what was under way when its delivery was cancelled changes nothing', async
   assert.deepEqual(await cancel(id, endpoint), [])
 })
 
+test('a statement that asks where the cell lives loses nothing where the cell has no such row', async () => {
+  const { id, endpoint } = await store()
+  const { rows } = await pool.query('delete from feed_origin returning *')
+  try {
+    await cancel(id, endpoint)
+    const ended = (await readFinal(pool)).find((row) => row.id === id)
+    assert.equal(ended?.state, 'CANCELLED')
+  } finally {
+    const names = Object.keys(rows[0])
+    const places = names.map((_, index) => `$${index + 1}`)
+    await pool.query(
+      `insert into feed_origin (${names}) values (${places})`,
+      Object.values(rows[0]),
+    )
+  }
+})
+
 test('nor is it taken for the outcome of a replay, before or behind it', async () => {
   for (const isEarly of [true, false]) {
     const { id, endpoint } = await store()

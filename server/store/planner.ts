@@ -44,8 +44,8 @@ export function later(at: string, interval: string): string {
 }
 
 /**
- * Always true: the cell has its one row. For an insert of what another part of the same statement has found or changed.
- * Where the cell lives on a node of a cluster, this says on which; without it, rows are sent to every node, and one
- * that is dead stops the statement.
+ * Always true, for an insert of what another part of the same statement has found or changed. Where the cell lives on a
+ * node of a cluster, this says on which; without it, rows are sent to every node, and one that is dead stops the
+ * statement. A count, because it is true without the row as well: what such statements move must not be lost.
  */
-export const IN_CELL = '(select is_only from feed_origin)'
+export const IN_CELL = '(select count(*) from feed_origin) >= 0'

@@ -27,7 +27,7 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
-    from ended where (select is_only from feed_origin))
+    from ended where (select count(*) from feed_origin) >= 0)
   select client_key, id, endpoint_id, shard, attempts from ended;
 --   always
 --     CTE Scan ended
@@ -47,7 +47,8 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
 --           CTE Scan given
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE filed: Insert final_deliveries
---         InitPlan 3: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 3: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan ended
 
@@ -106,7 +107,7 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
-    from ended where (select is_only from feed_origin))
+    from ended where (select count(*) from feed_origin) >= 0)
   select client_key, id, endpoint_id, shard, attempts from ended;
 --   always
 --     CTE Scan ended
@@ -126,7 +127,8 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
 --           CTE Scan given
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       CTE filed: Insert final_deliveries
---         InitPlan 3: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 3: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan ended
 

@@ -37,14 +37,14 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
     from missing
   ), made as (
     insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, is_replay)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, is_replay from d where (select is_only from feed_origin)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, is_replay from d where (select count(*) from feed_origin) >= 0
     on conflict (client_key, id) do nothing
     returning id
   ), reopened as (
     insert into statement_hours as s (client_key, endpoint_id, hour, reopened)
     select distinct client_key, endpoint_id,
     to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 3600000 * 3600), 1
-    from missing where true and (select is_only from feed_origin)
+    from missing where true and (select count(*) from feed_origin) >= 0
     order by 1, 2, 3
     on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
     delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null)
@@ -72,13 +72,15 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --         Sort on missing.endpoint_id, missing.payment_id, missing.sequence
 --           CTE Scan missing
 --       CTE made: Insert pending_deliveries
---         InitPlan 4: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 4: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan d
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
---             InitPlan 6: Index Only Scan feed_origin by feed_origin_pkey
+--             InitPlan 6: Aggregate
+--               Index Only Scan feed_origin by feed_origin_pkey
 --             Sort on missing_1.client_key, missing_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((missing_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               Result
 --                 CTE Scan missing
@@ -104,13 +106,15 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --         Sort on missing.endpoint_id, missing.payment_id, missing.sequence
 --           CTE Scan missing
 --       CTE made: Insert pending_deliveries
---         InitPlan 4: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 4: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan d
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
---             InitPlan 6: Index Only Scan feed_origin by feed_origin_pkey
+--             InitPlan 6: Aggregate
+--               Index Only Scan feed_origin by feed_origin_pkey
 --             Sort on missing_1.client_key, missing_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((missing_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               Result
 --                 CTE Scan missing

@@ -60,7 +60,7 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
   ), added as (
     insert into endpoint_notices as n
     (client_key, endpoint_id, exhausted_total, exhausted_untold)
-    select client_key, endpoint_id, count, count from counted where (select is_only from feed_origin)
+    select client_key, endpoint_id, count, count from counted where (select count(*) from feed_origin) >= 0
     on conflict (client_key, endpoint_id) do update set
     exhausted_total = n.exhausted_total + excluded.exhausted_total,
     exhausted_untold = n.exhausted_untold + excluded.exhausted_untold
@@ -70,7 +70,8 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
 --     Update notice_progress
 --       CTE span: Seq Scan notice_progress filter (exhausted_until)
 --       CTE added: Insert endpoint_notices
---         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           Aggregate
 --             Nested Loop with a join filter
@@ -84,7 +85,8 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
 --     Update notice_progress
 --       CTE span: Seq Scan notice_progress filter (exhausted_until)
 --       CTE added: Insert endpoint_notices
---         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           Aggregate
 --             Nested Loop with a join filter
@@ -97,7 +99,8 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
 --     Update notice_progress
 --       CTE span: Seq Scan notice_progress filter (exhausted_until)
 --       CTE added: Insert endpoint_notices
---         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           Aggregate
 --             Sort on f.client_key, f.endpoint_id
@@ -111,7 +114,8 @@ prepare "notices.countExhausted 2" (integer, timestamp with time zone) as
 --     Update notice_progress
 --       CTE span: Seq Scan notice_progress filter (exhausted_until)
 --       CTE added: Insert endpoint_notices
---         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           Aggregate
 --             Sort on f.client_key, f.endpoint_id
@@ -145,7 +149,7 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
   ), added as (
     insert into client_endpoint_notices as n
     (client_key, endpoint_id, exhausted_total, exhausted_untold)
-    select client_key, endpoint_id, count, count from counted where (select is_only from feed_origin)
+    select client_key, endpoint_id, count, count from counted where (select count(*) from feed_origin) >= 0
     on conflict (client_key, endpoint_id) do update set
     exhausted_total = n.exhausted_total + excluded.exhausted_total,
     exhausted_untold = n.exhausted_untold + excluded.exhausted_untold
@@ -155,7 +159,8 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
 --     Update client_notice_progress
 --       CTE span: Seq Scan client_notice_progress filter (exhausted_until)
 --       CTE added: Insert client_endpoint_notices
---         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           Aggregate
 --             Nested Loop with a join filter
@@ -173,7 +178,8 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
 --     Update client_notice_progress
 --       CTE span: Seq Scan client_notice_progress filter (exhausted_until)
 --       CTE added: Insert client_endpoint_notices
---         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           Aggregate
 --             Sort on f.client_key, f.endpoint_id
@@ -192,7 +198,8 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
 --     Update client_notice_progress
 --       CTE span: Seq Scan client_notice_progress filter (exhausted_until)
 --       CTE added: Insert client_endpoint_notices
---         InitPlan 2: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           Aggregate
 --             Nested Loop with a join filter

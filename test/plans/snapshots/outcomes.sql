@@ -38,7 +38,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     insert into earlier_attempts
     (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
     select client_key, id, attempt, at, duration_ms, outcome, status, excerpt from mine
-    where state <> 'DELIVERED' and (select is_only from feed_origin)
+    where state <> 'DELIVERED' and (select count(*) from feed_origin) >= 0
     on conflict do nothing
   ), overtaken as (
     delete from pending_deliveries p using mine m
@@ -54,7 +54,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, $3, last_outcome, last_status,
     attempted_at, duration_ms, excerpt
     from (select * from ended union all select * from overtaken) as gone
-    where (select is_only from feed_origin)
+    where (select count(*) from feed_origin) >= 0
   )
   select id from kept union all select id from ended;
 --   always
@@ -78,7 +78,8 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --           CTE Scan mine
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
 --       CTE attempted: Insert earlier_attempts
---         InitPlan 5: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 5: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan mine
 --       CTE overtaken: Delete pending_deliveries
@@ -86,7 +87,8 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
 --           CTE Scan mine
 --           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, client_key)
 --       CTE filed: Insert final_deliveries
---         InitPlan 8: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 8: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           Append
 --             Result

@@ -159,14 +159,14 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
     (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
     select client_key, id, attempts, attempted_at, duration_ms, last_outcome, last_status,
     excerpt
-    from moved where state = 'DELIVERED' and (select is_only from feed_origin)
+    from moved where state = 'DELIVERED' and (select count(*) from feed_origin) >= 0
     -- It may be noted: as one that ended nothing, by a process that recorded it at the same moment.
     on conflict do nothing
   ), reopened as (
     insert into statement_hours as s (client_key, endpoint_id, hour, reopened)
     select distinct client_key, endpoint_id,
     to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 3600000 * 3600), 1
-    from moved where state <> 'DELIVERED' and (select is_only from feed_origin)
+    from moved where state <> 'DELIVERED' and (select count(*) from feed_origin) >= 0
     order by 1, 2, 3
     on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
     delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null
@@ -193,7 +193,7 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
       is_replay, last_outcome, last_status)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, shard, next_attempt_at, attempts, is_replay, last_outcome,
     last_status
-    from d where (select is_only from feed_origin))
+    from d where (select count(*) from feed_origin) >= 0)
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes from d
@@ -225,13 +225,15 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --           Hash
 --             CTE Scan moved
 --       CTE kept: Insert earlier_attempts
---         InitPlan 3: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 3: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan moved
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
---             InitPlan 5: Index Only Scan feed_origin by feed_origin_pkey
+--             InitPlan 5: Aggregate
+--               Index Only Scan feed_origin by feed_origin_pkey
 --             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               Result
 --                 CTE Scan moved
@@ -244,7 +246,8 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
 --       CTE put: Insert pending_deliveries
---         InitPlan 10: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 10: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan d
 --       CTE Scan d
@@ -274,13 +277,15 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (client_key, finished_at)
 --             … 2 alike
 --       CTE kept: Insert earlier_attempts
---         InitPlan 3: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 3: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan moved
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
---             InitPlan 5: Index Only Scan feed_origin by feed_origin_pkey
+--             InitPlan 5: Aggregate
+--               Index Only Scan feed_origin by feed_origin_pkey
 --             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               Result
 --                 CTE Scan moved
@@ -293,7 +298,8 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
 --               … 4 alike
 --       CTE put: Insert pending_deliveries
---         InitPlan 10: Index Only Scan feed_origin by feed_origin_pkey
+--         InitPlan 10: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan d
 --       CTE Scan d
