@@ -10,6 +10,7 @@ import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './grou
 import { emptyOutcome, type FileOutcome, noteResult, tell } from './outcomes.ts'
 import { keepCompiled } from './support/compile-cache.ts'
 import { makeCluster } from './support/made-cluster.ts'
+import { makeScratch } from './support/scratch.ts'
 import { makeTemplate, startTestServer } from './support/test-server.ts'
 import { WorkerProcess } from './worker-process.ts'
 
@@ -59,6 +60,7 @@ function whenOf(name: GroupName): Group['when'] {
 /** What test files share: they must not start, build, compile or unpack it side by side. */
 async function setUp(): Promise<void> {
   await keepCompiled()
+  cleanUps.push(await makeScratch())
   await Promise.all([
     openServer(),
     names.includes('waiting') && openBrowser(),
