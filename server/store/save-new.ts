@@ -1,6 +1,7 @@
-// What a change makes: an event, its deliveries, and the payment where it is new. One statement for each table, sent
-// together: in one statement for all, Citus would hand what was given to every node of its cluster, also to one that
-// is dead and has nothing to do with it. In two forms: arrays for many changes, and plain values for a single one.
+// What a change makes: an event, its deliveries, and the payment where it is new. In two forms. For many changes: arrays,
+// and a statement for each table, sent together; if one statement had all, Citus would hand what was given to every node
+// of its cluster, also to one that is dead. For a single change: plain values and one statement, no part of which reads
+// another, so that Citus has nothing to hand on.
 
 import type { NewEvent } from '../core/fan-out.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
@@ -56,23 +57,24 @@ const SAVE_DELIVERIES = {
       as d (id, event, endpoint_id, kind, shard, document_mode)`,
 }
 
-const SAVE_PAYMENT = {
-  name: 'save-new-payment',
-  text: `insert into payments (${PAYMENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+const SAVE_ONE = {
+  known: { name: 'save-new-one', text: saveOneStatement('') },
+  new: {
+    name: 'save-new-one-with-payment',
+    text: saveOneStatement(`, paid as (
+      insert into payments (${PAYMENT_COLUMNS})
+      values ($1, $3, $4, $5, $15, $8, $7, $10, $10))`),
+  },
 }
 
-const SAVE_EVENT = {
-  name: 'save-new-event',
-  text: `insert into events (${EVENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-}
-
-const SAVE_DELIVERIES_OF_ONE = {
-  name: 'save-new-deliveries-of-one',
-  text: `insert into pending_deliveries (${DELIVERY_COLUMNS})
-    select $1::int, id, $2::uuid, endpoint_id, $3::uuid, $4::uuid, $5::int, $6::text, shard,
-      $7::timestamptz, $7, document_mode
-    from unnest(${ofAnyLength('$8', 'uuid[]')}, $9::uuid[], $10::smallint[], $11::text[])
-      as d (id, endpoint_id, shard, document_mode)`,
+function saveOneStatement(paid: string): string {
+  return `with happened as (
+      insert into events (${EVENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    )${paid}
+    insert into pending_deliveries (${DELIVERY_COLUMNS})
+    select $1, id, $2, endpoint_id, $3, $4, $5, $6, shard, $10, $10, document_mode
+    from unnest(${ofAnyLength('$11', 'uuid[]')}, $12::uuid[], $13::smallint[], $14::text[])
+      as d (id, endpoint_id, shard, document_mode)`
 }
 
 /** Payments that were there before are saved elsewhere. */
@@ -84,45 +86,36 @@ export async function saveNew(
 ): Promise<void> {
   const [change] = changes
   if (change === undefined) return
-  await Promise.all(
-    changes.length === 1
-      ? saveOne(db, change, deliveries, now)
-      : saveMany(db, changes, deliveries, now),
-  )
+  if (changes.length === 1) await saveOne(db, change, deliveries, now)
+  else await Promise.all(saveMany(db, changes, deliveries, now))
 }
 
-function saveOne(
+async function saveOne(
   db: Db,
   change: ChangeToSave,
   deliveries: readonly HandedOff[],
   now: Date,
-): Promise<unknown>[] {
+): Promise<void> {
   const { clientKey, id, paymentId, accountId, sequence, kind, text, documentHash } = change
-  const sent: Promise<unknown>[] = []
+  const values = [
+    clientKey,
+    id,
+    paymentId,
+    accountId,
+    sequence,
+    kind,
+    text,
+    documentHash,
+    change.documentBytes,
+    now,
+    plainColumn(deliveries, (delivery) => delivery.id),
+    plainColumn(deliveries, (delivery) => delivery.endpointId),
+    plainColumn(deliveries, (delivery) => delivery.shard),
+    plainColumn(deliveries, (delivery) => delivery.documentMode),
+  ]
   if (change.isLatest && change.isNew) {
-    const { version } = change
-    const values = [clientKey, paymentId, accountId, sequence, version, documentHash, text, now]
-    sent.push(db.query({ ...SAVE_PAYMENT, values }))
-  }
-  const event = [clientKey, id, paymentId, accountId, sequence, kind, text, documentHash]
-  sent.push(db.query({ ...SAVE_EVENT, values: [...event, change.documentBytes, now] }))
-  if (deliveries.length > 0) {
-    const values = [
-      clientKey,
-      id,
-      paymentId,
-      accountId,
-      sequence,
-      kind,
-      now,
-      plainColumn(deliveries, (delivery) => delivery.id),
-      plainColumn(deliveries, (delivery) => delivery.endpointId),
-      plainColumn(deliveries, (delivery) => delivery.shard),
-      plainColumn(deliveries, (delivery) => delivery.documentMode),
-    ]
-    sent.push(db.query({ ...SAVE_DELIVERIES_OF_ONE, values }))
-  }
-  return sent
+    await db.query({ ...SAVE_ONE.new, values: [...values, change.version] })
+  } else await db.query({ ...SAVE_ONE.known, values })
 }
 
 function saveMany(

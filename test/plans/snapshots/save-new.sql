@@ -45,30 +45,42 @@ prepare "save-new.saveMany 3" (integer[], uuid[], uuid[], integer[], bigint[], b
 --       InitPlan 1: Result
 --       Function Scan
 
--- save-new.saveOne: kept as save-new-event, hot path
-prepare "save-new.saveOne" (integer, uuid, uuid, uuid, integer, text, text, bytea, integer, timestamp with time zone) as
-  insert into events (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-    document_bytes, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
---   always
---     Insert events
---       Result
-
--- save-new.saveOne 2: kept as save-new-deliveries-of-one, hot path
-prepare "save-new.saveOne 2" (integer, uuid, uuid, uuid, integer, text, timestamp with time zone, uuid[], uuid[], smallint[], text[]) as
+-- save-new.saveOne: kept as save-new-one, hot path
+prepare "save-new.saveOne" (integer, uuid, uuid, uuid, integer, text, text, bytea, integer, timestamp with time zone, uuid[], uuid[], smallint[], text[]) as
+  with happened as (
+    insert into events (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
+      document_bytes, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+  )
   insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
     created_at, next_attempt_at, document_mode)
-  select $1::int, id, $2::uuid, endpoint_id, $3::uuid, $4::uuid, $5::int, $6::text, shard,
-  $7::timestamptz, $7, document_mode
-  from unnest((select $8::uuid[])::uuid[], $9::uuid[], $10::smallint[], $11::text[])
+  select $1, id, $2, endpoint_id, $3, $4, $5, $6, shard, $10, $10, document_mode
+  from unnest((select $11::uuid[])::uuid[], $12::uuid[], $13::smallint[], $14::text[])
   as d (id, endpoint_id, shard, document_mode);
 --   always
 --     Insert pending_deliveries
---       InitPlan 1: Result
+--       CTE happened: Insert events
+--         Result
+--       InitPlan 2: Result
 --       Function Scan
 
--- save-new.saveOne 3: kept as save-new-payment, hot path
-prepare "save-new.saveOne 3" (integer, uuid, uuid, integer, bigint, bytea, text, timestamp with time zone) as
-  insert into payments (client_key, id, account_id, sequence, version, document_hash, text, accepted_at, changed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $8);
+-- save-new.saveOne 2: kept as save-new-one-with-payment, hot path
+prepare "save-new.saveOne 2" (integer, uuid, uuid, uuid, integer, text, text, bytea, integer, timestamp with time zone, uuid[], uuid[], smallint[], text[], bigint) as
+  with happened as (
+    insert into events (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
+      document_bytes, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+  ), paid as (
+    insert into payments (client_key, id, account_id, sequence, version, document_hash, text, accepted_at, changed_at)
+    values ($1, $3, $4, $5, $15, $8, $7, $10, $10))
+  insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, shard,
+    created_at, next_attempt_at, document_mode)
+  select $1, id, $2, endpoint_id, $3, $4, $5, $6, shard, $10, $10, document_mode
+  from unnest((select $11::uuid[])::uuid[], $12::uuid[], $13::smallint[], $14::text[])
+  as d (id, endpoint_id, shard, document_mode);
 --   always
---     Insert payments
---       Result
+--     Insert pending_deliveries
+--       CTE happened: Insert events
+--         Result
+--       CTE paid: Insert payments
+--         Result
+--       InitPlan 3: Result
+--       Function Scan
