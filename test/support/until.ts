@@ -3,16 +3,23 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { limitOf } from './busy-machine.ts'
 
+/** Between two looks. A look may be a query over all partitions, or a process: a long wait needs fewer. */
+const PAUSE_MS_MIN = 10
+const PAUSE_MS_MAX = 100
+const PAUSE_SHARE = 0.1
+
 /** Looks again and again until the condition holds; fails with `what` when the time is over. */
 export async function until<T>(
   what: string,
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   limitMs = 20_000,
 ): Promise<T> {
-  for (const startedAt = performance.now(); ; await delay(15)) {
+  const startedAt = performance.now()
+  for (;;) {
     const fact = await condition()
     if (fact !== undefined && fact !== null && fact !== false) return fact
     const tookMs = performance.now() - startedAt
     if (tookMs > limitOf(limitMs)) throw new Error(`not within ${Math.round(tookMs)} ms: ${what}`)
+    await delay(Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN + tookMs * PAUSE_SHARE))
   }
 }
