@@ -294,6 +294,18 @@ describe('a move that breaks off', () => {
     await until('all is delivered', () => receiver.received.length >= 4)
   })
 
+  test('a client that has left is listed where it is, and nowhere else', async (t) => {
+    const { first, second, move } = await startCells(t, 'a schema')
+    await moveClient({ ...move, drainMs: 50 })
+    const lists = async (cell: Paybell) => {
+      const headers = { authorization: `Bearer ${cell.operatorKey}` }
+      const answer = await fetch(`${cell.baseUrl}/operator/v1/clients`, { headers })
+      const { content } = (await answer.json()) as { content: { clientId: string }[] }
+      return content.some(({ clientId }) => clientId === first.clientId)
+    }
+    assert.deepEqual([await lists(first), await lists(second)], [false, true])
+  })
+
   test('a process that knows of no move is kept out by the database', async (t) => {
     const { first, move } = await startCells(t, 'a schema')
     await moveClient({ ...move, drainMs: 50 })

@@ -20,9 +20,11 @@ prepare "clients.insertClient" (uuid, text, timestamp with time zone) as
 -- clients.listClients by -createdAt: planned each time
 prepare "clients.listClients by -createdAt" (bigint, bigint) as
   select all_of_them.total, shown.*
-  from (select count(*) as total from clients where not is_internal) as all_of_them
+  from (select count(*) as total from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))) as all_of_them
   left join lateral (
-    select client_key, id, name, status, created_at from clients where not is_internal
+    select client_key, id, name, status, created_at from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))
     order by created_at desc, id desc limit $1 offset $2
   ) as shown on true
   order by created_at desc, id desc;
@@ -30,17 +32,21 @@ prepare "clients.listClients by -createdAt" (bigint, bigint) as
 --     Sort on clients_1.created_at DESC, clients_1.id DESC
 --       Nested Loop left
 --         Aggregate
---           Seq Scan clients filter (is_internal)
+--           InitPlan 1: Seq Scan client_moves filter (state)
+--           Seq Scan clients filter (is_internal, client_key)
 --         Limit
+--           InitPlan 2: Seq Scan client_moves filter (state)
 --           Incremental Sort on clients_1.created_at DESC, clients_1.id DESC
---             Index Scan clients by clients_by_age filter (is_internal)
+--             Index Scan clients by clients_by_age filter (is_internal, client_key)
 
 -- clients.listClients by -name: planned each time
 prepare "clients.listClients by -name" (bigint, bigint) as
   select all_of_them.total, shown.*
-  from (select count(*) as total from clients where not is_internal) as all_of_them
+  from (select count(*) as total from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))) as all_of_them
   left join lateral (
-    select client_key, id, name, status, created_at from clients where not is_internal
+    select client_key, id, name, status, created_at from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))
     order by lower(name) desc, id desc limit $1 offset $2
   ) as shown on true
   order by lower(name) desc, id desc;
@@ -48,17 +54,21 @@ prepare "clients.listClients by -name" (bigint, bigint) as
 --     Sort on (lower(clients_1.name)) DESC, clients_1.id DESC
 --       Nested Loop left
 --         Aggregate
---           Seq Scan clients filter (is_internal)
+--           InitPlan 1: Seq Scan client_moves filter (state)
+--           Seq Scan clients filter (is_internal, client_key)
 --         Limit
+--           InitPlan 2: Seq Scan client_moves filter (state)
 --           Incremental Sort on (lower(clients_1.name)) DESC, clients_1.id DESC
---             Index Scan clients by clients_by_name filter (is_internal)
+--             Index Scan clients by clients_by_name filter (is_internal, client_key)
 
 -- clients.listClients by createdAt: planned each time
 prepare "clients.listClients by createdAt" (bigint, bigint) as
   select all_of_them.total, shown.*
-  from (select count(*) as total from clients where not is_internal) as all_of_them
+  from (select count(*) as total from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))) as all_of_them
   left join lateral (
-    select client_key, id, name, status, created_at from clients where not is_internal
+    select client_key, id, name, status, created_at from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))
     order by created_at asc, id asc limit $1 offset $2
   ) as shown on true
   order by created_at asc, id asc;
@@ -66,17 +76,21 @@ prepare "clients.listClients by createdAt" (bigint, bigint) as
 --     Sort on clients_1.created_at, clients_1.id
 --       Nested Loop left
 --         Aggregate
---           Seq Scan clients filter (is_internal)
+--           InitPlan 1: Seq Scan client_moves filter (state)
+--           Seq Scan clients filter (is_internal, client_key)
 --         Limit
+--           InitPlan 2: Seq Scan client_moves filter (state)
 --           Incremental Sort on clients_1.created_at, clients_1.id
---             Index Scan clients by clients_by_age filter (is_internal)
+--             Index Scan clients by clients_by_age filter (is_internal, client_key)
 
 -- clients.listClients by name: planned each time
 prepare "clients.listClients by name" (bigint, bigint) as
   select all_of_them.total, shown.*
-  from (select count(*) as total from clients where not is_internal) as all_of_them
+  from (select count(*) as total from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))) as all_of_them
   left join lateral (
-    select client_key, id, name, status, created_at from clients where not is_internal
+    select client_key, id, name, status, created_at from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))
     order by lower(name) asc, id asc limit $1 offset $2
   ) as shown on true
   order by lower(name) asc, id asc;
@@ -84,17 +98,21 @@ prepare "clients.listClients by name" (bigint, bigint) as
 --     Sort on (lower(clients_1.name)), clients_1.id
 --       Nested Loop left
 --         Aggregate
---           Seq Scan clients filter (is_internal)
+--           InitPlan 1: Seq Scan client_moves filter (state)
+--           Seq Scan clients filter (is_internal, client_key)
 --         Limit
+--           InitPlan 2: Seq Scan client_moves filter (state)
 --           Incremental Sort on (lower(clients_1.name)), clients_1.id
---             Index Scan clients by clients_by_name filter (is_internal)
+--             Index Scan clients by clients_by_name filter (is_internal, client_key)
 
 -- clients.listClients by words: planned each time
 prepare "clients.listClients by words" (bigint, bigint, text) as
   select all_of_them.total, shown.*
-  from (select count(*) as total from clients where not is_internal and search_words(name) @@ search_query($3::text)) as all_of_them
+  from (select count(*) as total from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED')) and search_words(name) @@ search_query($3::text)) as all_of_them
   left join lateral (
-    select client_key, id, name, status, created_at from clients where not is_internal and search_words(name) @@ search_query($3::text)
+    select client_key, id, name, status, created_at from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED')) and search_words(name) @@ search_query($3::text)
     order by lower(name) asc, id asc limit $1 offset $2
   ) as shown on true
   order by lower(name) asc, id asc;
@@ -102,19 +120,23 @@ prepare "clients.listClients by words" (bigint, bigint, text) as
 --     Sort on (lower(clients_1.name)), clients_1.id
 --       Nested Loop left
 --         Aggregate
---           Bitmap Heap Scan clients filter (is_internal)
+--           InitPlan 1: Seq Scan client_moves filter (state)
+--           Bitmap Heap Scan clients filter (is_internal, client_key)
 --             Bitmap Index Scan clients by clients_by_words (name)
 --         Limit
+--           InitPlan 2: Seq Scan client_moves filter (state)
 --           Sort on (lower(clients_1.name)), clients_1.id
---             Bitmap Heap Scan clients filter (is_internal)
+--             Bitmap Heap Scan clients filter (is_internal, client_key)
 --               Bitmap Index Scan clients by clients_by_words (name)
 
 -- clients.listClients with an id: planned each time
 prepare "clients.listClients with an id" (bigint, bigint, uuid) as
   select all_of_them.total, shown.*
-  from (select count(*) as total from clients where not is_internal and id = $3::uuid) as all_of_them
+  from (select count(*) as total from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED')) and id = $3::uuid) as all_of_them
   left join lateral (
-    select client_key, id, name, status, created_at from clients where not is_internal and id = $3::uuid
+    select client_key, id, name, status, created_at from clients where not is_internal and client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED')) and id = $3::uuid
     order by lower(name) asc, id asc limit $1 offset $2
   ) as shown on true
   order by lower(name) asc, id asc;
@@ -122,10 +144,12 @@ prepare "clients.listClients with an id" (bigint, bigint, uuid) as
 --     Sort on (lower(clients_1.name)), clients_1.id
 --       Nested Loop left
 --         Aggregate
---           Index Scan clients by client_id_is_unique (id) filter (is_internal)
+--           InitPlan 1: Seq Scan client_moves filter (state)
+--           Index Scan clients by client_id_is_unique (id) filter (is_internal, client_key)
 --         Limit
+--           InitPlan 2: Seq Scan client_moves filter (state)
 --           Sort on (lower(clients_1.name))
---             Index Scan clients by client_id_is_unique (id) filter (is_internal)
+--             Index Scan clients by client_id_is_unique (id) filter (is_internal, client_key)
 
 -- clients.lockClient: kept as lock-client
 prepare "clients.lockClient" (integer) as
