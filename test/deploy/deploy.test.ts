@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { type Paybell, startPaybell, untilAllAre } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { routeConfig, startRoute } from '../support/two-cells.ts'
 import { labelNames, parseMetrics, type Series } from './scrape.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
@@ -54,6 +55,7 @@ describe('deploy/', () => {
   let paybell: Paybell
   let scrape: () => Promise<string>
   let series: readonly Series[]
+  let seriesOfRoute: readonly Series[]
 
   before(async () => {
     const receiver = await startReceiver(t)
@@ -66,6 +68,11 @@ describe('deploy/', () => {
     await untilAllAre(paybell.pool, ['DELIVERED'])
     scrape = async () => (await fetch(`${paybell.baseUrl}/metrics`)).text()
     series = parseMetrics(await scrape())
+    const { baseUrl, operatorKey } = paybell
+    const route = await startRoute(t, routeConfig({ 0: baseUrl }, operatorKey))
+    const headers = { authorization: `Bearer ${operatorKey}` }
+    const shown = await fetch(`${route.baseUrl}/metrics`, { headers })
+    seriesOfRoute = parseMetrics(await shown.text())
   })
 
   after(async () => {
@@ -88,7 +95,7 @@ describe('deploy/', () => {
   })
 
   test('every metric and every label exists', () => {
-    const known = labelNames(series)
+    const known = labelNames([...series, ...seriesOfRoute])
     const wrong: string[] = []
     for (const { where, text } of expressions) {
       const used: string[] = []
