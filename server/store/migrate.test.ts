@@ -49,14 +49,19 @@ test('regression: a migration beside a long reader stops no writer, and is done 
   // It has tried, given up and come back: what it had to wait for is over again and again.
   const tries = await pool.connect()
   t.after(() => tries.release())
+  const waits = async () => {
+    const { rows } = await tries.query<{ waits: boolean }>(
+      `select exists (select from pg_locks where not granted
+         and relation = 'payments'::regclass and mode = 'AccessExclusiveLock') as waits`,
+    )
+    return rows[0]?.waits
+  }
   for (const isWaiting of [true, false, true, false]) {
     await until(`waits: ${isWaiting}`, async () => {
+      const before = await waits()
+      // It queues for the lock too, so that it is done just when the migration gives up.
       await insertPayment(pool)
-      const { rows } = await tries.query<{ waits: boolean }>(
-        `select exists (select from pg_locks where not granted
-           and relation = 'payments'::regclass and mode = 'AccessExclusiveLock') as waits`,
-      )
-      return rows[0]?.waits === isWaiting
+      return before === isWaiting || (await waits()) === isWaiting
     })
   }
   await reader.query('commit')
