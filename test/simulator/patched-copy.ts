@@ -44,13 +44,13 @@ export async function copyWith(
   }
 }
 
-async function apply(root: string, { file, find, replace }: Patch): Promise<void> {
-  const path = join(root, file)
-  const text = await readFile(path, 'utf8')
+async function apply(root: string, patch: Patch): Promise<void> {
+  const path = join(root, patch.file)
+  await writeFile(path, patched(await readFile(path, 'utf8'), patch))
+}
+
+export function patched(text: string, { file, find, replace }: Patch): string {
   const matches = text.split(find).length - 1
   if (matches !== 1) throw new Error(`${file}: ${matches} matches of ${JSON.stringify(find)}`)
-  await writeFile(
-    path,
-    text.replace(find, () => replace),
-  )
+  return text.replace(find, () => replace)
 }
