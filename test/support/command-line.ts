@@ -3,17 +3,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../cli/node-flags.ts'
 import { limitOf } from './busy-machine.ts'
+import { COMPILED } from './compile-cache.ts'
 import type { Owner } from './owner.ts'
-
-/** What one command has compiled the next need not: a quarter of the work of a start is left. `npm test` has
- *  a cache for all; a file that is run alone has its own. */
-const CACHE = process.env.NODE_COMPILE_CACHE ?? makeCache()
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
@@ -45,7 +39,7 @@ export function startCommand(
   options: CommandOptions = {},
 ): Started {
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
-    env: { ...inheritedSettings(), NODE_COMPILE_CACHE: CACHE, ...options.env },
+    env: { ...inheritedSettings(), NODE_COMPILE_CACHE: COMPILED, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd ? { cwd: options.cwd } : {}),
   })
@@ -86,12 +80,6 @@ export function startCommand(
       }
     },
   }
-}
-
-function makeCache(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'paybell-compiled-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }
 
 /** A process of its own; where only its words matter, callCommand is quicker. */

@@ -5,17 +5,19 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/paybell-compiled/', import.meta.url))
+export const COMPILED = fileURLToPath(
+  new URL('../../node_modules/.cache/paybell-compiled/', import.meta.url),
+)
 
 /** Some 2,000 entries are in use. Those of changed files are never removed one by one. */
 const ENTRIES_MAX = 20_000
 
 /** For every process that is started from here on. */
 export async function keepCompiled(): Promise<void> {
-  await mkdir(CACHE, { recursive: true })
-  const entries = await readdir(CACHE, { recursive: true })
+  await mkdir(COMPILED, { recursive: true })
+  const entries = await readdir(COMPILED, { recursive: true })
   if (entries.length > ENTRIES_MAX) {
-    for (const name of await readdir(CACHE)) await rm(join(CACHE, name), { recursive: true })
+    for (const name of await readdir(COMPILED)) await rm(join(COMPILED, name), { recursive: true })
   }
-  process.env.NODE_COMPILE_CACHE = CACHE
+  process.env.NODE_COMPILE_CACHE = COMPILED
 }
