@@ -6,6 +6,6 @@ export const NODE_FLAGS: readonly string[] = [
   // Each half of the young generation: what a batch of payments needs dies young within it. V8's is 64.
   '--max-semi-space-size=16',
   // The old generation is collected when it has grown by so much; V8 lets it grow to three or four times. At 50 it
-  // is 275 MB instead of 300, and a delivery takes a quarter more of the service's CPU (bench/HISTORY.md).
+  // is 275 MB instead of 300, and a delivery takes a third more of the service's CPU (bench/HISTORY.md).
   '--heap-growing-percent=150',
 ]
