@@ -12,6 +12,8 @@ export interface Timing {
   warmUpSeconds: number
   endpoints: number
   seed: string
+  /** A round of which the hypervisor took more than this share counts for nothing. */
+  stolenMax: number
   /** Receiver and generator share this core. */
   core?: number | undefined
 }
@@ -35,8 +37,8 @@ export type Cell = DeliveryCell | RawCell
 export interface CellResult {
   cell: Cell
   rounds: (Round | RawRound)[]
-  /** Rounds that count for nothing: the hypervisor took more than 2 % of the time, or a payment was missing, or
-   *  came twice. */
+  /** Rounds that count for nothing: the hypervisor took too much of the time, or a payment was missing, or came
+   *  twice. */
   discarded: { stolen: number; missing: number; duplicates: number }
   failure: string | null
 }
@@ -45,8 +47,6 @@ export const RAW_CELLS: readonly RawCell[] = [
   { kind: 'raw', name: 'raw POST, undici dispatch', through: 'rawDispatch' },
   { kind: 'raw', name: 'raw POST, Paybell’s client', through: 'rawClient' },
 ]
-
-const STEAL_SHARE_MAX = 0.02
 
 export function deliveryCell(system: System, feed: Feed, endpoints: number): DeliveryCell {
   return { kind: 'delivery', name: system.name, feed, system, endpoints }
@@ -78,10 +78,11 @@ export async function runCells(cells: readonly Cell[], timing: Timing): Promise<
 /** Why a round counts for nothing; null when it counts. */
 export function faultOf(
   round: Pick<Round, 'missing' | 'stealShare'> & { duplicates?: number },
+  stolenMax: number,
 ): keyof CellResult['discarded'] | null {
   if (round.missing > 0) return 'missing'
   if ((round.duplicates ?? 0) > 0) return 'duplicates'
-  return round.stealShare > STEAL_SHARE_MAX ? 'stolen' : null
+  return round.stealShare > stolenMax ? 'stolen' : null
 }
 
 async function runOnce(result: CellResult, round: number, timing: Timing): Promise<void> {
@@ -89,7 +90,7 @@ async function runOnce(result: CellResult, round: number, timing: Timing): Promi
   try {
     const measured = await measureCell(stage, result.cell, round, timing)
     const label = `${result.cell.name}${result.cell.kind === 'delivery' ? `, ${result.cell.feed}` : ''}`
-    const fault = faultOf(measured)
+    const fault = faultOf(measured, timing.stolenMax)
     console.log(
       `  round ${round + 1}  ${label.padEnd(42)} ${measured.perSecond.toFixed(0).padStart(7)}/s` +
         (fault === null ? '' : `  REFUSED: ${fault}`),

@@ -65,6 +65,7 @@ async function main(): Promise<void> {
     rounds: options.rounds,
     seconds: options.seconds,
     warmUpSeconds: options.warmUpSeconds,
+    stolenMax: options.stolenMax,
     endpoints: options.endpoints,
     seed: options.seed,
     core: options.isPinned ? cpus().length - 1 : undefined,
@@ -79,7 +80,7 @@ async function main(): Promise<void> {
     const { stolen, missing, duplicates } = row.discarded
     const label = `${row.name}${row.feed === null ? '' : `, fed by ${row.feed}`}`
     if (stolen > 0)
-      notes.push(`${label}: ${stolen} rounds left out, more than 2 % of the time was stolen.`)
+      notes.push(`${label}: ${stolen} rounds left out, the host took too much of the time.`)
     if (missing > 0) notes.push(`${label}: ${missing} rounds REFUSED, payments were missing.`)
     if (duplicates > 0) notes.push(`${label}: ${duplicates} rounds REFUSED, payments came twice.`)
     if (row.failure !== null) notes.push(`${label}: ${row.failure}`)

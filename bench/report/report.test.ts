@@ -14,6 +14,7 @@ function row(changes: Partial<Row>): Row {
     cpu: { system: 0.2, service: 0.12, store: 0.08, receiver: 0.04, generator: 0.01 },
     accepted: { perSecond: 6_000, cpu: 0.2 },
     toFloor: 0.3,
+    stolen: 0.012,
     discarded: { stolen: 0, missing: 0, duplicates: 0 },
     failure: null,
     walBytesEach: 2_345,
@@ -43,7 +44,7 @@ const REPORT: RunReport = {
   mode: 'full',
   machine: { cores: 2, cpu: 'a processor', memoryGb: 8, kernel: '6', node: 'v24' },
   versions: {},
-  timing: { rounds: 5, seconds: 10, warmUpSeconds: 3, endpoints: 20, seed: 's' },
+  timing: { rounds: 5, seconds: 10, warmUpSeconds: 3, stolenMax: 0.1, endpoints: 20, seed: 's' },
   rows: [FLOOR, row({}), PUT, PEER],
   ratios: {
     batch: { toFloor: 0.3, toBestPeer: 0.75, bestPeer: 'other', cpuToBestPeer: 1 },
@@ -64,10 +65,11 @@ const REPORT: RunReport = {
 }
 
 test('a round counts only where every payment arrived, and once, and the processor was ours', () => {
-  assert.equal(faultOf({ missing: 0, duplicates: 0, stealShare: 0.02 }), null)
-  assert.equal(faultOf({ missing: 1, duplicates: 1, stealShare: 0.5 }), 'missing')
-  assert.equal(faultOf({ missing: 0, duplicates: 1, stealShare: 0 }), 'duplicates')
-  assert.equal(faultOf({ missing: 0, stealShare: 0.03 }), 'stolen')
+  assert.equal(faultOf({ missing: 0, duplicates: 0, stealShare: 0.02 }, 0.02), null)
+  assert.equal(faultOf({ missing: 1, duplicates: 1, stealShare: 0.5 }, 0.02), 'missing')
+  assert.equal(faultOf({ missing: 0, duplicates: 1, stealShare: 0 }, 0.02), 'duplicates')
+  assert.equal(faultOf({ missing: 0, stealShare: 0.03 }, 0.02), 'stolen')
+  assert.equal(faultOf({ missing: 0, stealShare: 0.03 }, 0.1), null)
 })
 
 test('the results begin with five lines and the picture, and say what is behind and what was missed', () => {
@@ -90,9 +92,10 @@ test('each row has processor time and write-ahead log beside its rate, and the r
   const text = resultsMarkdown(REPORT)
   assert.match(
     text,
-    /\| Paybell +\| +batch \| +6,000 \(.*\| +0\.200 \|.*\| +2,345 \|.*\| +5 \| +0 \|/,
+    /\| Paybell +\| +batch \| +6,000 \(.*\| +0\.200 \|.*\| +2,345 \|.*\| +1\.2 % \| +5 \| +0 \|/,
   )
   assert.match(text, /\| other, <tuned> .*\| +4 \| +2 twice, 1 stolen \|/)
+  assert.match(text, /more than 10 % is refused/)
   assert.match(text, /a good day .*\| +0\.250 \| +2,000 \|/)
 })
 

@@ -16,6 +16,8 @@ export interface Row {
   /** CPU-seconds per 1,000: service and store together, then receiver and generator apart. */
   cpu: { system: number; service: number; store: number; receiver: number; generator: number }
   toFloor: number
+  /** The share of the processors' time that the host took, in the rounds that count. */
+  stolen: number
   discarded: CellResult['discarded']
   failure: string | null
   walBytesEach: number
@@ -65,6 +67,7 @@ function toRow(result: CellResult, floorPerSecond: number): Row {
       generator: isRaw ? 0 : median((round) => round.cpu.generator),
     },
     toFloor: perSecond.median / floorPerSecond,
+    stolen: spread(rounds.map((round) => round.stealShare)).median,
     discarded: result.discarded,
     failure: result.failure,
     walBytesEach: isRaw ? Number.NaN : median((round) => round.walBytesEach),
