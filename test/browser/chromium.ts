@@ -12,7 +12,15 @@ const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 const START_MS_MAX = 30_000
 
 /** Root has no sandbox to put a browser into; small containers have little shared memory. */
-const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--hide-scrollbars']
+const ARGS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--hide-scrollbars',
+  // No page reaches another machine. Playwright could stop such requests, too, but then stops all of them to look, and
+  // keeps nothing that was loaded for the next page.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+]
 
 /** Left to itself it ends this process on Ctrl-C, before that has ended what else it has started. */
 const ENDED_BY_US = {
