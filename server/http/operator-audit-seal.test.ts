@@ -52,6 +52,8 @@ test('an export is verified with nothing but the published keys, and is NDJSON',
   const later = new Date(sealed.clock.nowMs() + 1).toISOString()
   assert.equal((await get(sealed, `/export?from=${later}`)).body, '')
   assertProblem(await get(sealed, '/export?from=yesterday'), 400, 'invalid-query')
+  const before = new Date(sealed.clock.nowMs()).toISOString()
+  assertProblem(await get(sealed, `/export?from=${later}&to=${before}`), 400, 'invalid-query')
 })
 
 test('an auditor’s reads are audited, those of others are not, and nothing else is open to it', async (t) => {

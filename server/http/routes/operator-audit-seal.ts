@@ -7,6 +7,7 @@ import type { Deps } from '../../operations/parts/deps.ts'
 import { verifyAudit } from '../../operations/verify-audit.ts'
 import { exportAudit, viewSealHead } from '../../operations/view-audit-seal.ts'
 import { auditOf, noteAuditorRead } from '../audit.ts'
+import { readPeriod } from '../period.ts'
 import { Instant, OptionalInstant } from '../scalars.ts'
 import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
@@ -140,9 +141,9 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request, reply) => {
+        const { fromMs, toMs } = readPeriod(request.query)
         await noteAuditorRead(deps, request, 'audit.export')
-        const { from, to } = request.query
-        const lines = exportAudit(deps, { from: toDate(from), to: toDate(to) })
+        const lines = exportAudit(deps, { from: toDate(fromMs), to: toDate(toMs) })
         // Before the status is sent: a database that is away is a 503.
         const first = await lines.next()
         async function* all() {
@@ -185,6 +186,6 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
   }
 }
 
-function toDate(text: string | undefined): Date | null {
-  return text === undefined ? null : new Date(text)
+function toDate(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms)
 }
