@@ -42,7 +42,11 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
   )
   const submit = (data: FormData) => {
     const form = [...data].filter(([name]) => !isSettingsField(name))
-    const filled = form.map(([name, value]) => [name, String(value).trim()] as const)
+    // A key signs with every byte of it, spaces at its ends included.
+    const filled = form.map(([name, value]) => {
+      const text = String(value)
+      return [name, name === 'sharedKey' ? text : text.trim()] as const
+    })
     save.mutate({
       ...Object.fromEntries(filled.filter(([, value]) => value !== '')),
       ...(known ? {} : readSettingsForm(data, {})),
