@@ -12,6 +12,12 @@ export const FIRST_CELL = 0
 /** On a request through `paybell route`, the cell that is meant; on a 308, the one that has the client now. */
 export const CELL_HEADER = 'x-paybell-cell'
 
+/**
+ * On a 308, the client or the account that has moved: one that the caller has proven to speak for. `paybell route`
+ * remembers the move of this id and of no other.
+ */
+export const MOVED_HEADER = 'x-paybell-moved'
+
 const STAMPED = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]([0-3][0-9a-f]{2})-[0-9a-f]{12}$/i
 
 /** Its tables live there, and its processes wake each other through a channel of this name. */

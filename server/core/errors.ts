@@ -69,6 +69,8 @@ export class ServiceError extends Error {
   readonly movedTo: string | undefined
   /** The cell of that address; becomes `X-Paybell-Cell`. */
   readonly movedToCell: number | undefined
+  /** The client or the account that is there, if the caller may speak for it; becomes `X-Paybell-Moved`. */
+  readonly movedId: string | undefined
 
   constructor(
     code: ErrorCode,
@@ -78,6 +80,7 @@ export class ServiceError extends Error {
       retryAfterSeconds?: number
       movedTo?: string
       movedToCell?: number
+      movedId?: string
       cause?: unknown
     } = {},
   ) {
@@ -88,5 +91,6 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = more.retryAfterSeconds
     this.movedTo = more.movedTo
     this.movedToCell = more.movedToCell
+    this.movedId = more.movedId
   }
 }

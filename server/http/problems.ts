@@ -2,7 +2,7 @@
 // compile. `title` never varies for a code; `meaning` and `remedy` are its page at /problems/<code>.
 // Long because it is one catalogue, which is read by code.
 
-import { CELL_HEADER } from '../core/cell.ts'
+import { CELL_HEADER, MOVED_HEADER } from '../core/cell.ts'
 import type { ErrorCode, FieldError, ServiceError } from '../core/errors.ts'
 
 export interface ProblemKind {
@@ -385,6 +385,7 @@ export function problemHeaders(
   }
   if (error.movedTo !== undefined) headers.location = `${error.movedTo}${path}`
   if (error.movedToCell !== undefined) headers[CELL_HEADER] = String(error.movedToCell)
+  if (error.movedId !== undefined) headers[MOVED_HEADER] = error.movedId
   return headers
 }
 

@@ -101,7 +101,10 @@ export async function recordPayments(
     // Read the clock after locking, so that of two changes of one payment the later one has the later time.
     const now = new Date(clock.nowMs())
     const plan = await planAndSaveDocuments(
-      { newId: deps.newId, refuse: (clientKey) => refusePayment(moves?.get(clientKey)) },
+      {
+        newId: deps.newId,
+        refuse: (clientKey, accountId) => refusePayment(moves?.get(clientKey), accountId),
+      },
       transaction,
       locked,
       clientKeys,
@@ -148,8 +151,8 @@ async function planAndSaveDocuments(
 
 interface PlanningDeps {
   newId(): string
-  /** Why nothing is accepted for a client. */
-  refuse(clientKey: number): ServiceError | null
+  /** Why nothing is accepted for an account of a client. */
+  refuse(clientKey: number, accountId: string): ServiceError | null
 }
 
 interface Plan {
@@ -182,7 +185,7 @@ function applyChanges(
       plan.results.push(unknownAccount())
       continue
     }
-    const refused = deps.refuse(clientKey)
+    const refused = deps.refuse(clientKey, accountId)
     if (refused !== null) {
       plan.results.push(refused)
       continue

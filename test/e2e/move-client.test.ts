@@ -200,6 +200,10 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
       assert.equal(answer.status, 308)
       assert.equal(answer.headers.get('location'), `${second.baseUrl}/v1/events`)
       assert.equal(answer.headers.get('x-paybell-cell'), '7')
+      assert.equal(answer.headers.get('x-paybell-moved'), first.clientId)
+      const [id = ''] = payments
+      const write = await put(first, id, sampleBody({ id }))
+      assert.deepEqual([write.status, write.headers.get('x-paybell-moved')], [308, first.accountId])
       // Transactions of other test files on the same server hold the newest events back for a moment.
       await until('the feed has every event', async () => {
         const events = await readAll(there, cursor.next)

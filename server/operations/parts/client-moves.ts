@@ -30,23 +30,29 @@ export class ClientMoves {
   }
 }
 
-/** Why a payment of the client is not accepted here; null when it is. */
-export function refusePayment(move: ClientMove | undefined): ServiceError | null {
+/** Why a payment of the client's account is not accepted here; null when it is. The operator has been authenticated. */
+export function refusePayment(
+  move: ClientMove | undefined,
+  accountId: string,
+): ServiceError | null {
   if (move === undefined || move.state === 'DRAINING') return null
-  return move.state === 'MOVED' ? movedError(move) : movingError()
+  return move.state === 'MOVED' ? movedError(move, accountId) : movingError()
 }
 
-/** Throws where a request of the client itself cannot be answered here. It may read until it has moved. */
+/**
+ * Throws where a request of the client itself, which has been authenticated, cannot be answered here. It may read until
+ * it has moved.
+ */
 export function checkRequest(move: ClientMove | undefined, request: { method: string }): void {
   if (move === undefined) return
-  if (move.state === 'MOVED') throw movedError(move)
+  if (move.state === 'MOVED') throw movedError(move, move.clientId)
   if (request.method !== 'GET' && request.method !== 'HEAD') throw movingError()
 }
 
-/** The secrets of a client that has moved are no longer here. */
+/** The secrets of a client that has moved are no longer here, so none can be checked, and no id is named. */
 export function checkLogin(moves: ReadonlyMap<number, ClientMove>, clientId: string): void {
   for (const move of moves.values()) {
-    if (move.state === 'MOVED' && move.clientId === clientId) throw movedError(move)
+    if (move.state === 'MOVED' && move.clientId === clientId) throw movedError(move, null)
   }
 }
 
@@ -58,9 +64,14 @@ function movingError(): ServiceError {
   )
 }
 
-function movedError({ toAddress, toCell }: ClientMove): ServiceError {
+/**
+ * `id` is the client or the account that was asked for, if the caller has proven to speak for it; else null. A route
+ * remembers the move of this id for all who ask after: what an unknown caller says must not be in it.
+ */
+function movedError({ toAddress, toCell }: ClientMove, id: string | null): ServiceError {
   return new ServiceError('client-moved', `This client has moved to ${toAddress}.`, {
     movedTo: toAddress,
     movedToCell: toCell,
+    ...(id === null ? {} : { movedId: id }),
   })
 }
