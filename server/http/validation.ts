@@ -31,7 +31,8 @@ type Check = (text: string) => Fault | null
 export function createValidatorCompiler(policy: ValidationPolicy): FastifySchemaCompiler<TSchema> {
   const formats = createFormats(policy)
   // `verbose` hands the refused value to the format's own check, which knows what is wrong with it.
-  // Our schemas are held to the language of schemas by a test: compiling that language took 30 ms of every start.
+  // Our schemas are held to the language of schemas by a test: compiling that language took 30 ms of every server's
+  // first request.
   const ajv = new Ajv2020({
     allErrors: true,
     verbose: true,
