@@ -332,6 +332,21 @@ describe('the search', () => {
     }
   })
 
+  test('regression: what stays of a client that has moved to another cell is not found here', async () => {
+    const gone = await onboard(server, 'Wingtip Toys')
+    const asked = ['Wingtip', gone.clientId, gone.accountId]
+    for (const q of asked) assert.equal((await find(q)).length, 1, q)
+    const mains = (await find('main')).length
+    await pool.query(
+      `insert into client_moves (client_key, client_id, to_cell, to_address, state, active_endpoints,
+         started_at, moved_at)
+       values ($1, $2, 7, 'https://cell7.example.com', 'MOVED', '{}', now(), now())`,
+      [gone.clientKey, gone.clientId],
+    )
+    for (const q of asked) assert.deepEqual(await find(q), [], q)
+    assert.equal((await find('main')).length, mains - 1)
+  })
+
   test('needs something to look for', async () => {
     for (const url of ['/v1/search', '/v1/search?q=', '/v1/search?q=%20', '/v1/search?q=%00']) {
       const answer = await server.app.inject({ url, headers: northwind.headers })

@@ -91,8 +91,10 @@ export interface ClientFilter {
 }
 
 /** What stays of a client that has moved to another cell sends callers on, and is no client of this one. */
-const HAS_NOT_LEFT = `client_key <> all(array(
+export function hasNotLeft(clientKey: string): string {
+  return `${clientKey} <> all(array(
     select m.client_key from client_moves m where m.state = 'MOVED'))`
+}
 
 export async function listClients(
   db: Db,
@@ -102,7 +104,7 @@ export async function listClients(
   const [by, way] = ORDERS[order]
   const inOrder = `${by} ${way}, id ${way}`
   const values: unknown[] = [page.size, pageOffset(page)]
-  const conditions = ['not is_internal', HAS_NOT_LEFT]
+  const conditions = ['not is_internal', hasNotLeft('client_key')]
   if (search !== null) {
     values.push(search)
     conditions.push(isUuid(search) ? 'id = $3::uuid' : isNamed('name', '$3'))

@@ -1,7 +1,9 @@
 // What a search box finds, by id or by name. Every statement is served by an index, and answers with a few rows:
-// of names that match in their thousands, the first thousand are looked at.
+// of names that match in their thousands, the first thousand are looked at. What stays of clients that have moved to another
+// cell is not found: they are found there.
 
 import { summaryOf } from '../core/payment-summary.ts'
+import { hasNotLeft } from './clients.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import type { Of } from './delivery-details.ts'
@@ -36,7 +38,8 @@ const LOOKED_AT_MAX = 1_000
 export async function findNamedClients(db: Db, words: string): Promise<readonly Hit[]> {
   const { rows } = await db.query<HitRow>({
     text: bestOf(`select c.id, c.name, c.status as state, c.id as client_id, c.name as client_name
-      from clients c where ${isNamed('c.name', '$1')} and not c.is_internal`),
+      from clients c where ${isNamed('c.name', '$1')} and not c.is_internal
+        and ${hasNotLeft('c.client_key')}`),
     values: [words],
   })
   return rows.map((row) => toHit('client', row))
@@ -46,7 +49,7 @@ export async function findNamedAccounts(db: Db, words: string, of: Of): Promise<
   const { rows } = await db.query<HitRow>({
     text: bestOf(`select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
       from accounts a join clients c on c.client_key = a.client_key
-      where ${isNamed('a.name', '$1')} and not c.is_internal
+      where ${isNamed('a.name', '$1')} and not c.is_internal and ${hasNotLeft('c.client_key')}
         and ${ownerCondition('a', of)} and ($3::uuid is null or a.id = $3)`),
     values: [words, of.clientKey, of.accountId],
   })
@@ -90,7 +93,8 @@ export async function findHolderById(db: Db, id: string, of: Of): Promise<Hit | 
           case when deleted_at is null then status else 'DELETED' end, account_id
         from endpoints where id = $1) as f
       join clients c on c.client_key = f.client_key
-      where not c.is_internal and ($2::int is null or (c.client_key = $2 and f.kind <> 'client'))
+      where not c.is_internal and ${hasNotLeft('c.client_key')}
+        and ($2::int is null or (c.client_key = $2 and f.kind <> 'client'))
         and ($3::uuid is null or coalesce(f.account_id, $3) = $3) limit 1`,
     values: [id, of.clientKey, of.accountId],
   })

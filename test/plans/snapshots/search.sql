@@ -28,10 +28,13 @@ prepare "search.findHolderById" (uuid, integer, uuid) as
     case when deleted_at is null then status else 'DELETED' end, account_id
     from endpoints where id = $1) as f
   join clients c on c.client_key = f.client_key
-  where not c.is_internal and ($2::int is null or (c.client_key = $2 and f.kind <> 'client'))
+  where not c.is_internal and c.client_key <> all(array(
+      select m.client_key from client_moves m where m.state = 'MOVED'))
+  and ($2::int is null or (c.client_key = $2 and f.kind <> 'client'))
   and ($3::uuid is null or coalesce(f.account_id, $3) = $3) limit 1;
 --   for values given: full, never analyzed
 --     Limit
+--       InitPlan 1: Seq Scan client_moves filter (state)
 --       Nested Loop
 --         Append
 --           Subquery Scan
@@ -41,9 +44,10 @@ prepare "search.findHolderById" (uuid, integer, uuid) as
 --               Bitmap Index Scan accounts by accounts_by_id (id)
 --           Subquery Scan
 --             Index Scan endpoints by endpoints_by_id (id)
---         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 --   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
+--       InitPlan 1: Seq Scan client_moves filter (state)
 --       Nested Loop
 --         Append
 --           Subquery Scan
@@ -52,38 +56,32 @@ prepare "search.findHolderById" (uuid, integer, uuid) as
 --             Index Scan accounts by accounts_by_id (id)
 --           Subquery Scan
 --             Index Scan endpoints by endpoints_by_id (id)
---         Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--         Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 
 -- search.findNamedAccounts of a client: planned each time
 prepare "search.findNamedAccounts of a client" (text, integer, uuid) as
   select * from (select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
     from accounts a join clients c on c.client_key = a.client_key
-    where search_words(a.name) @@ search_query($1::text) and not c.is_internal
+    where search_words(a.name) @@ search_query($1::text) and not c.is_internal and c.client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))
     and a.client_key = $2 and ($3::uuid is null or a.id = $3) limit 1000) as found
   order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
---   for values given: full, never analyzed
+--   always
 --     Limit
 --       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
 --         Subquery Scan
 --           Limit
---             Nested Loop
---               Bitmap Heap Scan accounts filter (name)
---                 Bitmap Index Scan accounts by accounts_pkey (client_key)
---               Index Scan clients by clients_pkey (client_key) filter (is_internal)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
+--             InitPlan 1: Seq Scan client_moves filter (state)
 --             Nested Loop
 --               Index Scan accounts by accounts_pkey (client_key) filter (name)
---               Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 
 -- search.findNamedAccounts of all: planned each time
 prepare "search.findNamedAccounts of all" (text, integer, uuid) as
   select * from (select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
     from accounts a join clients c on c.client_key = a.client_key
-    where search_words(a.name) @@ search_query($1::text) and not c.is_internal
+    where search_words(a.name) @@ search_query($1::text) and not c.is_internal and c.client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))
     and $2::int is null and ($3::uuid is null or a.id = $3) limit 1000) as found
   order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
 --   always
@@ -91,22 +89,26 @@ prepare "search.findNamedAccounts of all" (text, integer, uuid) as
 --       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
 --         Subquery Scan
 --           Limit
+--             InitPlan 1: Seq Scan client_moves filter (state)
 --             Nested Loop
 --               Bitmap Heap Scan accounts
 --                 Bitmap Index Scan accounts by accounts_by_words (name)
---               Index Scan clients by clients_pkey (client_key) filter (is_internal)
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 
 -- search.findNamedClients: planned each time
 prepare "search.findNamedClients" (text) as
   select * from (select c.id, c.name, c.status as state, c.id as client_id, c.name as client_name
-    from clients c where search_words(c.name) @@ search_query($1::text) and not c.is_internal limit 1000) as found
+    from clients c where search_words(c.name) @@ search_query($1::text) and not c.is_internal
+    and c.client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED')) limit 1000) as found
   order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
 --   always
 --     Limit
 --       Sort on (starts_with(lower(found.name), 'client 4'::text)) DESC, (lower(found.name)), found.id
 --         Subquery Scan
 --           Limit
---             Bitmap Heap Scan clients filter (is_internal)
+--             InitPlan 1: Seq Scan client_moves filter (state)
+--             Bitmap Heap Scan clients filter (is_internal, client_key)
 --               Bitmap Index Scan clients by clients_by_words (name)
 
 -- search.findNamedEndpoints of a client: planned each time
