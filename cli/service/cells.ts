@@ -193,10 +193,12 @@ export async function moveClientCommand(
       },
     }),
   )
+  const summary =
+    rows === 0
+      ? `It is in cell ${options.to} already. What was left of it here is removed.`
+      : `Moved to cell ${options.to}: ${formatCount(rows)} rows. Nothing was accepted for it for ${(frozenMs / 1_000).toFixed(1)} s.`
   console.log(
-    options.json
-      ? JSON.stringify({ clientId, toCell: options.to, rows, frozenMs })
-      : `Moved to cell ${options.to}: ${formatCount(rows)} rows. Nothing was accepted for it for ${(frozenMs / 1_000).toFixed(1)} s.`,
+    options.json ? JSON.stringify({ clientId, toCell: options.to, rows, frozenMs }) : summary,
   )
 }
 

@@ -55,6 +55,7 @@ export interface MoveOptions extends EndUrls {
 const MOVES_KNOWN_MS = 1_500
 
 export interface MovedClient {
+  /** 0 where an earlier run had copied all of it. */
   rows: number
   /** How long nothing was accepted for the client. */
   frozenMs: number
@@ -66,12 +67,11 @@ export async function moveClient(options: MoveOptions): Promise<MovedClient> {
     if (begun !== null && begun.toCell !== options.toCell) {
       throw new Error(`the client is on its way to cell ${begun.toCell}, or has moved there`)
     }
-    if (begun?.state === 'MOVED') {
+    const isMoved = begun?.state === 'MOVED'
+    if (isMoved || (await hasArrived(ends.target, options.clientId))) {
+      if (begun === null) throw new Error('the other cell has a client with this id already')
+      if (!isMoved) await finish(ends, begun)
       await removeMoved(ends.source, begun.clientKey)
-      return { rows: 0, frozenMs: 0 }
-    }
-    if (begun !== null && (await hasArrived(ends.target, options.clientId))) {
-      await finish(ends, begun)
       return { rows: 0, frozenMs: 0 }
     }
     try {
@@ -196,5 +196,5 @@ async function finish({ source }: Ends, move: ClientMove): Promise<void> {
 /** A client that has left the target again is not there. */
 async function hasArrived(target: pg.Client, clientId: string): Promise<boolean> {
   const client = await findClient(target, clientId)
-  return client !== null && (await findClientMove(target, clientId)) === null
+  return client !== null && (await findClientMove(target, clientId))?.state !== 'MOVED'
 }

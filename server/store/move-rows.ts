@@ -67,28 +67,54 @@ export async function copyClient(
   await source.query('close all')
   const [client, ...tables] = await readClientTables(source)
   if (client?.name !== 'clients') throw new Error('the cell has no table of clients')
-  const newKey = await copyClientRow(source, target, clientKey)
-  // Where it has been before, the fence still keeps its rows out.
-  await target.query(`set local moves.carried_client = '${newKey}'`)
+  const newKey = await copyClientRow(source, target, clientKey, tables)
   let total = 1
   for (const table of tables) total += await copyTable(source, target, table, clientKey, newKey)
   return { clientKey: newKey, rows: total }
 }
 
-/** One that has been here before has left its row, and its accounts, to tell where it went. */
-async function copyClientRow(source: Db, target: Db, clientKey: number): Promise<number> {
+async function copyClientRow(
+  source: Db,
+  target: Db,
+  clientKey: number,
+  tables: readonly MovedTable[],
+): Promise<number> {
   const { rows } = await source.query(
     'select id, name, status, created_at from clients where client_key = $1',
     [clientKey],
   )
   const [row] = rows
+  const { rows: known } = await target.query<{ client_key: number }>(
+    'select client_key from clients where id = $1',
+    [row?.id],
+  )
+  if (known[0] !== undefined) {
+    const { client_key: newKey } = known[0]
+    await takeBack(target, newKey, tables)
+    await target.query('update clients set name = $2, status = $3 where client_key = $1', [
+      newKey,
+      row?.name,
+      row?.status,
+    ])
+    return newKey
+  }
   const { rows: made } = await target.query<{ client_key: number }>(
     `insert into clients (id, name, status, created_at) values ($1, $2, $3, $4)
-     on conflict (id) do update set name = excluded.name, status = excluded.status
      returning client_key`,
     [row?.id, row?.name, row?.status, row?.created_at],
   )
   return made[0]?.client_key as number
+}
+
+/**
+ * One that has been here before has left its row, and its accounts, to tell where it went. The fence still keeps its rows
+ * out. Whatever else there is of it was left by a removal that broke off, or written after it, as health is: it goes.
+ */
+async function takeBack(target: Db, key: number, tables: readonly MovedTable[]): Promise<void> {
+  await target.query(`set local moves.carried_client = '${key}'`)
+  for (const { name } of tables.toReversed()) {
+    if (name !== 'accounts') await target.query(`delete from ${name} where client_key = $1`, [key])
+  }
 }
 
 async function copyTable(

@@ -1,0 +1,88 @@
+// What a move does to the databases of two cells, without a process that serves either: the moments in which it is broken
+// off, or something else writes. Under load it is in test/e2e/move-client.test.ts.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { cloneDatabase } from '../../test/support/database.ts'
+import { storeClient, storeEndpoint, storePending } from '../../test/support/stored-deliveries.ts'
+import { openCell } from '../../test/support/two-cells.ts'
+import { moveClient } from './move-client.ts'
+
+const first = await cloneDatabase()
+const seventh = await openCell({ after }, first, 7)
+
+async function storeMovable() {
+  const { clientKey, accountId } = await storeClient(first.pool)
+  const endpoint = await storeEndpoint(first.pool, clientKey)
+  await storePending(first.pool, endpoint)
+  const { rows } = await first.pool.query('select id from clients where client_key = $1', [
+    clientKey,
+  ])
+  const clientId: string = rows[0].id
+  const there = {
+    clientId,
+    toCell: 7,
+    toAddress: 'https://seven.example',
+    sourceUrl: first.url,
+    targetUrl: seventh.url,
+    drainMs: 10,
+  }
+  const back = {
+    ...there,
+    toCell: 0,
+    toAddress: 'https://zero.example',
+    sourceUrl: seventh.url,
+    targetUrl: first.url,
+  }
+  return { clientKey, clientId, accountId, endpoint, there, back }
+}
+
+/** Rows of the client, but for those by which callers are sent on. */
+async function countLeft(clientKey: number): Promise<number> {
+  const { rows } = await first.pool.query(
+    `select (select count(*) from endpoints where client_key = $1)
+       + (select count(*) from pending_deliveries where client_key = $1)
+       + (select count(*) from endpoint_health where client_key = $1) as count`,
+    [clientKey],
+  )
+  return rows[0].count
+}
+
+test('regression: a move that is completed by running it again removes the rows, and can be made back', async () => {
+  const { clientKey, clientId, endpoint, there, back } = await storeMovable()
+  // The copy is there, and its source does not get to know.
+  await first.pool.query(
+    `create function no_end() returns trigger language plpgsql as $$ begin raise 'broken off'; end $$;
+     create trigger no_end before update on client_moves for each row
+       when (new.state = 'MOVED') execute function no_end()`,
+  )
+  await assert.rejects(moveClient(there), /broken off/)
+  await first.pool.query('drop function no_end cascade')
+  assert.equal(await countLeft(clientKey), 2)
+  assert.deepEqual(await moveClient(there), { rows: 0, frozenMs: 0 })
+  assert.equal(await countLeft(clientKey), 0)
+
+  // Counts of attempts are written up to a minute after them.
+  await first.pool.query(
+    `insert into endpoint_health (client_key, endpoint_id, circuit) values ($1, $2, 'CLOSED')`,
+    [clientKey, endpoint.endpointId],
+  )
+  await moveClient(back)
+  assert.equal(await countLeft(clientKey), 2)
+  const { rows } = await seventh.pool.query(
+    `select m.state from client_moves m where m.client_id = $1`,
+    [clientId],
+  )
+  assert.deepEqual(rows, [{ state: 'MOVED' }])
+})
+
+test('a client that the other cell has already is not moved there: what it has would be replaced', async () => {
+  const { clientId, there } = await storeMovable()
+  await seventh.pool.query(
+    `insert into clients (id, name, created_at) values ($1, 'Same', now())`,
+    [clientId],
+  )
+  await assert.rejects(moveClient(there), /has a client with this id already/)
+  const begun = await first.pool.query('select from client_moves where client_id = $1', [clientId])
+  assert.equal(begun.rowCount, 0)
+})
