@@ -4,8 +4,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
-import { storeClient, storeEndpoint, storePending } from '../../test/support/stored-deliveries.ts'
+import {
+  setStatus,
+  storeClient,
+  storeEndpoint,
+  storePending,
+} from '../../test/support/stored-deliveries.ts'
 import { openCell } from '../../test/support/two-cells.ts'
+import { until } from '../../test/support/until.ts'
 import { moveClient } from './move-client.ts'
 
 const first = await cloneDatabase()
@@ -85,4 +91,31 @@ test('a client that the other cell has already is not moved there: what it has w
   await assert.rejects(moveClient(there), /has a client with this id already/)
   const begun = await first.pool.query('select from client_moves where client_id = $1', [clientId])
   assert.equal(begun.rowCount, 0)
+})
+
+/** Does it as soon as the move has this state, as a process does that knows of no move yet. */
+async function onceMoveIs(clientId: string, state: string, act: () => Promise<unknown>) {
+  await until(`the move is ${state}`, async () => {
+    const { rows } = await first.pool.query('select state from client_moves where client_id = $1', [
+      clientId,
+    ])
+    return rows[0]?.state === state
+  })
+  await act()
+}
+
+test('regression: an endpoint that is resumed before the fence stands is not sent to from both cells', async () => {
+  const { clientKey, clientId, endpoint, there } = await storeMovable()
+  const moving = moveClient(there)
+  const resumed = onceMoveIs(clientId, 'COPYING', () => setStatus(first.pool, endpoint, 'ACTIVE'))
+  await assert.rejects(moving, /was resumed in the last moment/)
+  await resumed
+  assert.equal(await countLeft(clientKey), 2)
+  const arrived = await seventh.pool.query('select from clients where id = $1', [clientId])
+  assert.equal(arrived.rowCount, 0)
+  await moveClient(there)
+  const { rows } = await seventh.pool.query('select status from endpoints where id = $1', [
+    endpoint.endpointId,
+  ])
+  assert.deepEqual(rows, [{ status: 'ACTIVE' }])
 })

@@ -13,6 +13,7 @@ import {
   countJobItems,
   findClientMove,
   forgetMove,
+  hasActiveEndpoint,
   pauseAll,
   raiseFence,
   resumeAll,
@@ -122,9 +123,7 @@ async function moveFrom(ends: Ends, options: MoveOptions): Promise<MovedClient> 
   const place = await readFeedPlace(source)
   await changing(target, () => raiseFeed(target, place))
   await drain(source, move, options.drainMs)
-  if ((await countJobItems(source, move.clientKey)) > 0) {
-    throw new Error('a bulk replay or cancellation of its deliveries is running: wait for its end')
-  }
+  await checkJobs(source, move.clientKey)
 
   const frozenAt = performance.now()
   await saveMoveState(source, move.clientKey, 'COPYING', await nowOf(source))
@@ -132,6 +131,7 @@ async function moveFrom(ends: Ends, options: MoveOptions): Promise<MovedClient> 
   // transactions, those of other clients in them, too: it is for a process that knows of no move.
   await delay(MOVES_KNOWN_MS)
   await changing(source, () => raiseFence(source))
+  await checkQuiet(source, move.clientKey)
   say('Nothing is accepted for it now; copying.')
   // Read again: what was stopped on the way goes on as well.
   const drained = (await findClientMove(source, options.clientId)) as ClientMove
@@ -168,6 +168,24 @@ async function begin(source: pg.Client, options: MoveOptions): Promise<ClientMov
 async function drain(source: pg.Client, move: ClientMove, drainMs: number): Promise<void> {
   do await delay(drainMs)
   while (await changing(source, async () => pauseAll(source, move.clientKey, await nowOf(source))))
+}
+
+async function checkJobs(source: pg.Client, clientKey: number): Promise<void> {
+  if ((await countJobItems(source, clientKey)) === 0) return
+  throw new Error('a bulk replay or cancellation of its deliveries is running: wait for its end')
+}
+
+/**
+ * From when its endpoints were last paused until the fence stood, a process that knew of no move may have begun what both
+ * cells would then do. Now nothing can begin any more, so one look is enough.
+ */
+async function checkQuiet(source: pg.Client, clientKey: number): Promise<void> {
+  if (await hasActiveEndpoint(source, clientKey)) {
+    throw new Error(
+      'an endpoint of the client was resumed in the last moment: start the move again',
+    )
+  }
+  await checkJobs(source, clientKey)
 }
 
 /** One transaction of the target: it has all of the client, or nothing. */

@@ -140,3 +140,13 @@ export async function countJobItems(db: Db, clientKey: number): Promise<number> 
   )
   return rows[0]?.count ?? 0
 }
+
+/** Whether something can be sent to it. */
+export async function hasActiveEndpoint(db: Db, clientKey: number): Promise<boolean> {
+  const { rows } = await db.query<{ has: boolean }>(
+    `select exists (select from endpoints
+       where client_key = $1 and status = 'ACTIVE' and deleted_at is null) as has`,
+    [clientKey],
+  )
+  return rows[0]?.has === true
+}
