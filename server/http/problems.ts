@@ -298,7 +298,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 503,
     title: 'The service is busy',
     meaning:
-      'More is waiting than can be answered in time, so this request was turned away at once.',
+      'More is waiting than can be answered in time, so this request was turned away at once; or the client is being moved to another cell.',
     remedy: 'Send it again after the seconds in Retry-After.',
   },
   'cell-required': {

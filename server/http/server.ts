@@ -85,7 +85,10 @@ async function prepare(app: App, deps: ServerDeps, work: LargeWork): Promise<voi
   acceptBodies(app, work)
   const policy = { targets: deps.targets, sharedKeyLengthMin: deps.config.sharedKeyLengthMin }
   app.setValidatorCompiler(createValidatorCompiler(policy))
-  app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, deps.baseUrl()))
+  app.setErrorHandler((error, request, reply) => {
+    const answer = (failure: unknown) => sendFailure(failure, request, reply, deps.baseUrl())
+    return deps.access.moves.explain(error)?.then(answer) ?? answer(error)
+  })
   await describeInterface(app, deps.baseUrl, policy)
   app.decorate('consoleSessions', deps.access.sessions)
 }

@@ -23,6 +23,7 @@ import {
 } from '../store/endpoints.ts'
 import { probeResumed } from '../store/retries.ts'
 import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { assertStays } from './parts/client-moves.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import { assertHeadersApart } from './parts/headers-apart.ts'
@@ -44,6 +45,8 @@ export async function changeEndpoint(
   const { before, after } = await inTransaction(deps.pool, async (db) => {
     const before = await lockEndpoint(db, scope, endpointId)
     if (before === null) throw notFound()
+    // A move has paused it, and would resume it: a pause that changes nothing now would be lost.
+    await assertStays(db, scope.clientKey)
     const { endpoint } = before
     if (endpoint.kind === 'listener' && Object.keys(change.settings).length > 0) throw noSettings()
     const settings = changeSettings(endpoint.settings, change.settings)

@@ -12,6 +12,7 @@ import {
   type NoticeEndpoint,
 } from '../store/notice-endpoint.ts'
 import { beginClientNotices, lockNotices } from '../store/notices.ts'
+import { assertStays } from './parts/client-moves.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import { deleteNoticeEndpoint, saveNoticeEndpoint } from './parts/notice-endpoints.ts'
@@ -40,6 +41,8 @@ export async function putClientNotices(
   const now = new Date(deps.clock.nowMs())
   const changed = await inTransaction(deps.pool, async (db) => {
     await lockNotices(db)
+    // The address is a row of Paybell's own client, which no fence of this one keeps.
+    await assertStays(db, clientKey)
     const saved = await saveNoticeEndpoint(deps, db, clientId, { ...to, now })
     if (saved.isNew) await beginClientNotices(db, clientKey, now)
     return saved.changed
@@ -56,10 +59,14 @@ export async function viewClientNotices(deps: Deps, clientId: string): Promise<C
   return { endpoint, recent: await readRecent(deps, endpoint) }
 }
 
-export async function deleteClientNotices(deps: Deps, clientId: string): Promise<void> {
+export async function deleteClientNotices(
+  deps: Deps,
+  { clientKey, clientId }: Caller,
+): Promise<void> {
   const now = new Date(deps.clock.nowMs())
   const deleted = await inTransaction(deps.pool, async (db) => {
     await lockNotices(db)
+    await assertStays(db, clientKey)
     return deleteNoticeEndpoint(db, clientId, now)
   })
   if (deleted === null) throw notFound()

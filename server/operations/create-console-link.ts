@@ -6,6 +6,7 @@ import { findClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
 import { makeClientLink } from './console-session.ts'
 import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { assertStays } from './parts/client-moves.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 
@@ -23,6 +24,8 @@ export async function createConsoleLink(
     )
   }
   return inTransaction(deps.pool, async (db) => {
+    // A link does not go along to another cell.
+    await assertStays(db, client.clientKey)
     await audit(db, `client:${clientId}`)
     return makeClientLink(deps, db, client.clientKey)
   })

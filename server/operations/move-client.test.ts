@@ -2,6 +2,7 @@
 // off, or something else writes. Under load it is in test/e2e/move-client.test.ts.
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../test/support/stored-deliveries.ts'
 import { openCell } from '../../test/support/two-cells.ts'
 import { until } from '../../test/support/until.ts'
+import { findRefusedClient } from '../store/move-fence.ts'
 import { moveClient } from './move-client.ts'
 
 const first = await cloneDatabase()
@@ -118,4 +120,58 @@ test('regression: an endpoint that is resumed before the fence stands is not sen
     endpoint.endpointId,
   ])
   assert.deepEqual(rows, [{ status: 'ACTIVE' }])
+})
+
+test('what was done to a client before the fence is in the other cell, and nothing is done after it', async () => {
+  const { clientKey, clientId, there } = await storeMovable()
+  const { rows: secrets } = await first.pool.query<{ id: string }>(
+    `insert into client_secrets (client_key, id, digest, master_key_id, created_at)
+     select $1, gen_random_uuid(), sha256(n::text::bytea), 'a key', now()
+     from generate_series(1, 2000) as n returning id`,
+    [clientKey],
+  )
+  const left = new Set(secrets.map(({ id }) => id))
+  const opened = new Set<string>()
+  let refused = 0
+  let isOver = false
+  const moved = moveClient(there).finally(() => {
+    isOver = true
+  })
+  // As processes do that know of no move.
+  const doOrRefuse = async (text: string, id: string, done: () => void) => {
+    try {
+      const { rowCount } = await first.pool.query(text, [clientKey, id])
+      if (rowCount === 1) done()
+    } catch (error) {
+      assert.equal(findRefusedClient(error), clientKey, String(error))
+      refused++
+    }
+  }
+  const act = async () => {
+    for (let n = 0; !isOver; n++) {
+      const account = randomUUID()
+      await doOrRefuse(`insert into accounts values ($1, $2, 'New', now())`, account, () =>
+        opened.add(account),
+      )
+      const id = secrets[n % secrets.length]?.id as string
+      await doOrRefuse('delete from client_secrets where client_key = $1 and id = $2', id, () =>
+        left.delete(id),
+      )
+    }
+  }
+  await Promise.all([moved, act()])
+  assert.ok(opened.size > 0 && refused > 0)
+  const idsOf = async (table: string) => {
+    const { rows } = await seventh.pool.query<{ id: string }>(
+      `select t.id from ${table} t join clients c using (client_key) where c.id = $1`,
+      [clientId],
+    )
+    return new Set(rows.map(({ id }) => id))
+  }
+  assert.deepEqual(await idsOf('client_secrets'), left)
+  const accounts = await idsOf('accounts')
+  assert.deepEqual(
+    [...opened].filter((id) => !accounts.has(id)),
+    [],
+  )
 })

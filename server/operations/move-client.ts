@@ -14,8 +14,8 @@ import {
   findClientMove,
   forgetMove,
   hasActiveEndpoint,
+  noteRemoved,
   pauseAll,
-  raiseFence,
   resumeAll,
   saveMoveState,
 } from '../store/client-moves.ts'
@@ -29,6 +29,7 @@ import {
   onBothEnds,
   reading,
 } from '../store/move-ends.ts'
+import { raiseFence } from '../store/move-fence.ts'
 import {
   copyClient,
   dropOwed,
@@ -72,7 +73,7 @@ export async function moveClient(options: MoveOptions): Promise<MovedClient> {
     if (isMoved || (await hasArrived(ends.target, options.clientId))) {
       if (begun === null) throw new Error('the other cell has a client with this id already')
       if (!isMoved) await finish(ends, begun)
-      await removeMoved(ends.source, begun.clientKey)
+      await removeRows(ends.source, begun.clientKey)
       return { rows: 0, frozenMs: 0 }
     }
     try {
@@ -126,7 +127,9 @@ async function moveFrom(ends: Ends, options: MoveOptions): Promise<MovedClient> 
   await checkJobs(source, move.clientKey)
 
   const frozenAt = performance.now()
-  await saveMoveState(source, move.clientKey, 'COPYING', await nowOf(source))
+  await changing(source, async () =>
+    saveMoveState(source, move.clientKey, 'COPYING', await nowOf(source)),
+  )
   // First every process turns its writes away, each with an answer of its own. The fence that follows fails whole
   // transactions, those of other clients in them, too: it is for a process that knows of no move.
   await delay(MOVES_KNOWN_MS)
@@ -139,7 +142,7 @@ async function moveFrom(ends: Ends, options: MoveOptions): Promise<MovedClient> 
   await finish(ends, move)
   const frozenMs = Math.round(performance.now() - frozenAt)
   say('The other cell has it; removing its rows here.')
-  await removeMoved(source, move.clientKey)
+  await removeRows(source, move.clientKey)
   return { rows, frozenMs }
 }
 
@@ -193,11 +196,12 @@ async function copy({ source, target }: Ends, move: ClientMove): Promise<number>
   return reading(source, () =>
     changing(target, async () => {
       const { clientKey, rows } = await copyClient(source, target, move.clientKey)
-      await lockNotices(target)
-      await carryNoticeEndpoint(source, target, move.clientId, await nowOf(target))
       // It may have been here before.
       await forgetMove(target, clientKey)
       await raiseFence(target)
+      // Last, because from here on a lock is waited for in seconds.
+      await lockNotices(target)
+      await carryNoticeEndpoint(source, target, move.clientId, await nowOf(target))
       await resumeAll(target, clientKey, move.activeEndpoints, await nowOf(target))
       return rows
     }),
@@ -208,6 +212,15 @@ async function finish({ source }: Ends, move: ClientMove): Promise<void> {
   await changing(source, async () => {
     await saveMoveState(source, move.clientKey, 'MOVED', await nowOf(source))
     await dropOwed(source, move.clientKey)
+  })
+}
+
+/** Then the fence need not keep out what acts on them. */
+async function removeRows(source: pg.Client, clientKey: number): Promise<void> {
+  await removeMoved(source, clientKey)
+  await changing(source, async () => {
+    await noteRemoved(source, clientKey, await nowOf(source))
+    await raiseFence(source)
   })
 }
 

@@ -1,5 +1,5 @@
-// Clients that are moved to another cell: the row that says so, the fence that keeps writes for them out, and
-// what stops and starts their deliveries. Each function is one step of operations/move-client.ts.
+// Clients that are moved to another cell: the row that says so, and what stops and starts their deliveries. Each function
+// is one step of operations/move-client.ts. What keeps writes for them out is in store/move-fence.ts.
 
 import type { Db } from './db.ts'
 import { releaseDeliveriesOf } from './deliveries.ts'
@@ -26,24 +26,48 @@ interface MoveRow {
   active_endpoints: string[]
 }
 
+const MOVES = `select client_key, client_id, to_cell, to_address, state, active_endpoints
+  from client_moves`
+
 /** All of them: few, and most cells have none. */
 export async function readClientMoves(db: Db): Promise<readonly ClientMove[]> {
+  const { rows } = await db.query<MoveRow>({ name: 'read-client-moves', text: MOVES })
+  return rows.map(toMove)
+}
+
+export async function findMoveOf(db: Db, clientKey: number): Promise<ClientMove | null> {
   const { rows } = await db.query<MoveRow>({
-    name: 'read-client-moves',
-    text: 'select client_key, client_id, to_cell, to_address, state, active_endpoints from client_moves',
+    name: 'find-move-of-client',
+    text: `${MOVES} where client_key = $1`,
+    values: [clientKey],
   })
-  return rows.map((row) => ({
+  return rows[0] ? toMove(rows[0]) : null
+}
+
+function toMove(row: MoveRow): ClientMove {
+  return {
     clientKey: row.client_key,
     clientId: row.client_id,
     toCell: row.to_cell,
     toAddress: row.to_address,
     state: row.state,
     activeEndpoints: row.active_endpoints,
-  }))
+  }
 }
 
 export async function findClientMove(db: Db, clientId: string): Promise<ClientMove | null> {
   return (await readClientMoves(db)).find((move) => move.clientId === clientId) ?? null
+}
+
+/** Clients for which nothing may be written here. */
+export async function readMovesToFence(
+  db: Db,
+): Promise<readonly { clientKey: number; isRemoved: boolean }[]> {
+  const { rows } = await db.query<{ client_key: number; is_removed: boolean }>(
+    `select client_key, removed_at is not null as is_removed from client_moves
+     where state <> 'DRAINING' order by client_key`,
+  )
+  return rows.map((row) => ({ clientKey: row.client_key, isRemoved: row.is_removed }))
 }
 
 export interface MoveToBegin {
@@ -108,28 +132,13 @@ export async function saveMoveState(db: Db, clientKey: number, state: MoveState,
   ])
 }
 
-export async function forgetMove(db: Db, clientKey: number): Promise<void> {
-  await db.query('delete from client_moves where client_key = $1', [clientKey])
+/** Nothing of what was copied is left here. */
+export async function noteRemoved(db: Db, clientKey: number, now: Date): Promise<void> {
+  await db.query('update client_moves set removed_at = $2 where client_key = $1', [clientKey, now])
 }
 
-/** A row that a client would be written to: payments, and endpoints. */
-const FENCED = ['payments', 'endpoints']
-
-/**
- * Makes the fence again, for all clients that are copied or have left. Making a trigger waits for every transaction that
- * is writing the table: once it is there, no write for these clients is under way. In a transaction.
- */
-export async function raiseFence(db: Db): Promise<void> {
-  const moves = await readClientMoves(db)
-  const keys = moves.filter(({ state }) => state !== 'DRAINING').map(({ clientKey }) => clientKey)
-  for (const table of FENCED) {
-    await db.query(`drop trigger if exists moving_clients on ${table}`)
-    if (keys.length === 0) continue
-    await db.query(
-      `create trigger moving_clients before insert or update on ${table} for each row
-       when (new.client_key = any('{${keys.join(',')}}'::integer[])) execute function refuse_moving()`,
-    )
-  }
+export async function forgetMove(db: Db, clientKey: number): Promise<void> {
+  await db.query('delete from client_moves where client_key = $1', [clientKey])
 }
 
 /** What the client still has to wait for: jobs that act on its deliveries. */

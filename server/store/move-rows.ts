@@ -6,6 +6,8 @@ import type pg from 'pg'
 import { DAY_MS } from '../core/backoff.ts'
 import type { Db } from './db.ts'
 import { readFeedOrigin, takePlace } from './feed-line.ts'
+import { changing } from './move-ends.ts'
+import { passFence } from './move-fence.ts'
 import { ensurePartitions } from './partitions.ts'
 
 /** What belongs to a process, a session or a move, and does not go along. */
@@ -111,7 +113,7 @@ async function copyClientRow(
  * out. Whatever else there is of it was left by a removal that broke off, or written after it, as health is: it goes.
  */
 async function takeBack(target: Db, key: number, tables: readonly MovedTable[]): Promise<void> {
-  await target.query(`set local moves.carried_client = '${key}'`)
+  await passFence(target, key)
   for (const { name } of tables.toReversed()) {
     if (name !== 'accounts') await target.query(`delete from ${name} where client_key = $1`, [key])
   }
@@ -195,7 +197,7 @@ export async function dropOwed(db: Db, clientKey: number): Promise<void> {
 }
 
 /** Removes what was copied, but for the client and its accounts, by which callers are sent on. A step at a time. */
-export async function removeMoved(db: Db, clientKey: number): Promise<number> {
+export async function removeMoved(db: pg.Client, clientKey: number): Promise<number> {
   const tables = (await readClientTables(db)).filter(
     ({ name }) => name !== 'clients' && name !== 'accounts',
   )
@@ -212,14 +214,17 @@ export async function removeMoved(db: Db, clientKey: number): Promise<number> {
   return total
 }
 
-async function removeFrom(db: Db, table: string, clientKey: number): Promise<number> {
+async function removeFrom(db: pg.Client, table: string, clientKey: number): Promise<number> {
   let total = 0
   for (let removed = DELETED_AT_ONCE; removed === DELETED_AT_ONCE; total += removed) {
-    const { rowCount } = await db.query(
-      `delete from ${table} where ctid = any(array(
-         select ctid from ${table} where client_key = $1 limit ${DELETED_AT_ONCE}))`,
-      [clientKey],
-    )
+    const { rowCount } = await changing(db, async () => {
+      await passFence(db, clientKey)
+      return db.query(
+        `delete from ${table} where ctid = any(array(
+           select ctid from ${table} where client_key = $1 limit ${DELETED_AT_ONCE}))`,
+        [clientKey],
+      )
+    })
     removed = rowCount ?? 0
   }
   return total

@@ -18,7 +18,7 @@ test('regression: a client is not notified of what was exhausted before it gave 
   const to = { url: 'https://receiver.test/notices', key: 'the key of notices' }
 
   await putClientNotices(deps, caller, to)
-  await deleteClientNotices(deps, caller.clientId)
+  await deleteClientNotices(deps, caller)
   await sendNotices(deps)
   clock.advance(3_600)
   await exhaust()

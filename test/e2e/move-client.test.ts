@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { schemaOfCell } from '../../server/core/cell.ts'
 import { moveClient, undoMove } from '../../server/operations/move-client.ts'
 import {
@@ -163,6 +164,7 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
           strangers.push(id)
         }
       })()
+      const opened = openAccounts(first, () => isOver)
       await until('deliveries flow', () => receiver.received.length > 10)
       const cursor = await readCursor(first.caller, 5)
 
@@ -172,6 +174,15 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
       await until('writes go on in the other cell', () => producer.accepted.length > before + 8)
       isOver = true
       await load
+      const { ids, statuses } = await opened
+      assert.deepEqual([...statuses].toSorted(), [201, 308, 503])
+      const { rows: arrived } = await second.pool.query('select id from accounts')
+      const accounts = new Set(arrived.map(({ id }) => id))
+      assert.deepEqual(
+        ids.filter((id) => !accounts.has(id)),
+        [],
+        'an account that was opened is there',
+      )
       await until('all is delivered', () => receiver.received.length >= producer.accepted.length)
       await until('strangers too', () => stranger.received.length >= strangers.length)
 
@@ -218,6 +229,28 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
       assert.deepEqual(left.rows, [{ count: 0 }])
     })
   })
+}
+
+/** Again and again, as an operator who takes no notice of the move. */
+async function openAccounts(cell: Paybell, isOver: () => boolean) {
+  const ids: string[] = []
+  const statuses = new Set<number>()
+  while (!isOver()) {
+    const answer = await fetch(`${cell.baseUrl}/operator/v1/clients/${cell.clientId}/accounts`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        authorization: `Bearer ${cell.operatorKey}`,
+        'content-type': 'application/json',
+      },
+      body: '{"name": "Another"}',
+    })
+    statuses.add(answer.status)
+    const { id } = (await answer.json()) as { id?: string }
+    if (answer.status === 201) ids.push(id as string)
+    await delay(20)
+  }
+  return { ids, statuses }
 }
 
 async function readCursor(caller: Caller, limit: number): Promise<{ items: number; next: string }> {

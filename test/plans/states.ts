@@ -32,6 +32,7 @@ export const WITHOUT_PLANS = new Map([
   ['cells.ts', 'asks the catalogue, for the operator'],
   ['client-moves.ts', 'runs for a move alone, or reads a few rows'],
   ['move-ends.ts', 'runs for a move alone'],
+  ['move-fence.ts', 'runs for a move alone'],
   ['move-rows.ts', 'runs for a move alone'],
   ['default-partitions.ts', 'asks a function about the audit'],
   ['durability.ts', 'reads settings'],

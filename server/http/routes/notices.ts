@@ -148,7 +148,7 @@ export function noticeRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request, reply) => {
-        await deleteClientNotices(deps, callerOf(request).clientId)
+        await deleteClientNotices(deps, callerOf(request))
         return reply.code(204).send(undefined)
       },
     })

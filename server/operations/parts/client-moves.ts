@@ -1,9 +1,11 @@
 // Clients that are on their way to another cell, or have left, as this process last read. A process that has not read
-// it yet is kept out by the database (migrations/0032); this makes the answer a good one.
+// it yet is kept out by the database (store/move-fence.ts); this makes the answer a good one.
 
 import { ServiceError } from '../../core/errors.ts'
 import { Remembered } from '../../core/remembered.ts'
-import { type ClientMove, readClientMoves } from '../../store/client-moves.ts'
+import { type ClientMove, findMoveOf, readClientMoves } from '../../store/client-moves.ts'
+import type { Db } from '../../store/db.ts'
+import { findRefusedClient } from '../../store/move-fence.ts'
 import type { Deps } from './deps.ts'
 
 const KEPT_MS = 1_000
@@ -28,6 +30,18 @@ export class ClientMoves {
       return new Map(moves.map((move) => [move.clientKey, move]))
     })
   }
+
+  /** How a write is answered that the fence has refused; null where it was not the fence. Never rejects. */
+  explain(error: unknown): Promise<ServiceError> | null {
+    const clientKey = findRefusedClient(error)
+    return clientKey === null ? null : this.#explain(clientKey)
+  }
+
+  async #explain(clientKey: number): Promise<ServiceError> {
+    const moves = await this.current().catch(() => null)
+    const move = moves?.get(clientKey)
+    return move?.state === 'MOVED' ? movedError(move, move.clientId) : movingError()
+  }
 }
 
 /** Why a payment of the client's account is not accepted here; null when it is. The operator has been authenticated. */
@@ -46,7 +60,20 @@ export function refusePayment(
 export function checkRequest(move: ClientMove | undefined, request: { method: string }): void {
   if (move === undefined) return
   if (move.state === 'MOVED') throw movedError(move, move.clientId)
-  if (request.method !== 'GET' && request.method !== 'HEAD') throw movingError()
+  if (!isReading(request)) throw movingError()
+}
+
+function isReading({ method }: { method: string }): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/**
+ * Throws where the client is on its way, or has left. For what a move stops, or leaves behind, from its beginning on. To be
+ * called in the transaction that changes it, after it was locked there: what this process last read may be older.
+ */
+export async function assertStays(db: Db, clientKey: number): Promise<void> {
+  const move = await findMoveOf(db, clientKey)
+  if (move !== null) throw move.state === 'MOVED' ? movedError(move, move.clientId) : movingError()
 }
 
 /** The secrets of a client that has moved are no longer here, so none can be checked, and no id is named. */
@@ -56,7 +83,7 @@ export function checkLogin(moves: ReadonlyMap<number, ClientMove>, clientId: str
   }
 }
 
-function movingError(): ServiceError {
+export function movingError(): ServiceError {
   return new ServiceError(
     'overloaded',
     'This client is being moved to another cell. Try again in a moment.',

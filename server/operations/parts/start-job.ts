@@ -11,7 +11,9 @@ import {
   type SelectedDelivery,
 } from '../../store/delivery-selections.ts'
 import { countRunningJobs, findJob, insertJob, type JobKind } from '../../store/jobs.ts'
+import { findRefusedClient } from '../../store/move-fence.ts'
 import type { Audit } from './audit.ts'
+import { movingError } from './client-moves.ts'
 import type { Deps } from './deps.ts'
 import { type EndpointBreakdown, toBreakdown } from './endpoint-breakdown.ts'
 import type { JobRunner } from './job-runner.ts'
@@ -111,6 +113,9 @@ function insert(
     const change = { field: 'deliveries', before: null, after: String(total) }
     await audit(db, `job:${job.id}`, [change])
     return total
+  }).catch((error: unknown) => {
+    // A job may be about many clients: because one of them moves, it is not to be sent on to another cell.
+    throw findRefusedClient(error) === null ? error : movingError()
   })
 }
 
