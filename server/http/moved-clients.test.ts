@@ -13,7 +13,7 @@ import {
   type TestClient,
 } from '../../test/support/injected-server.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
-import { beginMove, type MoveState, saveMoveState } from '../store/client-moves.ts'
+import { beginMove, type MoveState, noteRemoved, saveMoveState } from '../store/client-moves.ts'
 import { inTransaction } from '../store/db.ts'
 import { raiseFence } from '../store/move-fence.ts'
 
@@ -147,7 +147,7 @@ test('regression: no act on a client is lost while it is copied, whether the pro
     if (knows) letItKnow()
     for (const call of [...actsOnClient(made), ...actsOnItsOwn(made), everything]) {
       // Nothing is pending, and it has two secrets: both are refused, or change nothing, for these reasons.
-      if (/\/(cancel|secrets)$/.test(call.path)) continue
+      if (!knows && /\/(cancel|secrets)$/.test(call.path)) continue
       const answer = await ask(call)
       assertProblem(answer, 503, 'overloaded')
       assert.equal(answer.headers['retry-after'], '2', `${call.method} ${call.path}`)
@@ -168,4 +168,65 @@ test('before the copy an operator may still act, but for what the move has stopp
   }
   const [disable] = actsOnClient(made)
   assert.equal((await ask(disable as Call)).statusCode, 200)
+})
+
+test('regression: once a client has moved, every call about it is sent on, and no act is taken', async () => {
+  const made = await ready()
+  const { client } = made
+  await begin(client)
+  await setState(client, 'MOVED')
+  const before = await readAll(client)
+  letItKnow()
+  const reads: readonly Call[] = [
+    `/clients/${client.clientId}`,
+    `/clients/${client.clientId.toUpperCase()}/accounts`,
+    `/endpoints?clientId=${client.clientId}`,
+    `/endpoints?accountId=${client.accountId}`,
+    `/deliveries?clientId=${client.clientId}`,
+    `/payments?accountId=${client.accountId}`,
+  ].map((path) => ({ method: 'GET', path: `${O}${path}` }))
+  for (const call of [...reads, ...actsOnClient(made), ...actsOnItsOwn(made)]) {
+    const answer = await ask(call)
+    assertProblem(answer, 308, 'client-moved')
+    assert.equal(answer.headers.location, `${NEW_ADDRESS}${call.path}`)
+    assert.equal(answer.headers['x-paybell-cell'], '7')
+  }
+  const forAccount = await ask(reads[3] as Call)
+  assert.equal(forAccount.headers['x-paybell-moved'], client.accountId)
+  // It is about all clients that are here.
+  const everything = await ask({
+    method: 'POST',
+    path: `${O}/deliveries/replay`,
+    body: { filter: { paymentId: made.paymentId } },
+  })
+  assert.deepEqual([everything.statusCode, everything.json()], [202, { replayed: 0 }])
+  const { audited, jobs, ...rest } = before as Record<string, unknown>
+  const left = (await readAll(client)) as Record<string, unknown>
+  assert.deepEqual({ ...left, audited, jobs }, { ...rest, audited, jobs })
+
+  await inTransaction(pool, async (db) => {
+    await noteRemoved(db, client.clientKey, new Date())
+    await raiseFence(db)
+  })
+  for (const call of actsOnClient(made)) assertProblem(await ask(call), 308, 'client-moved')
+})
+
+test('calls about other clients, and those about none, notice nothing', async () => {
+  const [gone, here] = [await onboard(server), await onboard(server)]
+  await begin(gone)
+  await setState(gone, 'MOVED')
+  letItKnow()
+  for (const path of [
+    `/clients/${here.clientId}`,
+    `/clients/${here.clientId}/accounts`,
+    `/endpoints?clientId=${here.clientId}`,
+    `/endpoints?accountId=${here.accountId}`,
+    `/payments?accountId=${randomUUID()}`,
+    '/endpoints',
+    '/deliveries',
+  ]) {
+    assert.equal((await ask({ method: 'GET', path: `${O}${path}` })).statusCode, 200, path)
+  }
+  const unknown = await ask({ method: 'GET', path: `${O}/clients/none` })
+  assertProblem(unknown, 404, 'not-found')
 })

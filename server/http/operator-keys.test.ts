@@ -241,7 +241,7 @@ test('a route that names no role, or the wrong one, fails the build of the serve
   const build = async (method: 'GET' | 'POST', config: object) => {
     const app = createHttpApp(deps)
     t.after(() => app.close())
-    await addOperatorInterface(app, deps.access.keys, [
+    await addOperatorInterface(app, deps, [
       (scope) => {
         scope.route({ method, url: '/new', config, handler: async () => ({}) })
       },

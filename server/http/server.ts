@@ -3,13 +3,13 @@
 //   await app.listen({ host, port }); …; await app.close()
 // Throw a ServiceError anywhere: it becomes a problem.
 
-import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
 import { RateBuckets } from '../operations/parts/rate-buckets.ts'
 import { authenticateClient, authenticateOperator, resolveAccount } from './authenticate.ts'
 import { acceptBodies } from './body.ts'
 import { sendFailure } from './failures.ts'
 import { createHttpApp } from './http-app.ts'
 import { LargeWork } from './large-work.ts'
+import { sendMovedOn } from './moved-clients.ts'
 import { describeInterface } from './openapi.ts'
 import { requireRoles } from './operator-roles.ts'
 import { logRequests } from './request-log.ts'
@@ -68,7 +68,7 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   for (const add of openRoutes(deps, surface)) await add(app)
   if (surface !== 'operator') await addClientInterface(app, deps, work)
   if (deps.sandbox) await deps.sandbox(app)
-  if (surface !== 'public') await addOperatorInterface(app, deps.access.keys, operatorRoutes(deps))
+  if (surface !== 'public') await addOperatorInterface(app, deps, operatorRoutes(deps))
   await app.ready()
   return app
 }
@@ -141,13 +141,14 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
 /** Each route needs a key with the role that it names. */
 export async function addOperatorInterface(
   app: App,
-  keys: OperatorKeys,
+  { access, accounts }: Pick<ServerDeps, 'access' | 'accounts'>,
   routes: readonly Routes[],
 ): Promise<void> {
   await app.register(
     async (scope: App) => {
       requireRoles(scope)
-      scope.addHook('onRequest', authenticateOperator(keys))
+      sendMovedOn(scope, access.moves, accounts)
+      scope.addHook('onRequest', authenticateOperator(access.keys))
       for (const add of routes) await add(scope)
     },
     { prefix: '/operator/v1' },

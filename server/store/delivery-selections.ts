@@ -2,6 +2,7 @@
 // another job has still to deal with is left to that one: it is counted once.
 
 import { uuidTimeMs } from '../core/uuid.ts'
+import { hasNotLeft } from './clients.ts'
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { isWhole } from './erasures.ts'
@@ -23,13 +24,15 @@ export type Act = 'replay' | 'cancel' | 'retry'
 /** As many at once as a statement handles in a fraction of a second. */
 const AT_ONCE = 5_000
 
-// Looked up one by one, by their keys: statistics about what comes and goes are not to be trusted.
+// Looked up one by one, by their keys: statistics about what comes and goes are not to be trusted. What has moved to
+// another cell may still be here for a moment.
 const GIVEN = `free as (
   select g.client_key, g.id, g.place, g.finished_at
   from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
     as g (client_key, id, place, finished_at)
   where (select true from job_items i
-    where i.client_key = g.client_key and i.delivery_id = g.id) is null)`
+    where i.client_key = g.client_key and i.delivery_id = g.id) is null
+    and ${hasNotLeft('g.client_key')})`
 
 const TO_CANCEL = `select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
   from free g cross join lateral (

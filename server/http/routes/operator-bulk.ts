@@ -17,7 +17,7 @@ import { DryRun, DryRunQuery, isDryRun } from '../dry-run.ts'
 import { breakdownProperties, toBreakdownBody } from '../job-schema.ts'
 import { TEXT_PATTERN } from '../published.ts'
 import { Instant, Uuid } from '../scalars.ts'
-import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import { ABOUT_CLIENT_PROBLEMS, BODY_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { App, Routes } from '../typed.ts'
 import { RetriedSchema } from './retries.ts'
 
@@ -154,11 +154,10 @@ function addBulk(app: App, deps: JobDeps, { act, would, done, ...texts }: Bulk):
         ),
         202: Done,
         ...problemResponses(
-          ...OPERATOR_PROBLEMS,
+          ...ABOUT_CLIENT_PROBLEMS,
           ...BODY_PROBLEMS,
           'invalid-query',
           'filter-too-wide',
-          'overloaded',
         ),
       },
     },

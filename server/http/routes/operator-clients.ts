@@ -16,6 +16,7 @@ import { auditOf } from '../audit.ts'
 import { PageQuery, pagesOf, toPageBody } from '../page.ts'
 import { Instant, SearchText, Uuid } from '../scalars.ts'
 import {
+  ABOUT_CLIENT_PROBLEMS,
   BODY_PROBLEMS,
   EMPTY_BODY,
   IdParams,
@@ -151,7 +152,7 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
         params: IdParams,
         response: {
           200: ClientWithSecrets,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found'),
         },
       },
       handler: async (request) => {
@@ -172,7 +173,7 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
         body: StatusChange,
         response: {
           200: ClientItem,
-          ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
         },
       },
       handler: async (request) => {
@@ -194,7 +195,7 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
         params: IdParams,
         response: {
           201: NewSecret,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'too-many-secrets'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found', 'too-many-secrets'),
         },
       },
       handler: async (request, reply) => {
@@ -215,7 +216,7 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
         params: SecretParams,
         response: {
           204: EMPTY_BODY,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found'),
         },
       },
       handler: async (request, reply) => {
@@ -238,7 +239,7 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
         params: IdParams,
         response: {
           201: ConsoleLink,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'client-disabled'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found', 'client-disabled'),
         },
       },
       handler: async (request, reply) => {
@@ -262,7 +263,7 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
         body: Named,
         response: {
           201: AccountItem,
-          ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
         },
       },
       handler: async (request, reply) => {
@@ -285,7 +286,7 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
         operationId: 'listAccounts',
         summary: "List a client's accounts",
         params: IdParams,
-        ...pagesOf(AccountItem, ...OPERATOR_PROBLEMS, 'not-found'),
+        ...pagesOf(AccountItem, ...ABOUT_CLIENT_PROBLEMS, 'not-found'),
       },
       handler: async (request) => {
         const page = toPageRequest(request.query)

@@ -19,7 +19,13 @@ import {
   toOperatorDelivery,
   toSentRequest,
 } from '../delivery-schema.ts'
-import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import {
+  ABOUT_CLIENT_PROBLEMS,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
 const tags = ['Operator']
@@ -40,7 +46,7 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
         querystring: OperatorDeliveryListQuery,
         response: {
           200: CursorPageOf(OperatorDeliverySchema),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'invalid-query'),
         },
       },
       handler: async (request, reply) => {

@@ -5,7 +5,7 @@ import type { Deps } from '../../operations/parts/deps.ts'
 import { replayDelivery } from '../../operations/replay-delivery.ts'
 import { auditOf } from '../audit.ts'
 import { refuseDryRun } from '../dry-run.ts'
-import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import { ABOUT_CLIENT_PROBLEMS, IdParams, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 import { ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
 
@@ -26,7 +26,7 @@ export function operatorDeliveryActionRoutes(deps: Deps): Routes {
         response: {
           202: ChangedDeliverySchema,
           ...problemResponses(
-            ...OPERATOR_PROBLEMS,
+            ...ABOUT_CLIENT_PROBLEMS,
             'invalid-query',
             'not-found',
             'delivery-not-final',
@@ -56,7 +56,12 @@ export function operatorDeliveryActionRoutes(deps: Deps): Routes {
         params: IdParams,
         response: {
           200: ChangedDeliverySchema,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query', 'not-found', 'delivery-final'),
+          ...problemResponses(
+            ...ABOUT_CLIENT_PROBLEMS,
+            'invalid-query',
+            'not-found',
+            'delivery-final',
+          ),
         },
       },
       handler: async (request) => {

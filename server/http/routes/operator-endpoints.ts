@@ -20,6 +20,7 @@ import { toAllSettingsShown, toHmacHeaderName } from '../endpoint-settings-schem
 import { PageOf, PageQuery, toPageBody } from '../page.ts'
 import { Instant, SearchText, Uuid } from '../scalars.ts'
 import {
+  ABOUT_CLIENT_PROBLEMS,
   BODY_PROBLEMS,
   EndpointItem,
   HealthSchema,
@@ -108,7 +109,7 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
         querystring: EndpointListQuery,
         response: {
           200: PageOf(ItemWithHealth),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'invalid-query'),
         },
       },
       handler: async (request) => {
@@ -184,7 +185,7 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
         body: EndpointChangeBody,
         response: {
           200: Item,
-          ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
         },
       },
       handler: async (request) => {

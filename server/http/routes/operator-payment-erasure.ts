@@ -5,7 +5,7 @@ import { erasePayment } from '../../operations/erase-payment.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { auditOf } from '../audit.ts'
 import { Instant, Uuid } from '../scalars.ts'
-import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import { ABOUT_CLIENT_PROBLEMS, IdParams, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
 export const ErasedSchema = Type.Object(
@@ -44,7 +44,7 @@ export function operatorPaymentErasureRoutes(deps: Deps): Routes {
         params: IdParams,
         response: {
           200: ErasedSchema,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found'),
         },
       },
       handler: async (request) => {

@@ -19,7 +19,13 @@ import { EventItem, eventText } from '../event-text.ts'
 import { PaymentSchema } from '../payment-schema.ts'
 import { readPeriod } from '../period.ts'
 import { Uuid } from '../scalars.ts'
-import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import {
+  ABOUT_CLIENT_PROBLEMS,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+  readId,
+} from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -93,7 +99,7 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
         querystring: ListQuery,
         response: {
           200: CursorPageOf(OperatorPayment),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'invalid-query'),
         },
       },
       handler: async (request, reply) => {

@@ -22,6 +22,7 @@ import { bePatientWith, readPatiently } from '../patient-body.ts'
 import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../payment-schema.ts'
 import { toProblem } from '../problems.ts'
 import {
+  ABOUT_CLIENT_PROBLEMS,
   BODY_PROBLEMS,
   IdParams,
   OPERATOR_PROBLEMS,
@@ -90,13 +91,12 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
           200: WrittenSchema,
           201: WrittenSchema,
           ...problemResponses(
-            ...OPERATOR_PROBLEMS,
+            ...ABOUT_CLIENT_PROBLEMS,
             ...BODY_PROBLEMS,
             'account-required',
             'unknown-account',
             'payment-of-another-account',
             'forbidden-move',
-            'overloaded',
           ),
         },
       },

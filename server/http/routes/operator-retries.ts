@@ -5,7 +5,7 @@ import { retryDelivery } from '../../operations/retry-delivery.ts'
 import { retryAnyEndpoint } from '../../operations/retry-endpoint.ts'
 import { auditOf } from '../audit.ts'
 import { refuseDryRun } from '../dry-run.ts'
-import { IdParams, OPERATOR_PROBLEMS, problemResponses, readId } from '../schemas.ts'
+import { ABOUT_CLIENT_PROBLEMS, IdParams, problemResponses, readId } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
 import { ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
 import { ANY_CLIENT } from './operator-delivery-actions.ts'
@@ -25,7 +25,7 @@ export function operatorRetryRoutes(deps: Deps): Routes {
         response: {
           202: ChangedDeliverySchema,
           ...problemResponses(
-            ...OPERATOR_PROBLEMS,
+            ...ABOUT_CLIENT_PROBLEMS,
             'invalid-query',
             'not-found',
             'delivery-final',
@@ -54,7 +54,7 @@ export function operatorRetryRoutes(deps: Deps): Routes {
         response: {
           202: RetriedSchema,
           ...problemResponses(
-            ...OPERATOR_PROBLEMS,
+            ...ABOUT_CLIENT_PROBLEMS,
             'invalid-query',
             'not-found',
             'endpoint-not-active',

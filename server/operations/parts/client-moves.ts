@@ -68,6 +68,19 @@ function isReading({ method }: { method: string }): boolean {
 }
 
 /**
+ * Throws where a call of the operator about the client cannot be answered here. `id` is the client, or the account, that
+ * it names. What is done before the copy is copied.
+ */
+export function checkOperatorCall(
+  move: ClientMove | undefined,
+  request: { method: string },
+  id: string,
+): void {
+  if (move?.state === 'MOVED') throw movedError(move, id)
+  if (move?.state === 'COPYING' && !isReading(request)) throw movingError()
+}
+
+/**
  * Throws where the client is on its way, or has left. For what a move stops, or leaves behind, from its beginning on. To be
  * called in the transaction that changes it, after it was locked there: what this process last read may be older.
  */

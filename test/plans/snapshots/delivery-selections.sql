@@ -27,12 +27,15 @@ prepare "delivery-selections.readFitRows to cancel" (integer[], uuid[], integer[
     from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
     as g (client_key, id, place, finished_at)
     where (select true from job_items i
-      where i.client_key = g.client_key and i.delivery_id = g.id) is null) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
+      where i.client_key = g.client_key and i.delivery_id = g.id) is null
+    and g.client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
   from free g cross join lateral (
     select p.endpoint_id from pending_deliveries p
     where p.client_key = g.client_key and p.id = g.id limit 1) as p;
 --   always
 --     Nested Loop
+--       InitPlan 2: Seq Scan client_moves filter (state)
 --       Function Scan
 --         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
 --       Limit
@@ -45,7 +48,9 @@ prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[
     from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
     as g (client_key, id, place, finished_at)
     where (select true from job_items i
-      where i.client_key = g.client_key and i.delivery_id = g.id) is null) select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.place
+      where i.client_key = g.client_key and i.delivery_id = g.id) is null
+    and g.client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.place
   from free g cross join lateral (
     select f.endpoint_id, f.finished_at from final_deliveries f
     where f.client_key = g.client_key and f.id = g.id and f.finished_at >= timestamptz '2026-03-10T11:47:30.320Z' and f.finished_at < timestamptz '2026-03-10T11:59:32.321Z'
@@ -57,20 +62,22 @@ prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[
     limit 1) as f;
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
 --     Nested Loop
+--       InitPlan 2: Seq Scan client_moves filter (state)
 --       Function Scan
 --         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
 --       Limit
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           SubPlan 2: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
---           SubPlan 3: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--           SubPlan 3: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--           SubPlan 4: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 --   for values given: full, analyzed, but of today there is nothing
 --     Nested Loop
+--       InitPlan 2: Seq Scan client_moves filter (state)
 --       Function Scan
 --         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
 --       Limit
 --         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           SubPlan 3: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---           SubPlan 2: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
+--           SubPlan 4: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
+--           SubPlan 3: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
 
 -- delivery-selections.readFitRows to retry: planned each time
 prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[], timestamp with time zone[]) as
@@ -79,7 +86,9 @@ prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[]
     from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
     as g (client_key, id, place, finished_at)
     where (select true from job_items i
-      where i.client_key = g.client_key and i.delivery_id = g.id) is null) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
+      where i.client_key = g.client_key and i.delivery_id = g.id) is null
+    and g.client_key <> all(array(
+        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
   from free g cross join lateral (
     select p.endpoint_id from pending_deliveries p
     where p.client_key = g.client_key and p.id = g.id limit 1) as p
@@ -88,6 +97,7 @@ prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[]
     where e.client_key = g.client_key and e.id = p.endpoint_id and e.status = 'ACTIVE' limit 1) as e;
 --   always
 --     Nested Loop
+--       InitPlan 2: Seq Scan client_moves filter (state)
 --       Nested Loop
 --         Function Scan
 --           SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
