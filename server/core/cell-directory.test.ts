@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CellDirectory, type CellEntry, ENTRY_AGE_MS_MAX, parseEntry } from './cell-directory.ts'
+import {
+  CellDirectory,
+  type CellEntry,
+  ENTRY_AGE_MS_MAX,
+  type LearntCells,
+  parseEntry,
+} from './cell-directory.ts'
 
 const NOW_MS = Date.parse('2026-11-16T12:00:00Z')
 /** Made in 2026-11, after the ids of cell 0 told their cell; the digits of the fourth group are the cell. */
@@ -77,11 +83,47 @@ test('an entry is whole and of now, or it is none', () => {
   for (const value of wrong) assert.equal(parseEntry(value, NOW_MS), null, JSON.stringify(value))
 })
 
-test('what a 308 has said comes before the entries, which may be older', () => {
-  const learnt = new Map([[IN_ZERO, 7]])
-  const directory = new CellDirectory([0, 7], [entryOf(0, { clients: [IN_ZERO] })], learnt)
-  assert.equal(directory.cellOfClient(IN_ZERO), 7)
-  assert.equal(directory.cellOfAccount(IN_ZERO.toUpperCase()), 7)
-  learnt.set(IN_ZERO, 0)
+/** What a 308 said at 0 ms, and when the entries of the cells were asked for. */
+function learnt(cell: number, askedAtMs: Readonly<Record<number, number>> = {}): LearntCells {
+  return {
+    get: (id) => (id === IN_ZERO ? { cell, atMs: 0 } : undefined),
+    askedAtMs: (one) => askedAtMs[one],
+  }
+}
+const LATER_MS = 60_000
+
+test('what a 308 has said comes before entries that may be older', () => {
+  const claimed = [entryOf(0), entryOf(3, { clients: [IN_ZERO], accounts: [IN_ZERO] }), entryOf(7)]
+  for (const atMs of [-1, 0, 1]) {
+    const directory = new CellDirectory(
+      [0, 3, 7],
+      claimed,
+      learnt(7, { 0: atMs, 3: atMs, 7: atMs }),
+    )
+    assert.equal(directory.cellOfClient(IN_ZERO), 7)
+    assert.equal(directory.cellOfAccount(IN_ZERO.toUpperCase()), 7)
+    assert.equal(directory.cellOfClient(IN_SEVEN), 7)
+    assert.equal(directory.cellOfId(IN_ZERO), 0)
+  }
+})
+
+test('a newer entry that names a client decides, whatever a 308 has said before', () => {
+  const claimed = [entryOf(0), entryOf(3, { clients: [IN_ZERO] }), entryOf(7)]
+  const directory = new CellDirectory([0, 3, 7], claimed, learnt(7, { 3: LATER_MS }))
+  assert.equal(directory.cellOfClient(IN_ZERO), 3)
+})
+
+test('a newer entry of the cell that a 308 has named, without the client, decides, too', () => {
+  const entries = [entryOf(0), entryOf(7)]
+  const gone = new CellDirectory([0, 7], entries, learnt(7, { 7: LATER_MS }))
+  assert.equal(gone.cellOfClient(IN_ZERO), 0, 'it is where its id says')
+  const full = entryOf(7, { clients: Array.from({ length: 10_000 }, () => OF_BEFORE) })
+  const unsaid = new CellDirectory([0, 7], [entryOf(0), full], learnt(7, { 7: LATER_MS }))
+  assert.equal(unsaid.cellOfClient(IN_ZERO), 7, 'there was no room for it')
+})
+
+test('a client that has moved to where its id says is there, although no entry names it', () => {
+  const old = entryOf(7, { clients: [IN_ZERO] })
+  const directory = new CellDirectory([0, 7], [entryOf(0), old], learnt(0, { 0: LATER_MS, 7: -1 }))
   assert.equal(directory.cellOfClient(IN_ZERO), 0)
 })

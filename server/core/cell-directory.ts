@@ -56,8 +56,18 @@ function isIds(value: unknown): value is readonly string[] {
   )
 }
 
-/** Clients and accounts by what a 308 has said. It needs no end: where it is wrong by now, another 308 says so. */
-export type LearntCells = Pick<ReadonlyMap<string, number>, 'get'>
+/** A cell shows an entry for a while before it makes another: one that is asked for this much later is newer. */
+const ENTRY_KEPT_MS_MAX = 10_000
+
+/**
+ * Clients and accounts by what the 308 of their old cell has said. It closes the gap until the entries say the same: a
+ * newer entry decides instead. Times are of one monotonic clock, the reader's own.
+ */
+export interface LearntCells {
+  get(id: string): { cell: number; atMs: number } | undefined
+  /** When the entry that the directory has of a cell was asked for; undefined without one. */
+  askedAtMs(cell: number): number | undefined
+}
 
 /** The entries of all cells, as they are known now. */
 export class CellDirectory {
@@ -66,6 +76,8 @@ export class CellDirectory {
   readonly #stampedSinceMs: number
   readonly #clients = new Map<string, number>()
   readonly #accounts = new Map<string, number>()
+  /** Cells whose entries have no room for more ids: who is not in one may live there all the same. */
+  readonly #full = new Set<number>()
   readonly #learnt: LearntCells | undefined
 
   /** `cells` are those that there are, also those that have given no entry yet. */
@@ -80,22 +92,36 @@ export class CellDirectory {
     for (const { cell, clients, accounts } of byTime) {
       for (const id of clients) this.#clients.set(id, cell)
       for (const id of accounts) this.#accounts.set(id, cell)
+      if (Math.max(clients.length, accounts.length) >= ENTRY_IDS_MAX) this.#full.add(cell)
     }
   }
 
   cellOfClient(id: string): number {
-    const key = id.toLowerCase()
-    return this.#learnt?.get(key) ?? this.#clients.get(key) ?? this.cellOfId(id)
+    return this.#cellOf(id, this.#clients)
   }
 
   cellOfAccount(id: string): number {
-    const key = id.toLowerCase()
-    return this.#learnt?.get(key) ?? this.#accounts.get(key) ?? this.cellOfId(id)
+    return this.#cellOf(id, this.#accounts)
   }
 
   /** The cell that made an id; for an id of no cell the first, which answers as for any unknown one. */
   cellOfId(id: string): number {
     const home = homeOfId(id, this.#stampedSinceMs)
     return home !== null && this.#cells.has(home) ? home : this.#fallback
+  }
+
+  #cellOf(id: string, claims: ReadonlyMap<string, number>): number {
+    const key = id.toLowerCase()
+    const claim = claims.get(key)
+    const home = this.cellOfId(id)
+    const learnt = this.#learnt?.get(key)
+    if (learnt === undefined) return claim ?? home
+    const isNewer = (cell: number) =>
+      (this.#learnt?.askedAtMs(cell) ?? Number.NEGATIVE_INFINITY) > learnt.atMs + ENTRY_KEPT_MS_MAX
+    if (claim !== undefined && isNewer(claim)) return claim
+    // The cell that it was said to be in does not name it. An entry that is full says nothing about the rest, and none
+    // names those who are where their ids say.
+    const isDenied = learnt.cell !== home && !this.#full.has(learnt.cell) && isNewer(learnt.cell)
+    return isDenied ? (claim ?? home) : learnt.cell
   }
 }

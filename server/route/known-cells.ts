@@ -20,6 +20,7 @@ export interface KnownCellsOptions {
 interface Known {
   entry: CellEntry
   jws: string
+  askedAtMs: number
 }
 
 const REFRESH_EVERY_MS = 3_000
@@ -37,7 +38,7 @@ export class KnownCells {
   readonly #known = new Map<number, Known>()
   readonly #reasons = new Map<number, string>()
   readonly #keys = new Map<number, readonly JWK[]>()
-  readonly #learnt = new BoundedMap<string, number>(LEARNT_MAX)
+  readonly #learnt = new BoundedMap<string, { cell: number; atMs: number }>(LEARNT_MAX)
   #directory: CellDirectory
   #timer: NodeJS.Timeout | undefined
   #underWay: Promise<void> | null = null
@@ -83,9 +84,9 @@ export class KnownCells {
     this.#timer.unref()
   }
 
-  /** A 308 has said where a client, or an account, is now. */
+  /** The 308 of a cell has said where a client, or an account, is now, to a caller that the cell has authenticated. */
   learn(id: string, cell: number): void {
-    this.#learnt.set(id.toLowerCase(), cell)
+    this.#learnt.set(id.toLowerCase(), { cell, atMs: performance.now() })
   }
 
   /** Something has moved: all who wait share one look, and it is not taken more often than twice a second. */
@@ -126,6 +127,7 @@ export class KnownCells {
 
   async #readEntry(cell: RoutedCell): Promise<Known> {
     const signal = AbortSignal.timeout(REFRESH_MS_MAX)
+    const askedAtMs = performance.now()
     const answer = await cell.send({
       method: 'GET',
       path: '/operator/v1/cells',
@@ -143,7 +145,7 @@ export class KnownCells {
     const entry = parseEntry(await this.#verify(cell, jws, signal), Date.now())
     if (entry === null) throw new EntryRefused('gives an entry that is malformed or not of now')
     if (entry.cell !== cell.cell) throw new EntryRefused(`answers as cell ${entry.cell}`)
-    return { entry, jws }
+    return { entry, jws, askedAtMs }
   }
 
   async #verify(cell: RoutedCell, jws: string, signal: AbortSignal): Promise<unknown> {
@@ -170,12 +172,13 @@ export class KnownCells {
   }
 
   #build(): CellDirectory {
-    const entries = [...this.#known.values()].map(({ entry }) => entry)
     const nowMs = Date.now()
+    const used = [...this.#known.values()].filter(({ entry }) => parseEntry(entry, nowMs) !== null)
+    const askedAtMs = new Map(used.map((one) => [one.entry.cell, one.askedAtMs]))
     return new CellDirectory(
       this.all.map(({ cell }) => cell),
-      entries.filter((entry) => parseEntry(entry, nowMs) !== null),
-      this.#learnt,
+      used.map(({ entry }) => entry),
+      { get: (id) => this.#learnt.get(id), askedAtMs: (cell) => askedAtMs.get(cell) },
     )
   }
 }

@@ -50,7 +50,6 @@ export class Router {
         path: request.url ?? '/',
         body,
         signal: gone.signal,
-        subject: asked.clientId ?? asked.accountId,
       }
       await this.#answer(call, asked, destination)
     } catch (error) {

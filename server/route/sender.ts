@@ -4,8 +4,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { CELL_HEADER, parseCell } from '../core/cell.ts'
+import { CELL_HEADER, MOVED_HEADER, parseCell } from '../core/cell.ts'
 import { ServiceError } from '../core/errors.ts'
+import { isUuid } from '../core/uuid.ts'
 import { lingerAfterAnswer } from '../http/lingering-close.ts'
 import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
 import type { KnownCells } from './known-cells.ts'
@@ -21,8 +22,6 @@ export interface Call {
   body: RequestBody
   /** The caller has gone. */
   signal: AbortSignal
-  /** The client, or the account, that decided where it goes. */
-  subject: string | null
 }
 
 export class Sender {
@@ -42,7 +41,9 @@ export class Sender {
     const to = answer.status === 308 ? this.#movedTo(answer, cell) : undefined
     if (to === undefined) return answer
     answer.body.destroy()
-    if (call.subject !== null) this.#cells.learn(call.subject, to.cell)
+    // The cell's own word for whom it has authenticated, never ours: all that a request shows may be forged.
+    const moved = answer.headers[MOVED_HEADER]
+    if (typeof moved === 'string' && isUuid(moved)) this.#cells.learn(moved, to.cell)
     void this.#cells.refreshSoon()
     if (!isRepeatable(call.body)) throw movedNow()
     this.#onFollowed()

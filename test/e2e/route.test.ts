@@ -412,6 +412,23 @@ test('a client moves under load through the route: 0 lost, 0 doubled, 0 out of o
     assert.ok(body.content.length <= 1)
     return body.content[0]?.cell === 7
   })
+  // An unknown caller who names it takes no one else with it: the route has this from no cell.
+  const payload = Buffer.from(JSON.stringify({ sub: first.clientId })).toString('base64url')
+  const forged = await ask('/auth/token', {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer e30.${payload}.e30`,
+      accountid: first.accountId,
+      'x-paybell-cell': '0',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ clientId: facts.clientId, clientSecret: 'x'.repeat(43) }),
+  })
+  assert.equal(forged.status, 401, 'by its new cell')
+  assert.equal((await zero.get('/v1/webhooks')).status, 200)
+  const id = randomUUID()
+  assert.equal((await zero.putPayment(id, sampleBody({ id }))).status, 201)
+
   const deliveries = await ask(`/operator/v1/deliveries?clientId=${facts.clientId}&limit=1`)
   const [delivery] = deliveries.body.items
   assert.match(delivery.id, /^.{20}00[07]/)

@@ -1,17 +1,16 @@
-// Two cells, 0 and 7, and the route before them: in two schemas of one database, or each on a server of its own.
+// Two cells, 0 and 7, for a route to stand before: in two schemas of one database, or each on a server of its own.
 // Both have the same master key, operator's key and signing keys, as cells behind one address do.
 
 import { randomBytes } from 'node:crypto'
-import { pino } from 'pino'
 import { addressOfCell } from '../../server/core/database-url.ts'
-import { Route } from '../../server/route/route.ts'
-import { parseCells, type RouteConfig } from '../../server/route/route-config.ts'
 import { copySigningKeys } from '../../server/store/cells.ts'
 import { createPool } from '../../server/store/db.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
 import { type Paybell, SHORT_LEASES, startPaybell } from './paybell.ts'
+
+export { routeConfig, startRoute } from './routes.ts'
 
 const SPANS = { attempt: { deadlineMs: 400, connectTimeoutMs: 200 } }
 
@@ -78,36 +77,4 @@ export async function openCell(
   })
   t.after(() => pool.end())
   return { url, pool, drop: async () => {} }
-}
-
-export function routeConfig(
-  addresses: Readonly<Record<number, string>>,
-  key: string,
-  more: Partial<RouteConfig> = {},
-): RouteConfig {
-  const cells = Object.entries(addresses).map(([cell, address]) => `${cell}=${address}`)
-  return {
-    host: '127.0.0.1',
-    port: 0,
-    operatorPort: null,
-    baseUrl: null,
-    cells: parseCells(cells.join(',')) ?? [],
-    key,
-    trustedProxies: [],
-    drainSeconds: 0,
-    logLevel: 'silent',
-    ...more,
-  }
-}
-
-export async function startRoute(
-  t: Owner,
-  config: RouteConfig,
-  more: Partial<ConstructorParameters<typeof Route>[0]> = {},
-): Promise<Route> {
-  const log = pino({ level: process.env.PAYBELL_TEST_LOG ?? 'silent' })
-  const route = new Route({ config, log, refreshEveryMs: 250, ...more })
-  t.after(() => route.stop())
-  await route.start()
-  return route
 }
