@@ -9,8 +9,8 @@ import type { ListName } from './destination.ts'
 import { parseAnswer } from './exact-answer.ts'
 import {
   byId,
-  type CellItems,
   clientOrder,
+  eachClientOnce,
   type Item,
   interleave,
   mergeById,
@@ -172,31 +172,22 @@ async function readPages(question: ListQuestion): Promise<Body> {
       if (content.length === 0) break
       items.push(...content)
     }
-    return leaveOutMoved({ cell: cell.cell, items, total }, list, directory)
+    return { cell: cell.cell, items, total }
   })
+  const lists =
+    list === 'clients' ? eachClientOnce(answers, (id) => directory.cellOfClient(id)) : answers
   const compare =
     list === 'clients' ? clientOrder(query.get('sort')) : list === 'jobs' ? newestFirst : byId
-  const totalElements = answers.reduce((sum, { total }) => sum + total, 0)
+  const totalElements = lists.reduce((sum, { total }) => sum + total, 0)
   const shown = size ?? PAGE_SIZE_DEFAULT
   return {
-    content: interleave(answers, compare, needed).slice(needed - shown),
+    content: interleave(lists, compare, needed).slice(needed - shown),
     totalPages: pageCount(totalElements, shown),
     totalElements,
     size: shown,
     number: number ?? 0,
     cellsAway,
   }
-}
-
-/** A client that has left a cell is still in its list, by name. */
-function leaveOutMoved(
-  { cell, items, total }: CellItems & { total: number },
-  list: ListName,
-  directory: CellDirectory,
-) {
-  if (list !== 'clients') return { cell, items, total }
-  const own = items.filter(({ clientId }) => directory.cellOfClient(String(clientId)) === cell)
-  return { cell, items: own, total: total - (items.length - own.length) }
 }
 
 /** Null for what no cell accepts: the first one asked says so. */

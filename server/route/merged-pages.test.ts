@@ -8,6 +8,7 @@ import {
   byId,
   type CursorAnswer,
   clientOrder,
+  eachClientOnce,
   type Item,
   interleave,
   mergeById,
@@ -103,4 +104,47 @@ test('a cursor over several cells comes back as it was, and a made-up one is ref
 test('numbers of an answer stay as they were written', () => {
   const text = '{"amount":{"amount":100.00},"n":9007199254740993,"e":1E2,"ok":12.5,"t":"1.00"}'
   assert.equal(JSON.stringify(parseAnswer(text)), text)
+})
+
+test('regression: a client that one cell lists is listed, wherever the directory still has it', () => {
+  const lists = [
+    { cell: 0, items: [], total: 0 },
+    { cell: 7, items: [{ clientId: 'moved' }], total: 1 },
+  ]
+  assert.deepEqual(
+    eachClientOnce(lists, () => 0),
+    lists,
+  )
+})
+
+test('a client that two cells list is listed once, by the one that the directory names', () => {
+  const both = [{ clientId: 'a' }, { clientId: 'b' }]
+  const lists = [0, 3, 7].map((cell) => ({
+    cell,
+    items: cell === 0 ? [] : both,
+    total: both.length,
+  }))
+  const clientsOf = (cellOf: (id: string) => number) =>
+    eachClientOnce(lists, cellOf).map(({ cell, items, total }) => [
+      cell,
+      items.map(({ clientId }) => clientId),
+      total,
+    ])
+  assert.deepEqual(
+    clientsOf((id) => (id === 'a' ? 3 : 7)),
+    [
+      [0, [], 2],
+      [3, ['a'], 1],
+      [7, ['b'], 1],
+    ],
+  )
+  // The directory names neither: any of them, and once.
+  assert.deepEqual(
+    clientsOf(() => 0),
+    [
+      [0, [], 2],
+      [3, ['a', 'b'], 2],
+      [7, [], 0],
+    ],
+  )
 })

@@ -53,6 +53,29 @@ export function interleave(lists: readonly CellItems[], compare: Compare, max: n
   return merged
 }
 
+export interface CountedItems extends CellItems {
+  /** How many there are in all. */
+  total: number
+}
+
+/** Each client once: while one moves, two cells may list it. `cellOf` says which of them is right. */
+export function eachClientOnce(
+  lists: readonly CountedItems[],
+  cellOf: (clientId: string) => number,
+): CountedItems[] {
+  const kept = new Map<string, number>()
+  for (const { cell, items } of lists) {
+    for (const item of items) {
+      const id = textOf(item, 'clientId')
+      if (!kept.has(id) || cellOf(id) === cell) kept.set(id, cell)
+    }
+  }
+  return lists.map(({ cell, items, total }) => {
+    const own = items.filter((item) => kept.get(textOf(item, 'clientId')) === cell)
+    return { cell, items: own, total: total - (items.length - own.length) }
+  })
+}
+
 export interface CursorAnswer extends CellItems {
   next: string | null
 }
