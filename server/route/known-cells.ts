@@ -129,6 +129,7 @@ export class KnownCells {
     const signal = AbortSignal.timeout(REFRESH_MS_MAX)
     const askedAtMs = performance.now()
     const answer = await cell.send({
+      side: 'operator',
       method: 'GET',
       path: '/operator/v1/cells',
       headers: ['authorization', `Bearer ${this.#options.key}`, 'accept', 'application/json'],
@@ -164,7 +165,7 @@ export class KnownCells {
 
   async #readKeys(cell: RoutedCell, signal: AbortSignal): Promise<readonly JWK[]> {
     const path = '/.well-known/webhook-keys.json'
-    const answer = await cell.send({ method: 'GET', path, headers: [], signal })
+    const answer = await cell.send({ side: 'public', method: 'GET', path, headers: [], signal })
     const { keys } = readJson(await readAnswer(answer, KEYS_BYTES_MAX)) as { keys?: JWK[] }
     const list = Array.isArray(keys) ? keys : []
     this.#keys.set(cell.cell, list)

@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { ServiceError } from '../core/errors.ts'
 import { answerClientError, answerConnect } from '../http/client-errors.ts'
+import type { Surface } from '../http/server-deps.ts'
 import { sendJson, sendProblem } from './answers.ts'
 import { trustedBy } from './forwarded-headers.ts'
 import { KnownCells } from './known-cells.ts'
@@ -30,8 +31,6 @@ const CLOSE_MS_MAX = 10_000
 /** Under way at once, over all cells. */
 const REQUESTS_MAX = 5_000
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-
-type Surface = 'all' | 'public' | 'operator'
 
 export class Route {
   readonly #options: RouteOptions
@@ -155,7 +154,7 @@ export class Route {
         new ServiceError('not-found', 'This service has no such address.'),
         this.#baseUrl,
       )
-    } else void this.#router.handle(request, response)
+    } else void this.#router.handle(request, response, surface)
   }
 
   /** One cell away is no reason to take the route away from the others. */

@@ -24,7 +24,11 @@ export const CELL_LIMITS: CellLimits = {
   silenceMs: 60_000,
 }
 
+/** Which address of the cell: one with an operator port has two. */
+export type CellSide = 'public' | 'operator'
+
 export interface CellRequest {
+  side: CellSide
   method: string
   /** With the query. */
   path: string
@@ -99,6 +103,11 @@ export class RoutedCell {
     this.#operator = operatorAddress === address ? this.#public : new Side(operatorAddress, limits)
   }
 
+  /** Whether the operator's side is at an address of its own. */
+  get hasTwoSides(): boolean {
+    return this.#operator !== this.#public
+  }
+
   get underWay(): number {
     return this.#underWay
   }
@@ -114,7 +123,7 @@ export class RoutedCell {
     this.#underWay++
     let answer: Dispatcher.ResponseData
     try {
-      const side = request.path.startsWith('/operator/') ? this.#operator : this.#public
+      const side = request.side === 'operator' ? this.#operator : this.#public
       answer = await side.send(request)
     } catch (error) {
       this.#underWay--

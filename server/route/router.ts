@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ServiceError } from '../core/errors.ts'
 import { readPatiently } from '../http/patient-body.ts'
 import { toProblem } from '../http/problems.ts'
+import type { Surface } from '../http/server-deps.ts'
 import { sendJson, sendProblem } from './answers.ts'
 import { cellOfTokenRequest, readAsked } from './asked.ts'
 import { sendBatch, sendJoined } from './batch.ts'
@@ -15,7 +16,7 @@ import { readKeySets } from './key-sets.ts'
 import type { KnownCells } from './known-cells.ts'
 import { Refused, readList } from './lists.ts'
 import { isRepeatable, openBody } from './request-body.ts'
-import { type CellAnswer, CellFailure, type RoutedCell } from './routed-cell.ts'
+import { type CellAnswer, CellFailure, type CellSide, type RoutedCell } from './routed-cell.ts'
 import { type Call, passOn, type Sender } from './sender.ts'
 import { answerSession } from './sessions.ts'
 
@@ -34,7 +35,11 @@ export class Router {
     this.#parts = parts
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    surface: Surface,
+  ): Promise<void> {
     const gone = new AbortController()
     response.once('close', () => {
       if (!response.writableFinished) gone.abort()
@@ -47,17 +52,23 @@ export class Router {
       const call = {
         request,
         response,
+        side: sideOf(asked, surface),
         path: request.url ?? '/',
         body,
         signal: gone.signal,
       }
-      await this.#answer(call, asked, destination)
+      if (destination.to === 'session') await this.#session(call, asked, surface)
+      else await this.#answer(call, asked, destination)
     } catch (error) {
       this.#fail(error, request, response, gone.signal)
     }
   }
 
-  async #answer(call: Call, asked: Asked, destination: Destination): Promise<void> {
+  async #answer(
+    call: Call,
+    asked: Asked,
+    destination: Exclude<Destination, { to: 'session' }>,
+  ): Promise<void> {
     const { directory } = this.#parts.cells
     switch (destination.to) {
       case 'cell':
@@ -71,8 +82,6 @@ export class Router {
         const cell = this.#cell(cellOfTokenRequest(call.request, kept, directory))
         return passOn(call, await this.#send(call, cell))
       }
-      case 'session':
-        return this.#session(call, asked)
       case 'batch':
         return this.#batch(call)
       case 'list':
@@ -172,19 +181,28 @@ export class Router {
     const known = this.#keySets.get(path) ?? new Map<number, unknown>()
     this.#keySets.set(path, known)
     const { all } = this.#parts.cells
-    const body = await readKeySets(known, all, (cell) => this.#send(call, cell))
+    // The operator's side of a cell does not have them.
+    const open: Call = { ...call, side: 'public' }
+    const body = await readKeySets(known, all, (cell) => this.#send(open, cell))
     sendJson(call.response, 200, body, { 'cache-control': 'public, max-age=300' })
   }
 
-  async #session(call: Call, asked: Asked): Promise<void> {
+  async #session(call: Call, asked: Asked, surface: Surface): Promise<void> {
     const { cells } = this.#parts
+    if (!isRepeatable(call.body)) {
+      throw new ServiceError(
+        'body-too-large',
+        'Send a short body, with its Content-Length. A sign-in needs no more than 8 KiB.',
+      )
+    }
     const { status, headers, body } = await answerSession({
       method: asked.method,
-      body: isRepeatable(call.body) ? call.body : null,
+      body: call.body,
+      surface,
       cells,
       directory: cells.directory,
       sessions: asked.sessions,
-      send: (cell) => this.#send(call, cell),
+      send: (cell, side) => this.#send({ ...call, side }, cell),
     })
     call.response.writeHead(status, headers).end(body)
   }
@@ -230,6 +248,11 @@ export class Router {
     const internal = new ServiceError('internal', 'Something went wrong.')
     sendProblem(response, failure ?? internal, this.#parts.baseUrl())
   }
+}
+
+/** The operator's port of the route leads to the operator's ports of the cells. */
+function sideOf({ path }: Asked, surface: Surface): CellSide {
+  return surface === 'operator' || path.startsWith('/operator/') ? 'operator' : 'public'
 }
 
 /** A batch without a line: any cell says what it is worth. */

@@ -11,12 +11,13 @@ import { lingerAfterAnswer } from '../http/lingering-close.ts'
 import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
 import type { KnownCells } from './known-cells.ts'
 import { isRepeatable, type RequestBody } from './request-body.ts'
-import { type CellAnswer, CellFailure, type RoutedCell } from './routed-cell.ts'
+import { type CellAnswer, CellFailure, type CellSide, type RoutedCell } from './routed-cell.ts'
 
 /** One request of a caller. */
 export interface Call {
   request: IncomingMessage
   response: ServerResponse
+  side: CellSide
   /** With the query. */
   path: string
   body: RequestBody
@@ -57,13 +58,15 @@ export class Sender {
   sendPart(call: Call, cell: RoutedCell, body: Readable): Promise<CellAnswer> {
     const given = requestHeaders(call.request, cell.cell, this.#isTrusted)
     const headers = given.filter((_, at) => given[at - (at % 2)] !== 'content-length')
-    return cell.send({ method: 'POST', path: call.path, headers, body, signal: call.signal })
+    const { side, path, signal } = call
+    return cell.send({ side, method: 'POST', path, headers, body, signal })
   }
 
   /** A connection that was idle may be closed in the moment in which it is used: what can be repeated is. */
   async #sendOnce(call: Call, cell: RoutedCell, path: string): Promise<CellAnswer> {
     const { method = 'GET' } = call.request
     const asked = {
+      side: call.side,
       method,
       path,
       headers: requestHeaders(call.request, cell.cell, this.#isTrusted),

@@ -1,28 +1,46 @@
 // The console's sign-in over several cells. An operator is signed in to all of them, a client to its own. The session of
-// each cell is a cookie of its own (console-cookies.ts).
+// each cell is a cookie of its own (console-cookies.ts). With an operator port, of the route or of the cells, operators
+// sign in there and clients at the public one, as they do without a route.
 
 import type { CellDirectory } from '../core/cell-directory.ts'
+import { ServiceError } from '../core/errors.ts'
+import { parseJson } from '../core/exact-json.ts'
 import { isUuid } from '../core/uuid.ts'
+import type { Surface } from '../http/server-deps.ts'
 import { answerHeaders } from './forwarded-headers.ts'
 import type { KnownCells } from './known-cells.ts'
-import { type CellAnswer, CellFailure, type RoutedCell, readAnswer } from './routed-cell.ts'
+import {
+  type CellAnswer,
+  CellFailure,
+  type CellSide,
+  type RoutedCell,
+  readAnswer,
+} from './routed-cell.ts'
 
 const ANSWER_BYTES_MAX = 64 * 1_024
 
 export interface SessionQuestion {
   method: string
   body: Buffer | null
+  /** Where the browser is: cells with one port do not know it. */
+  surface: Surface
   cells: KnownCells
   directory: CellDirectory
   /** Cells that this browser is signed in to. */
   sessions: readonly number[]
-  send(cell: RoutedCell): Promise<CellAnswer>
+  send(cell: RoutedCell, side: CellSide): Promise<CellAnswer>
 }
 
 export interface SessionAnswer {
   status: number
   headers: Record<string, string | string[]>
   body: Buffer
+}
+
+/** One cell that is asked, and at which of its addresses. */
+interface Door {
+  cell: RoutedCell
+  side: CellSide
 }
 
 export async function answerSession(question: SessionQuestion): Promise<SessionAnswer> {
@@ -42,25 +60,49 @@ export async function answerSession(question: SessionQuestion): Promise<SessionA
 type Heard = SessionAnswer & { isGood: boolean }
 
 async function ask(question: SessionQuestion): Promise<readonly Heard[]> {
-  const { method, cells, sessions, directory } = question
+  const { method, surface, cells, sessions } = question
+  if (method === 'POST') return signIn(question)
+  const side = surface === 'operator' ? 'operator' : 'public'
   const signedIn = cells.all.filter(({ cell }) => sessions.includes(cell))
-  if (method === 'DELETE') return askEach(question, signedIn.length > 0 ? signedIn : cells.inTurn())
-  if (method !== 'POST') return askUntil(question, signedIn.length > 0 ? signedIn : cells.inTurn())
-  const { clientId, operatorKey } = readSignIn(question.body)
-  if (operatorKey !== undefined) return askEach(question, cells.all)
-  if (typeof clientId !== 'string' || !isUuid(clientId)) return askUntil(question, cells.inTurn())
-  const own = cells.find(directory.cellOfClient(clientId))
-  return askEach(question, own === undefined ? [] : [own])
+  const asked = signedIn.length > 0 ? signedIn : cells.inTurn()
+  if (method === 'DELETE') return askEach(question, doorsAt(side, asked))
+  // Each port of a cell knows its own kind of session: where the route has one port, either may be meant.
+  const others = surface === 'all' ? signedIn.filter(({ hasTwoSides }) => hasTwoSides) : []
+  return askUntil(question, [...doorsAt(side, asked), ...doorsAt('operator', others)])
 }
 
-/** One after another, until one knows who it is: a link says nothing of its cell. */
+async function signIn(question: SessionQuestion): Promise<readonly Heard[]> {
+  const { surface, cells, directory, body } = question
+  const { clientId, operatorKey } = readSignIn(body)
+  if (operatorKey !== undefined) {
+    if (surface === 'public') throw elsewhere('Operators sign in at the operator’s own port.')
+    return askEach(question, doorsAt('operator', cells.all))
+  }
+  const side = surface === 'operator' ? 'operator' : 'public'
+  // A link, or a mistake. A link says nothing of its cell.
+  if (clientId === undefined) return askUntil(question, doorsAt(side, cells.inTurn()))
+  if (surface === 'operator') {
+    throw elsewhere('Clients sign in at the public address of the service.')
+  }
+  if (typeof clientId !== 'string' || !isUuid(clientId)) {
+    return askUntil(question, doorsAt(side, cells.inTurn()))
+  }
+  const own = cells.find(directory.cellOfClient(clientId))
+  return askEach(question, doorsAt(side, own === undefined ? [] : [own]))
+}
+
+function doorsAt(side: CellSide, cells: readonly RoutedCell[]): readonly Door[] {
+  return cells.map((cell) => ({ cell, side }))
+}
+
+/** One after another, until one knows who it is. */
 async function askUntil(
   question: SessionQuestion,
-  cells: readonly RoutedCell[],
+  doors: readonly Door[],
 ): Promise<readonly Heard[]> {
   const heard: Heard[] = []
-  for (const cell of cells) {
-    heard.push(...(await askEach(question, [cell])))
+  for (const door of doors) {
+    heard.push(...(await askEach(question, [door])))
     if (heard.at(-1)?.isGood) return heard.slice(-1)
   }
   return heard
@@ -69,16 +111,15 @@ async function askUntil(
 /** Those that are away are left out. */
 async function askEach(
   question: SessionQuestion,
-  cells: readonly RoutedCell[],
+  doors: readonly Door[],
 ): Promise<readonly Heard[]> {
   const heard = await Promise.all(
-    cells.map(async (cell) => {
+    doors.map(async ({ cell, side }) => {
       try {
-        const answer = await question.send(cell)
-        const body = (await readAnswer(answer, ANSWER_BYTES_MAX)) ?? Buffer.alloc(0)
-        const { status } = answer
-        const isGood = status < 300 && !(status === 200 && /"kind":\s*null/.test(body.toString()))
-        return { status, headers: answerHeaders(answer.headers, answer.cell), body, isGood }
+        const answer = await question.send(cell, side)
+        const bytes = (await readAnswer(answer, ANSWER_BYTES_MAX)) ?? Buffer.alloc(0)
+        const headers = answerHeaders(answer.headers, answer.cell)
+        return toHeard({ status: answer.status, headers, body: bytes }, question)
       } catch (error) {
         if (error instanceof CellFailure) return null
         throw error
@@ -88,10 +129,33 @@ async function askEach(
   return heard.filter((one) => one !== null)
 }
 
+/** A session that has no access to this port's routes counts as none here: cookies do not distinguish ports. */
+function toHeard(answer: SessionAnswer, { method, surface }: SessionQuestion): Heard {
+  const { status, headers, body } = answer
+  if (method !== 'GET' || status !== 200) return { ...answer, isGood: status < 300 }
+  const session = readSession(body)
+  if (session.kind === null) return { ...answer, isGood: false }
+  const isWelcome = surface === 'all' || (surface === 'operator') === (session.kind === 'operator')
+  if (isWelcome) return { ...answer, isGood: true }
+  const { mode, version, timeScale } = session
+  const none = Buffer.from(JSON.stringify({ kind: null, mode, version, timeScale }))
+  const length = { 'content-length': String(none.length) }
+  return { status, headers: { ...headers, ...length }, body: none, isGood: false }
+}
+
+/** As a cell reads it, which may not know the port: throws where the cell would refuse it. */
 function readSignIn(body: Buffer | null): Readonly<Record<string, unknown>> {
+  return Object(parseJson(body ?? Buffer.alloc(0)).value)
+}
+
+function readSession(body: Buffer): Readonly<Record<string, unknown>> {
   try {
-    return Object(JSON.parse(body?.toString() ?? ''))
+    return Object(JSON.parse(body.toString()))
   } catch {
-    return {}
+    return { kind: null }
   }
+}
+
+function elsewhere(detail: string): ServiceError {
+  return new ServiceError('invalid-credentials', detail)
 }
