@@ -12,6 +12,7 @@ import type { Surface } from '../http/server-deps.ts'
 import { sendJson, sendProblem } from './answers.ts'
 import { trustedBy } from './forwarded-headers.ts'
 import { KnownCells } from './known-cells.ts'
+import { isPlainPath } from './plain-path.ts'
 import type { RouteConfig } from './route-config.ts'
 import { RouteMetrics } from './route-metrics.ts'
 import { CELL_LIMITS, type CellLimits } from './routed-cell.ts'
@@ -139,7 +140,7 @@ export class Route {
     })
     // While it stops, each connection ends with its next answer.
     if (this.#isDraining) response.setHeader('connection', 'close')
-    const path = (request.url ?? '/').split('?', 1)[0]
+    const [path = '/'] = (request.url ?? '/').split('?', 1)
     if (path === '/livez' || path === '/healthz') sendJson(response, 200, { status: 'alive' })
     else if (path === '/readyz') this.#readyz(response)
     else if (path === '/metrics') void this.#sendMetrics(request, response, surface)
@@ -148,7 +149,7 @@ export class Route {
         retryAfterSeconds: 1,
       })
       sendProblem(response, busy, this.#baseUrl)
-    } else if (surface === 'public' && path?.startsWith('/operator/')) {
+    } else if (!isPlainPath(path) || (surface === 'public' && path.startsWith('/operator/'))) {
       sendProblem(
         response,
         new ServiceError('not-found', 'This service has no such address.'),
