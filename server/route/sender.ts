@@ -25,6 +25,9 @@ export interface Call {
   signal: AbortSignal
 }
 
+/** Twice is as good as once, and the second answer as good as the first: after a DELETE it would be 404. */
+const REPEATED = ['GET', 'HEAD', 'PUT']
+
 export class Sender {
   readonly #cells: KnownCells
   readonly #isTrusted: (address: string) => boolean
@@ -77,8 +80,7 @@ export class Sender {
       return await cell.send(asked)
     } catch (error) {
       const isLost = error instanceof CellFailure && error.kind === 'lost'
-      if (!isLost || !isRepeatable(call.body) || method === 'POST' || method === 'PATCH')
-        throw error
+      if (!isLost || !isRepeatable(call.body) || !REPEATED.includes(method)) throw error
       return cell.send(asked)
     }
   }
