@@ -134,6 +134,7 @@ export class KnownCells {
       path: '/operator/v1/cells',
       headers: ['authorization', `Bearer ${this.#options.key}`, 'accept', 'application/json'],
       signal,
+      isOwn: true,
     })
     const bytes = await readAnswer(answer, ENTRY_BYTES_MAX)
     if (answer.status >= 500) throw new EntryRefused(`answers with ${answer.status}`)
@@ -165,7 +166,14 @@ export class KnownCells {
 
   async #readKeys(cell: RoutedCell, signal: AbortSignal): Promise<readonly JWK[]> {
     const path = '/.well-known/webhook-keys.json'
-    const answer = await cell.send({ side: 'public', method: 'GET', path, headers: [], signal })
+    const answer = await cell.send({
+      side: 'public',
+      method: 'GET',
+      path,
+      headers: [],
+      signal,
+      isOwn: true,
+    })
     const { keys } = readJson(await readAnswer(answer, KEYS_BYTES_MAX)) as { keys?: JWK[] }
     const list = Array.isArray(keys) ? keys : []
     this.#keys.set(cell.cell, list)

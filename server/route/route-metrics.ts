@@ -43,7 +43,7 @@ export class RouteMetrics {
       })
     perCell(
       'paybell_route_cell_up',
-      '1 while the cell gives its entry, 0 while it is away.',
+      '1 while the cell gives its entry; 0 while it is away, or its entry is refused.',
       (cell) => (cells.reasonOf(cell) === null ? 1 : 0),
     )
     perCell('paybell_route_requests_under_way', 'Requests that a cell has under way.', (cell) => {

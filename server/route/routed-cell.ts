@@ -35,6 +35,8 @@ export interface CellRequest {
   headers: string[]
   body?: Readable | Uint8Array | null
   signal?: AbortSignal
+  /** The route asks for itself: that callers keep the cell busy must not look as if it were away. */
+  isOwn?: true
 }
 
 export interface CellAnswer {
@@ -119,7 +121,8 @@ export class RoutedCell {
 
   /** Rejects with a CellFailure, or with the reason of the signal. */
   async send(request: CellRequest): Promise<CellAnswer> {
-    if (this.#underWay >= this.#limits.requestsMax) throw new CellFailure(this.cell, 'busy')
+    const isFull = this.#underWay >= this.#limits.requestsMax
+    if (isFull && !request.isOwn) throw new CellFailure(this.cell, 'busy')
     this.#underWay++
     let answer: Dispatcher.ResponseData
     try {
@@ -158,7 +161,8 @@ class Side {
     const { origin, pathname } = new URL(address)
     this.#prefix = pathname.replace(/\/+$/, '')
     this.#pool = new Pool(origin, {
-      connections: limits.requestsMax,
+      // One more for the route itself, which asks one thing at a time.
+      connections: limits.requestsMax + 1,
       connect: { timeout: limits.connectMs },
       headersTimeout: limits.answerMs,
       bodyTimeout: limits.silenceMs,

@@ -396,6 +396,9 @@ describe('a cell that is away', () => {
     const narrow = await startRoute(t, config, { limits: { requestsMax: 0 } })
     const answer = await fetch(`${narrow.baseUrl}/v1/webhooks`, { headers: await zero.headers() })
     assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1'])
+    // A cell that is busy is not away: the route's own questions for its entry do not count.
+    const ready = await fetch(`${narrow.baseUrl}/readyz`)
+    assert.deepEqual(await ready.json(), { status: 'ready', cellsAway: [], reasons: [] })
   })
 })
 
