@@ -1,5 +1,5 @@
-// Revokes a secret at once. The last one stays: to keep a client out, disable it, which stops its tokens
-// too.
+// Revokes a secret at once, the last one, too. Tokens that it gave stay good until they end: to keep a client
+// out, disable it, which stops them.
 
 import { deleteSecret, listSecrets } from '../store/client-secrets.ts'
 import { findClient, lockClient } from '../store/clients.ts'
