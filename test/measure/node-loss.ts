@@ -32,7 +32,7 @@ const PARTS = ['before', 'while the node is dead', 'after'] as const
 interface Written {
   part: (typeof PARTS)[number]
   dueAtMs: number
-  /** Of the first answer. A refused write is repeated until it is accepted, as an operator's system does. */
+  /** At first. It is repeated, when the answer says, until it is accepted, as an operator's system does. */
   wasRefused: boolean
 }
 
@@ -70,15 +70,12 @@ async function write({ paybell, written }: Watched, part: Written['part']): Prom
   const entry: Written = { part, dueAtMs: Date.now(), wasRefused: false }
   written.set(id, entry)
   const body = sampleBody({ id, version: undefined, document: undefined })
-  await until(
-    'the payment is accepted',
-    async () => {
-      const { ok } = await paybell.caller.putPayment(id, body).catch(() => ({ ok: false }))
-      entry.wasRefused ||= !ok
-      return ok
-    },
-    300_000,
-  )
+  for (;;) {
+    const answer = await paybell.caller.putPayment(id, body).catch(() => null)
+    if (answer?.ok) return
+    entry.wasRefused = true
+    await delay(Number(answer?.headers.get('retry-after') ?? 1) * 1_000)
+  }
 }
 
 async function load(cells: readonly Watched[], part: Written['part']): Promise<Promise<void>[]> {
