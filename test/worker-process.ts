@@ -10,6 +10,9 @@ const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
 const CONTEXTS = fileURLToPath(new URL('support/test-contexts.ts', import.meta.url))
 const REPORTER = fileURLToPath(new URL('support/test-events.ts', import.meta.url))
 
+/** How long a process may take to end when it has no more files: a timer that was left would keep it for ever. */
+const END_MS_MAX = 60_000
+
 export type TestResult = Exclude<TestNews, { kind: 'file' }>
 
 export class WorkerProcess {
@@ -80,7 +83,13 @@ export class WorkerProcess {
     if (this.hasEnded) return
     this.#onResult = onResult
     this.#send({ file: null })
+    const error = 'a test has left something running: its process did not end by itself'
+    const late = setTimeout(() => {
+      onResult({ kind: 'failed', name: 'the end of the process', where: '', error })
+      this.#signalAll('SIGKILL')
+    }, limitOf(END_MS_MAX))
     await this.#closed
+    clearTimeout(late)
   }
 
   /** With what its tests have started: a sandbox then stops its database in order. */
