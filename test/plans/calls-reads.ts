@@ -311,7 +311,7 @@ async function seals(recorder: Recorder, { now }: Sample): Promise<void> {
   await recorder.record('', () => findSegmentSealedFrom(pool, now))
   await recorder.record('', () => findLastDropped(pool))
   await recorder.record('', () => hasUnplacedRows(pool))
-  await recorder.record('', () => readUnsealed(pool, '29000', sinceMs, 10_001))
+  await recorder.record('', () => readUnsealed(pool, '0', sinceMs, 10_001))
   await recorder.record('', () => readOldestUnsealed(pool, '30900', sinceMs))
   await recorder.record('', () => readPlacedRows(pool, '20000', '21000', 2_000))
   await recorder.record('', () => findImpossibleRow(pool))

@@ -116,7 +116,17 @@ prepare "audit-segments.readUnsealed" (bigint, bigint, bigint) as
   where audit.place >= $1::bigint and audit.place < $3::bigint
   and id >= uuid '019cd276-ffa0-0000-0000-000000000000'
   order by audit.place, id limit $2;
---   always
+--   for values given: full, never analyzed
 --     Limit
 --       Sort on audit.place, audit.id
---         Result
+--         Append
+--           Bitmap Heap Scan audit_<day> filter (place)
+--             Bitmap Index Scan audit_<day> by audit_pkey (id)
+--           Index Scan audit_<day> by audit_pkey (id) filter (place)
+--           … 3 alike
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Limit
+--       Sort on audit.place, audit.id
+--         Append
+--           Index Scan audit_<day> by audit_pkey (id) filter (place)
+--           … 4 alike
