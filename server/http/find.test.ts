@@ -130,6 +130,33 @@ describe('deliveries', () => {
     assert.equal(await count('externalId=INV-1&outcome=5xx', northwind.headers), 1)
   })
 
+  test('regression: an act on a filter of several names is done to what matches all of them', async () => {
+    const wouldCancel = async (filter: object) => {
+      const answer = await server.app.inject({
+        method: 'POST',
+        url: `${PATHS.operator}/cancel`,
+        headers: operator,
+        payload: { filter, dryRun: true },
+      })
+      assert.equal(answer.statusCode, 200, answer.body)
+      return answer.json().wouldCancel
+    }
+    const [newest] = (await get(`${PATHS.operator}?paymentId=${paid}`)).json().items
+    const [other] = (await get(`${PATHS.operator}?paymentId=${due}`)).json().items
+    assert.equal(await wouldCancel({ paymentId: paid }), 2)
+    for (const one of [{ paymentId: paid }, { externalId: 'INV-1' }, { eventId: newest.eventId }]) {
+      assert.equal(await wouldCancel({ ...one, q: newest.id }), 1)
+      assert.equal(await wouldCancel({ ...one, q: other.id }), 0)
+      assert.equal(await wouldCancel({ ...one, q: randomUUID() }), 0)
+    }
+    assert.equal(await wouldCancel({ paymentId: paid, eventId: newest.eventId }), 1)
+    assert.equal(await wouldCancel({ paymentId: paid, eventId: other.eventId }), 0)
+    assert.equal(await wouldCancel({ externalId: 'INV-1', eventId: other.eventId }), 0)
+    assert.equal(await wouldCancel({ q: paid, eventId: other.eventId }), 0)
+    const listed = await get(`${PATHS.operator}?paymentId=${paid}&q=${newest.id}`)
+    assert.equal(listed.json().items.length, 1)
+  })
+
   test('are found by what the last attempt came to', async () => {
     const of = async (outcome: string, client = northwind) =>
       (await get(`${PATHS.client}?outcome=${outcome}`, client.headers))

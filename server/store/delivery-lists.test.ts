@@ -180,6 +180,9 @@ const anyRow = fc.constantFrom(...rows)
 const anyQuery = fc
   .record({
     row: anyRow,
+    // Names of two deliveries in one question: what matches both is often nothing.
+    other: anyRow,
+    areOfOne: fc.boolean(),
     by: fc.subarray([
       'client',
       'account',
@@ -197,15 +200,16 @@ const anyQuery = fc
     kind: pick(KINDS),
     outcomes: fc.constantFrom(...OUTCOMES),
   })
-  .map(({ row, by, states, kind, outcomes }): DeliveryQuery => {
+  .map(({ row, other, areOfOne, by, states, kind, outcomes }): DeliveryQuery => {
     const has = (name: string) => by.includes(name as (typeof by)[number])
+    const second = areOfOne ? row : other
     return {
       clientKey: has('client') || has('endpoint') || has('account') ? row.clientKey : null,
       accountId: has('account') ? row.accountId : null,
       endpointId: has('endpoint') ? row.endpointId : null,
       payments: has('payment') ? [{ clientKey: row.clientKey, paymentId: row.paymentId }] : null,
-      event: has('event') ? { clientKey: row.clientKey, eventId: row.eventId } : null,
-      deliveryId: has('delivery') && !has('event') && !has('payment') ? row.id : null,
+      event: has('event') ? { clientKey: second.clientKey, eventId: second.eventId } : null,
+      deliveryId: has('delivery') ? second.id : null,
       states,
       kind: has('kind') ? kind : null,
       outcomes: has('outcome') ? outcomes : null,
@@ -247,7 +251,6 @@ test('every match comes exactly once, newest first, whatever is asked for', asyn
       fc.integer({ min: 3, max: 60 }),
       fc.integer({ min: 3, max: 80 }),
       async (query, limit, chunk) => {
-        // An event is named together with its payment only when it is one of that payment's.
         const expected = rows.filter((row) => matches(row, query)).map((row) => row.id)
         const seen = await readAll(query, limit, chunk)
         assert.deepEqual(
@@ -258,6 +261,31 @@ test('every match comes exactly once, newest first, whatever is asked for', asyn
     ),
     { numRuns: sized(30, 80) },
   )
+})
+
+test('regression: a payment, an event and a delivery in one question all have to match', async () => {
+  const [row, other] = [rows[0] as Row, rows.find(({ state }) => state === 'PENDING') as Row]
+  const sibling = rows.find((one) => one.paymentId === row.paymentId && one.id !== row.id) as Row
+  const payments = [{ clientKey: row.clientKey, paymentId: row.paymentId }]
+  const event = { clientKey: row.clientKey, eventId: row.eventId }
+  const ofOther = { clientKey: other.clientKey, eventId: other.eventId }
+  assert.notEqual(other.paymentId, row.paymentId)
+  for (const [query, ids] of [
+    [{ payments, deliveryId: sibling.id }, [sibling.id]],
+    [{ payments, deliveryId: other.id }, []],
+    [{ payments, deliveryId: randomUUID() }, []],
+    [{ event, deliveryId: row.id }, [row.id]],
+    [{ event, deliveryId: other.id }, []],
+    [{ payments, event: ofOther }, []],
+    [{ payments, event, deliveryId: row.id }, [row.id]],
+  ] as const) {
+    const seen = await readAll({ ...EVERY_DELIVERY, ...query }, 7, 8)
+    assert.deepEqual(
+      seen.map((item) => item.id),
+      ids,
+      JSON.stringify(query),
+    )
+  }
 })
 
 test('regression: of a job, only the deliveries of the client that was named', async () => {

@@ -73,7 +73,9 @@ function narrowTo(query: DeliveryQuery, found: NonNullable<DeliveryQuery['paymen
   query.payments =
     wanted === null
       ? found
-      : found.filter(({ paymentId }) => wanted.some((key) => key.paymentId === paymentId))
+      : found.filter(({ clientKey, paymentId }) =>
+          wanted.some((key) => key.clientKey === clientKey && key.paymentId === paymentId),
+        )
   return query.payments.length > 0
 }
 

@@ -219,6 +219,13 @@ export function residualConditions(
     if (query.clientKey !== null) add(`d.client_key = ${parameters.add(query.clientKey)}`)
     // A span is a whole millisecond, the cursor a place within it.
     if (reach.beforeId !== null) add(`d.id < ${parameters.add(reach.beforeId)}::uuid`)
+    if (query.deliveryId !== null) add(`d.id = ${parameters.add(query.deliveryId)}::uuid`)
+  }
+  if (query.payments !== null && query.event !== null) {
+    // The spans are then those of the event alone, and it may be an event of another payment.
+    const { clientKey } = query.event
+    const ofClient = query.payments.filter((key) => key.clientKey === clientKey)
+    add(`d.payment_id = any(${parameters.add(ofClient.map((key) => key.paymentId))}::uuid[])`)
   }
   if (query.endpointId !== null) add(`d.endpoint_id = ${parameters.add(query.endpointId)}`)
   if (query.accountId !== null) add(`d.account_id = ${parameters.add(query.accountId)}`)

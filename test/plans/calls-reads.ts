@@ -122,6 +122,11 @@ async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
     'of an endpoint': { clientKey, endpointId },
     'of a payment': { payments: [{ clientKey, paymentId }] },
     'of an event': { event: { clientKey, eventId } },
+    'of a payment and an event, with an id': {
+      payments: [{ clientKey, paymentId }],
+      event: { clientKey, eventId },
+      deliveryId: delivered.id,
+    },
     'with an id': { deliveryId: delivered.id },
     'of rare states': { states: ['EXHAUSTED', 'CANCELLED'] },
     'of rare states of a client': { clientKey, states: ['EXHAUSTED', 'CANCELLED'] },

@@ -777,6 +777,183 @@ prepare "delivery-lists.readPart of a payment 2" (integer[], uuid[], bigint) as
 --             Index Scan endpoints by endpoints_pkey (client_key)
 --           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
+-- delivery-lists.readPart of a payment and an event, with an id: planned each time, with enable_seqscan = on
+prepare "delivery-lists.readPart of a payment and an event, with an id" (integer[], uuid[], uuid, uuid[], bigint) as
+  with part as materialized (select d.* from (
+      select client_key, id as event_id,
+      (left(id::text, 13) || '-0000-0000-000000000000')::uuid as low,
+      (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
+      from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
+    cross join lateral (
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      null::timestamptz as finished_at from pending_deliveries d
+      where d.client_key = w.client_key and d.id between w.low and w.high
+      and d.event_id = w.event_id and true offset 0) as d),
+  reached as (select null::uuid as down_to),
+  found as (
+    select d.* from part as d, reached r
+    where (r.down_to is null or d.id >= r.down_to) and d.id = $3::uuid and d.payment_id = any($4::uuid[])
+    order by d.id desc limit $5)
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
+  from reached r
+  left join (found d
+    join clients c on c.client_key = d.client_key
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
+  order by d.id desc;
+--   for values given: full, never analyzed
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (event_id)
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (event_id)
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+
+-- delivery-lists.readPart of a payment and an event, with an id 2: planned each time, with enable_seqscan = on
+prepare "delivery-lists.readPart of a payment and an event, with an id 2" (integer[], uuid[], uuid, uuid[], bigint) as
+  with part as materialized (select d.* from (
+      select client_key, id as event_id,
+      (left(id::text, 13) || '-0000-0000-000000000000')::uuid as low,
+      (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
+      from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
+    cross join lateral (
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+      where d.client_key = w.client_key and d.id between w.low and w.high
+      and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d),
+  reached as (select null::uuid as down_to),
+  found as (
+    select d.* from part as d, reached r
+    where (r.down_to is null or d.id >= r.down_to) and d.id = $3::uuid and d.payment_id = any($4::uuid[])
+    order by d.id desc limit $5)
+  select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
+  from reached r
+  left join (found d
+    join clients c on c.client_key = d.client_key
+    join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
+    left join endpoint_health h
+    on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id) on true
+  order by d.id desc;
+--   for values given: full, never analyzed
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
+--           … 7 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--           … 6 alike
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan clients by clients_pkey (client_key)
+--             Index Scan endpoints by endpoints_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
+--           … 8 alike
+--           Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--           … 5 alike
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed when empty
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
+--           … 7 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--           Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--           … 5 alike
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+--   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Sort on d.id DESC
+--       CTE part: Nested Loop
+--         Function Scan
+--         Append
+--           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
+--           … 7 alike
+--           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
+--           Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
+--           … 5 alike
+--       CTE reached: Result
+--       Nested Loop left
+--         CTE Scan reached
+--         Nested Loop left
+--           Nested Loop with a join filter
+--             Nested Loop
+--               Limit
+--                 Nested Loop with a join filter
+--                   CTE Scan part
+--                   CTE Scan reached
+--               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--             Index Scan clients by clients_pkey (client_key)
+--           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+
 -- delivery-lists.readPart of a time: planned each time, with enable_seqscan = on
 prepare "delivery-lists.readPart of a time" (uuid, uuid, bigint, integer, timestamp with time zone, timestamp with time zone, bigint) as
   with part as materialized (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
