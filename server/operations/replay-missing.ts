@@ -1,12 +1,14 @@
 // Makes deliveries of what an endpoint was never owed, for one that is new or that gets more kinds than before: events of
-// its payments since a given time, oldest first. Asked for twice, it makes nothing twice.
+// its payments since a given time, oldest first. Asked for twice, it makes nothing twice. Nothing is looked at that
+// is older than what is kept of ended deliveries: there, what was delivered looks like what was never owed.
 
 import { ALL_EVENTS, type EventChoice } from '../core/endpoint-settings.ts'
 import { deliveryId } from '../core/fan-out.ts'
-import { NIL_UUID } from '../core/uuid.ts'
+import { NIL_UUID, uuidTimeMs } from '../core/uuid.ts'
 import { readDeliveriesOfEvents } from '../store/delivery-details.ts'
 import { noteRows } from '../store/delivery-selections.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
+import { readEndedSinceMs } from '../store/feed-marks.ts'
 import { type EventSelection, readEventIds } from '../store/missing-events.ts'
 import { readStretchesSince, type Stretch } from '../store/stretches.ts'
 import { NO_AUDIT } from './parts/audit.ts'
@@ -86,7 +88,8 @@ async function toSearch(
 async function findMissing(deps: JobDeps, search: Search): Promise<readonly string[]> {
   const endsAtMs = deps.clock.monotonicMs() + LOOK_MS_MAX
   const missing: string[] = []
-  for (const stretch of await readStretchesSince(deps.pool, 'events', search.sinceMs)) {
+  const sinceMs = Math.max(search.sinceMs, await readEndedSinceMs(deps.pool))
+  for (const stretch of await readStretchesSince(deps.pool, 'events', sinceMs)) {
     const within = { ...stretch, toMs: Math.min(stretch.toMs, search.untilMs) }
     if (within.toMs <= within.fromMs) continue
     for await (const eventIds of pagesOf(deps, search, within)) {
@@ -95,7 +98,9 @@ async function findMissing(deps: JobDeps, search: Search): Promise<readonly stri
       if (missing.length > SELECTION.deliveriesMax || isLate) throw tooWide()
     }
   }
-  return missing
+  // Asked again: a day of ended deliveries may have been dropped before it was looked at.
+  const keptSinceMs = await readEndedSinceMs(deps.pool)
+  return missing.filter((id) => uuidTimeMs(id) >= keptSinceMs)
 }
 
 async function* pagesOf(

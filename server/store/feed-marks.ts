@@ -49,10 +49,27 @@ export async function readSettled(db: Db): Promise<Settled> {
   // Our own mistake: an error is better than hours that are never final.
   if (row === undefined) throw new Error('feed_origin has no row')
   const { at, ended_since: endedSince } = row
-  return {
-    settledAtMs: at?.getTime() ?? null,
-    endedSinceMs: endedSince instanceof Date ? endedSince.getTime() : Number.NEGATIVE_INFINITY,
-  }
+  return { settledAtMs: at?.getTime() ?? null, endedSinceMs: toEndedSinceMs(endedSince) }
+}
+
+/**
+ * The same instant alone. Events may be kept for longer, because others are still owed some of their day; whether an
+ * endpoint was owed one of these can no longer be told.
+ */
+export async function readEndedSinceMs(db: Db): Promise<number> {
+  const { rows } = await db.query<{ ended_since: Date | number }>({
+    name: 'read-ended-since',
+    text: 'select ended_since from feed_origin',
+  })
+  const [row] = rows
+  // As above: without it, everything would count as never owed.
+  if (row === undefined) throw new Error('feed_origin has no row')
+  return toEndedSinceMs(row.ended_since)
+}
+
+/** The driver reads minus infinity as a number. */
+function toEndedSinceMs(endedSince: Date | number): number {
+  return endedSince instanceof Date ? endedSince.getTime() : Number.NEGATIVE_INFINITY
 }
 
 export async function deleteOldMarks(db: Db, now: Date): Promise<void> {

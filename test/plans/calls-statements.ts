@@ -1,7 +1,7 @@
 // The statements of a statement of completeness.
 
 import { HOUR_MS, hourStartMs } from '../../server/core/statement.ts'
-import { deleteOldMarks, markFeed } from '../../server/store/feed-marks.ts'
+import { deleteOldMarks, markFeed, readEndedSinceMs } from '../../server/store/feed-marks.ts'
 import { countHours } from '../../server/store/statement-counts.ts'
 import {
   deleteOldStatementHours,
@@ -21,6 +21,7 @@ export async function callStatements(
   const span = { fromMs: toMs - 72 * HOUR_MS, toMs }
   await recorder.record('', () => markFeed(pool, now))
   await recorder.record('', () => countHours(pool, endpoint, span))
+  await recorder.record('', () => readEndedSinceMs(pool))
   const { hours } = await countHours(pool, endpoint, span)
   const counted = (hours ?? []).map((hour) => ({ ...hour, isFinal: true, reopened: 0 }))
   await recorder.record('', () => keepHours(pool, endpoint, counted))

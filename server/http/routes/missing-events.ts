@@ -56,7 +56,7 @@ function addReplayMissing(
       tags: [tag],
       summary: `Send what a ${kind} was never owed`,
       description:
-        'Makes deliveries of events that were made before it was registered, or that its settings kept from it: oldest first, marked with X-Paybell-Replay: true, for as long as events are kept. Asked for twice, nothing is sent twice. At most 100,000 at a time; ask with dryRun=true first to learn how many there are.',
+        'Makes deliveries of events that were made before it was registered, or that its settings kept from it: oldest first, marked with X-Paybell-Replay: true, for as long as your operator keeps history. Asked for twice, nothing is sent twice. At most 100,000 at a time; ask with dryRun=true first to learn how many there are.',
       headers: OptionalAccountHeader,
       params: IdParams,
       querystring: DryRunQuery,

@@ -25,6 +25,12 @@ prepare "feed-marks.markFeed 2" (timestamp with time zone, bigint) as
 --     Insert feed_marks
 --       Result
 
+-- feed-marks.readEndedSinceMs: kept as read-ended-since
+prepare "feed-marks.readEndedSinceMs" as
+  select ended_since from feed_origin;
+--   always
+--     Seq Scan feed_origin
+
 -- feed-marks.readSettled: kept as read-settled, with enable_seqscan = on
 prepare "feed-marks.readSettled" (bigint) as
   select o.ended_since, (select m.at from feed_marks m
