@@ -250,7 +250,7 @@ test('a listener without a request for half a minute is paused, and the next req
   assert.equal((await view(caller, id)).status, 'ACTIVE')
   await tell(caller, id, { offerId: offer.offerId, status: 200 })
   await age('8 days')
-  assert.equal(await deleteForgottenListeners(deps), 1)
+  assert.deepEqual(await deleteForgottenListeners(deps), { deleted: 1, failed: [] })
   assert.equal((await caller.get(`/v1/listeners/${id}`)).status, 404)
   assert.equal((await caller.get(`/v1/listeners/${id}/next?wait=0`)).status, 404)
 })

@@ -4,7 +4,6 @@ import { beforeEach, test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { idOf } from '../../test/support/engine-parts.ts'
 import {
-  readFinal,
   readPending,
   STORED_AT,
   type StoredEndpoint,
@@ -13,7 +12,7 @@ import {
   storePending,
 } from '../../test/support/stored-deliveries.ts'
 import { NIL_UUID } from '../core/uuid.ts'
-import { cancelDeliveriesOf, readDue, readStrands, releaseDeliveriesOf } from './deliveries.ts'
+import { readDue, readStrands, releaseDeliveriesOf } from './deliveries.ts'
 
 const HOUR_MS = 3_600_000
 const { pool } = await cloneDatabase()
@@ -138,24 +137,6 @@ test('regression: of a strand too long to be read whole, those that decide its o
     `update pending_deliveries set attempts = 0, run_attempts = 0 where sequence > 1`,
   )
   assert.deepEqual(await read(2), [1, 2])
-})
-
-test('deleting an endpoint cancels what it is owed, and nothing else', async () => {
-  const other = await storeEndpoint(pool, endpoint.clientKey)
-  const [due, parked] = [
-    await storePending(pool, endpoint),
-    await storePending(pool, endpoint, { next_attempt_at: null }),
-  ]
-  const kept = await storePending(pool, other)
-  await cancelDeliveriesOf(pool, endpoint.clientKey, endpoint.endpointId, at(5))
-  assert.deepEqual(
-    new Set((await readFinal(pool)).map(({ id, state }) => `${id} ${state}`)),
-    new Set([due, parked].map(({ id }) => `${id} CANCELLED`)),
-  )
-  assert.deepEqual(
-    (await readPending(pool)).map(({ id }) => id),
-    [kept.id],
-  )
 })
 
 test('I4: a pause is added to the 7 days and to the patience, from when it began for each', async () => {

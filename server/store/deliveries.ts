@@ -5,7 +5,6 @@ import type { DeliverMode, DocumentInstead } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
 import { isMovedByRetry } from './due-times.ts'
-import { fileAs, movedColumns } from './file-deliveries.ts'
 import { later, ofAnyLength, owedTo } from './planner.ts'
 
 export interface DueCursor {
@@ -176,23 +175,6 @@ export function toQueued(row: QueuedRow): QueuedDelivery {
     isReplay: row.is_replay,
     documentMode: row.document_mode,
   }
-}
-
-/** The endpoint is deleted: what it is still owed ends here, and stays readable. */
-export async function cancelDeliveriesOf(
-  db: Db,
-  clientKey: number,
-  endpointId: string,
-  now: Date,
-): Promise<void> {
-  await db.query({
-    name: 'cancel-deliveries-of-endpoint',
-    text: `with cancelled as (
-             delete from pending_deliveries p where ${owedTo('p', '$1', '$2')}
-             returning ${movedColumns()})
-           ${fileAs('CANCELLED', 'cancelled', '$3')}`,
-    values: [clientKey, endpointId, now],
-  })
 }
 
 /** How much of the pause from $3 to $4 came after this. */

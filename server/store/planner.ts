@@ -36,6 +36,19 @@ export function owedTo(table: string, clientKey: string, endpointId: string): st
 }
 
 /**
+ * What one endpoint is owed after a position, for a portion in the order of payment and sequence. As a range: with `=`,
+ * the planner expects the few rows that most endpoints are owed, and reads and sorts all of them for each portion.
+ */
+export function owedAfter(
+  table: string,
+  [endpointId, paymentId, sequence]: readonly [string, string, string],
+): string {
+  const columns = ['endpoint_id', 'payment_id', 'sequence'].map((column) => `${table}.${column}`)
+  return `(${columns.join(', ')}) > (${endpointId}, ${paymentId}, ${sequence})
+    and ${table}.endpoint_id <= ${endpointId}`
+}
+
+/**
  * An instant and an interval. A plain sum depends on the zone of the session, so PostgreSQL calls it stable, and a
  * distributed schema takes nothing but immutable functions of a column in an update.
  */

@@ -16,6 +16,7 @@ import { deleteOldStatementHours } from '../store/statement-hours.ts'
 import { deleteOldSteps } from '../store/stats.ts'
 import { forgetAudit } from './forget-audit.ts'
 import { forgetPayments } from './forget-old.ts'
+import { tendDeleted } from './tend-deleted.ts'
 import { deleteForgottenListeners } from './tend-listeners.ts'
 
 const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS
@@ -100,8 +101,20 @@ export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
     {
       name: 'listeners',
       async work() {
-        const count = await deleteForgottenListeners(deps)
-        if (count > 0) logger.info({ count }, 'listeners.forgotten')
+        const { deleted, failed } = await deleteForgottenListeners(deps)
+        if (deleted > 0) logger.info({ count: deleted }, 'listeners.forgotten')
+        if (failed.length === 0) return 'done'
+        logger.error({ failed }, 'listeners.not-deleted')
+        return 'left'
+      },
+    },
+    {
+      name: 'deleted-endpoints',
+      async work() {
+        const { endpoints, isLeft, failed } = await tendDeleted(deps)
+        if (endpoints > 0) logger.info({ endpoints, isLeft }, 'deleted-endpoints.tended')
+        if (failed.length > 0) logger.error({ failed }, 'deleted-endpoints.not-tended')
+        return isLeft || failed.length > 0 ? 'left' : 'done'
       },
     },
   ]

@@ -1,6 +1,7 @@
 // Listeners without requests: after half a minute they are paused, so that their deliveries wait and no
 // attempt is wasted; after a week they are deleted.
 
+import { ServiceError } from '../core/errors.ts'
 import { LISTENER_FORGOTTEN_MS, LISTENER_IDLE_MS } from '../core/listener.ts'
 import { deleteEndpoint } from '../operations/delete-endpoint.ts'
 import type { Deps } from '../operations/parts/deps.ts'
@@ -14,6 +15,7 @@ import {
   readForgottenListeners,
   readSilentListeners,
 } from '../store/listeners.ts'
+import { eachAlone, type Failed } from './each-alone.ts'
 
 /** The rest waits for the next round. */
 const PER_ROUND_MAX = 200
@@ -49,15 +51,26 @@ async function pauseIfSilent(
   return true
 }
 
-/** Returns how many were deleted. */
-export async function deleteForgottenListeners(deps: Deps): Promise<number> {
+/** Says how many were deleted, and which could not be. */
+export async function deleteForgottenListeners(
+  deps: Deps,
+): Promise<{ deleted: number; failed: readonly Failed[] }> {
   const nowMs = deps.clock.nowMs()
   const since = new Date(nowMs - LISTENER_FORGOTTEN_MS)
-  const forgotten = await readForgottenListeners(deps.pool, since, PER_ROUND_MAX)
-  for (const { clientKey, listenerId } of forgotten) {
-    await deleteEndpoint(deps, { clientKey, kind: 'listener', accountId: null }, listenerId)
-  }
+  const forgotten = (await readForgottenListeners(deps.pool, since, PER_ROUND_MAX)).map(
+    ({ clientKey, listenerId }) => ({ clientKey, endpointId: listenerId }),
+  )
+  const failed = await eachAlone(forgotten, ({ clientKey, endpointId }) =>
+    deleteEndpoint(deps, { clientKey, kind: 'listener', accountId: null }, endpointId).catch(
+      passOverGone,
+    ),
+  )
   await dropDeletedListeners(deps.pool)
   await deleteOldOffers(deps.pool, new Date(nowMs - MINUTE_MS))
-  return forgotten.length
+  return { deleted: forgotten.length - failed.length, failed }
+}
+
+/** Another process has deleted it. */
+function passOverGone(error: unknown): void {
+  if (!(error instanceof ServiceError && error.code === 'not-found')) throw error
 }

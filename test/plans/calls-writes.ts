@@ -29,7 +29,12 @@ import {
   takeLink,
 } from '../../server/store/console-sessions.ts'
 import { inTransaction } from '../../server/store/db.ts'
-import { cancelDeliveriesOf, releaseDeliveriesOf } from '../../server/store/deliveries.ts'
+import {
+  cancelOwedAfter,
+  FIRST_OWED,
+  readDeletedOwed,
+} from '../../server/store/deleted-endpoints.ts'
+import { releaseDeliveriesOf } from '../../server/store/deliveries.ts'
 import { countFit, noteItems } from '../../server/store/delivery-selections.ts'
 import {
   insertEndpoint,
@@ -160,7 +165,12 @@ async function act(recorder: Recorder, sample: Sample): Promise<void> {
   )
   await callRetries(recorder, sample)
   await callStatements(recorder, sample)
-  await recorder.record('', () => cancelDeliveriesOf(pool, clientKey, endpointId, now))
+  for (const isWaiting of [true, false]) {
+    await recorder.record(isWaiting ? 'first' : 'rest', () =>
+      cancelOwedAfter(pool, { clientKey, endpointId }, FIRST_OWED, now, { isWaiting }),
+    )
+  }
+  await recorder.record('', () => readDeletedOwed(pool, 200))
   await recorder.record('', () => releaseDeliveriesOf(pool, clientKey, endpointId, now, now))
 }
 

@@ -30,7 +30,6 @@ export const NEEDED: readonly Needed[] = [
     trick: 'checked',
     statements: [
       'outcomes.recordAny',
-      'deliveries.cancelDeliveriesOf',
       'deliveries.releaseDeliveriesOf',
       'endpoint-lists.readTroubled',
       'health.readHealth',

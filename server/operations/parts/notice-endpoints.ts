@@ -3,7 +3,13 @@
 
 import { hashHref, shardOf } from '../../core/endpoint.ts'
 import type { Db } from '../../store/db.ts'
-import { cancelDeliveriesOf, releaseDeliveriesOf } from '../../store/deliveries.ts'
+import {
+  cancelOwedAfter,
+  type EndpointKey,
+  FIRST_OWED,
+  type OwedPosition,
+} from '../../store/deleted-endpoints.ts'
+import { releaseDeliveriesOf } from '../../store/deliveries.ts'
 import { markDeleted, replaceKey, saveStatus } from '../../store/endpoints.ts'
 import {
   ensureInternalClient,
@@ -64,8 +70,16 @@ export async function deleteNoticeEndpoint(
   const known = clientKey === null ? null : await findNoticeEndpoint(db, clientKey, clientId)
   if (known === null) return null
   await markDeleted(db, known.clientKey, known.id, now)
-  await cancelDeliveriesOf(db, known.clientKey, known.id, now)
+  await cancelNotices(db, { clientKey: known.clientKey, endpointId: known.id }, now)
   return known
+}
+
+/** All in the transaction of the caller: notices are few. */
+async function cancelNotices(db: Db, endpoint: EndpointKey, now: Date): Promise<void> {
+  let position: OwedPosition | null = FIRST_OWED
+  while (position !== null) {
+    position = await cancelOwedAfter(db, endpoint, position, now, { isWaiting: true })
+  }
 }
 
 /**

@@ -4,27 +4,6 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- deliveries.cancelDeliveriesOf: kept as cancel-deliveries-of-endpoint
-prepare "deliveries.cancelDeliveriesOf" (integer, uuid, timestamp with time zone) as
-  with cancelled as (
-    delete from pending_deliveries p where p.endpoint_id = $2 and p.client_key + 0 = $1
-    returning client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status)
-  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at)
-  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
---   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Insert final_deliveries
---       CTE cancelled: Delete pending_deliveries
---         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---       CTE Scan cancelled
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed
---     Insert final_deliveries
---       CTE cancelled: Delete pending_deliveries
---         Bitmap Heap Scan pending_deliveries filter (client_key)
---           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---       CTE Scan cancelled
-
 -- deliveries.readDue: kept as read-due, hot path
 prepare "deliveries.readDue" (smallint[], timestamp with time zone[], uuid[], timestamp with time zone, bigint) as
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
