@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import type { Pool } from 'pg'
+import pg, { type Pool } from 'pg'
 import { limitOf } from '../../test/support/busy-machine.ts'
 import { cloneDatabase } from '../../test/support/database.ts'
+import { idAt, storeClient } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { uuidFloor } from '../core/uuid.ts'
+import type { Db } from './db.ts'
 import { ensurePartitions } from './partitions.ts'
 import { dropOldHistory } from './retention.ts'
 
@@ -52,13 +54,14 @@ test('days beyond retention are dropped whole, newer ones stay', async () => {
 
 test('D4: a day that still holds an event owed to somebody is never dropped', async () => {
   const { pool } = await cloneDatabase()
+  const { clientKey } = await storeClient(pool)
   await ensurePartitions(pool, OLD)
   const id = await insertEvent(pool, OLD)
   await pool.query(
     `insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
        sequence, kind, shard, created_at)
-     values (1, $1, $2, $3, $3, $3, 1, 'payment.created', 1, $4)`,
-    [randomUUID(), id, randomUUID(), OLD],
+     values ($5, $1, $2, $3, $3, $3, 1, 'payment.created', 1, $4)`,
+    [idAt(OLD), id, randomUUID(), OLD, clientKey],
   )
   await dropOldHistory(pool, NOW, 30)
   assert.equal((await pool.query('select from events where id = $1', [id])).rowCount, 1)
@@ -88,6 +91,27 @@ test('a file goes when neither an event nor a payment names it, and not before',
     rows.map(({ hash }) => hash[0]),
     [2, 3, 4],
   )
+})
+
+test('regression: a look at what is owed that fails stops no other partition', async () => {
+  const { pool } = await cloneDatabase()
+  await ensurePartitions(pool, OLD)
+  const cutOff = Object.assign(new pg.DatabaseError('canceling statement', 0, 'error'), {
+    code: '57014',
+  })
+  // As a look at a table that is too large would.
+  const db: Db = {
+    query: (config, values) =>
+      String(config).includes('pending_deliveries')
+        ? Promise.reject(cutOff)
+        : pool.query(config as string, values),
+  }
+  const { partitions, failed } = await dropOldHistory(db, NOW, 30)
+  assert.ok(failed.every(({ partition }) => partition.startsWith('events_')))
+  assert.ok(failed.length > 0)
+  for (const table of ['final_deliveries_', 'earlier_attempts_']) {
+    assert.ok(partitions.some((name) => name.startsWith(table)))
+  }
 })
 
 test('a partition that is being read is left for the next round, and nobody waits for long', async () => {

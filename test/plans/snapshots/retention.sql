@@ -29,11 +29,15 @@ prepare "retention.deleteUnusedDocuments" (timestamp with time zone, bigint) as
 
 -- retention.isStillOwed: planned each time
 prepare "retention.isStillOwed" (uuid, uuid) as
-  select exists (select from pending_deliveries
-    where event_id >= $1::uuid and event_id < $2::uuid) as owed;
+  select exists (select from clients c cross join lateral (
+      select from pending_deliveries d
+      where d.client_key = c.client_key and d.id >= $1::uuid and d.id < $2::uuid limit 1) as d) as owed;
 --   always
 --     Result
---       InitPlan 1: Seq Scan pending_deliveries filter (event_id)
+--       InitPlan 1: Nested Loop
+--         Index Only Scan clients by clients_pkey
+--         Limit
+--           Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 
 -- retention.readPartitions: planned each time
 prepare "retention.readPartitions" as
