@@ -9,7 +9,7 @@ import { DAY_MS } from '../core/backoff.ts'
 import { uuidFloor } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { ensurePartitions } from './partitions.ts'
-import { dropOldHistory } from './retention.ts'
+import { deleteUnusedDocuments, dropOldHistory } from './retention.ts'
 
 const NOW = new Date()
 const OLD = new Date(NOW.getTime() - 40 * DAY_MS)
@@ -84,12 +84,32 @@ test('a file goes when neither an event nor a payment names it, and not before',
      values (1, $1, $1, 1, '{}', $2, $3, $3)`,
     [randomUUID(), inPayment, OLD],
   )
-  const { documents } = await dropOldHistory(pool, NOW, 30)
-  assert.equal(documents, 1)
+  const before = new Date(NOW.getTime() - 30 * DAY_MS)
+  assert.deepEqual(await deleteUnusedDocuments(pool, before, null, 10), { count: 1, next: null })
   const { rows } = await pool.query<{ hash: Buffer }>('select hash from documents order by hash')
   assert.deepEqual(
     rows.map(({ hash }) => hash[0]),
     [2, 3, 4],
+  )
+})
+
+test('regression: files that an event still names do not keep others from being looked at', async () => {
+  const { pool } = await cloneDatabase()
+  await ensurePartitions(pool, OLD)
+  const hashes = [1, 2, 3, 4, 5].map((n) => Buffer.alloc(32, n))
+  for (const hash of hashes) {
+    await pool.query('insert into documents values (1, $1, $2, $3)', [hash, 'AAAA', OLD])
+  }
+  for (const hash of hashes.slice(0, 4)) await insertEvent(pool, OLD, hash)
+  const before = new Date(NOW.getTime() - 30 * DAY_MS)
+  const first = await deleteUnusedDocuments(pool, before, null, 4)
+  assert.deepEqual(first, { count: 0, next: { clientKey: 1, hash: hashes[3] } })
+  const second = await deleteUnusedDocuments(pool, before, first.next, 4)
+  assert.deepEqual(second, { count: 1, next: null })
+  const { rows } = await pool.query<{ hash: Buffer }>('select hash from documents order by hash')
+  assert.deepEqual(
+    rows.map(({ hash }) => hash[0]),
+    [1, 2, 3, 4],
   )
 })
 

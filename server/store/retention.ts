@@ -14,7 +14,6 @@ export interface Dropped {
   partitions: readonly string[]
   /** Could not be dropped, for another reason than that a session reads them now. */
   failed: readonly { partition: string; reason: string }[]
-  documents: number
 }
 
 interface Partition {
@@ -26,7 +25,6 @@ interface Partition {
 
 /** Longer than the 24 hours that health looks back. */
 const HOURS_KEPT_MS = 8 * DAY_MS
-const DOCUMENTS_AT_ONCE = 1_000
 
 export async function dropOldHistory(db: Db, now: Date, keptDays: number): Promise<Dropped> {
   const before = now.getTime() - keptDays * DAY_MS
@@ -49,7 +47,7 @@ export async function dropOldHistory(db: Db, now: Date, keptDays: number): Promi
       failed.push({ partition: partition.name, reason: error.message })
     }
   }
-  return { partitions, failed, documents: await deleteUnusedDocuments(db, new Date(before)) }
+  return { partitions, failed }
 }
 
 export async function deleteOldHours(db: Db, now: Date): Promise<void> {
@@ -103,14 +101,40 @@ async function isStillOwed(db: Db, partition: Partition): Promise<boolean> {
   return rows[0]?.owed === true
 }
 
-/** A file that is used again is renewed: what is older than this is named by nothing that is kept. */
-async function deleteUnusedDocuments(db: Db, before: Date): Promise<number> {
-  const { rows } = await db.query<DocumentKey>(
-    `select d.client_key, d.hash, d.created_at::text from documents d
-     where d.created_at < $1 and not exists (select from payments p
-       where p.client_key = d.client_key and p.document_hash = d.hash)
-     limit $2`,
-    [before, DOCUMENTS_AT_ONCE],
+/** How far the last look at the files came. */
+export interface DocumentPosition {
+  clientKey: number
+  hash: Buffer
+}
+
+/**
+ * Looks at some files, in the order of their key, and deletes those of them that are old and that nothing names any
+ * more. One that is used again is renewed: what is older than `before` is named by nothing that is kept. `next` is null at
+ * the end.
+ */
+export async function deleteUnusedDocuments(
+  db: Db,
+  before: Date,
+  after: DocumentPosition | null,
+  limit: number,
+): Promise<{ count: number; next: DocumentPosition | null }> {
+  const { rows } = await db.query<DocumentKey & { is_unused: boolean }>(
+    `with looked as materialized (
+       select d.client_key, d.hash, d.created_at from documents d
+       where (d.client_key, d.hash) > ($2::int, $3::bytea)
+       order by d.client_key, d.hash limit $4)
+     select l.client_key, l.hash, l.created_at::text,
+       l.created_at < $1 and (select true from payments p
+         where p.client_key = l.client_key and p.document_hash = l.hash limit 1) is null as is_unused
+     from looked l order by l.client_key, l.hash`,
+    [before, after?.clientKey ?? 0, after?.hash ?? Buffer.alloc(0), limit],
   )
-  return deleteIfUnused(db, db, rows)
+  const count = await deleteIfUnused(
+    db,
+    db,
+    rows.filter((row) => row.is_unused),
+  )
+  const last = rows.at(-1)
+  const isEnd = rows.length < limit || last === undefined
+  return { count, next: isEnd ? null : { clientKey: last.client_key, hash: last.hash } }
 }

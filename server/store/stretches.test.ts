@@ -34,7 +34,7 @@ import { ensurePartitions } from './partitions.ts'
 import { readPaymentSlice } from './payment-lists.ts'
 import { readLatestPaymentText } from './payments.ts'
 import { findFinal, replayDeliveries, takeOfFewDays } from './replays.ts'
-import { dropOldHistory } from './retention.ts'
+import { deleteUnusedDocuments, dropOldHistory } from './retention.ts'
 import { readFinalCounts } from './stats.ts'
 import { idsWithin, readStretches, readStretchesSince, timesWithin } from './stretches.ts'
 
@@ -299,6 +299,7 @@ test('regression: counts, notices, selections and upkeep lock a few days at a ti
     ),
   )
   await withFewLocks('retention', (of) => dropOldHistory(of, NOON, 3_650))
+  await withFewLocks('files', (of) => deleteUnusedDocuments(of, NOON, null, 1_000))
 
   const selected = stored.map(({ id, finishedAt }) => ({
     ...{ clientKey, id, endpointId: endpoint.endpointId, finishedAtMs: finishedAt.getTime() },

@@ -12,7 +12,7 @@ import {
   storePending,
 } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
-import { forgetPayments } from './forget-old.ts'
+import { forgetDocuments, forgetPayments } from './forget-old.ts'
 
 const NOW_MS = Date.parse('2026-11-17T09:30:00Z')
 const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 }
@@ -85,4 +85,28 @@ test('a round has a limit of time, and the next one goes on', async () => {
   const deps = { ...depsOf(pool, { payments: 400 }), clock: slow }
   assert.equal(await forgetPayments(deps, 2), 2)
   assert.equal(await forgetPayments(deps, 2), 2)
+})
+
+test('regression: a round looks at all files, and one that is cut off is gone on with', async () => {
+  const { pool } = await cloneDatabase()
+  for (let n = 1; n <= 5; n++) {
+    const created = daysAgo(n === 3 ? 1 : 40)
+    await pool.query('insert into documents values (1, $1, $2, $3)', [
+      Buffer.alloc(32, n),
+      'AAAA',
+      created,
+    ])
+  }
+  let asked = 0
+  const late = { nowMs: () => NOW_MS, monotonicMs: () => 40_000 * asked++ }
+  const config = { retentionDays: 30 }
+  const first = await forgetDocuments({ pool, clock: late, config }, null, 2)
+  assert.deepEqual(first, { count: 3, next: { clientKey: 1, hash: Buffer.alloc(32, 4) } })
+  const second = await forgetDocuments({ pool, clock, config }, first.next, 2)
+  assert.deepEqual(second, { count: 1, next: null })
+  const { rows } = await pool.query<{ hash: Buffer }>('select hash from documents')
+  assert.deepEqual(
+    rows.map(({ hash }) => hash[0]),
+    [3],
+  )
 })

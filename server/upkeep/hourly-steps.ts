@@ -1,4 +1,5 @@
-// The hourly steps of upkeep. None depends on one before it, so each may fail alone.
+// The hourly steps of upkeep, made once for all rounds: one that was cut off goes on where it was. None depends on one
+// before it, so each may fail alone.
 
 import type { Logger } from 'pino'
 import { DAY_MS } from '../core/backoff.ts'
@@ -11,11 +12,11 @@ import { deleteOldEventTraces } from '../store/event-traces.ts'
 import { deleteOldMarks, markFeed } from '../store/feed-marks.ts'
 import { carryFeedOver } from '../store/feed-origin.ts'
 import { ensurePartitions } from '../store/partitions.ts'
-import { deleteOldHours, dropOldHistory } from '../store/retention.ts'
+import { type DocumentPosition, deleteOldHours, dropOldHistory } from '../store/retention.ts'
 import { deleteOldStatementHours } from '../store/statement-hours.ts'
 import { deleteOldSteps } from '../store/stats.ts'
 import { forgetAudit } from './forget-audit.ts'
-import { forgetPayments } from './forget-old.ts'
+import { forgetDocuments, forgetPayments } from './forget-old.ts'
 import { tendDeleted } from './tend-deleted.ts'
 import { deleteForgottenListeners } from './tend-listeners.ts'
 
@@ -30,6 +31,7 @@ export interface HourlyStep {
 export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
   const { pool, clock, config } = deps
   const now = () => new Date(clock.nowMs())
+  let documentsFrom: DocumentPosition | null = null
   return [
     {
       name: 'partitions',
@@ -71,6 +73,15 @@ export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
       async work() {
         const count = await forgetPayments(deps)
         if (count > 0) logger.info({ count }, 'payments.forgotten')
+      },
+    },
+    {
+      name: 'documents',
+      async work() {
+        const { count, next } = await forgetDocuments(deps, documentsFrom)
+        documentsFrom = next
+        if (count > 0) logger.info({ count }, 'documents.forgotten')
+        return next === null ? 'done' : 'left'
       },
     },
     {

@@ -6,7 +6,7 @@
 import type { Logger } from 'pino'
 import type { Deps } from '../operations/parts/deps.ts'
 import { sealAudit } from '../operations/seal-audit.ts'
-import { hourlySteps } from './hourly-steps.ts'
+import { type HourlyStep, hourlySteps } from './hourly-steps.ts'
 import { Rounds, type SetTimer } from './rounds.ts'
 import { sendNotices } from './send-notices.ts'
 import { pauseSilentListeners } from './tend-listeners.ts'
@@ -36,6 +36,7 @@ export class Upkeep {
   readonly #listeners: Rounds
   readonly #hourly: Rounds
   readonly #seals: Rounds
+  readonly #hourlySteps: readonly HourlyStep[]
   #sealAfterMs = SEAL_FIRST_MS
   #hourlyAfterMs: number
   #isStopped = false
@@ -43,6 +44,7 @@ export class Upkeep {
   constructor(deps: Deps, parts: UpkeepParts) {
     this.#deps = deps
     this.#parts = parts
+    this.#hourlySteps = hourlySteps(deps, parts.logger)
     const { random, setTimer } = parts
     this.#hourlyAfterMs =
       HOURLY_FIRST_MS_MIN + random() * (HOURLY_FIRST_MS_MAX - HOURLY_FIRST_MS_MIN)
@@ -84,7 +86,7 @@ export class Upkeep {
 
   async #runHourlySteps(): Promise<void> {
     let isAllDone = true
-    for (const { name, work } of hourlySteps(this.#deps, this.#parts.logger)) {
+    for (const { name, work } of this.#hourlySteps) {
       if (this.#isStopped) return
       try {
         const isDone = (await work()) !== 'left'

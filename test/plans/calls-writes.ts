@@ -104,7 +104,11 @@ import { forgetOldPayments } from '../../server/store/payment-retention.ts'
 import { beginCheck, endCheck } from '../../server/store/receiver-checks.ts'
 import { findFinal, replayDeliveries } from '../../server/store/replays.ts'
 import { replaceSealedEndpoints, replaceSealedSigningKeys } from '../../server/store/reseal.ts'
-import { deleteOldHours, dropOldHistory } from '../../server/store/retention.ts'
+import {
+  deleteOldHours,
+  deleteUnusedDocuments,
+  dropOldHistory,
+} from '../../server/store/retention.ts'
 import {
   saveHeadTold,
   saveSealedThrough,
@@ -380,7 +384,9 @@ async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => deleteOldJobs(pool, now))
   await recorder.record('', () => forgetOldPayments(pool, clientKey, now, null, 100))
   await recorder.record('', () => dropOldHistory(pool, now, 8))
-  await recorder.record('', () => dropOldHistory(pool, new Date(now.getTime() + 20 * DAY_MS), 8))
+  const later = new Date(now.getTime() + 20 * DAY_MS)
+  await recorder.record('', () => dropOldHistory(pool, later, 8))
+  await recorder.record('', () => deleteUnusedDocuments(pool, later, null, 1_000))
   const since = new Date(now.getTime() - 7 * DAY_MS)
   await recorder.record('', () => disableFailing(pool, [{ shard: 1, epoch: 1 }], since, now))
   await recorder.record('', () => freeAllLeases(pool))

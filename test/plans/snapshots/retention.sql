@@ -16,15 +16,20 @@ prepare "retention.deleteOldHours" (timestamp with time zone) as
 --       Index Scan endpoint_hours by endpoint_hours_pkey (hour)
 
 -- retention.deleteUnusedDocuments: planned each time
-prepare "retention.deleteUnusedDocuments" (timestamp with time zone, bigint) as
-  select d.client_key, d.hash, d.created_at::text from documents d
-  where d.created_at < $1 and not exists (select from payments p
-    where p.client_key = d.client_key and p.document_hash = d.hash)
-  limit $2;
+prepare "retention.deleteUnusedDocuments" (timestamp with time zone, integer, bytea, bigint) as
+  with looked as materialized (
+    select d.client_key, d.hash, d.created_at from documents d
+    where (d.client_key, d.hash) > ($2::int, $3::bytea)
+    order by d.client_key, d.hash limit $4)
+  select l.client_key, l.hash, l.created_at::text,
+  l.created_at < $1 and (select true from payments p
+    where p.client_key = l.client_key and p.document_hash = l.hash limit 1) is null as is_unused
+  from looked l order by l.client_key, l.hash;
 --   always
---     Limit
---       Nested Loop anti
---         Index Scan documents by documents_pkey filter (created_at)
+--     CTE Scan looked
+--       CTE looked: Limit
+--         Index Scan documents by documents_pkey (client_key, hash)
+--       SubPlan 2: Limit
 --         Index Only Scan payments by payments_with_document (client_key, document_hash)
 
 -- retention.isStillOwed: planned each time
