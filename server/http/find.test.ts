@@ -157,6 +157,37 @@ describe('deliveries', () => {
     assert.equal(listed.json().items.length, 1)
   })
 
+  test('regression: an act on more payments of one external id than a list looks at is refused', async () => {
+    // As if as many payments had been accepted: of Contoso all but one, with the name that Northwind has once.
+    await pool.query(
+      `insert into payments (client_key, id, account_id, sequence, text, accepted_at, changed_at)
+       select client_key, gen_random_uuid(), account_id, 1,
+         replace(text, '"INV-1"', '"INV-MANY"'), accepted_at, changed_at
+       from payments, generate_series(1, 200) where id = $1`,
+      [theirs],
+    )
+    const one = randomUUID()
+    await put(northwind, one, 'INV-MANY', 'DUE', '1.00')
+    const wouldCancel = (filter: object) =>
+      server.app.inject({
+        method: 'POST',
+        url: `${PATHS.operator}/cancel`,
+        headers: operator,
+        payload: { filter, dryRun: true },
+      })
+    for (const filter of [{ externalId: 'INV-MANY' }, { q: 'INV-MANY' }]) {
+      const { detail } = assertProblem(await wouldCancel(filter), 400, 'filter-too-wide')
+      assert.match(detail, /More than 200 payments/)
+      const { clientId } = northwind
+      assert.equal((await wouldCancel({ ...filter, clientId })).json().wouldCancel, 1)
+      assert.equal((await wouldCancel({ ...filter, paymentId: one })).json().wouldCancel, 1)
+    }
+    assert.equal((await get(`${PATHS.operator}?externalId=INV-MANY`)).json().items.length, 1)
+    await pool.query(`delete from payments where position('INV-MANY' in text) > 0`)
+    await pool.query('delete from pending_deliveries where payment_id = $1', [one])
+    await pool.query('delete from events where payment_id = $1', [one])
+  })
+
   test('are found by what the last attempt came to', async () => {
     const of = async (outcome: string, client = northwind) =>
       (await get(`${PATHS.client}?outcome=${outcome}`, client.headers))

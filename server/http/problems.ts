@@ -263,7 +263,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 400,
     title: 'The filter matches too many deliveries',
     meaning:
-      'At most 100,000 deliveries are replayed, recovered or cancelled at once, and only as many are looked through as fit into a few seconds.',
+      'At most 100,000 deliveries are replayed, recovered, retried or cancelled at once, of at most 200 payments with the same externalId, and only as many are looked through as fit into a few seconds.',
     remedy:
       'Narrow the filter, for instance to a shorter time, one endpoint or one state, and act several times. A dry run tells how many match.',
   },

@@ -3,7 +3,8 @@
 
 import { DELIVERY_STATES, FINAL_STATES } from '../core/delivery.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
-import { resolveDeliveryFilter } from '../store/delivery-search.ts'
+import { ServiceError } from '../core/errors.ts'
+import { resolveDeliveryFilter, SAME_NAME_MAX } from '../store/delivery-search.ts'
 import type { Audit } from './parts/audit.ts'
 import type { EndpointBreakdown } from './parts/endpoint-breakdown.ts'
 import {
@@ -40,6 +41,16 @@ async function toRequest(deps: JobDeps, act: BulkAct, filter: DeliveryFilter): P
       (fit as readonly string[]).includes(state) && (filter.states?.includes(state) ?? true),
   )
   const query =
-    states.length === 0 ? null : await resolveDeliveryFilter(deps.pool, { ...filter, states }, null)
+    states.length === 0
+      ? null
+      : await resolveDeliveryFilter(deps.pool, { ...filter, states }, null, refuseMore)
   return { kind: act, query }
+}
+
+/** A list shows those of the newest. An act is done to all that match, or to none. */
+function refuseMore(): never {
+  throw new ServiceError(
+    'filter-too-wide',
+    `More than ${SAME_NAME_MAX} payments have this externalId. Name the client as well, or one payment at a time.`,
+  )
 }

@@ -10,13 +10,17 @@ import { type DeliveryQuery, EVERY_DELIVERY } from './delivery-query.ts'
 import { findByExternalId } from './payment-lists.ts'
 
 /** Payments with one externalId that a search looks at, the newest. */
-const PAYMENTS_MAX = 200
+export const SAME_NAME_MAX = 200
 
-/** Null: nothing can match. `clientKey` is the caller's own where a client asks. */
+/**
+ * Null: nothing can match. `clientKey` is the caller's own where a client asks. `refuseMore` is for acts on all that match:
+ * it is called, and throws, where more payments have the externalId than are looked at.
+ */
 export async function resolveDeliveryFilter(
   db: Db,
   filter: DeliveryFilter,
   ownClientKey: number | null,
+  refuseMore: () => void = () => {},
 ): Promise<DeliveryQuery | null> {
   const query: DeliveryQuery = {
     ...EVERY_DELIVERY,
@@ -46,14 +50,17 @@ export async function resolveDeliveryFilter(
     query.payments = await findPayment(db, filter.paymentId)
     if (query.payments.length === 0) return null
   }
-  if (filter.externalId !== null && !(await applyExternalId(db, query, filter.externalId))) {
-    return null
+  if (filter.externalId !== null) {
+    const found = await findNamed(db, query, filter.externalId, refuseMore)
+    if (!narrowTo(query, found)) return null
   }
   if (filter.eventId !== null) {
     query.event = await findEvent(db, filter.eventId)
     if (query.event === null) return null
   }
-  if (filter.search !== null && !(await applySearch(db, query, filter.search))) return null
+  if (filter.search !== null && !(await applySearch(db, query, filter.search, refuseMore))) {
+    return null
+  }
   return query
 }
 
@@ -63,12 +70,22 @@ function statesOf({ states, outcomes }: DeliveryFilter): DeliveryQuery['states']
   return (states ?? DELIVERY_STATES).filter((state) => state !== 'DELIVERED')
 }
 
-async function applyExternalId(db: Db, query: DeliveryQuery, externalId: string): Promise<boolean> {
-  return narrowTo(query, await findByExternalId(db, externalId, query.clientKey, PAYMENTS_MAX))
+type Payments = NonNullable<DeliveryQuery['payments']>
+
+/** Of the payments that are asked for already, if any are. */
+async function findNamed(
+  db: Db,
+  { clientKey, payments }: DeliveryQuery,
+  externalId: string,
+  refuseMore: () => void,
+): Promise<Payments> {
+  const found = await findByExternalId(db, externalId, clientKey, SAME_NAME_MAX + 1, payments)
+  if (found.length > SAME_NAME_MAX) refuseMore()
+  return found.slice(0, SAME_NAME_MAX)
 }
 
 /** False where no payment is left. */
-function narrowTo(query: DeliveryQuery, found: NonNullable<DeliveryQuery['payments']>): boolean {
+function narrowTo(query: DeliveryQuery, found: Payments): boolean {
   const wanted = query.payments
   query.payments =
     wanted === null
@@ -80,10 +97,15 @@ function narrowTo(query: DeliveryQuery, found: NonNullable<DeliveryQuery['paymen
 }
 
 /** A uuid may be a payment's, an event's or a delivery's; anything else is an externalId. */
-async function applySearch(db: Db, query: DeliveryQuery, search: string): Promise<boolean> {
+async function applySearch(
+  db: Db,
+  query: DeliveryQuery,
+  search: string,
+  refuseMore: () => void,
+): Promise<boolean> {
   const found = isUuid(search)
     ? await findPayment(db, search.toLowerCase())
-    : await findByExternalId(db, search, query.clientKey, PAYMENTS_MAX)
+    : await findNamed(db, query, search, refuseMore)
   if (found.length > 0) return narrowTo(query, found)
   if (!isUuid(search)) return false
   const event = await findEvent(db, search.toLowerCase())

@@ -168,11 +168,13 @@ function externalIdCondition(externalId: string, add: (value: unknown) => string
     and position(${add(`"externalId":${written},`)} in p.text) > 0`
 }
 
+/** The newest; where some are given, of those alone. */
 export async function findByExternalId(
   db: Db,
   externalId: string,
   clientKey: number | null,
   limit: number,
+  among: readonly { paymentId: string }[] | null = null,
 ): Promise<{ clientKey: number; paymentId: string }[]> {
   const values: unknown[] = [Math.min(limit, SAME_EXTERNAL_ID_MAX)]
   const add = (value: unknown) => `$${values.push(value)}`
@@ -181,6 +183,7 @@ export async function findByExternalId(
     text: `select p.client_key, p.id from (
              select p.client_key, p.id, p.accepted_at from payments p where ${condition} offset 0) as p
            where ${clientKey === null ? 'true' : `p.client_key = ${add(clientKey)}`}
+             and ${among === null ? 'true' : `p.id = any(${add(among.map((key) => key.paymentId))}::uuid[])`}
            order by p.accepted_at desc, p.id limit $1`,
     values,
   })

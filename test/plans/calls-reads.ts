@@ -167,6 +167,10 @@ async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
   }
   const search = { ...parseDeliveryFilter({}), search: 'INV-1' }
   await recorder.record('by search', () => resolveDeliveryFilter(pool, search, null))
+  const ofPayment = { ...search, paymentId }
+  await recorder.record('by search of a payment', () =>
+    resolveDeliveryFilter(pool, ofPayment, null),
+  )
   await searches(recorder, sample)
 }
 

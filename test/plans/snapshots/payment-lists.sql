@@ -10,6 +10,22 @@ prepare "payment-lists.findByExternalId by search" (bigint, text, text) as
     select p.client_key, p.id, p.accepted_at from payments p where split_part(split_part(p.text, '"externalId":"', 2), '"', 1) = $2
     and position($3 in p.text) > 0 offset 0) as p
   where true
+  and true
+  order by p.accepted_at desc, p.id limit $1;
+--   always
+--     Limit
+--       Sort on p.accepted_at DESC, p.id
+--         Subquery Scan
+--           Bitmap Heap Scan payments filter (text)
+--             Bitmap Index Scan payments by payments_by_external_id (text)
+
+-- payment-lists.findByExternalId by search of a payment: planned each time
+prepare "payment-lists.findByExternalId by search of a payment" (bigint, text, text, uuid[]) as
+  select p.client_key, p.id from (
+    select p.client_key, p.id, p.accepted_at from payments p where split_part(split_part(p.text, '"externalId":"', 2), '"', 1) = $2
+    and position($3 in p.text) > 0 offset 0) as p
+  where true
+  and p.id = any($4::uuid[])
   order by p.accepted_at desc, p.id limit $1;
 --   always
 --     Limit
@@ -24,6 +40,7 @@ prepare "payment-lists.findByExternalId of a client" (bigint, text, text, intege
     select p.client_key, p.id, p.accepted_at from payments p where split_part(split_part(p.text, '"externalId":"', 2), '"', 1) = $2
     and position($3 in p.text) > 0 offset 0) as p
   where p.client_key = $4
+  and true
   order by p.accepted_at desc, p.id limit $1;
 --   always
 --     Limit
