@@ -8,11 +8,13 @@ import {
   type StoredEndpoint,
   storeEndpoint,
   storePending,
+  untilWaiting,
 } from '../../test/support/stored-deliveries.ts'
+import { inTransaction } from '../store/db.ts'
 import { CANCELLED_AT_ONCE } from '../store/deleted-endpoints.ts'
 import { tendDeleted } from '../upkeep/tend-deleted.ts'
 
-const { pool } = await cloneDatabase()
+const { pool } = await cloneDatabase({ connectionsMax: 4 })
 const server = await serveHttp({ after } as Pick<TestContext, 'after'>, pool)
 const client = await onboard(server)
 
@@ -35,6 +37,11 @@ async function storeBacklog({ clientKey, endpointId, shard }: StoredEndpoint, ro
   )
 }
 
+function requestDeletion({ endpointId }: StoredEndpoint) {
+  const url = `/v1/webhooks/${endpointId}`
+  return server.app.inject({ method: 'DELETE', url, headers: client.headers })
+}
+
 async function countStates(endpointId: string): Promise<Record<string, number>> {
   const { rows } = await pool.query<{ state: string; count: number }>(
     `select state, count(*)::int as count from (
@@ -49,11 +56,7 @@ test('regression: a backlog of any size is cancelled, in transactions of a porti
   const webhook = await storeWebhook()
   const rows = 2 * CANCELLED_AT_ONCE + 500
   await storeBacklog(webhook, rows)
-  const answer = await server.app.inject({
-    method: 'DELETE',
-    url: `/v1/webhooks/${webhook.endpointId}`,
-    headers: client.headers,
-  })
+  const answer = await requestDeletion(webhook)
   assert.equal(answer.statusCode, 204, answer.body)
   assert.equal(server.notices.length, 1, 'the engine is notified')
   assert.deepEqual(await countStates(webhook.endpointId), { CANCELLED: rows })
@@ -75,4 +78,22 @@ test('regression: what the deletion did not get to is cancelled by upkeep', asyn
   assert.deepEqual(await countStates(deleted.endpointId), { CANCELLED: CANCELLED_AT_ONCE + 1 })
   assert.deepEqual(await countStates(living.endpointId), { PENDING: 1 })
   assert.deepEqual(await tendDeleted(server.deps), { endpoints: 0, isLeft: false, failed: [] })
+})
+
+test('regression: deletions that wait for an endpoint hold one connection, and no other client waits', async () => {
+  const webhook = await storeWebhook()
+  const other = await onboard(server)
+  let waiting: ReturnType<typeof requestDeletion>[] = []
+  await inTransaction(pool, async (db) => {
+    await db.query('select from endpoints where id = $1 for update', [webhook.endpointId])
+    waiting = Array.from({ length: 8 }, () => requestDeletion(webhook))
+    await untilWaiting(pool, 'for no key update')
+    const list = await server.app.inject({ url: '/v1/webhooks/list', headers: other.headers })
+    assert.equal(list.statusCode, 200, list.body)
+  })
+  const answers = await Promise.all(waiting)
+  assert.deepEqual(answers.map(({ statusCode }) => statusCode).toSorted(), [
+    204,
+    ...Array.from({ length: 7 }, () => 404),
+  ])
 })
