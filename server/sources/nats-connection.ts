@@ -1,5 +1,5 @@
-// The connection to NATS and the durable pull consumer on it. Reconnects without limit: a broker that is away
-// costs only time.
+// The connection to NATS and the durable pull consumer on it. Reconnects without limit, because a broker that is
+// away costs only time; closes when the broker has refused its credentials twice.
 
 import {
   AckPolicy,

@@ -129,6 +129,9 @@ interface LossyWay {
   isLosing: boolean
   /** How many pulls have ended because their time was over. */
   endedPulls: number
+  /** While true, it refuses credentials, as a server does that has not read its users yet. */
+  isRefusing: boolean
+  refusals: number
   cut(): void
   /** Closes it for good. */
   close(): void
@@ -151,7 +154,11 @@ async function startLossyWay(serverPort: number): Promise<LossyWay> {
         onward.destroy()
       })
     }
-    socket.on('data', (chunk) => onward.write(chunk))
+    socket.on('data', (chunk) => {
+      if (!way.isRefusing) return void onward.write(chunk)
+      way.refusals++
+      socket.end("-ERR 'Authorization Violation'\r\n")
+    })
     onward.on('data', (chunk) => {
       if (way.isLosing) return
       if (chunk.includes(PULL_ENDED)) way.endedPulls++
@@ -168,7 +175,15 @@ async function startLossyWay(serverPort: number): Promise<LossyWay> {
   }
   cleanUps.push(close)
   const { port } = listener.address() as AddressInfo
-  const way = { port, isLosing: false, endedPulls: 0, cut, close }
+  const way = {
+    port,
+    isLosing: false,
+    endedPulls: 0,
+    isRefusing: false,
+    refusals: 0,
+    cut,
+    close,
+  }
   return way
 }
 
@@ -546,6 +561,32 @@ test('a broker that goes away and comes back is found again', { skip }, async ()
       () => false,
     ),
   )
+  await until('it is recorded, too', () => it.recorded.includes('after'), 40_000)
+  await source.stop()
+})
+
+test('regression: a broker that refuses the credentials for a while is found again', {
+  skip,
+}, async () => {
+  const it = await stage()
+  const way = await startLossyWay(server.port)
+  const warnings: string[] = []
+  const source = it.source({
+    settings: settingsOf(it, way.port),
+    log: {
+      info() {},
+      warn: (fields) => void warnings.push((fields as { error: string }).error),
+    },
+  })
+  await it.publish(randomUUID(), 'before')
+  await until('it is recorded', () => it.recorded.length === 1)
+  way.isRefusing = true
+  way.cut()
+  // The driver gives up after the second refusal.
+  await until('it was refused again', () => way.refusals > 3)
+  assert.ok(warnings.includes('Authorization Violation'), warnings.join(', '))
+  way.isRefusing = false
+  await it.publish(randomUUID(), 'after')
   await until('it is recorded, too', () => it.recorded.includes('after'), 40_000)
   await source.stop()
 })

@@ -129,6 +129,12 @@ export class NatsSource {
         this.#wakeUp?.()
       }
     }
+    // The driver has closed it. It gives up on a broker that refuses its credentials twice, as one does that is
+    // back before it has read its users: the next term connects again.
+    this.#connection = null
+    this.#isCutOff = false
+    this.#term?.end(new Error('the connection to the broker was closed'))
+    this.#wakeUp?.()
   }
 
   #rest(ms: number): Promise<void> {
