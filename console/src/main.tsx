@@ -11,7 +11,12 @@ import './styles/ui.css'
 
 const queries = new QueryClient({
   defaultOptions: {
+    // A request that cannot leave fails at once. Held back until the browser is online again, an action would run after
+    // it was dismissed; and a service on the same machine answers without a network.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
+      refetchOnReconnect: true,
       staleTime: 1_000,
       // A refusal is final; a request that got no answer may get one the next time.
       retry: (failures, error) =>

@@ -52,12 +52,16 @@ const caller = createCaller({
 
 export function send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
   const headers = { ...cellHeaders(path), ...options.headers }
-  return caller.request(method, path, toDetails({ ...options, headers })).catch(refuse)
+  return caller
+    .request(method, path, toDetails({ ...options, headers }))
+    .catch((error) => refuse(error, method))
 }
 
 /** Server-sent events: the answer goes on until either side ends it. */
 export function openStream(path: string, signal: AbortSignal): Promise<Response> {
-  return caller.stream(path, { signal, headers: cellHeaders(path) }).catch(refuse)
+  return caller
+    .stream(path, { signal, headers: cellHeaders(path) })
+    .catch((error) => refuse(error, 'GET'))
 }
 
 function toDetails({ body, headers, ...details }: RequestOptions): RawDetails {
@@ -65,13 +69,16 @@ function toDetails({ body, headers, ...details }: RequestOptions): RawDetails {
   return { ...details, content: body, headers: { 'content-type': 'application/json', ...headers } }
 }
 
-function refuse(error: unknown): never {
+function refuse(error: unknown, method: string): never {
   if (!(error instanceof PaybellError)) throw error
   if (error.status === 0) {
     throw new ApiProblem(0, {
       code: 'service-away',
       title: 'The service cannot be reached',
-      detail: 'Is it running? The console tries again by itself.',
+      detail:
+        method === 'GET'
+          ? 'Is it running? The console tries again by itself.'
+          : 'It may have done what you asked, or not: look before you try again.',
     })
   }
   // The session ended elsewhere (sign-out, a revoked key, 12 hours): the shell asks again who we are.
