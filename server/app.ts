@@ -247,6 +247,7 @@ export function createApp(options: AppOptions): PaybellApp {
       gatherer,
       lock: { take: (onLost) => holdLock(databaseUrl, LOCKS.natsConsumer, onLost) },
       log: logger,
+      onMessage: (outcome) => metrics.countMessage(outcome),
       ...(spans.nats ? { spans: spans.nats } : {}),
     })
 

@@ -6,8 +6,9 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
+import { parseMetrics } from '../deploy/scrape.ts'
 import { findNatsServer, startNatsServer } from '../support/nats-server.ts'
-import { startPaybell, until } from '../support/paybell.ts'
+import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -58,6 +59,11 @@ test('from a message to a callback, and on when the process that consumed has go
   }
   await until('an unknown account', async () => (await codeOf(unknown)) === 'unknown-account')
   await until('a forbidden move', async () => (await codeOf(one.accountId)) === 'forbidden-move')
+  // An alert looks at this counter, because the broker has an acknowledgement and the producer no refusal.
+  await until('both are counted', async () => {
+    const counts = await Promise.all([one, other].map(countDeadLetters))
+    return counts.reduce((sum, count) => sum + count) === 2
+  })
 
   // One of the two consumes. It goes; the other takes over.
   await one.stop()
@@ -70,3 +76,12 @@ test('from a message to a callback, and on when the process that consumed has go
   assert.deepEqual(receiver.sequences(), [1, 2, 3])
   await other.stop()
 })
+
+async function countDeadLetters({ baseUrl }: Paybell): Promise<number> {
+  const series = parseMetrics(await (await fetch(`${baseUrl}/metrics`)).text())
+  const found = series.find(
+    ({ name, labels }) =>
+      name === 'paybell_nats_messages_total' && labels.outcome === 'dead_lettered',
+  )
+  return found?.value ?? assert.fail('the counter is missing')
+}
