@@ -17,6 +17,7 @@ import { id, oneOf } from './parse.ts'
 import { formatTime, paintState } from './terminal.ts'
 
 const PATH = '/operator/v1/clients'
+const HAND_OVER = 'Hand the secret over now: it is not shown again.'
 const ORDERS = ['createdAt', '-createdAt', 'name', '-name'] as const
 
 export function clientsCommand(): Command {
@@ -46,23 +47,29 @@ async function createClient(call: Call<{ account?: string }>, name: string): Pro
   const api = await call.operator()
   const answer = await api.post(PATH, { name })
   const client = answer.json<NewClient>()
-  const account = call.options.account
-    ? (
-        await api.post(`${PATH}/${client.clientId}/accounts`, { name: call.options.account })
-      ).json<Account>()
-    : null
-  if (call.isJson) {
-    call.print(account ? JSON.stringify({ ...client, account }) : answer.text)
-    return
+  // Printed before the next call, which may fail or be broken off: the secret is not shown again.
+  if (!call.isJson) {
+    call.fields([
+      ['Client id', client.clientId],
+      ['Client secret', client.clientSecret],
+      ['Name', client.name],
+    ])
   }
-  call.fields([
-    ['Client id', client.clientId],
-    ['Client secret', client.clientSecret],
-    ['Name', client.name],
-    ...(account ? ([['Account id', account.id]] as const) : []),
-  ])
-  call.note('Hand the secret over now: it is not shown again.')
-  if (!account) call.note(`Next: paybell accounts create ${client.clientId} "Main"`)
+  const accountName = call.options.account
+  let account: Account | null = null
+  try {
+    if (accountName) {
+      const path = `${PATH}/${client.clientId}/accounts`
+      account = (await api.post(path, { name: accountName })).json<Account>()
+      if (!call.isJson) call.fields([['Account id   ', account.id]])
+    }
+  } finally {
+    if (call.isJson) call.print(account ? JSON.stringify({ ...client, account }) : answer.text)
+    else call.note(HAND_OVER)
+  }
+  if (!accountName && !call.isJson) {
+    call.note(`Next: paybell accounts create ${client.clientId} "Main"`)
+  }
 }
 
 function list(): Command {
@@ -187,25 +194,26 @@ async function rotateSecret(
   const before = await readSecrets(api, clientId)
   const answer = await api.post(`${PATH}/${clientId}/secrets`)
   const issued = answer.json<NewSecret>()
+  // Printed before the next call, as that of a new client.
+  if (!call.isJson) {
+    call.fields([
+      ['Secret id', issued.secretId],
+      ['Client secret', issued.clientSecret],
+    ])
+  }
   const revoked: string[] = []
-  if (revokeOld) {
-    for (const secretId of before) {
+  try {
+    for (const secretId of revokeOld ? before : []) {
       await api.call('DELETE', `${PATH}/${clientId}/secrets/${secretId}`)
       revoked.push(secretId)
+      if (!call.isJson) call.fields([['Revoked      ', secretId]])
     }
+  } finally {
+    if (call.isJson) call.print(JSON.stringify({ ...issued, revoked }))
+    else call.note(HAND_OVER)
   }
-  if (call.isJson) {
-    call.print(JSON.stringify({ ...issued, revoked }))
-    return
-  }
-  call.fields([
-    ['Secret id', issued.secretId],
-    ['Client secret', issued.clientSecret],
-    ...revoked.map((secretId) => ['Revoked', secretId] as const),
-  ])
-  call.note('Hand the secret over now: it is not shown again.')
   const old = revokeOld ? undefined : before[0]
-  if (old) {
+  if (old && !call.isJson) {
     call.note(`Both secrets work. When the new one is in use:
   paybell clients rotate ${clientId} --revoke ${old}`)
   }

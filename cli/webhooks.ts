@@ -64,21 +64,26 @@ async function registerWebhook(
   const accountId = await call.target.accountId()
   const body = { callbackUrl, sharedKey, ...toSettings(call.options) }
   await api.post('/v1/webhooks/register', body, { accountId })
-  // The answer is empty, by the interface; the list tells the id and the name of the header.
-  const webhook = await findWebhook(api, accountId, callbackUrl)
-  if (call.isJson) {
-    call.print(JSON.stringify(generateKey ? { ...webhook, sharedKey } : webhook))
-    return
+  // Printed before the next call, which may fail or be broken off: the key signs already, and is not shown again.
+  if (generateKey && !call.isJson) {
+    call.fields([['Shared key', sharedKey]])
+    call.note('Keep the shared key: it is not shown again.')
   }
+  let webhook: Endpoint | null = null
+  try {
+    // The answer is empty, by the interface; the list tells the id and the name of the header.
+    webhook = await findWebhook(api, accountId, callbackUrl)
+  } finally {
+    if (call.isJson) call.print(JSON.stringify(generateKey ? { ...webhook, sharedKey } : webhook))
+  }
+  if (call.isJson) return
   call.fields([
     ['Webhook', webhook?.id],
     ['Address', webhook?.endpointUrl ?? callbackUrl],
     ['Signature', webhook ? `${webhook.hmacHeaderName}, ${webhook.algorithm}` : null],
     ['Status', webhook?.status],
     ...(webhook?.deliver === undefined ? [] : settingFields(webhook)),
-    ...(generateKey ? ([['Shared key', sharedKey]] as const) : []),
   ])
-  if (generateKey) call.note('Keep the shared key: it is not shown again.')
   if (webhook) call.note(`Try it: paybell webhooks test ${webhook.id}`)
 }
 

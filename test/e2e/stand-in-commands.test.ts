@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { callCommand } from '../support/called-command.ts'
 import { runCommand } from '../support/command-line.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'paybell-stand-in-'))
@@ -18,7 +19,7 @@ after(() => rm(dir, { recursive: true, force: true }))
 const ID = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
 
 /** Gives a token to anyone; `answer` says the rest. */
-async function standIn(answer: () => { status?: number; body: object }) {
+async function standIn(answer: (asked: string) => { status?: number; body: object }) {
   const asked = { tokens: 0, calls: 0 }
   const server = createServer((request, response) => {
     request.resume()
@@ -26,7 +27,9 @@ async function standIn(answer: () => { status?: number; body: object }) {
     if (isToken) asked.tokens++
     else asked.calls++
     const token = { access_token: 'a', token_type: 'Bearer', expires_in: 3_600 }
-    const { status = 200, body } = isToken ? { body: token } : answer()
+    const { status = 200, body } = isToken
+      ? { body: token }
+      : answer(`${request.method} ${request.url}`)
     const headers = { 'content-type': 'application/json', 'retry-after': '0' }
     response.writeHead(status, headers).end(JSON.stringify(body))
   })
@@ -92,6 +95,43 @@ test('regression: an import waits when it is put off, and its progress is whole 
   )
   // Replaced by a whole file, never written over: half a file would end the import for good.
   assert.notEqual(progress[1]?.inode, progress[2]?.inode)
+})
+
+test('regression: a secret is printed although the call after the one that made it fails', async (t) => {
+  const away = {
+    status: 503,
+    code: 'database-away',
+    title: 'The database is away',
+    detail: 'Away.',
+  }
+  const service = await standIn((asked) => {
+    if (/POST .*\/(clients|secrets|register)$/.test(asked)) {
+      return { status: 201, body: { clientId: ID, secretId: ID, clientSecret: 'shown-once' } }
+    }
+    if (/GET .*\/clients\//.test(asked)) return { body: { secrets: [{ secretId: ID }] } }
+    return { status: 503, body: away }
+  })
+  t.after(service.close)
+  const env = { ...service.env, PAYBELL_OPERATOR_KEY: 'an-operator-key' }
+  for (const args of [
+    ['clients', 'create', 'Acme', '--account', 'Main'],
+    ['clients', 'rotate', ID, '--revoke-old'],
+  ]) {
+    const said = await callCommand(args, { env })
+    assert.match(said.stdout, /^Client secret +shown-once$/m)
+    assert.match(said.stderr, /database-away/)
+    assert.equal(said.code, 1)
+    const json = await callCommand([...args, '--json'], { env })
+    assert.equal(JSON.parse(json.stdout).clientSecret, 'shown-once')
+    assert.equal(json.code, 1)
+  }
+  const register = ['webhooks', 'register', 'https://shop.example/hooks', '--generate-key']
+  const said = await callCommand(register, { env })
+  assert.match(said.stdout, /^Shared key +\S{43}$/m)
+  assert.equal(said.code, 1)
+  const json = await callCommand([...register, '--json'], { env })
+  assert.match(JSON.parse(json.stdout).sharedKey, /^\S{43}$/)
+  assert.equal(json.code, 1)
 })
 
 test('regression: a profile names a service: its audit is verified, not that of a database nearby', async (t) => {
