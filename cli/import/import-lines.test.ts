@@ -2,7 +2,7 @@
 // after it was recorded and its answer lost, before the progress is written.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -14,7 +14,7 @@ import { toBatches, toRounds } from './batches.ts'
 import { importLines } from './import-lines.ts'
 import { openStream } from './input.ts'
 import { readLines } from './lines.ts'
-import { readProgress } from './progress-file.ts'
+import { lockProgress, readProgress } from './progress-file.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'paybell-import-model-'))
 after(() => rm(dir, { recursive: true, force: true }))
@@ -197,4 +197,16 @@ test('a service that stays away is given up after the patience, and its position
     UnreachableError,
   )
   assert.equal(await readProgress(statePath), null)
+})
+
+test('regression: an import whose number is that of one that was killed goes on, as in a container', async () => {
+  const state = join(dir, 'locked')
+  await writeFile(`${state}.lock`, String(process.ppid))
+  await assert.rejects(
+    lockProgress(state),
+    /another import of this file is running \(process \d+\)/,
+  )
+  await writeFile(`${state}.lock`, String(process.pid))
+  const unlock = await lockProgress(state)
+  await unlock()
 })

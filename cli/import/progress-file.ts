@@ -109,8 +109,9 @@ export async function lockProgress(path: string): Promise<() => Promise<void>> {
   }
 }
 
+/** This process holds no lock yet: its own number is that of one before it, as in a container, where each is the first. */
 function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false
   try {
     process.kill(pid, 0)
     return true
