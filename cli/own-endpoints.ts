@@ -11,7 +11,7 @@ import {
   withSettings,
 } from './endpoint-settings.ts'
 import { type PageOptions, showPage, withPage } from './lists.ts'
-import { id, instant } from './parse.ts'
+import { endOfAsking, id, instant } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import { type Cell, formatSpan, formatTime, paintState, plural } from './terminal.ts'
 
@@ -218,7 +218,8 @@ async function replayMissing(
   path: string,
   noun: string,
 ): Promise<void> {
-  const { since, until, events, dryRun, yes } = call.options
+  const { since, events, dryRun, yes } = call.options
+  const until = endOfAsking(since, call.options.until)
   const api = await call.target.client()
   const body = {
     since,

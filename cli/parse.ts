@@ -36,6 +36,15 @@ export function parseInstant(text: string, nowMs: number = Date.now()): string {
 /** For commander, which hands the previous value in as a second argument. */
 export const instant = (text: string): string => parseInstant(text)
 
+/**
+ * The end of a period, for what is counted and then confirmed: where it was left open, now, so that what is made in
+ * between is not in it. None where the period begins later.
+ */
+export function endOfAsking(since: string, until: string | undefined): string | undefined {
+  const nowMs = Date.now()
+  return until ?? (Date.parse(since) < nowMs ? new Date(nowMs).toISOString() : undefined)
+}
+
 export function integer(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN

@@ -6,11 +6,12 @@ import type { CountedEndpoint, Job } from '../sdk/src/internal/operator-types.ts
 import type { Api } from './api.ts'
 import { type Call, calling, operatorCommand } from './command.ts'
 import { type FilterOptions, toFilter, withFilter } from './deliveries.ts'
-import { instant } from './parse.ts'
+import { endOfAsking, instant } from './parse.ts'
 import { SilentFailure } from './run.ts'
 import { cellText, formatCount, formatTime, plural } from './terminal.ts'
 
 interface RecoverOptions extends FilterOptions {
+  since: string
   dryRun?: boolean
   yes?: boolean
   wait: boolean
@@ -55,7 +56,8 @@ function warnOfClosed(call: Call, endpoints: readonly CountedEndpoint[]): void {
 async function recover(call: Call<RecoverOptions>): Promise<void> {
   const { options } = call
   const api = await call.operator()
-  const filter = toFilter({ state: ['EXHAUSTED'], ...options })
+  const until = endOfAsking(options.since, options.until)
+  const filter = toFilter({ state: ['EXHAUSTED'], ...options, until })
   const trial = await api.post(`${PATH}?byEndpoint=true`, { filter, dryRun: true })
   const { wouldReplay, endpoints } = trial.json<Trial>()
   warnOfClosed(call, endpoints)

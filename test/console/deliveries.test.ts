@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import {
   readFilter,
   toApiFilter,
+  toAskedFilter,
   toggleState,
   toQuery,
 } from '../../console/src/pages/deliveries/filter.ts'
@@ -29,6 +30,19 @@ import { attemptsInRun } from '../../server/core/explanation.ts'
 
 const NOW = Date.parse('2026-11-15T07:00:00Z')
 const POLICY = retryPolicy()
+
+test('regression: what is counted and then confirmed ends at the moment of asking', () => {
+  const asked = (query: string) =>
+    toAskedFilter(readFilter(new URLSearchParams(query), 'operator'), NOW)
+  const now = new Date(NOW).toISOString()
+  assert.deepEqual(asked(''), { to: now })
+  assert.deepEqual(asked('last=1h'), { from: '2026-11-15T06:00:00.000Z', to: now })
+  const given = { from: '2026-11-14T06:00:00.000Z', to: '2026-11-14T08:00:00.000Z' }
+  assert.deepEqual(asked(`from=${given.from}&to=${given.to}`), given)
+  // The service refuses an end before the beginning.
+  const later = { from: '2026-11-15T08:00:00.000Z' }
+  assert.deepEqual(asked(`from=${later.from}`), later)
+})
 
 test('a filter survives the way through the address, and the service takes it', () => {
   const id = '019cade1-0a11-7c1e-9d0b-3f6a1c2b4d5e'

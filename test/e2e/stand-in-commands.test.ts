@@ -9,6 +9,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { callCommand } from '../support/called-command.ts'
 import { runCommand } from '../support/command-line.ts'
@@ -19,17 +20,17 @@ after(() => rm(dir, { recursive: true, force: true }))
 const ID = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
 
 /** Gives a token to anyone; `answer` says the rest. */
-async function standIn(answer: (asked: string) => { status?: number; body: object }) {
+async function standIn(answer: (asked: string, body: string) => { status?: number; body: object }) {
   const asked = { tokens: 0, calls: 0 }
-  const server = createServer((request, response) => {
-    request.resume()
+  const server = createServer(async (request, response) => {
+    const sent = await text(request)
     const isToken = request.url === '/auth/token'
     if (isToken) asked.tokens++
     else asked.calls++
     const token = { access_token: 'a', token_type: 'Bearer', expires_in: 3_600 }
     const { status = 200, body } = isToken
       ? { body: token }
-      : answer(`${request.method} ${request.url}`)
+      : answer(`${request.method} ${request.url}`, sent)
     const headers = { 'content-type': 'application/json', 'retry-after': '0' }
     response.writeHead(status, headers).end(JSON.stringify(body))
   })
@@ -132,6 +133,30 @@ test('regression: a secret is printed although the call after the one that made 
   const json = await callCommand([...register, '--json'], { env })
   assert.match(JSON.parse(json.stdout).sharedKey, /^\S{43}$/)
   assert.equal(json.code, 1)
+})
+
+test('regression: what is made after the count is not in what is replayed', async (t) => {
+  const ends: unknown[] = []
+  const { env, close } = await standIn((_asked, sent) => {
+    const { filter, until } = JSON.parse(sent)
+    ends.push(filter?.to ?? until)
+    return { body: { wouldReplay: 1, replayed: 1, wouldQueue: 1, queued: 1, endpoints: [] } }
+  })
+  t.after(close)
+  const keyed = { ...env, PAYBELL_OPERATOR_KEY: 'an-operator-key' }
+  for (const args of [
+    ['recover', '--since', '2h'],
+    ['webhooks', 'replay-missing', ID, '--since', '2h'],
+  ]) {
+    ends.length = 0
+    const { code, stderr } = await callCommand([...args, '--yes'], { env: keyed })
+    assert.equal(code, 0, stderr)
+    assert.ok(Date.parse(String(ends[0])) <= Date.now(), String(ends[0]))
+    assert.equal(ends[1], ends[0])
+  }
+  ends.length = 0
+  await callCommand(['recover', '--since', '2099-01-01', '--dry-run'], { env: keyed })
+  assert.deepEqual(ends, [undefined], 'a period of the future has no end')
 })
 
 test('regression: a profile names a service: its audit is verified, not that of a database nearby', async (t) => {

@@ -15,3 +15,8 @@ export function toInputValue(instant: string, { hasSeconds = false } = {}): stri
   if (Number.isNaN(ms)) return ''
   return toFieldTime(ms).slice(0, hasSeconds ? 19 : 16)
 }
+
+/** The end of a period that was left open: the moment of asking. None where the period begins later. */
+export function endOfAsking(from: string | undefined, nowMs: number): string | undefined {
+  return from !== undefined && Date.parse(from) >= nowMs ? undefined : new Date(nowMs).toISOString()
+}

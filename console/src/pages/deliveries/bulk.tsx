@@ -10,13 +10,14 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { Loading, Notice, Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
+import { Time } from '../../ui/time.tsx'
 import { type Breakdown, ByEndpoint } from '../jobs/by-endpoint.tsx'
 import {
   type Filter,
   isEmpty,
   LABELS,
   statesOf,
-  toApiFilter,
+  toAskedFilter,
   toFilterText,
   toQuery,
 } from './filter.ts'
@@ -85,7 +86,7 @@ async function start(path: string, filter: unknown): Promise<string> {
 function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onClose(): void }) {
   const refresh = useRefresh()
   // Fixed when the question is asked: "the last hour" must not move between the count and the action.
-  const [asked] = useState(() => toApiFilter(filter, Date.now()))
+  const [asked] = useState(() => toAskedFilter(filter, Date.now()))
   const path = `/operator/v1/deliveries/${verb}`
   const preview = useQuery<Preview, ApiProblem>({
     queryKey: [path, 'dry-run', asked],
@@ -132,6 +133,11 @@ function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onC
         <strong className="bulk-count">{many}</strong> {meaning}
       </p>
       <Meaning filter={filter} />
+      {filter.to === '' && asked.to !== undefined ? (
+        <p className="muted">
+          Created before <Time at={asked.to} />.
+        </p>
+      ) : null}
       {preview.data?.endpoints ? (
         <ByEndpoint
           endpoints={preview.data.endpoints}

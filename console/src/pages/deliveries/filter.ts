@@ -2,6 +2,7 @@
 // colleague. The same members go to the API, to the list and to bulk replay and cancel.
 
 import { DELIVERY_STATES } from '../../../../sdk/src/internal/words.ts'
+import { endOfAsking } from '../../ui/instant.ts'
 import { parseInZone, toZoneText } from '../../ui/zone.ts'
 
 /** Spans that end now. They stay relative in the URL: a bookmark means the last hour of its reader. */
@@ -118,6 +119,13 @@ export function toApiFilter(filter: Filter, nowMs: number): Record<string, strin
     to: span === null ? toInstant(written.to) : '',
   })
   return Object.fromEntries(set.filter(([, value]) => value !== ''))
+}
+
+/** The same for a question that is counted and then confirmed: what is made in between is not in it. */
+export function toAskedFilter(filter: Filter, nowMs: number): Record<string, string> {
+  const asked = toApiFilter(filter, nowMs)
+  const to = asked.to ?? endOfAsking(asked.from, nowMs)
+  return to === undefined ? asked : { ...asked, to }
 }
 
 export function isSpan(text: string): text is Span {

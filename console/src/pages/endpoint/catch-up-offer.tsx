@@ -25,8 +25,9 @@ export function CatchUpOffer({
   const refresh = useRefresh()
   const toast = useToast()
   const [missing] = useState<Missing>(() => {
-    const since = new Date(Date.now() - DAYS_BACK * 86_400_000).toISOString()
-    return { since, events }
+    const nowMs = Date.now()
+    const since = new Date(nowMs - DAYS_BACK * 86_400_000).toISOString()
+    return { since, until: new Date(nowMs).toISOString(), events }
   })
   const [count, setCount] = useState<number | null>(null)
   const { mutate: askFor, error } = useAction((wanted: Missing) => countMissing(path, wanted), {

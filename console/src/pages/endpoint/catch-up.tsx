@@ -11,7 +11,7 @@ export function CatchUp({ path }: { path: string }) {
       title="Events it never got"
       about="Sends events from before it was registered, and of kinds that it did not get then."
       since={{ name: 'missing-since', label: 'Made since', daysAgo: 7 }}
-      read={(since) => ({ since })}
+      read={(period) => period}
       count={(wanted) => countMissing(path, wanted)}
       send={(wanted) => sendMissing(path, wanted)}
       texts={{

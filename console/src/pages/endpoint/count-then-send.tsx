@@ -1,18 +1,25 @@
 // Sends something to an endpoint again that was made since an instant: first shows how many, then sends them when
-// that is confirmed. A change of the form takes the count away, so what is confirmed is what was counted.
+// that is confirmed. What is confirmed is what was counted: the period ends when the count is asked for, and a change of
+// the form takes the count away.
 
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
-import { toInputValue, toInstant } from '../../ui/instant.ts'
+import { endOfAsking, toInputValue, toInstant } from '../../ui/instant.ts'
 import { Problem } from '../../ui/messages.tsx'
 import { toCountText } from '../../ui/numbers.ts'
 import { Panel } from '../../ui/page.tsx'
 import { useToast } from '../../ui/toast.tsx'
 
 const DAY_MS = 86_400_000
+
+export interface Period {
+  since: string
+  /** Left out where `since` is in the future. */
+  until?: string
+}
 
 export interface CountThenSendProps<T> {
   title: string
@@ -21,7 +28,7 @@ export interface CountThenSendProps<T> {
   since: { name: string; label: string; daysAgo: number }
   /** More fields of the form, beside the instant. */
   controls?: ReactNode
-  read(since: string, form: FormData): T
+  read(period: Period, form: FormData): T
   count(wanted: T): Promise<number>
   send(wanted: T): Promise<number>
   texts: {
@@ -56,7 +63,9 @@ export function CountThenSend<T>(props: CountThenSendProps<T>) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    preview.mutate(read(toInstant(String(form.get(since.name))), form))
+    const from = toInstant(String(form.get(since.name)))
+    const until = endOfAsking(from, Date.now())
+    preview.mutate(read({ since: from, ...(until === undefined ? {} : { until }) }, form))
   }
   const countText = toCountText(found?.count ?? 0)
   const problem = act.error ?? preview.error

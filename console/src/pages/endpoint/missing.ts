@@ -5,6 +5,7 @@ import { api } from '../../api/client.ts'
 
 export interface Missing {
   since: string
+  until?: string
   /** Left out: of all kinds. */
   events?: readonly EventChoice[]
 }

@@ -4,10 +4,9 @@
 import { api } from '../../api/client.ts'
 import { Select } from '../../ui/field.tsx'
 import { Time } from '../../ui/time.tsx'
-import { CountThenSend } from './count-then-send.tsx'
+import { CountThenSend, type Period } from './count-then-send.tsx'
 
-interface Wanted {
-  since: string
+interface Wanted extends Period {
   states: readonly string[]
 }
 
@@ -18,15 +17,15 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 }
 
 export function Recover({ endpointId, path }: { endpointId: string; path: string | null }) {
-  const ask = ({ since, states }: Wanted, isDry: boolean) =>
+  const ask = ({ states, ...period }: Wanted, isDry: boolean) =>
     path === null
       ? api.post<{ wouldReplay?: number; replayed?: number }>('/operator/v1/deliveries/replay', {
-          filter: { endpointId, from: since, state: states.join(',') },
+          filter: { endpointId, from: period.since, to: period.until, state: states.join(',') },
           dryRun: isDry,
         })
       : api.post<{ wouldReplay?: number; replayed?: number }>(
           `${path}/recover${isDry ? '?dryRun=true' : ''}`,
-          { since, states },
+          { ...period, states },
         )
   return (
     <CountThenSend<Wanted>
@@ -34,8 +33,8 @@ export function Recover({ endpointId, path }: { endpointId: string; path: string
       about="Sends deliveries again that have ended, with the same body and webhook-id."
       since={{ name: 'since', label: 'Since', daysAgo: 1 }}
       controls={<Select name="states" label="With state" options={Object.keys(CHOICES)} />}
-      read={(since, form) => ({
-        since,
+      read={(period, form) => ({
+        ...period,
         states: CHOICES[String(form.get('states'))] ?? ['EXHAUSTED'],
       })}
       count={(wanted) => ask(wanted, true).then(({ wouldReplay = 0 }) => wouldReplay)}
