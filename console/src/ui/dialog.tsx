@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from './button.tsx'
 
-/** Rendered while it is open: `{isAsking && <Dialog …/>}`. Escape closes it. */
+/** Rendered while it is open: `{isAsking && <Dialog …/>}`. Escape closes it, unless `onClose` is null. */
 export function Dialog({
   title,
   isWide = false,
@@ -13,7 +13,8 @@ export function Dialog({
   title: string
   /** For a table or lines of code. */
   isWide?: boolean
-  onClose(): void
+  /** Null: only what is inside closes it. */
+  onClose: (() => void) | null
   children: ReactNode
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -28,9 +29,17 @@ export function Dialog({
       ref={dialog}
       className={isWide ? 'dialog is-wide' : 'dialog'}
       aria-labelledby={id}
+      closedby={onClose ? 'closerequest' : 'none'}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        onClose?.()
+      }}
+      onClose={() => {
+        // A browser that does not know `closedby` closes it at the second Escape in a row, prevented or not.
+        const shown = dialog.current
+        if (shown === null || shown.open) return
+        if (onClose) onClose()
+        else shown.showModal()
       }}
     >
       <div>
@@ -66,10 +75,13 @@ export function Confirm({
   children?: ReactNode
 }) {
   return (
-    <Dialog title={title} isWide={isWide} onClose={onClose}>
+    // What was sent cannot be taken back: while it is under way there is nothing to dismiss.
+    <Dialog title={title} isWide={isWide} onClose={isBusy ? null : onClose}>
       {children}
       <div className="dialog-actions">
-        <Button onClick={onClose}>{dismiss}</Button>
+        <Button onClick={onClose} disabled={isBusy}>
+          {dismiss}
+        </Button>
         <Button look={isDanger ? 'danger' : 'primary'} onClick={onConfirm} disabled={isBusy}>
           {isBusy ? 'Working…' : action}
         </Button>

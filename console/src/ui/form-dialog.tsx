@@ -29,7 +29,8 @@ export function FormDialog({
   const { error, isPending } = sending
   const isSaid = marksFields && (error?.fields.length ?? 0) > 0
   return (
-    <Dialog title={title} onClose={onClose}>
+    // While it is sent there is no way out: the answer may hold a secret that is shown once.
+    <Dialog title={title} onClose={isPending ? null : onClose}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -40,7 +41,9 @@ export function FormDialog({
         {children}
         {error && !isSaid ? <Problem problem={error} /> : null}
         <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose} disabled={isPending}>
+            Cancel
+          </Button>
           <Button type="submit" look="primary" disabled={isPending}>
             {action}
           </Button>

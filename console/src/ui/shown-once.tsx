@@ -31,7 +31,7 @@ export function ShownOnce({
   children?: ReactNode
 }) {
   return (
-    <Dialog title={title} isWide onClose={() => {}}>
+    <Dialog title={title} isWide onClose={null}>
       <Notice tone="warn" title={`Copy the ${word} now: it is not shown again`}>
         Paybell stores only a hash of it. Anyone who has it can {grants}.
       </Notice>
