@@ -37,6 +37,7 @@ async function doctor(call: Call<DoctorOptions>): Promise<void> {
     dataDir: call.target.config.dataDir,
     serviceUrl: call.target.config.url,
     operatorKey: call.target.config.operatorKey,
+    assertSafe: (url) => call.target.assertSafe(url),
     egress: call.options.egress ?? [],
   })) {
     checks.push(check)

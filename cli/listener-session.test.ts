@@ -65,6 +65,7 @@ async function start(t: TestContext, script: Record<string, Answer[]>) {
     clientSecret: 'secret',
     accountId: null,
     sharedKey: null,
+    allowsInsecureHttp: false,
     profile: null,
     dataDir: '/nowhere',
     configDir: null,

@@ -42,6 +42,7 @@ export function loginCommand(): Command {
 async function login(call: Call<LoginOptions>, name: string): Promise<void> {
   const { url, operator, account, clientId } = call.options
   const baseUrl = url as string
+  await call.target.assertSafe(baseUrl)
   const service = operator
     ? await operatorService(baseUrl)
     : await clientService(baseUrl, clientId ?? (await askForClient()), account)

@@ -28,6 +28,10 @@ export const CALLER_SETTINGS = [
     about: 'The shared key of a webhook, where --shared-key is not given.',
   },
   {
+    name: 'PAYBELL_ALLOW_INSECURE_HTTP',
+    about: '`true`: keys and secrets may be sent over http:// to another machine.',
+  },
+  {
     name: 'PAYBELL_PROFILE',
     about: 'The profile of `paybell login`, where --profile is not given.',
   },
@@ -51,6 +55,7 @@ export interface CallerConfig {
   clientSecret: string | null
   accountId: string | null
   sharedKey: string | null
+  allowsInsecureHttp: boolean
   profile: string | null
   dataDir: string
   /** Null: below the home directory. */
@@ -76,6 +81,10 @@ export function loadCallerConfig(
   if (url !== null && parseBaseUrl(url) === undefined) {
     faults.push('PAYBELL_URL must be an absolute http or https URL')
   }
+  const allowed = read('PAYBELL_ALLOW_INSECURE_HTTP')
+  if (allowed !== null && allowed !== 'true' && allowed !== 'false') {
+    faults.push('PAYBELL_ALLOW_INSECURE_HTTP must be true or false')
+  }
   const config: CallerConfig = {
     url,
     operatorKey: read('PAYBELL_OPERATOR_KEY'),
@@ -83,6 +92,7 @@ export function loadCallerConfig(
     clientSecret: read('PAYBELL_CLIENT_SECRET'),
     accountId: read('PAYBELL_ACCOUNT_ID'),
     sharedKey: read('PAYBELL_SHARED_KEY'),
+    allowsInsecureHttp: allowed === 'true',
     profile: read('PAYBELL_PROFILE'),
     dataDir: read('PAYBELL_DATA_DIR') ?? '.paybell',
     configDir: read('XDG_CONFIG_HOME'),

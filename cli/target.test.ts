@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -38,6 +38,29 @@ test('settings win over the sandbox, and options over settings', async () => {
   const { notes, target: found } = target(env, { url: 'https://two.example' })
   assert.equal((await found.operator()).url, 'https://two.example')
   assert.deepEqual(notes, [])
+})
+
+test('regression: over http:// a secret goes to this machine, to its sandbox, or where the caller allows it', async () => {
+  const keyed = { PAYBELL_OPERATOR_KEY: 'k', PAYBELL_CLIENT_ID: 'c', PAYBELL_CLIENT_SECRET: 's' }
+  const at = (url: string, more: Record<string, string> = {}) =>
+    target({ ...keyed, ...more, PAYBELL_URL: url }).target
+  for (const url of ['http://payments.example', 'http://10.0.0.10:8081', 'http://paybell:8080']) {
+    await assert.rejects(at(url).operator(), /is not https:\/\/.*PAYBELL_ALLOW_INSECURE_HTTP=true/)
+    await assert.rejects(at(url).client(), /is not https/)
+    assert.equal((await at(url).anyone()).url, url)
+    const allowed = at(url, { PAYBELL_ALLOW_INSECURE_HTTP: 'true' })
+    assert.equal((await allowed.operator()).url, url)
+    assert.equal((await allowed.client()).url, url)
+  }
+  for (const url of ['https://payments.example', 'http://localhost:1', 'http://[::1]:1']) {
+    assert.equal((await at(url).operator()).url, url)
+  }
+  await mkdir(join(dir, 'lan'))
+  const onLan = { ...SANDBOX, baseUrl: 'http://192.168.1.5:8080' }
+  await writeFile(join(dir, 'lan', 'sandbox.json'), JSON.stringify(onLan))
+  const { target: sandbox } = target({ PAYBELL_DATA_DIR: join(dir, 'lan') })
+  assert.equal((await sandbox.operator()).url, onLan.baseUrl)
+  assert.throws(() => loadCallerConfig({ PAYBELL_ALLOW_INSECURE_HTTP: '1' }), ConfigError)
 })
 
 test("the sandbox's key is never sent to another service", async () => {

@@ -3,6 +3,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { isSafeForSecrets } from '../sdk/src/service-options.ts'
 import { isUuid } from '../server/core/uuid.ts'
 import { type Agent, Api, keyBearer, tokenBearer } from './api.ts'
 import { type KnownService, Profiles } from './profiles.ts'
@@ -53,7 +54,7 @@ export class Target {
       ? await readSecretFile(this.#options.keyFile)
       : this.config.operatorKey
     const url = this.#options.url ?? this.config.url
-    if (url !== null && key !== null) return operatorApi(url, key, this.#agent)
+    if (url !== null && key !== null) return this.#operatorApi(url, key)
     const known = await this.#knownAt(url)
     const operatorKey = key ?? known?.operatorKey
     const baseUrl = url ?? known?.baseUrl
@@ -64,7 +65,12 @@ export class Target {
           : 'no operator key is given. Set PAYBELL_OPERATOR_KEY, give --key-file FILE, or sign in: paybell login --operator',
       )
     }
-    return operatorApi(baseUrl, operatorKey, this.#agent)
+    return this.#operatorApi(baseUrl, operatorKey)
+  }
+
+  async #operatorApi(url: string, key: string): Promise<Api> {
+    await this.assertSafe(url)
+    return operatorApi(url, key, this.#agent)
   }
 
   /**
@@ -107,6 +113,7 @@ export class Target {
         'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, or sign in: paybell login',
       )
     }
+    await this.assertSafe(baseUrl)
     const bearer = tokenBearer(baseUrl, credentials)
     return new Api({
       url: baseUrl,
@@ -120,6 +127,17 @@ export class Target {
       },
       refusedHint: 'Check PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
     })
+  }
+
+  /** Throws where a secret would go in clear to another machine, unless the caller allows that. */
+  async assertSafe(url: string): Promise<void> {
+    if (this.config.allowsInsecureHttp || isSafeForSecrets(new URL(url))) return
+    // The sandbox of this machine listens wherever it was asked to.
+    const sandbox = await readSandboxFile(this.config.dataDir).catch(() => null)
+    if (sandbox !== null && isSameOrigin(url, sandbox.baseUrl)) return
+    throw new UsageError(
+      `${new URL(url).origin} is not https://, so your secret would be sent in clear. Give the address that speaks TLS. In a network that you trust, set PAYBELL_ALLOW_INSECURE_HTTP=true.`,
+    )
   }
 
   /** For what needs no credentials. */

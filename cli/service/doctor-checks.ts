@@ -31,6 +31,8 @@ export interface DoctorInput {
   serviceUrl: string | null
   /** Of the caller: settings of a service need not be here. */
   operatorKey?: string | null
+  /** Throws where a key must not be sent. */
+  assertSafe?(url: string): Promise<void>
   /** Addresses to try besides those of the endpoints. */
   egress: readonly string[]
 }
@@ -79,6 +81,7 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
   const found = await checkEndpoints(
     service.status === 'ok' ? serviceUrl : null,
     operatorKey ?? null,
+    input.assertSafe,
   )
   const known = url === null ? found.urls : endpointUrls
   if (config) yield* checkEgress(config, input.egress, known)

@@ -20,6 +20,7 @@ const TRIED_MAX = 100
 export async function checkEndpoints(
   serviceUrl: string | null,
   operatorKey: string | null,
+  assertSafe: (url: string) => Promise<void> = async () => {},
 ): Promise<EndpointFindings> {
   if (serviceUrl === null || operatorKey === null)
     return unasked('set PAYBELL_URL and PAYBELL_OPERATOR_KEY')
@@ -27,6 +28,7 @@ export async function checkEndpoints(
   const read = async (query: Record<string, string | number>) =>
     (await api.get('/operator/v1/endpoints', query)).json<Page<OperatorEndpointDetail>>()
   try {
+    await assertSafe(serviceUrl)
     const all = await read({ size: TRIED_MAX })
     const failing = await read({ failing: 'true', status: 'ACTIVE', size: NAMED_MAX })
     const disabled = await read({ status: 'DISABLED', size: NAMED_MAX })

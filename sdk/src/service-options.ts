@@ -43,11 +43,16 @@ function readBaseUrl({ baseUrl, allowInsecureHttp }: ServiceOptions): string {
     throw new TypeError('baseUrl is missing or no URL: such as https://paybell.example.com')
   }
   const url = new URL(baseUrl)
-  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLocal || allowInsecureHttp))) {
+  if (!isSafeForSecrets(url) && !(url.protocol === 'http:' && allowInsecureHttp)) {
     throw new TypeError(
       'baseUrl must be https://, because the secret goes there. In a network that you trust, set allowInsecureHttp.',
     )
   }
   return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+/** Over TLS, or to the same machine: no one on the way can read it. */
+export function isSafeForSecrets({ protocol, hostname }: URL): boolean {
+  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return protocol === 'https:' || (protocol === 'http:' && isLocal)
 }
