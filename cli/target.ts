@@ -234,6 +234,6 @@ async function readSecretFile(path: string): Promise<string> {
   return secret
 }
 
-function isSameOrigin(one: string, other: string): boolean {
+export function isSameOrigin(one: string, other: string): boolean {
   return new URL(one).origin === new URL(other).origin
 }

@@ -19,6 +19,7 @@ import { Sealer } from '../../server/store/sealing.ts'
 import { VERSION } from '../../server/version.ts'
 import type { Check } from '../doctor-check.ts'
 import { readSandboxFile } from '../sandbox-file.ts'
+import { isSameOrigin } from '../target.ts'
 import { formatCount, formatSpan, plural } from '../terminal.ts'
 import { checkEgress } from './egress-checks.ts'
 import { checkEndpoints } from './endpoint-checks.ts'
@@ -76,8 +77,10 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
   }
   const serviceUrl = input.serviceUrl ?? config?.baseUrl ?? sandbox?.baseUrl ?? null
   const service = await checkService(serviceUrl)
+  // The sandbox's key is for the sandbox alone, though PAYBELL_URL may name another service.
+  const isSandbox = serviceUrl !== null && sandbox && isSameOrigin(serviceUrl, sandbox.baseUrl)
   const operatorKey =
-    input.operatorKey ?? config?.operatorKey ?? (mode === 'sandbox' ? sandbox?.operatorKey : null)
+    input.operatorKey ?? config?.operatorKey ?? (isSandbox ? sandbox.operatorKey : null)
   const found = await checkEndpoints(
     service.status === 'ok' ? serviceUrl : null,
     operatorKey ?? null,

@@ -1,7 +1,7 @@
 // `paybell doctor` on a sandbox, whose database is its own: what it knows of endpoints, the service tells.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -18,10 +18,13 @@ interface Stored {
 }
 
 let stored: readonly Stored[] = []
+/** Who has asked for endpoints. */
+const bearers: unknown[] = []
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
   response.setHeader('content-type', 'application/json')
   if (pathname === '/readyz') return response.end('{}')
+  bearers.push(request.headers.authorization)
   const status = searchParams.get('status')
   const content = stored.filter(
     (endpoint) =>
@@ -41,9 +44,11 @@ after(() => {
   rmSync(dataDir, { recursive: true })
 })
 
-async function findings(): Promise<readonly Check[]> {
+async function findings(
+  changes: { dataDir?: string; serviceUrl?: string } = {},
+): Promise<readonly Check[]> {
   const checks: Check[] = []
-  const input = { env: {}, dataDir, serviceUrl: null, egress: [] }
+  const input = { env: {}, dataDir, serviceUrl: null, egress: [], ...changes }
   for await (const check of runChecks(input)) {
     if (check.name === 'endpoints' || check.name === 'egress') checks.push(check)
   }
@@ -76,4 +81,19 @@ test('"no endpoint to try" is said only when there is none', async () => {
     'egress skipped there is no endpoint to try; name one with --egress URL',
     'endpoints ok none is registered yet',
   ])
+})
+
+test('regression: the key of the sandbox is not sent to another service', async () => {
+  bearers.length = 0
+  await findings()
+  assert.ok(bearers.includes('Bearer k'))
+  bearers.length = 0
+  const elsewhere = join(dataDir, 'elsewhere')
+  mkdirSync(elsewhere)
+  const sandbox = { baseUrl: 'http://127.0.0.1:1', operatorKey: 'k' }
+  writeFileSync(join(elsewhere, 'sandbox.json'), JSON.stringify(sandbox))
+  const checks = await findings({ dataDir: elsewhere, serviceUrl: baseUrl })
+  const found = checks.find(({ name }) => name === 'endpoints')
+  assert.match(found?.detail ?? '', /set PAYBELL_URL and PAYBELL_OPERATOR_KEY/)
+  assert.deepEqual(bearers, [])
 })
