@@ -116,6 +116,24 @@ function tryProxy(name: ProxyName): void {
     assert.match(read, /event: accepted/)
   })
 
+  test('regression: however often the service says 503, callers get that answer and no other', async () => {
+    const busy = createServer((request, response) => {
+      const isReady = request.url === '/readyz'
+      response.writeHead(isReady ? 200 : 503, { 'retry-after': '1' }).end()
+    })
+    await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve))
+    t.after(() => busy.close())
+    const { port } = busy.address() as AddressInfo
+    const toBusy = await startFrontProxy(t, name, { clientPort: port, operatorPort: port })
+    for (let n = 0; n < 8; n++) {
+      for (const url of [toBusy.publicUrl, toBusy.operatorUrl]) {
+        const answer = await fetchOver(`${url}/v1/webhooks`, { dispatcher: overTls })
+        assert.equal(answer.status, 503)
+        assert.equal(answer.headers.get('retry-after'), '1')
+      }
+    }
+  })
+
   test('what a client says of its own address, name and scheme is replaced', async () => {
     let seen: IncomingHttpHeaders = {}
     const echo = createServer((request, response) => {
