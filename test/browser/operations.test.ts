@@ -416,6 +416,17 @@ site.test(
     await page.getByRole('table', { name: 'Audit' }).waitFor()
     assert.equal(await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').count(), 1)
     assert.equal(await button(page, 'Verify').count(), 0)
+
+    // regression: an auditor's reads are audited, so coming back to the page reads nothing but who is signed in. What was
+    // read a second ago counts as fresh: at the second answer everything on the page is older.
+    const reads: string[] = []
+    page.on('request', (request) => reads.push(new URL(request.url()).pathname))
+    await until('the session is read again, twice', async () => {
+      await page.evaluate(`for (const name of ['offline', 'online', 'visibilitychange'])
+        window.dispatchEvent(new Event(name))`)
+      return reads.filter((path) => path === '/console/session').length > 1
+    })
+    assert.deepEqual([...new Set(reads)], ['/console/session'])
   },
 )
 

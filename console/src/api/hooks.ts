@@ -14,7 +14,7 @@ import { type ApiProblem, api } from './client.ts'
 import type { CursorPage } from './types.ts'
 
 export interface ReadOptions {
-  /** How often to read again while the page is visible. */
+  /** How often to read again while the page is visible. 0: never by itself, nor when the viewer comes back to it. */
   everyMs?: number
   isEnabled?: boolean
   accountId?: string
@@ -31,9 +31,15 @@ export function useRead<T>(
     queryFn: ({ signal }) =>
       api.get<T>(path, { signal, ...(accountId === undefined ? {} : { accountId }) }),
     enabled: isEnabled,
-    refetchInterval: everyMs ?? false,
+    ...toRepetition(everyMs),
     ...(keepsLast ? { placeholderData: keepPreviousData } : {}),
   })
+}
+
+function toRepetition(everyMs: number | undefined) {
+  return everyMs === 0
+    ? { refetchOnWindowFocus: false, refetchOnReconnect: false }
+    : { refetchInterval: everyMs ?? (false as const) }
 }
 
 /** A list of cursors (`{items, next}`), page by page. `path` may carry a query. */
@@ -54,7 +60,7 @@ export function useCursorList<T>(
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next,
     enabled: isEnabled,
-    refetchInterval: everyMs ?? false,
+    ...toRepetition(everyMs),
   })
   return {
     items: list.data?.pages.flatMap((page) => page.items) ?? [],
