@@ -343,6 +343,20 @@ site.test(
     await page.getByRole('button', { name: 'Replay', exact: true }).click()
     await shop.receiver.hasSeen(({ accepted }) => accepted.length === 2)
 
+    // regression: the doctor of a listener is at its own door.
+    const made = await shop.caller.call('POST', '/v1/listeners', { name: 'laptop', sharedKey: KEY })
+    assert.ok(made.ok)
+    const { id: endpointId } = (await made.json()) as { id: string }
+    const heard = await pay(shop.caller)
+    const { items } = await operator<{ items: Item[] }>(
+      `/deliveries?paymentId=${heard}&endpointId=${endpointId}`,
+    )
+    await go(`/deliveries/${items[0]?.id}`)
+    await page.getByLabel('Headers as received').fill(`X-Paybell-Hmac: ${hmac}`)
+    await page.getByLabel('Body as received').fill('{}')
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('The signature is not valid').waitFor()
+
     await go(`/deliveries/${foreign.id}`)
     await page.getByRole('alert').getByText('not-found').waitFor()
     assert.ok(!(await page.locator('main').innerText()).includes(other.receiver.url()))

@@ -215,6 +215,14 @@ test('the comparison names the usual mistakes', () => {
   assert.deepEqual(say('00'.repeat(32)).ok, false)
 })
 
+test('regression: a signature is found in the header that its endpoint has a name of its own for', () => {
+  const hex = 'ab'.repeat(32)
+  const say = (text: string) =>
+    compareSignature(text, [{ name: 'X-Shop-Signature', value: hex }], 'X-Shop-Signature')
+  assert.deepEqual(say(hex), { ok: true, text: 'That is the X-Shop-Signature that was sent.' })
+  assert.match(say(hex.toUpperCase()).text, /X-Shop-Signature is lower-case hex/)
+})
+
 test('headers are read as people paste them', () => {
   const pasted = `< X-Paybell-Hmac: abc\nwebhook-id: 1\n  "webhook-timestamp": "17",\nnot a header`
   assert.deepEqual(readHeaders(pasted), {

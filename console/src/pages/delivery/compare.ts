@@ -36,13 +36,17 @@ export function compareBody(pasted: string, sent: Uint8Array): Verdict {
   }
 }
 
-const SIGNATURES = ['x-paybell-hmac', 'x-paybell-hmac-previous', 'webhook-signature']
-
-export function compareSignature(pasted: string, headers: Sent['headers']): Verdict {
+/** `hmacName`: what the endpoint calls the header of its HMAC. */
+export function compareSignature(
+  pasted: string,
+  headers: Sent['headers'],
+  hmacName = 'X-Paybell-Hmac',
+): Verdict {
+  const signatures = [hmacName.toLowerCase(), 'x-paybell-hmac-previous', 'webhook-signature']
   // A whole header line may be pasted as well.
   const wanted = pasted.trim().replace(/^[\w-]+:\s*/, '')
   const known = headers
-    .filter(({ name }) => SIGNATURES.includes(name.toLowerCase()))
+    .filter(({ name }) => signatures.includes(name.toLowerCase()))
     .flatMap(({ name, value }) => value.split(' ').map((one) => ({ name, value: one })))
   const exact = known.find(
     ({ value }) => value === wanted || wanted.split(/\s+/).every((one) => one === value),
@@ -54,12 +58,12 @@ export function compareSignature(pasted: string, headers: Sent['headers']): Verd
       ? { ok: true, text: 'That is the signature under the key before the last rotation.' }
       : { ok: true, text: `That is the ${found.name} that was sent.` }
   }
-  const hmac = known.find(({ name }) => name.toLowerCase() === 'x-paybell-hmac')?.value ?? ''
+  const hmac = known.find(({ name }) => name.toLowerCase() === signatures[0])?.value ?? ''
   if (hmac !== '' && wanted.toLowerCase() === hmac) {
-    return { ok: false, text: 'Right, but in upper case: X-Paybell-Hmac is lower-case hex.' }
+    return { ok: false, text: `Right, but in upper case: ${hmacName} is lower-case hex.` }
   }
   if (hmac !== '' && toHex(wanted) === hmac) {
-    return { ok: false, text: 'Right, but in base64: X-Paybell-Hmac is lower-case hex.' }
+    return { ok: false, text: `Right, but in base64: ${hmacName} is lower-case hex.` }
   }
   const bare = wanted.replace(/^v1a?,/, '')
   if (known.some(({ value }) => value === `v1a,${bare}`)) {

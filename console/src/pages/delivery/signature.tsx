@@ -4,20 +4,14 @@
 
 import { type FormEvent, useState } from 'react'
 import { api, send } from '../../api/client.ts'
-import { useAction, useRead } from '../../api/hooks.ts'
-import type {
-  DeliveryDetail,
-  Diagnosis,
-  Page,
-  SentRequest,
-  SignatureInputs,
-  Webhook,
-} from '../../api/types.ts'
+import { useAction } from '../../api/hooks.ts'
+import type { DeliveryDetail, Diagnosis, SentRequest, SignatureInputs } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Area } from '../../ui/field.tsx'
 import { Notice, Problem } from '../../ui/messages.tsx'
 import { Facts, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
+import { findOwnPath } from '../endpoint/doors.ts'
 import { compareBody, compareSignature, type Verdict } from './compare.ts'
 import { readHeaders } from './headers.ts'
 
@@ -27,12 +21,17 @@ export function Signature({ delivery }: { delivery: DeliveryDetail }) {
     <Panel title="Signature">
       {signatureInputs ? <Inputs of={signatureInputs} /> : <ClientInputs />}
       {signatureInputs ? (
-        <CompareBox request={request} />
+        <CompareBox request={request} hmacName={hmacNameOf(signatureInputs)} />
       ) : (
-        <DoctorBox endpointId={delivery.endpointId} />
+        <DoctorBox endpointId={delivery.endpointId} endpointUrl={delivery.endpointUrl} />
       )}
     </Panel>
   )
+}
+
+/** An endpoint may have a name of its own for it. */
+function hmacNameOf({ headers }: SignatureInputs): string {
+  return headers.find(({ signed }) => signed === 'body')?.name ?? 'X-Paybell-Hmac'
 }
 
 function Inputs({ of }: { of: SignatureInputs }) {
@@ -85,13 +84,15 @@ function ClientInputs() {
 /** A field of ten million characters would stop the browser. */
 const FILLED_BYTES_MAX = 512 * 1_024
 
-function CompareBox({ request }: { request: SentRequest }) {
+function CompareBox({ request, hmacName }: { request: SentRequest; hmacName: string }) {
   const [verdicts, setVerdicts] = useState<readonly Verdict[]>([])
   const [filled, setFilled] = useState({ signature: '', body: '', times: 0 })
   const compare = useAction<{ signature: string; body: string }, readonly Verdict[]>(
     async ({ signature, body }) => {
       const found: Verdict[] = []
-      if (signature.trim() !== '') found.push(compareSignature(signature, request.headers))
+      if (signature.trim() !== '') {
+        found.push(compareSignature(signature, request.headers, hmacName))
+      }
       if (body !== '') {
         const answer = await send('GET', request.bodyUrl)
         found.push(compareBody(body, answer.bytes))
@@ -108,7 +109,7 @@ function CompareBox({ request }: { request: SentRequest }) {
     compare.mutate({ signature: read('signature'), body: read('body') })
   }
   const fill = async () => {
-    const hmac = request.headers.find(({ name }) => name.toLowerCase() === 'x-paybell-hmac')
+    const hmac = request.headers.find(({ name }) => name === hmacName)
     const isSmall = (request.bodyBytes ?? 0) <= FILLED_BYTES_MAX
     const body = isSmall ? await api.text(request.bodyUrl).catch(() => '') : ''
     setFilled({ signature: hmac?.value ?? '', body, times: filled.times + 1 })
@@ -125,7 +126,7 @@ function CompareBox({ request }: { request: SentRequest }) {
         name="signature"
         rows={2}
         defaultValue={filled.signature}
-        hint="X-Paybell-Hmac or webhook-signature; the whole header line is fine"
+        hint={`${hmacName} or webhook-signature; the whole header line is fine`}
       />
       <Area label="Body as received" name="body" rows={5} defaultValue={filled.body} />
       <div className="row">
@@ -153,13 +154,9 @@ function CompareBox({ request }: { request: SentRequest }) {
   )
 }
 
-function DoctorBox({ endpointId }: { endpointId: string }) {
-  // A delivery does not say whether its endpoint is a webhook or a subscription; subscriptions are few.
-  const subscriptions = useRead<Page<Webhook>>('/api/v1/payments/subscriptions?size=100')
-  const isSubscription = subscriptions.data?.content.some(({ id }) => id === endpointId)
-  const door = isSubscription ? '/api/v1/payments/subscriptions' : '/v1/webhooks'
-  const ask = useAction<{ headers: Record<string, string>; body: string }, Diagnosis>((received) =>
-    api.post(`${door}/${endpointId}/verify`, received),
+function DoctorBox({ endpointId, endpointUrl }: { endpointId: string; endpointUrl: string }) {
+  const ask = useAction<{ headers: Record<string, string>; body: string }, Diagnosis>(
+    async (received) => api.post(`${await findOwnPath(endpointId, endpointUrl)}/verify`, received),
   )
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -183,11 +180,7 @@ function DoctorBox({ endpointId }: { endpointId: string }) {
       />
       <Area label="Body as received" name="body" rows={5} />
       <div>
-        <Button
-          type="submit"
-          look="primary"
-          disabled={ask.isPending || subscriptions.data === undefined}
-        >
+        <Button type="submit" look="primary" disabled={ask.isPending}>
           Verify
         </Button>
       </div>
