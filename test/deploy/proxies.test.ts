@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as requestOverTls } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -19,6 +20,12 @@ import { readCertificate } from '../support/raw-receiver.ts'
 const MEGABYTE = 1024 * 1024
 /** The largest document, and the envelope that the signature doctor gets it in. */
 const DOCUMENT = Buffer.alloc(10 * MEGABYTE, 'pdf').toString('base64')
+
+test('nginx takes no answer of the service for a failed attempt', () => {
+  const config = readFileSync(new URL('../../deploy/proxy/nginx.conf', import.meta.url), 'utf8')
+  const cases = [...config.matchAll(/^ *proxy_next_upstream (.*);$/gm)].map(([, given]) => given)
+  assert.deepEqual(cases, ['error timeout', 'error timeout'])
+})
 
 for (const name of ['nginx', 'caddy'] as const) {
   describe(`${name} in front`, { skip: skipWithout(name) }, () => tryProxy(name))
