@@ -28,9 +28,9 @@ import { createAccess } from './operations/parts/access.ts'
 import { AccountDirectory } from './operations/parts/account-directory.ts'
 import type { Deps } from './operations/parts/deps.ts'
 import { documentLinks } from './operations/parts/document-links.ts'
+import { createEndpointChanges } from './operations/parts/endpoint-changes.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/parts/job-runner.ts'
 import { ListenerRelay } from './operations/parts/listener-relay.ts'
-import { OneAtATime } from './operations/parts/one-at-a-time.ts'
 import type { OperatorKeys } from './operations/parts/operator-keys.ts'
 import { WebhookKeys } from './operations/webhook-keys.ts'
 import { NatsSource } from './sources/nats-source.ts'
@@ -201,7 +201,7 @@ export function createApp(options: AppOptions): PaybellApp {
   )
 
   // What callers may ask, and what they ask through.
-  const deps: Deps = { ...base, engine, send, endpointChanges: new OneAtATime() }
+  const deps: Deps = { ...base, engine, send, endpointChanges: createEndpointChanges() }
   const access = createAccess(deps)
   const accounts = new AccountDirectory(pool)
   const gatherer = createGatherer(deps, {

@@ -41,8 +41,29 @@ export async function changeEndpoint(
   change: EndpointChange,
   audit: Audit = NO_AUDIT,
 ): Promise<Endpoint> {
+  // Waits in the client's line, because what waits for the row in the database holds a connection.
+  const { before, after, now } = await deps.endpointChanges.run(scope.clientKey, () =>
+    changeInTransaction(deps, scope, endpointId, change, audit),
+  )
+  const isResumed = change.status === 'ACTIVE' && before.inactiveSince !== null
+  deps.engine.endpointChanged(
+    scope.clientKey,
+    after.id,
+    before.shard,
+    isResumed ? now.getTime() : 0,
+  )
+  return after
+}
+
+function changeInTransaction(
+  deps: Deps,
+  scope: EndpointScope,
+  endpointId: string,
+  change: EndpointChange,
+  audit: Audit,
+): Promise<{ before: LockedEndpoint; after: Endpoint; now: Date }> {
   const now = new Date(deps.clock.nowMs())
-  const { before, after } = await inTransaction(deps.pool, async (db) => {
+  return inTransaction(deps.pool, async (db) => {
     const before = await lockEndpoint(db, scope, endpointId)
     if (before === null) throw notFound()
     // A move has paused it, and would resume it: a pause that changes nothing now would be lost.
@@ -59,16 +80,8 @@ export async function changeEndpoint(
     if (change.status !== null && change.status !== endpoint.status) {
       await changeStatus(db, scope.clientKey, before, change.status, now)
     }
-    return { before, after }
+    return { before, after, now }
   })
-  const isResumed = change.status === 'ACTIVE' && before.inactiveSince !== null
-  deps.engine.endpointChanged(
-    scope.clientKey,
-    after.id,
-    before.shard,
-    isResumed ? now.getTime() : 0,
-  )
-  return after
 }
 
 function noSettings(): ServiceError {

@@ -2,7 +2,7 @@
 // was sent there is shown here and in no list.
 
 import type { DeliveryState } from '../core/delivery.ts'
-import { inTransaction } from '../store/db.ts'
+import { type Db, inTransaction } from '../store/db.ts'
 import { readDeliverySlice } from '../store/delivery-lists.ts'
 import { EVERY_DELIVERY } from '../store/delivery-query.ts'
 import { readPayloads } from '../store/events.ts'
@@ -38,9 +38,7 @@ export async function putClientNotices(
   { clientKey, clientId }: Caller,
   to: { url: string; key: string },
 ): Promise<ClientNotices> {
-  const now = new Date(deps.clock.nowMs())
-  const changed = await inTransaction(deps.pool, async (db) => {
-    await lockNotices(db)
+  const changed = await alone(deps, clientKey, async (db, now) => {
     // The address is a row of Paybell's own client, which no fence of this one keeps.
     await assertStays(db, clientKey)
     const saved = await saveNoticeEndpoint(deps, db, clientId, { ...to, now })
@@ -63,14 +61,26 @@ export async function deleteClientNotices(
   deps: Deps,
   { clientKey, clientId }: Caller,
 ): Promise<void> {
-  const now = new Date(deps.clock.nowMs())
-  const deleted = await inTransaction(deps.pool, async (db) => {
-    await lockNotices(db)
+  const deleted = await alone(deps, clientKey, async (db, now) => {
     await assertStays(db, clientKey)
     return deleteNoticeEndpoint(db, clientId, now)
   })
   if (deleted === null) throw notFound()
   deps.engine.endpointChanged(deleted.clientKey, deleted.id, deleted.shard)
+}
+
+/** One change of all clients' addresses at a time, and each client's in its own line before that. */
+function alone<T>(
+  deps: Deps,
+  clientKey: number,
+  run: (db: Db, now: Date) => Promise<T>,
+): Promise<T> {
+  const transact = () =>
+    inTransaction(deps.pool, async (db) => {
+      await lockNotices(db)
+      return run(db, new Date(deps.clock.nowMs()))
+    })
+  return deps.endpointChanges.run(clientKey, () => deps.endpointChanges.run('notices', transact))
 }
 
 async function readRecent(

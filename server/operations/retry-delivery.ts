@@ -22,12 +22,19 @@ export async function retryDelivery(
   deliveryId: string,
   { audit = NO_AUDIT, limits }: { audit?: Audit; limits?: RetryLimits } = {},
 ): Promise<ChangedDelivery> {
-  const retriedAtMs = deps.clock.nowMs()
-  const retried = await inTransaction(deps.pool, async (db) => {
-    const moved = await retry(db, owner, deliveryId, new Date(retriedAtMs), limits)
-    await audit(db, `delivery:${deliveryId}`)
-    return moved
-  })
+  const transact = async () => {
+    const retriedAtMs = deps.clock.nowMs()
+    const retried = await inTransaction(deps.pool, async (db) => {
+      const moved = await retry(db, owner, deliveryId, new Date(retriedAtMs), limits)
+      await audit(db, `delivery:${deliveryId}`)
+      return moved
+    })
+    return { retried, retriedAtMs }
+  }
+  // It locks the endpoint's row, as any change does: a client's wait for it in its line.
+  const { retried, retriedAtMs } = await (owner.clientKey === null
+    ? transact()
+    : deps.endpointChanges.run(owner.clientKey, transact))
   const { clientKey, endpointId, shard, id, attempts, nextAttemptAt } = retried
   deps.engine.endpointChanged(clientKey, endpointId, shard, retriedAtMs)
   return { id, state: 'PENDING', attempts, nextAttemptAt }

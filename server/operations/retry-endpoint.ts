@@ -22,6 +22,12 @@ interface Asked {
   accountId: string | null
 }
 
+interface MadeDue {
+  lane: LaneKey
+  done: RetriedLane
+  atMs: number
+}
+
 /** Returns how many deliveries the endpoint is owed. */
 export async function retryEndpoint(
   deps: Deps,
@@ -79,18 +85,19 @@ async function makeDueOnce(
   { clientKey, endpointId, accountId }: Asked,
   audit: Audit,
 ): Promise<RetriedLane | null> {
-  const nowMs = deps.clock.nowMs()
-  const now = new Date(nowMs)
-  const made = await inTransaction(
-    deps.pool,
-    async (db): Promise<{ lane: LaneKey; done: RetriedLane } | null> => {
+  const transact = (now: Date) =>
+    inTransaction(deps.pool, async (db): Promise<MadeDue | null> => {
       const [lane] = await markRetried(db, [{ clientKey, endpointId }], now)
       if (lane === undefined) return null
       await audit(db, `endpoint:${endpointId}`)
-      return { lane, done: await retryDeliveriesOf(db, clientKey, endpointId, accountId, now) }
-    },
+      const done = await retryDeliveriesOf(db, clientKey, endpointId, accountId, now)
+      return { lane, done, atMs: now.getTime() }
+    })
+  // It locks the endpoint's row, as any change does, and waits for it in the same line.
+  const made = await deps.endpointChanges.run(clientKey, () =>
+    transact(new Date(deps.clock.nowMs())),
   )
   if (made === null) return null
-  deps.engine.endpointChanged(clientKey, endpointId, made.lane.shard, nowMs)
+  deps.engine.endpointChanged(clientKey, endpointId, made.lane.shard, made.atMs)
   return made.done
 }

@@ -16,7 +16,7 @@ import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
 import type { Deps } from '../../server/operations/parts/deps.ts'
-import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
+import { createEndpointChanges } from '../../server/operations/parts/endpoint-changes.ts'
 import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
 import { RetryLimits } from '../../server/operations/parts/retry-limits.ts'
 import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
@@ -87,7 +87,7 @@ export class BothStores {
         return id
       },
       engine: { beginAccept: () => () => {}, endpointChanged() {} },
-      endpointChanges: new OneAtATime(),
+      endpointChanges: createEndpointChanges(),
       documentLink: () => 'https://paybell.test/documents/link',
     }
   }

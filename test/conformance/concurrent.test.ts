@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { HandedOff } from '../../server/core/queued-delivery.ts'
-import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
+import { createEndpointChanges } from '../../server/operations/parts/endpoint-changes.ts'
 import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
 import {
   PAYMENT_BUSY,
@@ -246,7 +246,7 @@ for (const [what, isSame] of [
       const deps = {
         ...both.deps,
         config: { ...both.deps.config, endpointsMax },
-        endpointChanges: new OneAtATime<number>(),
+        endpointChanges: createEndpointChanges(),
         documentLink: () => 'https://paybell.test/documents/link',
       }
       const url = isSame ? 'https://one.example/' : `https://one.example/${number}`

@@ -17,9 +17,9 @@ import { openAccount } from '../../server/operations/open-account.ts'
 import { createAccess } from '../../server/operations/parts/access.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
 import type { Deps } from '../../server/operations/parts/deps.ts'
+import { createEndpointChanges } from '../../server/operations/parts/endpoint-changes.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from '../../server/operations/parts/job-runner.ts'
 import { ListenerRelay } from '../../server/operations/parts/listener-relay.ts'
-import { OneAtATime } from '../../server/operations/parts/one-at-a-time.ts'
 import { PaymentGatherer } from '../../server/operations/parts/payment-gatherer.ts'
 import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
 import { acceptPayments } from '../../server/operations/record-payments.ts'
@@ -102,7 +102,7 @@ export async function serveHttp(
       beginAccept: () => () => {},
       endpointChanged: (...notice) => notices.push(notice.join(' ')),
     },
-    endpointChanges: new OneAtATime(),
+    endpointChanges: createEndpointChanges(),
     documentLink: () => 'https://paybell.test/documents/link',
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
   }

@@ -84,6 +84,7 @@ function addRegistration(app: App, deps: ListenerDeps): void {
           ...BODY_PROBLEMS,
           'invalid-account',
           'too-many-endpoints',
+          'overloaded',
         ),
       },
     },

@@ -105,7 +105,12 @@ export function noticeRoutes(deps: Deps): Routes {
         body: NoticesBody,
         response: {
           200: NoticesSchema,
-          ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account'),
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            ...BODY_PROBLEMS,
+            'invalid-account',
+            'overloaded',
+          ),
         },
       },
       handler: async (request) => {
@@ -144,7 +149,7 @@ export function noticeRoutes(deps: Deps): Routes {
         headers: OptionalAccountHeader,
         response: {
           204: EMPTY_BODY,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found', 'overloaded'),
         },
       },
       handler: async (request, reply) => {

@@ -107,7 +107,13 @@ export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): 
       body: door.hasSettings ? EndpointChangeBody : StatusChange,
       response: {
         200: door.item,
-        ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
+        ...problemResponses(
+          ...CLIENT_PROBLEMS,
+          ...BODY_PROBLEMS,
+          'invalid-account',
+          'not-found',
+          'overloaded',
+        ),
       },
     },
     handler: async (request) => {
@@ -128,7 +134,7 @@ export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): 
       ...shared,
       response: {
         204: EMPTY_BODY,
-        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found', 'overloaded'),
       },
     },
     handler: async (request, reply) => {

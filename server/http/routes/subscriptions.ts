@@ -81,6 +81,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
             ...BODY_PROBLEMS,
             'invalid-account',
             'too-many-endpoints',
+            'overloaded',
           ),
         },
       },

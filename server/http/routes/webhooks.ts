@@ -70,6 +70,7 @@ export function webhookRoutes(deps: Deps): Routes {
             ...BODY_PROBLEMS,
             'invalid-account',
             'too-many-endpoints',
+            'overloaded',
           ),
         },
       },

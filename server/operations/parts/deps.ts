@@ -10,7 +10,7 @@ import type { TargetPolicy } from '../../core/network-rules.ts'
 import type { HandedOff } from '../../core/queued-delivery.ts'
 import type { Sealer } from '../../store/sealing.ts'
 import type { DocumentLinks } from './document-links.ts'
-import type { OneAtATime } from './one-at-a-time.ts'
+import type { EndpointChanges } from './endpoint-changes.ts'
 
 export interface Deps {
   pool: Pool
@@ -26,8 +26,8 @@ export interface Deps {
   /** A new UUIDv7 for the present moment. */
   newId(): string
   engine: EngineNotices
-  /** One change of a client's endpoints at a time, by client key. */
-  endpointChanges: OneAtATime<number>
+  /** One change of a client's endpoints at a time. */
+  endpointChanges: EndpointChanges
   /**
    * Sends through the guarded client, for tests and checks. Ends at its deadline. Rejects only for a
    * reason of ours, with a ServiceError: then nothing was sent.

@@ -38,8 +38,6 @@ export interface EndpointRequest {
 
 /** Returns the endpoint's id, which is the old one if the address was registered already. */
 export async function saveEndpoint(deps: Deps, request: EndpointRequest): Promise<string> {
-  // The database's lock would suffice, but each caller that waits for it would hold a connection, and one
-  // client's burst would keep every other client out of the pool.
   const saved = await deps.endpointChanges.run(request.clientKey, () =>
     saveInTransaction(deps, request),
   )
