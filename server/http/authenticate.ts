@@ -15,6 +15,7 @@ import { ownsAccount } from '../operations/view-accounts.ts'
 import { readConsoleSession } from './console-cookie.ts'
 import { headerValues } from './header-values.ts'
 import { setRateLimitFields } from './rate-limit-fields.ts'
+import { whenClosed } from './when-closed.ts'
 
 const ASKED_AGAIN_MS = 2_000
 
@@ -67,7 +68,7 @@ function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | nu
   }
   const timer = setInterval(() => void askAgain(), ASKED_AGAIN_MS)
   timer.unref()
-  reply.raw.once('close', () => clearInterval(timer))
+  whenClosed(reply.raw, () => clearInterval(timer))
 }
 
 async function findCaller(

@@ -25,6 +25,10 @@ class Reader extends EventEmitter {
     return this.isSlow ? this.text.length : 0
   }
 
+  get destroyed(): boolean {
+    return this.isDestroyed
+  }
+
   destroy(): void {
     this.isDestroyed = true
     this.emit('close')
@@ -50,6 +54,15 @@ const ATTEMPT = {
   at: '2026-03-02T09:30:00.400Z',
 }
 const LIMITS = { ...LIVE_STREAM_LIMITS, writeEveryMs: 1 }
+
+test('regression: a reader that has hung up before it is added takes no place', () => {
+  const stream = new LiveStream({ ...LIMITS, readersMax: 1 })
+  const gone = new Reader()
+  gone.destroy()
+  stream.add(gone.asResponse(), 1)
+  assert.equal(stream.isWatched, false)
+  assert.equal(stream.isFull, false)
+})
 
 test('events go to every reader, and only once there is one', async (t) => {
   const stream = new LiveStream(LIMITS)

@@ -64,9 +64,10 @@ export class LiveStream {
 
   /**
    * Adds an answer whose headers are sent: first so many of the last attempts, oldest first, then what happens
-   * until it closes.
+   * until it closes. One whose reader has hung up says so only once, which was before: it is not added.
    */
   add(reader: ServerResponse, recent = 0): void {
+    if (reader.destroyed) return
     // What was published and not yet written is among the last attempts: other readers get it now.
     if (recent > 0) this.#flush()
     this.#readers.add(reader)

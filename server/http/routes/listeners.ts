@@ -37,6 +37,7 @@ import {
   readId,
 } from '../schemas.ts'
 import type { App, Routes } from '../typed.ts'
+import { whenClosed } from '../when-closed.ts'
 import { addOneEndpointRoutes } from './one-endpoint.ts'
 
 const tags = ['Listeners']
@@ -209,7 +210,7 @@ function addOutcomes(app: App, deps: ListenerDeps): void {
 /** Aborts when the caller hangs up, so that no callback is handed to a closed connection. */
 function signalOf(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  reply.raw.once('close', () => controller.abort())
+  whenClosed(reply.raw, () => controller.abort())
   return controller.signal
 }
 
