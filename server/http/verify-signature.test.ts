@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { before, test } from 'node:test'
 import type { Pool } from 'pg'
 import { cloneDatabase } from '../../test/support/database.ts'
@@ -11,6 +13,7 @@ import {
   type TestServer,
 } from '../../test/support/injected-server.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
+import { until } from '../../test/support/until.ts'
 import { signAsymmetric, signedContent } from '../core/asymmetric-signature.ts'
 import { AccountDirectory } from '../operations/parts/account-directory.ts'
 import { recordingOn } from '../operations/parts/postgres-payment-store.ts'
@@ -176,4 +179,47 @@ test('v1a is judged by the service’s own keys: of now, of before, and of anoth
   await rotateWebhookKey(server.deps)
   server.clock.advance(61)
   assert.deepEqual(await codes({}), [true, 'v1a-not-v1', 'old-public-key'])
+})
+
+test('regression: large bodies that do not arrive take no more than the bytes of two of the largest', async (t) => {
+  const server = await serveHttp(t, pool)
+  const [client, other] = [await onboard(server), await onboard(server, 'Other')]
+  const id = await register(server, client, KEY)
+  const othersId = await register(server, other, KEY)
+  await server.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = server.app.server.address() as AddressInfo
+  const path = `/v1/webhooks/${id}/verify`
+  const answered: number[] = []
+  // Each says that it sends 18 MiB, and sends nothing.
+  const uploads = Array.from({ length: 6 }, () => {
+    const headers = {
+      ...client.headers,
+      'content-type': 'application/json',
+      'content-length': 18 * 1_024 * 1_024,
+    }
+    const upload = request({ host: '127.0.0.1', port, method: 'POST', path, headers })
+    upload
+      .on('error', () => {})
+      .on('response', (answer) => {
+        answered.push(answer.statusCode ?? 0)
+        answer.resume()
+      })
+    upload.flushHeaders()
+    return upload
+  })
+  try {
+    await until('four are refused at once', () => answered.length === 4)
+    const large = { headers: {}, body: 'a'.repeat(100_000) }
+    assert.equal((await verify(server, other, othersId, large)).statusCode, 200)
+    const small = { headers: {}, body: 'a' }
+    assert.equal((await verify(server, client, id, small)).statusCode, 200)
+    assertProblem(await verify(server, client, id, large), 429, 'too-many-requests')
+    assert.deepEqual(answered, [429, 429, 429, 429])
+  } finally {
+    for (const upload of uploads) upload.destroy()
+  }
+  await until('what they took is given back', async () => {
+    const answer = await verify(server, client, id, { headers: {}, body: 'a'.repeat(100_000) })
+    return answer.statusCode === 200
+  })
 })

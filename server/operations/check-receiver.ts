@@ -12,11 +12,10 @@ import type { EndpointScope } from '../store/endpoints.ts'
 import { beginCheck, type CheckPlace, endCheck } from '../store/receiver-checks.ts'
 import type { Deps } from './parts/deps.ts'
 import { RateBuckets } from './parts/rate-buckets.ts'
+import { UnderWay } from './parts/under-way.ts'
 import { openEndpoint } from './verify-signature.ts'
 
-/** Limits on checks at a time: in this process, and of one client. */
-const UNDER_WAY_MAX = 16
-const UNDER_WAY_PER_CLIENT_MAX = 2
+const AT_A_TIME = { max: 16, perClientMax: 2 }
 /** A check is a dozen POSTs, 1.5 MB in all: without a limit it could be used to flood a host. */
 const PER_ENDPOINT = { burst: 5, perSecond: 1 / 60, keysMax: 10_000 }
 const PER_CLIENT = { burst: 20, perSecond: 1 / 6, keysMax: 10_000 }
@@ -27,9 +26,8 @@ export class ReceiverChecker {
   readonly #deps: Deps
   readonly #perEndpoint: RateBuckets
   readonly #perClient: RateBuckets
-  /** How many checks are under way, by client key. */
-  readonly #underWay = new Map<number, number>()
-  #underWayCount = 0
+  /** By client key. */
+  readonly #underWay = new UnderWay<number>(AT_A_TIME)
 
   constructor(deps: Deps) {
     const monotonicMs = () => deps.clock.monotonicMs()
@@ -76,11 +74,11 @@ export class ReceiverChecker {
 
   /** Takes a slot, or throws; returns a function that gives the slot back. */
   #enter(clientKey: number, endpointId: string): () => void {
-    const own = this.#underWay.get(clientKey) ?? 0
-    if (own >= UNDER_WAY_PER_CLIENT_MAX) {
+    const leave = this.#underWay.enter(clientKey)
+    if (leave === 'client') {
       throw tooOften('Two of your checks are under way. Wait until one has ended.', 10)
     }
-    if (this.#underWayCount >= UNDER_WAY_MAX) {
+    if (leave === 'all') {
       throw new ServiceError('overloaded', 'Too many checks are under way. Try again in a while.', {
         retryAfterSeconds: 30,
       })
@@ -90,6 +88,7 @@ export class ReceiverChecker {
       this.#perClient.waitSeconds(String(clientKey)),
     )
     if (waitSeconds > 0) {
+      leave()
       throw tooOften(
         'An endpoint is checked five times in a row, then once a minute; all of a client’s twenty times, then ten times a minute.',
         waitSeconds,
@@ -97,16 +96,7 @@ export class ReceiverChecker {
     }
     this.#perEndpoint.take(endpointId)
     this.#perClient.take(String(clientKey))
-    this.#underWay.set(clientKey, own + 1)
-    this.#underWayCount++
-    return () => this.#leave(clientKey)
-  }
-
-  #leave(clientKey: number): void {
-    this.#underWayCount--
-    const left = (this.#underWay.get(clientKey) ?? 1) - 1
-    if (left > 0) this.#underWay.set(clientKey, left)
-    else this.#underWay.delete(clientKey)
+    return leave
   }
 
   /** One check at a time for each endpoint, across all processes. */

@@ -1,6 +1,7 @@
 // Tools for authors of receivers, at each door: the signature doctor, and the check that drives a receiver
 // through a fixed list.
 
+import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { EndpointKind } from '../../core/endpoint.ts'
@@ -12,6 +13,7 @@ import { FINDING_CODES } from '../../core/signature-findings.ts'
 import { ReceiverChecker } from '../../operations/check-receiver.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { RateBuckets } from '../../operations/parts/rate-buckets.ts'
+import { UnderWay } from '../../operations/parts/under-way.ts'
 import { verifySignature } from '../../operations/verify-signature.ts'
 import { callerOf } from '../authenticate.ts'
 import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../endpoint-doors.ts'
@@ -27,6 +29,7 @@ import {
 } from '../schemas.ts'
 import type { App, Routes } from '../typed.ts'
 import { invalidFields } from '../validation.ts'
+import { whenClosed } from '../when-closed.ts'
 
 type GivenHeaders = Record<string, string | string[]>
 
@@ -35,6 +38,9 @@ const VERIFY_BODY_BYTES_MAX = Math.ceil(PAYMENT_BODY_BYTES_MAX / 3) * 4 + 64 * 1
 
 /** Callbacks without a file, in any spelling. */
 const SMALL_BODY_BYTES_MAX = 64 * 1_024
+
+/** Bytes of large bodies that are arriving or being looked at: all of them are in memory until the answer is out. */
+const LARGE_BODY_BYTES = { max: 8 * VERIFY_BODY_BYTES_MAX, perClientMax: 2 * VERIFY_BODY_BYTES_MAX }
 
 const ReceivedCallback = Type.Object(
   {
@@ -128,39 +134,45 @@ export const ReportSchema = Type.Object(
   { description: 'How a receiver did.' },
 )
 
+/** What bounds the bodies above SMALL_BODY_BYTES_MAX, by client id. */
+interface LargeBodies {
+  rate: RateBuckets
+  bytes: UnderWay<string>
+  work: LargeWork
+}
+
 export function receiverToolRoutes(deps: Deps, work: LargeWork): Routes {
   const checker = new ReceiverChecker(deps)
-  // A body of 14 MB is hashed several times, so large bodies are limited. Small ones cost little, and a
-  // developer who looks for a mistake asks often.
-  const consultations = new RateBuckets({
-    burst: 20,
-    perSecond: 2,
-    keysMax: 10_000,
-    monotonicMs: () => deps.clock.monotonicMs(),
-  })
+  const large: LargeBodies = {
+    // A body of 14 MB is hashed several times, so large bodies are limited. Small ones cost little, and a
+    // developer who looks for a mistake asks often.
+    rate: new RateBuckets({
+      burst: 20,
+      perSecond: 2,
+      keysMax: 10_000,
+      monotonicMs: () => deps.clock.monotonicMs(),
+    }),
+    bytes: new UnderWay(LARGE_BODY_BYTES),
+    work,
+  }
   return (app) => {
     for (const door of ENDPOINT_DOORS) {
-      addVerify(app, deps, { consultations, work }, door)
+      addVerify(app, deps, large, door)
       // The receiver of a listener is checked on its own machine, with paybell check URL.
       if (door.kind !== 'listener') addCheck(app, checker, door)
     }
   }
 }
 
-function addVerify(
-  app: App,
-  deps: Deps,
-  { consultations, work }: { consultations: RateBuckets; work: LargeWork },
-  door: EndpointDoorEntry,
-): void {
+function addVerify(app: App, deps: Deps, large: LargeBodies, door: EndpointDoorEntry): void {
   app.route({
     method: 'POST',
     url: `${door.path}/:id/verify`,
     bodyLimit: VERIFY_BODY_BYTES_MAX,
     config: { account: 'optional' },
     // Before the body is read, because reading it is expensive.
-    onRequest: async (request) => {
-      if (isLarge(request)) admit(consultations, callerOf(request).clientId)
+    onRequest: async (request, reply) => {
+      if (isLarge(request)) admit(large, request, reply.raw)
     },
     schema: {
       operationId: `verify${door.name}Signature`,
@@ -173,13 +185,19 @@ function addVerify(
       body: ReceivedCallback,
       response: {
         200: DiagnosisSchema,
-        ...problemResponses(...CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'invalid-account', 'not-found'),
+        ...problemResponses(
+          ...CLIENT_PROBLEMS,
+          ...BODY_PROBLEMS,
+          'invalid-account',
+          'not-found',
+          'overloaded',
+        ),
       },
     },
     handler: async (request) => {
       const { headers, body: text, bodyBase64 } = request.body
       // The time of each of the two steps grows with the body.
-      const schedule = <T>(step: () => T) => (isLarge(request) ? work.run(step) : step())
+      const schedule = <T>(step: () => T) => (isLarge(request) ? large.work.run(step) : step())
       const body = await schedule(() => readBody(text, bodyBase64))
       const { valid, findings } = await verifySignature(
         deps,
@@ -250,14 +268,38 @@ function isLarge(request: FastifyRequest): boolean {
   return !(Number(request.headers['content-length']) <= SMALL_BODY_BYTES_MAX)
 }
 
-function admit(consultations: RateBuckets, clientId: string): void {
-  const waitSeconds = consultations.waitSeconds(clientId)
+function admit(
+  { rate, bytes }: LargeBodies,
+  request: FastifyRequest,
+  answer: ServerResponse,
+): void {
+  const { clientId } = callerOf(request)
+  const leave = bytes.enter(clientId, bytesToCome(request))
+  if (leave === 'client') {
+    throw new ServiceError(
+      'too-many-requests',
+      'Two bodies of the largest size at a time, or more of smaller ones. Wait until one is answered.',
+      { retryAfterSeconds: 5 },
+    )
+  }
+  if (leave === 'all') {
+    throw new ServiceError('overloaded', 'Too many large bodies are under way. Try again soon.', {
+      retryAfterSeconds: 5,
+    })
+  }
+  whenClosed(answer, leave)
+  const waitSeconds = rate.takeOrWait(clientId)
   if (waitSeconds > 0) {
     throw new ServiceError('too-many-requests', 'Two large bodies a second. Wait, then go on.', {
       retryAfterSeconds: waitSeconds,
     })
   }
-  consultations.take(clientId)
+}
+
+/** What a caller says that it sends; without that, or above the limit, as much as is read of any body. */
+function bytesToCome({ headers }: FastifyRequest): number {
+  const given = Number(headers['content-length'])
+  return given <= VERIFY_BODY_BYTES_MAX ? given : VERIFY_BODY_BYTES_MAX
 }
 
 /** A header that came twice is one list, as HTTP has it (RFC 9110 §5.3). */
