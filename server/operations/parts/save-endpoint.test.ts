@@ -4,8 +4,11 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { onboard, serveHttp, type TestClient } from '../../../test/support/injected-server.ts'
+import { untilWaiting } from '../../../test/support/stored-deliveries.ts'
+import { DEFAULT_SETTINGS } from '../../core/endpoint-settings.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { type Db, inTransaction } from '../../store/db.ts'
+import { replaceSettings } from '../../store/endpoints.ts'
 import { lockNotices } from '../../store/notices.ts'
 import { createEndpointChanges } from './endpoint-changes.ts'
 import { saveEndpoint } from './save-endpoint.ts'
@@ -13,6 +16,7 @@ import { saveEndpoint } from './save-endpoint.ts'
 const CONNECTIONS_MAX = 10
 const { pool } = await cloneDatabase({ connectionsMax: CONNECTIONS_MAX })
 const server = await serveHttp({ after } as Pick<TestContext, 'after'>, pool)
+const URL_GIVEN = 'https://example.com/hook'
 const KEY = 'a-long-random-text-that-only-we-two-know'
 
 test('regression: webhooks and listeners of one client wait in one line', async () => {
@@ -49,7 +53,7 @@ test('regression: webhooks and listeners of one client wait in one line', async 
 })
 
 async function register({ headers }: TestClient): Promise<string> {
-  const payload = { callbackUrl: 'https://example.com/hook', sharedKey: KEY }
+  const payload = { callbackUrl: URL_GIVEN, sharedKey: KEY }
   await server.app.inject({ method: 'POST', url: '/v1/webhooks/register', headers, payload })
   const list = await server.app.inject({ url: '/v1/webhooks/list', headers })
   return list.json().content[0].id
@@ -127,4 +131,23 @@ test('the line of a client has an end, and that of another client has room', asy
   await changes.run(2, async () => {})
   resolve()
   await Promise.all(waiting)
+})
+
+test('regression: a registration keeps the settings that a PATCH in another process gives at the same time', async () => {
+  const client = await onboard(server)
+  const { clientKey, headers } = client
+  const id = await register(client)
+  const url = '/v1/webhooks/register'
+  const payload = { callbackUrl: URL_GIVEN, sharedKey: KEY, deliver: 'latest' }
+  const settings = { ...DEFAULT_SETTINGS, events: ['payment.paid' as const] }
+  const { answer } = await inTransaction(pool, async (db) => {
+    await replaceSettings(db, clientKey, id, settings, new Date())
+    const answer = server.app.inject({ method: 'POST', url, headers, payload })
+    await untilWaiting(pool, 'endpoints')
+    return { answer }
+  })
+  assert.equal((await answer).statusCode, 200)
+  const shown = await server.app.inject({ url: `/v1/webhooks/${id}`, headers })
+  const { events, deliver } = shown.json()
+  assert.deepEqual({ events, deliver }, { events: ['payment.paid'], deliver: 'latest' })
 })

@@ -10,6 +10,7 @@ import { type Db, inTransaction } from '../../store/db.ts'
 import {
   findByAddress,
   insertEndpoint,
+  lockEndpoint,
   replaceHeader,
   replaceKey,
   replaceSettings,
@@ -60,7 +61,7 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
   const now = new Date(deps.clock.nowMs())
   return inTransaction(deps.pool, async (db) => {
     await lockClient(db, request.clientKey)
-    const { existing, count } = await findByAddress(db, request, hrefHash)
+    const { existing, count } = await lockByAddress(db, request, hrefHash)
     const settings = changeSettings(existing?.settings ?? null, request.settings ?? {})
     assertHeadersApart(settings, request.header?.name ?? null)
     if (existing !== null) {
@@ -85,6 +86,23 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
     await request.onInsert?.(db, id, now)
     return endpoint
   })
+}
+
+/**
+ * What is there, with its settings as they stay until the transaction ends: a PATCH, in any process, comes before or
+ * after. The client's row is locked, which keeps other registrations out but no PATCH.
+ */
+async function lockByAddress(
+  db: Db,
+  request: EndpointRequest,
+  hrefHash: Buffer,
+): ReturnType<typeof findByAddress> {
+  const { existing, count } = await findByAddress(db, request, hrefHash)
+  if (existing === null) return { existing, count }
+  const locked = await lockEndpoint(db, request, existing.id)
+  // Deleted while we waited for its row.
+  if (locked === null) return findByAddress(db, request, hrefHash)
+  return { existing: { ...existing, settings: locked.endpoint.settings }, count }
 }
 
 /** The same key again changes nothing, so that a current overlap goes on. */
