@@ -39,17 +39,24 @@ export function isDryRun({ query, body }: Asked): boolean {
   return dryRun ?? false
 }
 
-/** For an action without a dry run: a caller that asks for one must not trigger the action. */
-export function refuseDryRun(query: unknown): void {
-  const name = Object.keys(query as object).find(isMeant)
-  if (name === undefined) return
-  throw invalidQuery([
-    {
-      pointer: `/${name}`,
-      code: 'not-taken',
-      detail: 'This act has no dry run: it would be done.',
-    },
-  ])
+/**
+ * For an action without a dry run: a caller that asks for one must not trigger the action. Its body is not read
+ * otherwise, and may be anything.
+ */
+export function refuseDryRun({ query, body }: { query: unknown; body: unknown }): void {
+  const inQuery = Object.keys(query as object).find(isMeant)
+  if (inQuery !== undefined) throw invalidQuery([notTaken(inQuery)])
+  const [inBody] =
+    Object.entries(body ?? {}).find(([name, value]) => isMeant(name) && value !== false) ?? []
+  if (inBody !== undefined) throw invalidFields([notTaken(inBody)])
+}
+
+function notTaken(name: string) {
+  return {
+    pointer: `/${name}`,
+    code: 'not-taken',
+    detail: 'This act has no dry run: it would be done.',
+  }
 }
 
 function findMisspelt(members: object): string | undefined {

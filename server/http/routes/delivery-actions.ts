@@ -114,6 +114,7 @@ export function deliveryActionRoutes(deps: JobDeps): Routes {
             ...CLIENT_PROBLEMS,
             'invalid-account',
             'invalid-query',
+            'invalid-fields',
             'not-found',
             'delivery-not-final',
             'endpoint-deleted',
@@ -122,7 +123,7 @@ export function deliveryActionRoutes(deps: JobDeps): Routes {
         },
       },
       handler: async (request, reply) => {
-        refuseDryRun(request.query)
+        refuseDryRun(request)
         const { clientKey } = callerOf(request)
         const owner = { clientKey, accountId: request.accountId }
         const replayed = await replayDelivery(deps, owner, readId(request.params.id))

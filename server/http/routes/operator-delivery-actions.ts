@@ -28,6 +28,7 @@ export function operatorDeliveryActionRoutes(deps: Deps): Routes {
           ...problemResponses(
             ...ABOUT_CLIENT_PROBLEMS,
             'invalid-query',
+            'invalid-fields',
             'not-found',
             'delivery-not-final',
             'endpoint-deleted',
@@ -36,7 +37,7 @@ export function operatorDeliveryActionRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request, reply) => {
-        refuseDryRun(request.query)
+        refuseDryRun(request)
         const audit = auditOf(deps, request, 'delivery.replay')
         const replayed = await replayDelivery(deps, ANY_CLIENT, readId(request.params.id), audit)
         reply.code(202)
@@ -59,13 +60,14 @@ export function operatorDeliveryActionRoutes(deps: Deps): Routes {
           ...problemResponses(
             ...ABOUT_CLIENT_PROBLEMS,
             'invalid-query',
+            'invalid-fields',
             'not-found',
             'delivery-final',
           ),
         },
       },
       handler: async (request) => {
-        refuseDryRun(request.query)
+        refuseDryRun(request)
         const audit = auditOf(deps, request, 'delivery.cancel')
         return toChangedDelivery(
           await cancelDelivery(deps, ANY_CLIENT, readId(request.params.id), audit),

@@ -27,6 +27,7 @@ export function operatorRetryRoutes(deps: Deps): Routes {
           ...problemResponses(
             ...ABOUT_CLIENT_PROBLEMS,
             'invalid-query',
+            'invalid-fields',
             'not-found',
             'delivery-final',
             'endpoint-not-active',
@@ -34,7 +35,7 @@ export function operatorRetryRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request, reply) => {
-        refuseDryRun(request.query)
+        refuseDryRun(request)
         const audit = auditOf(deps, request, 'delivery.retry')
         const retried = await retryDelivery(deps, ANY_CLIENT, readId(request.params.id), { audit })
         reply.code(202)
@@ -56,13 +57,14 @@ export function operatorRetryRoutes(deps: Deps): Routes {
           ...problemResponses(
             ...ABOUT_CLIENT_PROBLEMS,
             'invalid-query',
+            'invalid-fields',
             'not-found',
             'endpoint-not-active',
           ),
         },
       },
       handler: async (request, reply) => {
-        refuseDryRun(request.query)
+        refuseDryRun(request)
         const audit = auditOf(deps, request, 'endpoint.retry')
         const retried = await retryAnyEndpoint(deps, readId(request.params.id), audit)
         reply.code(202)

@@ -53,6 +53,7 @@ export function retryRoutes(deps: Deps): Routes {
             ...CLIENT_PROBLEMS,
             'invalid-account',
             'invalid-query',
+            'invalid-fields',
             'not-found',
             'delivery-final',
             'endpoint-not-active',
@@ -61,7 +62,7 @@ export function retryRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request, reply) => {
-        refuseDryRun(request.query)
+        refuseDryRun(request)
         const { clientKey } = callerOf(request)
         const owner = { clientKey, accountId: request.accountId }
         const retried = await retryDelivery(deps, owner, readId(request.params.id), { limits })
@@ -97,6 +98,7 @@ function addRetry(
           ...CLIENT_PROBLEMS,
           'invalid-account',
           'invalid-query',
+          'invalid-fields',
           'not-found',
           'endpoint-not-active',
           'overloaded',
@@ -104,7 +106,7 @@ function addRetry(
       },
     },
     handler: async (request, reply) => {
-      refuseDryRun(request.query)
+      refuseDryRun(request)
       const { clientKey } = callerOf(request)
       const scope = { clientKey, kind, accountId: request.accountId }
       const retried = await retryEndpoint(deps, scope, readId(request.params.id), limits)
