@@ -44,7 +44,7 @@ async function toRequest(deps: JobDeps, act: BulkAct, filter: DeliveryFilter): P
     states.length === 0
       ? null
       : await resolveDeliveryFilter(deps.pool, { ...filter, states }, null, refuseMore)
-  return { kind: act, query }
+  return { kind: act, asker: 'operator', query }
 }
 
 /** A list shows those of the newest. An act is done to all that match, or to none. */

@@ -49,6 +49,7 @@ async function toRequest(
   if (endpoint === null) throw notFound()
   return {
     kind: 'recover',
+    asker: scope.clientKey,
     query: {
       ...EVERY_DELIVERY,
       clientKey: scope.clientKey,

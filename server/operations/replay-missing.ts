@@ -34,7 +34,10 @@ export async function previewMissing(
   missing: Missing,
 ): Promise<number> {
   const search = await toSearch(deps, scope, endpointId, missing)
-  return deps.jobs.oneAtATime(async () => (await findMissing(deps, search)).length)
+  return deps.jobs.oneAtATime(
+    search.clientKey,
+    async () => (await findMissing(deps, search)).length,
+  )
 }
 
 export async function replayMissing(
@@ -44,7 +47,8 @@ export async function replayMissing(
   missing: Missing,
 ): Promise<number> {
   const search = await toSearch(deps, scope, endpointId, missing)
-  const { count } = await beginJob(deps, 'replay-missing', NO_AUDIT, async () => {
+  const job = { kind: 'replay-missing', asker: search.clientKey } as const
+  const { count } = await beginJob(deps, job, NO_AUDIT, async () => {
     const eventIds = await findMissing(deps, search)
     const rows = eventIds.map((eventId, place) => ({
       client_key: search.clientKey,

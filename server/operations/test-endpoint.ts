@@ -13,6 +13,7 @@ import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import { RateBuckets } from './parts/rate-buckets.ts'
 import { signIfAsked } from './parts/sign-callback.ts'
+import { UnderWay } from './parts/under-way.ts'
 import { retryMended } from './retry-endpoint.ts'
 
 export interface TestResult {
@@ -25,12 +26,13 @@ export interface TestResult {
 }
 
 /** Each test takes 15 s at most, so this also bounds the connections that tests hold. */
-const UNDER_WAY_MAX = 64
+const AT_A_TIME = { max: 64, perClientMax: 16 }
 
 export class EndpointTester {
   readonly #deps: Deps
   readonly #rate: RateBuckets
-  #underWay = 0
+  /** By client key. */
+  readonly #underWay = new UnderWay<number>(AT_A_TIME)
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -45,19 +47,18 @@ export class EndpointTester {
   async test(scope: EndpointScope, endpointId: string): Promise<TestResult> {
     const endpoint = await findEndpoint(this.#deps.pool, scope, endpointId)
     if (endpoint === null) throw notFound()
-    this.#admit(endpoint.id)
-    this.#underWay++
+    const leave = this.#enter(scope.clientKey, endpoint.id)
     try {
       const result = toResult(await this.#attempt(scope.clientKey, endpoint.id))
       if (result.delivered) await retryMended(this.#deps, scope.clientKey, endpoint.id)
       return result
     } finally {
-      this.#underWay--
+      leave()
     }
   }
 
-  /** Without a rate, any client with a webhook could make us flood an address. */
-  #admit(endpointId: string): void {
+  /** Returns what is to be called at the end. Without a rate, any client could make us flood an address. */
+  #enter(clientKey: number, endpointId: string): () => void {
     const waitSeconds = this.#rate.waitSeconds(endpointId)
     if (waitSeconds > 0) {
       throw new ServiceError(
@@ -66,12 +67,21 @@ export class EndpointTester {
         { retryAfterSeconds: waitSeconds },
       )
     }
-    if (this.#underWay >= UNDER_WAY_MAX) {
+    const leave = this.#underWay.enter(clientKey)
+    if (leave === 'client') {
+      throw new ServiceError(
+        'too-many-requests',
+        'Sixteen of your tests are under way. Wait until one has ended.',
+        { retryAfterSeconds: 5 },
+      )
+    }
+    if (leave === 'all') {
       throw new ServiceError('overloaded', 'Too many tests are under way. Try again in a while.', {
         retryAfterSeconds: 5,
       })
     }
     this.#rate.take(endpointId)
+    return leave
   }
 
   async #attempt(clientKey: number, endpointId: string): Promise<AttemptResult> {

@@ -198,7 +198,7 @@ function addTest(
       tags: [tag],
       summary: `Send a test callback to a ${kind}`,
       description:
-        'One signed callback with X-Paybell-Test: true, at once and without a retry; it is no delivery. Twenty in a row for each endpoint, then one a second.',
+        'One signed callback with X-Paybell-Test: true, at once and without a retry; it is no delivery. Twenty in a row for each endpoint, then one a second; sixteen of all your endpoints at a time.',
       headers: OptionalAccountHeader,
       params: IdParams,
       response: {

@@ -53,8 +53,12 @@ export const JOB_RUNNER_DEFAULTS = {
   keptMs: 30 * 86_400_000,
 } as const
 
-/** Callers whose job is being begun in this process, or waits to be begun. */
+/** Whose job it is: a client's, by its key, or the operator's. */
+export type JobAsker = number | 'operator'
+
+/** Jobs of one asker that are being begun in this process, or wait to be begun; and clients that wait with one. */
 const WAITING_MAX = 16
+const CLIENTS_WAITING_MAX = 64
 
 /** What a chunk has done; passed to the engine once it is committed. */
 interface Chunk {
@@ -71,7 +75,8 @@ export class JobRunner {
   readonly #deps: Deps
   readonly #options: JobRunnerOptions
   readonly #running = new Map<string, Promise<void>>()
-  readonly #beginnings = new OneAtATime<'any'>(WAITING_MAX)
+  readonly #ofAskers = new OneAtATime<JobAsker>(WAITING_MAX)
+  readonly #beginnings = new OneAtATime<'clients' | 'operator'>(CLIENTS_WAITING_MAX)
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
   #cleanedAtMs = Number.NEGATIVE_INFINITY
@@ -95,9 +100,13 @@ export class JobRunner {
     await Promise.all(this.#running.values())
   }
 
-  /** Begins one job at a time in this process: each may read and note 100,000 rows. */
-  oneAtATime<T>(begin: () => Promise<T>): Promise<T> {
-    return this.#beginnings.run('any', begin)
+  /**
+   * Begins one job of all clients at a time in this process, and one of the operator: each may read and note 100,000
+   * rows. Of each client one is in the common line, so that none waits for all that another has asked for.
+   */
+  oneAtATime<T>(asker: JobAsker, begin: () => Promise<T>): Promise<T> {
+    const line = asker === 'operator' ? asker : 'clients'
+    return this.#ofAskers.run(asker, () => this.#beginnings.run(line, begin))
   }
 
   /** The hold that makes a job this process's for the next seconds. */

@@ -171,3 +171,20 @@ test('a database that is away is no attempt; a test gets an outcome', async () =
   assert.deepEqual(result.outcome, { kind: 'unreachable', reason: 'connect-error' })
   assert.equal(errors.length, before + 1)
 })
+
+test('regression: requests of one client leave room for those of others', async () => {
+  const relay = newRelay()
+  const ended = new AbortController()
+  const wait = (clientKey: number, listenerId: string) =>
+    relay.take({ clientKey, listenerId }, 60_000, {
+      signal: ended.signal,
+      onWait: async () => {},
+      everyMs: 60_000,
+    })
+  const own = Array.from({ length: 256 }, () => wait(7, randomUUID()))
+  await assert.rejects(wait(7, randomUUID()), { code: 'too-many-requests' })
+  const others = wait(8, randomUUID())
+  ended.abort()
+  assert.deepEqual(new Set(await Promise.all([...own, others])), new Set([null]))
+  assert.equal(await take(relay, 0), null)
+})

@@ -21,6 +21,7 @@ import {
 } from '../../store/listener-offers.ts'
 import type { ListenerKey } from '../../store/listeners.ts'
 import type { Deps } from './deps.ts'
+import { UnderWay } from './under-way.ts'
 
 export interface ListenerRelayOptions {
   /** From an attempt's offer to its answer; the lease of its shard has room for no more. */
@@ -32,7 +33,7 @@ export interface ListenerRelayOptions {
 
 const LOOK_EVERY_MS = 250
 /** Each waiting request holds a connection, here and at the caller. */
-const WAITING_MAX = 1_000
+const WAITING = { max: 1_000, perClientMax: 256 }
 const WAITING_PER_LISTENER_MAX = 64
 
 const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
@@ -53,6 +54,7 @@ interface Waiter {
   wake(): void
   /** Resolves when an offer may be there, when the time is over, or when the caller is gone. */
   woken: Promise<void>
+  leave(): void
 }
 
 export class ListenerRelay {
@@ -62,7 +64,7 @@ export class ListenerRelay {
   readonly #open = new Map<string, OpenOffer>()
   /** Requests to this process that wait for a callback, by listener. */
   readonly #waiting = new Map<string, { key: ListenerKey; waiters: Set<Waiter> }>()
-  #waitingCount = 0
+  readonly #underWay = new UnderWay<number>(WAITING)
   #timer: NodeJS.Timeout | undefined
   #isStopping = false
   #onSettled: (() => void) | null = null
@@ -237,22 +239,21 @@ export class ListenerRelay {
   #wait(key: ListenerKey): Waiter {
     const waiting = this.#waiting.get(key.listenerId) ?? { key, waiters: new Set<Waiter>() }
     if (waiting.waiters.size >= WAITING_PER_LISTENER_MAX) {
-      throw new ServiceError(
-        'too-many-requests',
-        `At most ${WAITING_PER_LISTENER_MAX} requests wait for the callbacks of one listener.`,
-        { retryAfterSeconds: 5 },
-      )
+      throw tooMany(`At most ${WAITING_PER_LISTENER_MAX} requests wait for one listener.`)
     }
-    if (this.#waitingCount >= WAITING_MAX) {
+    const leave = this.#underWay.enter(key.clientKey)
+    if (leave === 'client') {
+      throw tooMany(`At most ${WAITING.perClientMax} requests wait for all your listeners.`)
+    }
+    if (leave === 'all') {
       throw new ServiceError('overloaded', 'Too many listeners wait here. Try again in a while.', {
         retryAfterSeconds: 5,
       })
     }
     const { promise, resolve } = Promise.withResolvers<void>()
-    const waiter = { woken: promise, wake: resolve }
+    const waiter = { woken: promise, wake: resolve, leave }
     waiting.waiters.add(waiter)
     this.#waiting.set(key.listenerId, waiting)
-    this.#waitingCount++
     this.#look()
     return waiter
   }
@@ -260,7 +261,7 @@ export class ListenerRelay {
   #stopWaiting({ listenerId }: ListenerKey, waiter: Waiter): void {
     const waiting = this.#waiting.get(listenerId)
     if (!waiting?.waiters.delete(waiter)) return
-    this.#waitingCount--
+    waiter.leave()
     if (waiting.waiters.size === 0) this.#waiting.delete(listenerId)
   }
 
@@ -292,6 +293,10 @@ export class ListenerRelay {
       this.#options.onError(error)
     }
   }
+}
+
+function tooMany(detail: string): ServiceError {
+  return new ServiceError('too-many-requests', detail, { retryAfterSeconds: 5 })
 }
 
 async function wokenOr(waiter: Waiter, ms: number, signal: AbortSignal): Promise<void> {

@@ -16,7 +16,7 @@ import type { Audit } from './audit.ts'
 import { movingError } from './client-moves.ts'
 import type { Deps } from './deps.ts'
 import { type EndpointBreakdown, toBreakdown } from './endpoint-breakdown.ts'
-import type { JobRunner } from './job-runner.ts'
+import type { JobAsker, JobRunner } from './job-runner.ts'
 import { tooBusy } from './one-at-a-time.ts'
 import { selectDeliveries } from './select-deliveries.ts'
 
@@ -29,6 +29,7 @@ type SelectingKind = Exclude<JobKind, 'replay-missing'>
 
 export interface JobRequest {
   kind: SelectingKind
+  asker: JobAsker
   /** Null when nothing can match. */
   query: DeliveryQuery | null
 }
@@ -44,8 +45,8 @@ const RUNNING_JOBS_MAX = 50
 const ANSWER_AFTER_MS = 2_000
 
 /** How many deliveries would be changed now. */
-export function previewJob(deps: JobDeps, { kind, query }: JobRequest): Promise<number> {
-  return deps.jobs.oneAtATime(async () =>
+export function previewJob(deps: JobDeps, { kind, asker, query }: JobRequest): Promise<number> {
+  return deps.jobs.oneAtATime(asker, async () =>
     countFit(deps.pool, actOf(kind), await select(deps, query)),
   )
 }
@@ -53,9 +54,9 @@ export function previewJob(deps: JobDeps, { kind, query }: JobRequest): Promise<
 /** The same, by endpoint, the most first. */
 export function previewJobByEndpoint(
   deps: JobDeps,
-  { kind, query }: JobRequest,
+  { kind, asker, query }: JobRequest,
 ): Promise<EndpointBreakdown> {
-  return deps.jobs.oneAtATime(async () => {
+  return deps.jobs.oneAtATime(asker, async () => {
     const counts = await countFitByEndpoint(deps.pool, actOf(kind), await select(deps, query))
     return toBreakdown(deps, counts)
   })
@@ -63,10 +64,10 @@ export function previewJobByEndpoint(
 
 export function startJob(
   deps: JobDeps,
-  { kind, query }: JobRequest,
+  { kind, asker, query }: JobRequest,
   audit: Audit,
 ): Promise<StartedJob> {
-  return beginJob(deps, kind, audit, async () => {
+  return beginJob(deps, { kind, asker }, audit, async () => {
     const selected = await select(deps, query)
     return (db, jobId) => noteItems(db, jobId, actOf(kind), selected)
   })
@@ -78,12 +79,12 @@ type Note = (db: Db, jobId: string) => Promise<number>
 /** `prepare` finds what the job is about, before the transaction. */
 export async function beginJob(
   deps: JobDeps,
-  kind: JobKind,
+  { kind, asker }: { kind: JobKind; asker: JobAsker },
   audit: Audit,
   prepare: () => Promise<Note>,
 ): Promise<StartedJob> {
   const jobId = deps.newId()
-  const total = await deps.jobs.oneAtATime(async () => {
+  const total = await deps.jobs.oneAtATime(asker, async () => {
     if ((await countRunningJobs(deps.pool)) >= RUNNING_JOBS_MAX) throw tooBusy()
     return insert(deps, { id: jobId, kind }, await prepare(), audit)
   })
