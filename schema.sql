@@ -394,6 +394,7 @@ create table final_deliveries (
   attempts_begun integer,
   excerpt bytea,
   document_mode text,
+  is_replay boolean,
   constraint final_deliveries_pkey PRIMARY KEY (client_key, id, finished_at),
   constraint delivered_means_200 CHECK (((state <> 'DELIVERED'::text) OR ((last_outcome = 'answered'::text) AND (last_status = 200)))),
   constraint final_state_is_final CHECK ((state = ANY (ARRAY['DELIVERED'::text, 'EXHAUSTED'::text, 'SUPERSEDED'::text, 'CANCELLED'::text]))),

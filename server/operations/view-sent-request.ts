@@ -1,6 +1,7 @@
 // The request of a delivery's last attempt as it was sent: rebuilt from what is stored, because only the
 // body is kept. Signatures come from the keys of that time, where these still exist. For a minute after a rotation of
-// the service's own keys, some processes still signed without the new one: it is shown anyway.
+// the service's own keys, some processes still signed without the new one: it is shown anyway. An attempt of a replay is
+// shown without its mark where the delivery waits for a second replay, ended with its endpoint, or ended before 0042.
 
 import { callbackHeaders, type SigningKeys, traceparentOf } from '../core/callback-headers.ts'
 import { HMAC_ALGORITHM } from '../core/endpoint.ts'
@@ -61,7 +62,8 @@ export async function viewSentRequest(
               sequence: delivery.sequence,
               attempt: last.attempt,
               atMs: last.at.getTime(),
-              mark: delivery.isReplay ? 'replay' : null,
+              // A run gets its deadline with its first attempt: the last one may be of the run before a replay.
+              mark: delivery.isReplay && delivery.deadlineAt !== null ? 'replay' : null,
               traceparent: traceparentOf(eventId, delivery.id),
               hmacHeaderName,
               extraHeader: secrets?.extraHeader ? [secrets.extraHeader[0], MASKED] : null,

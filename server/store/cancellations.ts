@@ -5,7 +5,7 @@
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import type { DeliveryOwner } from './delivery-query.ts'
-import { movedColumns } from './file-deliveries.ts'
+import { FILED_REPLAY, movedColumns } from './file-deliveries.ts'
 import { sameDelivery } from './held-deliveries.ts'
 import type { LaneKey } from './parked.ts'
 import { IN_CELL } from './planner.ts'
@@ -100,8 +100,10 @@ export async function cancelDeliveries(
                and (g.inactive_since is null
                  or g.inactive_since > $5) as is_begun
            ), filed as (
-             insert into final_deliveries (${movedColumns()}, state, finished_at, attempts_begun)
-             select ${movedColumns()}, 'CANCELLED', $3, case when is_begun then attempts + 1 end
+             insert into final_deliveries
+               (${movedColumns()}, state, finished_at, is_replay, attempts_begun)
+             select ${movedColumns()}, 'CANCELLED', $3, ${FILED_REPLAY},
+               case when is_begun then attempts + 1 end
              from ended where ${IN_CELL})
            select client_key, id, endpoint_id, shard, attempts from ended`,
     values: [

@@ -24,6 +24,7 @@ import {
 
 export interface DeliveryDetail extends DeliveryItem {
   runAttempts: number | null
+  /** Whether its last run is a replay, also one that no attempt was made of yet. */
   isReplay: boolean
   documentMode: DocumentInstead
   isEndpointDeleted: boolean
@@ -102,7 +103,7 @@ function pendingWithId({ clientKey }: Of): string {
 /** Across clients: the index of all that has ended, which repeats a condition (migrations/0002). */
 function finalWithId({ clientKey }: Of, stretch: Stretch): string {
   return `select ${SHARED}, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
-      false as is_replay, d.finished_at
+      coalesce(d.is_replay, false) as is_replay, d.finished_at
     from final_deliveries d
     where d.id = $1 and ${timesWithin(stretch, 'd.finished_at')}
       and ${clientKey === null ? `d.finished_at > '-infinity' and $2::int is null` : 'd.client_key = $2'}`

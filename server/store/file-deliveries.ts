@@ -33,8 +33,15 @@ function listColumns(names: readonly string[], of?: string): string {
   return names.map((name) => (of === undefined ? name : `${of}.${name}`)).join(', ')
 }
 
-/** Files the rows of a CTE that has deleted them, all in one state. */
+/** A final row's is_replay, of a pending one's: null, which costs no byte, for all but a few. */
+export const FILED_REPLAY = 'nullif(is_replay, false)'
+
+/**
+ * Files the rows of a CTE that has deleted them, all in one state. What is cancelled here ends with its endpoint, and it
+ * is not kept whether it was a replay: it can never be sent again.
+ */
 export function fileAs(state: FinalState, from: string, finishedAt: string): string {
-  return `insert into final_deliveries (${movedColumns()}, state, finished_at)
-    select ${movedColumns()}, '${state}', ${finishedAt} from ${from}`
+  const [column, value] = state === 'CANCELLED' ? ['', ''] : [', is_replay', `, ${FILED_REPLAY}`]
+  return `insert into final_deliveries (${movedColumns()}, state, finished_at${column})
+    select ${movedColumns()}, '${state}', ${finishedAt}${value} from ${from}`
 }

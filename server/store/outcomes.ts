@@ -4,7 +4,7 @@
 import type { FinalState } from '../core/delivery.ts'
 import type { ShardEpoch } from '../core/lease.ts'
 import type { Db } from './db.ts'
-import { lastingColumns, movedColumns } from './file-deliveries.ts'
+import { FILED_REPLAY, lastingColumns, movedColumns } from './file-deliveries.ts'
 import { bytes, type GivenColumn, instant, plain } from './given-rows.ts'
 import { guardedRows, type HeldDelivery, readLostLeases, sameDelivery } from './held-deliveries.ts'
 import { checked, IN_CELL, lookedUp } from './planner.ts'
@@ -40,7 +40,7 @@ export interface Recorded {
 
 /** Of a final delivery, after what it is from its first moment on. */
 const ENDED_COLUMNS = `state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
-    duration_ms`
+    duration_ms, is_replay`
 
 /**
  * One row per attempt, and the delivery's next state. Safe to repeat after a commit whose answer was
@@ -94,11 +94,11 @@ function recordDeliveredStatement(hasExcerpts: boolean) {
   const text = `with ${rows.head}, ended as (
       delete from pending_deliveries p using mine m
       where ${sameDelivery('m')} and p.attempts = m.attempt - 1
-      returning ${lastingColumns('p')}, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms${ofMine}
+      returning ${lastingColumns('p')}, p.is_replay, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms${ofMine}
     )
     insert into final_deliveries (${lastingColumns()}, ${ENDED_COLUMNS}${excerpt})
     select ${lastingColumns()}, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
-      'answered', 200, to_timestamp(at_ms / 1000), duration_ms${excerpt}
+      'answered', 200, to_timestamp(at_ms / 1000), duration_ms, ${FILED_REPLAY}${excerpt}
     from ended
     returning id`
   return { rows, text }
@@ -164,7 +164,7 @@ async function recordAny(
         delete from pending_deliveries p using mine m
         where m.state <> 'PENDING' and ${sameDelivery('m')} and p.attempts = m.attempt - 1
         returning ${lastingColumns('p')}, m.attempt as attempts, m.deadline_at,
-          m.outcome as last_outcome, m.status as last_status, m.state,
+          m.outcome as last_outcome, m.status as last_status, p.is_replay, m.state,
           case when m.state = 'DELIVERED' then m.at end as attempted_at,
           case when m.state = 'DELIVERED' then m.duration_ms end as duration_ms,
           case when m.state = 'DELIVERED' then m.excerpt end as excerpt
@@ -180,12 +180,12 @@ async function recordAny(
           and ${lookedUp('p.endpoint_id', 'm.endpoint_id')} and p.payment_id = m.payment_id
           and ${checked('p.client_key', 'm.client_key')}
           and p.sequence < m.sequence and not p.is_replay
-        returning ${movedColumns('p')}, 'SUPERSEDED' as state, null::timestamptz, null::int,
-          null::bytea
+        returning ${movedColumns('p')}, p.is_replay, 'SUPERSEDED' as state, null::timestamptz,
+          null::int, null::bytea
       ), filed as (
         insert into final_deliveries (${lastingColumns()}, ${ENDED_COLUMNS}, excerpt)
         select ${lastingColumns()}, state, attempts, deadline_at, $3, last_outcome, last_status,
-          attempted_at, duration_ms, excerpt
+          attempted_at, duration_ms, ${FILED_REPLAY}, excerpt
         from (select * from ended union all select * from overtaken) as gone
         where ${IN_CELL}
       )

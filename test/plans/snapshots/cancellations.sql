@@ -25,8 +25,10 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
     and (g.inactive_since is null
       or g.inactive_since > $5) as is_begun
   ), filed as (
-    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
+    insert into final_deliveries
+    (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, is_replay, attempts_begun)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, nullif(is_replay, false),
+    case when is_begun then attempts + 1 end
     from ended where (select count(*) from feed_origin) >= 0)
   select client_key, id, endpoint_id, shard, attempts from ended;
 --   always
@@ -105,8 +107,10 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
     and (g.inactive_since is null
       or g.inactive_since > $5) as is_begun
   ), filed as (
-    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, attempts_begun)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, case when is_begun then attempts + 1 end
+    insert into final_deliveries
+    (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, is_replay, attempts_begun)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, nullif(is_replay, false),
+    case when is_begun then attempts + 1 end
     from ended where (select count(*) from feed_origin) >= 0)
   select client_key, id, endpoint_id, shard, attempts from ended;
 --   always

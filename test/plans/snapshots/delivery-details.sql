@@ -163,7 +163,7 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
   e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
   from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
-    false as is_replay, d.finished_at
+    coalesce(d.is_replay, false) as is_replay, d.finished_at
     from final_deliveries d
     where d.id = $1 and d.finished_at >= timestamptz '2026-03-09T11:59:31.200Z'
     and d.client_key = $2) as d
@@ -276,7 +276,7 @@ prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
   e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
   h.next_probe_at
   from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
-    false as is_replay, d.finished_at
+    coalesce(d.is_replay, false) as is_replay, d.finished_at
     from final_deliveries d
     where d.id = $1 and d.finished_at >= timestamptz '2026-03-09T11:59:31.200Z'
     and d.finished_at > '-infinity' and $2::int is null) as d

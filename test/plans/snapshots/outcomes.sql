@@ -30,7 +30,7 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     delete from pending_deliveries p using mine m
     where m.state <> 'PENDING' and p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
     returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, m.attempt as attempts, m.deadline_at,
-    m.outcome as last_outcome, m.status as last_status, m.state,
+    m.outcome as last_outcome, m.status as last_status, p.is_replay, m.state,
     case when m.state = 'DELIVERED' then m.at end as attempted_at,
     case when m.state = 'DELIVERED' then m.duration_ms end as duration_ms,
     case when m.state = 'DELIVERED' then m.excerpt end as excerpt
@@ -46,13 +46,13 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     and p.endpoint_id = any(array[m.endpoint_id]) and p.payment_id = m.payment_id
     and p.client_key + 0 = m.client_key
     and p.sequence < m.sequence and not p.is_replay
-    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, p.attempts, p.deadline_at, p.last_outcome, p.last_status, 'SUPERSEDED' as state, null::timestamptz, null::int,
-    null::bytea
+    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, p.attempts, p.deadline_at, p.last_outcome, p.last_status, p.is_replay, 'SUPERSEDED' as state, null::timestamptz,
+    null::int, null::bytea
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
-      duration_ms, excerpt)
+      duration_ms, is_replay, excerpt)
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, $3, last_outcome, last_status,
-    attempted_at, duration_ms, excerpt
+    attempted_at, duration_ms, nullif(is_replay, false), excerpt
     from (select * from ended union all select * from overtaken) as gone
     where (select count(*) from feed_origin) >= 0
   )
@@ -111,12 +111,12 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
     select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
     delete from pending_deliveries p using mine m
     where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
-    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms
+    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, p.is_replay, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms
   )
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
-    duration_ms)
+    duration_ms, is_replay)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
-  'answered', 200, to_timestamp(at_ms / 1000), duration_ms
+  'answered', 200, to_timestamp(at_ms / 1000), duration_ms, nullif(is_replay, false)
   from ended
   returning id;
 --   always
@@ -149,12 +149,12 @@ prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestam
     select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
     delete from pending_deliveries p using mine m
     where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
-    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms, m.excerpt
+    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, p.is_replay, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms, m.excerpt
   )
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
-    duration_ms, excerpt)
+    duration_ms, is_replay, excerpt)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
-  'answered', 200, to_timestamp(at_ms / 1000), duration_ms, excerpt
+  'answered', 200, to_timestamp(at_ms / 1000), duration_ms, nullif(is_replay, false), excerpt
   from ended
   returning id;
 --   always
