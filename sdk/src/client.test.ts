@@ -136,6 +136,7 @@ test('each call of the interface goes where it should', async (t) => {
   await client.payments.get('p')
   await client.events.list({ after: 'a b' })
   await client.events.getBody('e')
+  await client.deliveries.getBody('d')
   await client.call('GET', '/livez', { accountId: null })
   assert.deepEqual(
     seen.map(({ method, path, headers, body }) => [
@@ -211,6 +212,7 @@ test('each call of the interface goes where it should', async (t) => {
       ['GET /v1/payments/p', 'account-1'],
       ['GET /v1/events?after=a+b', 'account-1'],
       ['GET /v1/events/e', 'account-1'],
+      ['GET /v1/deliveries/d/body', 'account-1'],
       ['GET /livez', undefined],
     ],
   )

@@ -79,6 +79,9 @@ export function deliveryCalls({ call, get, request }: Caller) {
     },
     get: (id: string, details?: CallOptions) =>
       get<DeliveryDetail>(`/v1/deliveries/${segment(id)}`, undefined, details),
+    /** The exact bytes that its callbacks carry, with the document as its endpoint gets it. */
+    getBody: async (id: string, details?: CallOptions): Promise<Bytes> =>
+      (await request('GET', `/v1/deliveries/${segment(id)}/body`, details)).bytes,
     /** The signed receipt of a delivered one, as text: keep it, and check it with `verifyReceipt`. */
     receipt: async (id: string, details?: CallOptions): Promise<string> =>
       new TextDecoder().decode(

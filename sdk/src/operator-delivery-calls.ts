@@ -72,6 +72,9 @@ export function operatorDeliveryCalls({ call, get, request }: Caller) {
     /** With the request, the signatures and the answers of its attempts. */
     get: (id: string, details?: CallOptions) =>
       get<OperatorDeliveryDetail>(`${DELIVERIES}/${segment(id)}`, undefined, details),
+    /** The exact bytes that its callbacks carry, with the document as its endpoint gets it. */
+    getBody: async (id: string, details?: CallOptions): Promise<Bytes> =>
+      (await request('GET', `${DELIVERIES}/${segment(id)}/body`, details)).bytes,
     /** The signed receipt of a delivered one, as text: keep it, and check it with `verifyReceipt`. */
     receipt: async (id: string, details?: CallOptions): Promise<string> =>
       new TextDecoder().decode(

@@ -114,6 +114,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   listEvents: { answers: { 200: 'Events, and a cursor to come back with; it is never null.' } },
   getEvent: { answers: { 200: 'The body, byte for byte.' } },
   listDeliveries: { answers: { 200: CURSOR_PAGE } },
+  getDeliveryBody: { answers: { 200: 'The body, byte for byte.' } },
   getDelivery: {
     description:
       '`explanation` says in words what happened, what comes next and when. `attemptLog` has every attempt with what your receiver answered.',
@@ -208,6 +209,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     answers: { 200: 'The delivery, with its request, its signatures and what was answered.' },
   },
   getEventBody: { answers: { 200: 'The body, byte for byte.' } },
+  getAnyDeliveryBody: { answers: { 200: 'The body, byte for byte.' } },
   listEndpoints: { answers: { 200: PAGE } },
   getEndpoint: {
     description: 'Of any client. `health.pending` is exact here.',

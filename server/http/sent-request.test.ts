@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { startPaybell, until } from '../../test/support/paybell.ts'
+import { addClient, startPaybell, until } from '../../test/support/paybell.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
 import { type Received, startReceiver } from '../../test/support/receiver.ts'
+import { Caller } from '../../test/support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 const receiver = await startReceiver({ after })
@@ -98,3 +99,24 @@ test('regression: a replay is marked in what is shown exactly where it was marke
   assertShown(door, delivered)
   assert.ok(delivered.request.headers.some(({ name }) => name === 'X-Paybell-Replay'))
 })
+
+for (const document of ['inline', 'link', 'none']) {
+  test(`regression: bodyUrl leads to the bytes that were sent, with documents ${document}`, async () => {
+    const door = await register({ document })
+    const id = await put(door)
+    const sent = await untilAttempted(id, 'DELIVERED', 1)
+    const { body } = receivedWith(door, sent)
+    const answer = await caller.get(sent.request.bodyUrl)
+    assert.equal(answer.headers.get('content-type'), 'application/json')
+    assert.deepEqual(Buffer.from(await answer.arrayBuffer()), body)
+    assert.equal(sent.request.bodyBytes, body.length)
+
+    const headers = { authorization: `Bearer ${paybell.operatorKey}` }
+    const shown = await fetch(`${paybell.baseUrl}/operator/v1/deliveries/${id}`, { headers })
+    const { request } = (await shown.json()) as Sent
+    const bytes = await fetch(paybell.baseUrl + request.bodyUrl, { headers })
+    assert.deepEqual(Buffer.from(await bytes.arrayBuffer()), body)
+    const stranger = new Caller(await addClient(paybell, 'Stranger'))
+    assert.equal((await stranger.get(sent.request.bodyUrl)).status, 404)
+  })
+}

@@ -1,8 +1,10 @@
 // The body of a delivery's callbacks, as its endpoint gets documents: the same bytes on every attempt.
 
 import { callbackBodyWithoutFile } from '../core/callback.ts'
-import type { DeliveryDetail } from '../store/delivery-details.ts'
+import { ServiceError } from '../core/errors.ts'
+import { type DeliveryDetail, type Of, readDeliveryDetail } from '../store/delivery-details.ts'
 import type { Deps } from './parts/deps.ts'
+import { notFound } from './parts/failures.ts'
 import { findKeptBody, findKeptText } from './view-events.ts'
 
 /** With the file, with a link in its place, or without it; in parts. Null when it is no longer kept. */
@@ -16,4 +18,17 @@ export async function findSentBody(
   if (text === null) return null
   const url = documentMode === 'link' ? deps.documentLink(eventId, endpointId) : null
   return callbackBodyWithoutFile(text, url)
+}
+
+/** The same for a caller who knows the delivery's id. */
+export async function viewSentBody(
+  deps: Deps,
+  of: Of,
+  deliveryId: string,
+): Promise<readonly Uint8Array[]> {
+  const delivery = await readDeliveryDetail(deps.pool, deliveryId, of)
+  if (delivery === null) throw notFound()
+  const body = await findSentBody(deps, delivery)
+  if (body !== null) return body
+  throw new ServiceError('payload-expired', 'The bytes of this delivery are no longer kept.')
 }

@@ -133,6 +133,8 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
   assert.equal(events[0]?.deliveries[0]?.id, ended.id)
   const body = new TextDecoder().decode(await operator.events.getBody(ended.eventId))
   assert.match(body, /"amount":9007199254740993\.10/)
+  const sent = new TextDecoder().decode(await operator.deliveries.getBody(ended.id))
+  assert.equal(sent, body)
 
   assert.equal((await operator.deliveries.get(ended.id)).request.method, 'POST')
   assert.equal((await operator.deliveries.receipt(ended.id)).split('.').length, 3)

@@ -37,6 +37,7 @@ const GIVEN: Readonly<Record<string, { body?: object; query?: string }>> = {
   series: {},
   statement: { query: `?from=${wholeHour(-1)}&to=${wholeHour(0)}` },
   receipt: {},
+  body: {},
   replay: {},
   retry: {},
   test: {},

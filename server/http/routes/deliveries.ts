@@ -4,6 +4,7 @@
 import type { FastifyRequest } from 'fastify'
 import { CLIENTS_QUERY, parseDeliveryFilter } from '../../core/delivery-filter.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
+import { viewSentBody } from '../../operations/sent-body.ts'
 import {
   type DeliveryReader,
   viewDeliveries,
@@ -24,6 +25,7 @@ import {
   toExplanation,
   toSentRequest,
 } from '../delivery-schema.ts'
+import { CallbackSchema } from '../payment-schema.ts'
 import {
   CLIENT_PROBLEMS,
   IdParams,
@@ -93,9 +95,42 @@ export function deliveryRoutes(deps: Deps): Routes {
           ...toDelivery(delivery),
           attemptLog: attempts.map(toAttempt),
           ...toExplanation(explanation),
-          request: toSentRequest(sent.request, delivery, `/v1/events/${delivery.eventId}`),
+          request: toSentRequest(sent.request, delivery, `/v1/deliveries/${delivery.id}/body`),
         }
         return reply.type(JSON_TYPE).send(deliveryText(body, delivery) as never)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/v1/deliveries/:id/body',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'getDeliveryBody',
+        tags,
+        summary: 'Get the exact bytes that the callbacks of a delivery carry',
+        description:
+          'Byte for byte what its signatures are made over: with the file of a document, a link in its place, or neither, as its endpoint gets documents.',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        response: {
+          200: CallbackSchema,
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            'invalid-account',
+            'not-found',
+            'payload-expired',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const { clientKey } = callerOf(request)
+        const of = { clientKey, accountId: request.accountId }
+        const body = await viewSentBody(deps, of, readId(request.params.id))
+        // As bytes, because the framework would add a charset to text.
+        return reply
+          .headers({ 'content-type': 'application/json' })
+          .send(Buffer.concat(body) as never)
       },
     })
 

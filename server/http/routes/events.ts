@@ -70,7 +70,7 @@ export function eventRoutes(deps: Deps): Routes {
         tags,
         summary: 'Get the exact bytes of an event’s callback body',
         description:
-          'Byte for byte what callbacks carry, the file of a document included: what a signature is made over.',
+          'Byte for byte what callbacks carry, the file of a document included: what a signature is made over. An endpoint that gets a link in its place, or neither, has other bytes: `/v1/deliveries/{id}/body`.',
         headers: OptionalAccountHeader,
         params: IdParams,
         response: {

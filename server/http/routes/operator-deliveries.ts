@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { parseDeliveryFilter } from '../../core/delivery-filter.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
+import { viewSentBody } from '../../operations/sent-body.ts'
 import { viewDeliveries, viewDelivery } from '../../operations/view-deliveries.ts'
 import { viewAnyEventBody } from '../../operations/view-event-body.ts'
 import { viewSentRequest } from '../../operations/view-sent-request.ts'
@@ -30,6 +31,7 @@ import type { Routes } from '../typed.ts'
 
 const tags = ['Operator']
 const JSON_TYPE = 'application/json; charset=utf-8'
+const ANY_CLIENT = { clientKey: null, accountId: null }
 
 export function operatorDeliveryRoutes(deps: Deps): Routes {
   return (app) => {
@@ -83,7 +85,7 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
         )
         const last = attempts.at(-1)
         const sent = await viewSentRequest(deps, delivery, last)
-        const bodyUrl = `/operator/v1/events/${delivery.eventId}/body`
+        const bodyUrl = `/operator/v1/deliveries/${delivery.id}/body`
         const body = {
           ...toOperatorDelivery(delivery),
           attemptLog: attempts.map(toOperatorAttempt),
@@ -98,13 +100,39 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
 
     app.route({
       method: 'GET',
+      url: '/deliveries/:id/body',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getAnyDeliveryBody',
+        tags,
+        summary: 'Get the exact bytes that the callbacks of a delivery carry',
+        description:
+          'Byte for byte what its signatures are made over: with the file of a document, a link in its place, or neither, as its endpoint gets documents.',
+        params: IdParams,
+        response: {
+          200: Type.Unsafe<unknown>({ type: 'object', description: 'The payment.' }),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'payload-expired'),
+        },
+      },
+      handler: async (request, reply) => {
+        const body = await viewSentBody(deps, ANY_CLIENT, readId(request.params.id))
+        // As bytes, because the framework would add a charset to text.
+        return reply
+          .headers({ 'content-type': 'application/json' })
+          .send(Buffer.concat(body) as never)
+      },
+    })
+
+    app.route({
+      method: 'GET',
       url: '/events/:id/body',
       config: { role: 'viewer' },
       schema: {
         operationId: 'getEventBody',
         tags,
         summary: 'Get the exact bytes of an event’s callback body',
-        description: 'Byte for byte what callbacks carry, the file of a document included.',
+        description:
+          'Byte for byte what callbacks carry, the file of a document included. An endpoint that gets a link in its place, or neither, has other bytes: `/deliveries/{id}/body`.',
         params: IdParams,
         response: {
           200: Type.Unsafe<unknown>({ type: 'object', description: 'The payment.' }),
