@@ -293,6 +293,11 @@ test('guessing is slow, and who signs in must say with what', async () => {
   ]) {
     assertProblem(await post(wrong), 400, 'invalid-fields')
   }
+  const open = await serveHttp(owner, pool, { surface: 'public' })
+  for (const half of [{ clientId: client.clientId }, { clientSecret: 'x' }]) {
+    const { errors } = assertProblem(await post(half, CONSOLE, open), 400, 'invalid-fields')
+    assert.equal(errors?.[0]?.code, 'one-credential')
+  }
   assertProblem(
     await post({ clientId: client.clientId, clientSecret: 'wrong' }),
     401,

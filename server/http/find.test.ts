@@ -428,6 +428,11 @@ describe('the audit', () => {
     const all = (await get('/operator/v1/audit?limit=1')).json().items
     assert.equal(all[0].action, 'payment.put')
     assert.deepEqual(Object.keys(all[0]), ['id', 'at', 'actor', 'action', 'object', 'requestId'])
+    const day = '2026-03-02T00:00:00Z'
+    const url = `/operator/v1/audit?from=${day}&to=${day}`
+    const never = await server.app.inject({ url, headers: operator })
+    const { errors } = assertProblem(never, 400, 'invalid-query')
+    assert.deepEqual([errors?.[0]?.pointer, errors?.[0]?.code], ['/to', 'not-after-from'])
     const acts = (await get('/operator/v1/audit?paymentWrites=false')).json().items
     assert.deepEqual(
       acts.map(({ action, changes }: Record<string, unknown>) => [action, changes]).slice(0, 3),

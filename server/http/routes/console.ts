@@ -240,11 +240,10 @@ function toSignIn(body: Readonly<Record<string, string | undefined>>, surface: S
     const kinds = (['operator', 'client'] as const).filter((kind) => isWelcome(kind, surface))
     return { link, kinds }
   }
-  if (!isWelcome('operator', surface)) {
-    throw elsewhere('Operators sign in at the operator’s own port.')
-  }
-  if (operatorKey !== undefined) return { operatorKey }
-  throw oneCredential()
+  // Half a client's credential is none of an operator.
+  if (operatorKey === undefined) throw oneCredential()
+  if (isWelcome('operator', surface)) return { operatorKey }
+  throw elsewhere('Operators sign in at the operator’s own port.')
 }
 
 function oneCredential(): ServiceError {

@@ -5,6 +5,7 @@ import type { Deps } from '../../operations/parts/deps.ts'
 import { type AuditRow, viewAudit } from '../../operations/view-audit.ts'
 import { noteAuditorRead } from '../audit.ts'
 import { CursorQuery, toCursorRequest } from '../cursor.ts'
+import { readPeriod } from '../period.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { Routes } from '../typed.ts'
@@ -85,19 +86,20 @@ export function operatorAuditRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request) => {
-        const { actor, action, object, from, to, paymentWrites, ...cursor } = request.query
-        const period = { from: toInstant(from), to: toInstant(to) }
+        const { actor, action, object, paymentWrites } = request.query
+        const { fromMs, toMs } = readPeriod(request.query)
+        const period = { from: toInstant(fromMs), to: toInstant(toMs) }
         const filter = { actor, action, object, ...period, hasPaymentWrites: paymentWrites }
         await noteAuditorRead(deps, request, 'audit.list')
-        const page = await viewAudit(deps, filter, toCursorRequest(cursor))
+        const page = await viewAudit(deps, filter, toCursorRequest(request.query))
         return { items: page.items.map(toAuditItem), next: page.next }
       },
     })
   }
 }
 
-function toInstant(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text)
+function toInstant(ms: number | null): Date | undefined {
+  return ms === null ? undefined : new Date(ms)
 }
 
 function toAuditItem(row: AuditRow) {
