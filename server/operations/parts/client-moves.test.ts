@@ -36,6 +36,12 @@ test('a 308 that comes before any credential is checked names no one', () => {
   assert.equal(login.movedId, undefined)
 })
 
+test('regression: a login with the id in upper case is sent on, too', () => {
+  const moves = new Map([[3, MOVED]])
+  const login = refusalOf(() => checkLogin(moves, MOVED.clientId.toUpperCase()))
+  assert.deepEqual([login.code, login.movedToCell], ['client-moved', 7])
+})
+
 test('a client on its way reads, writes nothing, and its payments are accepted until the copy', () => {
   const draining = { ...MOVED, state: 'DRAINING' as const }
   checkRequest(draining, { method: 'GET' })

@@ -89,10 +89,14 @@ export async function assertStays(db: Db, clientKey: number): Promise<void> {
   if (move !== null) throw move.state === 'MOVED' ? movedError(move, move.clientId) : movingError()
 }
 
-/** The secrets of a client that has moved are no longer here, so none can be checked, and no id is named. */
+/**
+ * The secrets of a client that has moved are no longer here, so none can be checked, and no id is named. `clientId` in
+ * any case, as a login takes it.
+ */
 export function checkLogin(moves: ReadonlyMap<number, ClientMove>, clientId: string): void {
+  const asked = clientId.toLowerCase()
   for (const move of moves.values()) {
-    if (move.state === 'MOVED' && move.clientId === clientId) throw movedError(move, null)
+    if (move.state === 'MOVED' && move.clientId === asked) throw movedError(move, null)
   }
 }
 
