@@ -16,12 +16,14 @@ import {
   serveHttp,
   type TestServer,
 } from '../../test/support/injected-server.ts'
+import { untilWaiting } from '../../test/support/stored-deliveries.ts'
 import { changeClient } from '../operations/change-client.ts'
 import { createSignInLink } from '../operations/console-session.ts'
 import { createConsoleLink } from '../operations/create-console-link.ts'
 import { createOperatorKey } from '../operations/create-operator-key.ts'
 import { revokeClientSecret } from '../operations/revoke-client-secret.ts'
 import { revokeOperatorKey } from '../operations/revoke-operator-key.ts'
+import { inTransaction } from '../store/db.ts'
 import { ConsoleFiles } from './console-files.ts'
 
 const owner = { after } as Pick<TestContext, 'after'>
@@ -344,6 +346,22 @@ test('with an operator port, each port signs in its own', async () => {
   const cookie = await signIn({ operatorKey: OPERATOR_KEY }, inner)
   const there = await open.app.inject({ url: '/console/session', headers: { cookie, ...CONSOLE } })
   assert.equal(there.json().kind, null)
+})
+
+test('regression: a session that is asked for while it is signed out ends with the answer', async () => {
+  const cookie = await signIn({ operatorKey: OPERATOR_KEY })
+  const { ended } = await inTransaction(pool, async (db) => {
+    await db.query('select from console_sessions for update')
+    const headers = { cookie, ...CONSOLE }
+    const ended = server.app.inject({ method: 'DELETE', url: '/console/session', headers })
+    await untilWaiting(pool, 'delete from console_sessions')
+    // What was remembered of it when it began to sign out is too old by now.
+    server.clock.advance(2.1)
+    assert.equal((await whoIs(cookie)).kind, 'operator')
+    return { ended }
+  })
+  assert.equal((await ended).statusCode, 204)
+  assert.equal((await whoIs(cookie)).kind, null)
 })
 
 test('one credential keeps at most 50 sessions', async () => {

@@ -54,7 +54,8 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     answers: { 200: 'The session; `kind` is null when no one is signed in.' },
   },
   signOut: {
-    description: 'Ends the session at once, in every process.',
+    description:
+      'Ends the session: in the process that answers at once, in the others within 2 seconds.',
     answers: { 204: 'Signed out.' },
   },
   issueToken: {

@@ -102,13 +102,14 @@ export class ConsoleSessions {
   async end(token: string, requestId: string): Promise<void> {
     const session = await this.verify(token)
     const digest = digestOf(token)
-    this.#sessions.forget(digest.toString('base64'))
     await inTransaction(this.#deps.pool, async (db) => {
       await deleteSession(db, digest)
       if (session?.kind !== 'operator') return
       const trail = { operator: session.operator, requestId }
       await toAudit(this.#deps, trail, 'session.end')(db, `session:${session.id}`)
     })
+    // Not before the commit: a request that comes until then would find the session and remember it again.
+    this.#sessions.forget(digest.toString('base64'))
   }
 
   async #find(digest: Buffer): Promise<ConsoleSession | null> {
