@@ -426,8 +426,10 @@ export interface SentRequest {
   attempt: number | null
   /**
    * Of the last attempt, as they were sent, signatures included. The value of a header of the
-   * endpoint’s own is shown as `•••`. Empty before the first attempt, and when the body or the keys
-   * are no longer stored.
+   * endpoint’s own is shown as `•••`. Made again with the settings of the endpoint as they are now
+   * and the key that signed at the time; of an attempt before the last two rotations with the
+   * oldest key that is kept, so that its signatures are not those that were sent. Empty before the
+   * first attempt, when the body is no longer stored, and when the keys cannot be decrypted.
    */
   headers: {
     name: string

@@ -121,7 +121,7 @@ export const SentRequestSchema = Type.Object({
   attempt: OptionalInteger,
   headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
     description:
-      'Of the last attempt, as they were sent, signatures included. The value of a header of the endpoint’s own is shown as `•••`. Empty before the first attempt, and when the body or the keys are no longer stored.',
+      'Of the last attempt, as they were sent, signatures included. The value of a header of the endpoint’s own is shown as `•••`. Made again with the settings of the endpoint as they are now and the key that signed at the time; of an attempt before the last two rotations with the oldest key that is kept, so that its signatures are not those that were sent. Empty before the first attempt, when the body is no longer stored, and when the keys cannot be decrypted.',
   }),
   body: OptionalText('Without the file of a document. Null when it is no longer stored.'),
   bodyBytes: OptionalInteger,

@@ -14,7 +14,7 @@ import { findSentBody } from './sent-body.ts'
 
 export interface SentRequest {
   attempt: number | null
-  /** Empty before the first attempt, and when the body or the keys are no longer stored. */
+  /** Empty before the first attempt, when the body is no longer stored, and when the keys do not open. */
   headers: readonly { name: string; value: string }[]
   /** Without the file of a document. */
   body: string | null
@@ -97,7 +97,7 @@ export async function viewSentRequest(
   }
 }
 
-/** An attempt before the rotation was signed with the key that is now the previous one. */
+/** An attempt before the rotation was signed with the key that is now the previous one, or with one that is gone. */
 function keysAt(keys: SigningKeys, atMs: number, keyOverlapMs: number): SigningKeys {
   if (keys.previous === null) return keys
   const rotatedAtMs = keys.previous.untilMs - keyOverlapMs

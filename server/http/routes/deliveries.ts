@@ -79,7 +79,7 @@ export function deliveryRoutes(deps: Deps): Routes {
         tags,
         summary: 'See one delivery, what was sent, what came back, and its status in words',
         description:
-          '`attemptLog` holds the beginning of what your receiver answered, `request` the headers of the last attempt with their signatures. With the bytes at `request.bodyUrl` they make the same request again. They are made from what is stored, with the keys that signed at the time where these are still there.',
+          '`attemptLog` holds the beginning of what your receiver answered, `request` the headers of the last attempt with their signatures. With the bytes at `request.bodyUrl` they make the same request again. They are made from what is stored, with the keys that signed at the time; of an attempt before the last two rotations with the oldest key that is kept, so that its signatures are not those that were sent.',
         headers: OptionalAccountHeader,
         params: IdParams,
         response: {

@@ -69,7 +69,7 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
         tags,
         summary: 'See one delivery: request, signatures, answers, and its status in words',
         description:
-          'The request is made again from what is stored, with the keys that signed at the time where they are still there.',
+          'The request is made again from what is stored, with the keys that signed at the time; of an attempt before the last two rotations with the oldest key that is kept, so that its signatures are not those that were sent.',
         params: IdParams,
         response: {
           200: OperatorDeliveryDetailSchema,
