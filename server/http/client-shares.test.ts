@@ -80,3 +80,21 @@ test('regression: looks of one client that take long leave those of others and t
   }
   await all
 })
+
+test('jobs of clients leave places for those of the operator', async () => {
+  const client = await onboard(server)
+  const id = await register(client, 'https://receiver.example/hook')
+  await pool.query(
+    `insert into jobs (id, kind, total, held_until, started_at)
+     select gen_random_uuid(), 'recover', 1, 'infinity', now() from generate_series(1, 40)`,
+  )
+  const since = { since: '2026-01-01T00:00:00Z' }
+  assertProblem(await post(`/v1/webhooks/${id}/recover`, client, since), 503, 'overloaded')
+  const bulk = await server.app.inject({
+    method: 'POST',
+    url: '/operator/v1/deliveries/cancel',
+    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+    payload: { filter: { endpointId: id } },
+  })
+  assert.deepEqual([bulk.statusCode, bulk.json()], [202, { cancelled: 0 }])
+})

@@ -40,7 +40,8 @@ export interface StartedJob {
   count: number
 }
 
-const RUNNING_JOBS_MAX = 50
+/** Of all processes. The last places are the operator's: clients may have filled the others. */
+const RUNNING_JOBS_MAX = { clients: 40, operator: 50 }
 /** For a job that has ended by then, the answer counts what it has really done. */
 const ANSWER_AFTER_MS = 2_000
 
@@ -85,7 +86,8 @@ export async function beginJob(
 ): Promise<StartedJob> {
   const jobId = deps.newId()
   const total = await deps.jobs.oneAtATime(asker, async () => {
-    if ((await countRunningJobs(deps.pool)) >= RUNNING_JOBS_MAX) throw tooBusy()
+    const max = RUNNING_JOBS_MAX[asker === 'operator' ? asker : 'clients']
+    if ((await countRunningJobs(deps.pool)) >= max) throw tooBusy()
     return insert(deps, { id: jobId, kind }, await prepare(), audit)
   })
   if (total === 0) return { jobId, count: 0 }
