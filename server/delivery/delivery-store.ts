@@ -10,7 +10,7 @@ import type { HealthDelta } from '../store/health.ts'
 import type { HeldDelivery } from '../store/held-deliveries.ts'
 import type { Renewal } from '../store/leases.ts'
 import type { AttemptRecord, Recorded } from '../store/outcomes.ts'
-import type { LaneKey } from '../store/parked.ts'
+import type { ExhaustedPage, LaneKey, ParkedPage } from '../store/parked.ts'
 import type { ChangedEndpoint, SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { Postponement } from '../store/unattempted.ts'
 
@@ -54,8 +54,12 @@ export interface DeliveryStore {
   postpone(postponed: readonly Postponement[]): Promise<void>
   /** They wait for their lane, without a due time. */
   park(deliveries: readonly HeldDelivery[]): Promise<void>
-  /** Parked deliveries of one lane whose time is over end as EXHAUSTED; returns how many. */
-  exhaustParked(lane: LaneKey & { epoch: number }, nowMs: number): Promise<number>
+  /** Those of a page of one lane's parked deliveries whose time is over end as EXHAUSTED. */
+  exhaustParked(
+    lane: LaneKey & { epoch: number },
+    page: ParkedPage,
+    nowMs: number,
+  ): Promise<ExhaustedPage>
   /** Those whose time is over end as EXHAUSTED, without another attempt. */
   exhaust(deliveries: readonly HeldDelivery[], nowMs: number): Promise<void>
   /** Disables the active endpoints of these shards that have only failed since before `sinceMs`. */

@@ -5,8 +5,10 @@
 import type { RetryPolicy } from '../core/backoff.ts'
 import type { LeasePolicy } from '../core/lease.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
+import type { LaneKey } from '../store/parked.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
 import { BoundedWarnings } from './bounded-warnings.ts'
+import { Care } from './care.ts'
 import type { ChangeWatchLimits } from './change-watch.ts'
 import { ChangedEndpoints } from './changed-endpoints.ts'
 import { DueReader, type DueReaderLimits } from './due-reader.ts'
@@ -62,6 +64,7 @@ export class Engine {
   readonly #parking: Parking
   readonly #changed: ChangedEndpoints
   readonly #healthWriter: HealthWriter
+  readonly #care: Care
   readonly #parts: HandOffParts
   readonly #callOff = new Set<() => void>()
   /** Attempts under way or not yet recorded. */
@@ -122,11 +125,14 @@ export class Engine {
       onMoved: () => this.#pump(),
       findParked: (shards: readonly number[]) => void this.#findParked(shards),
       read: () => void this.#read(),
+      onDisabled: ({ clientKey, endpointId, shard }: LaneKey) =>
+        this.endpointChanged(clientKey, endpointId, shard),
     }
     this.#parts = parts
     this.#sender = new Sender(environment, parts, options.policies, options.pollEveryMs)
     this.#parking = new Parking(environment, parts, options.pollEveryMs)
     this.#changed = new ChangedEndpoints(environment, parts, options.pollEveryMs, options.changes)
+    this.#care = new Care(environment, parts, options.policies)
   }
 
   get inFlight(): number {
@@ -149,7 +155,7 @@ export class Engine {
     await this.#renewals.start()
     this.#every(this.#options.pollEveryMs, () => this.#poll())
     this.#every(this.#options.slowCheckEveryMs, () => this.#noticeSlow())
-    this.#every(this.#options.careEveryMs, () => this.#care())
+    this.#every(this.#options.careEveryMs, () => this.#takeCare())
     void this.#poll()
   }
 
@@ -289,25 +295,9 @@ export class Engine {
   }
 
   /** The slow rounds: parked work that no lane knows of, deadlines of broken lanes, dead endpoints. */
-  async #care(): Promise<void> {
-    const { clock, store, log } = this.#environment
+  async #takeCare(): Promise<void> {
     await this.#findParked(this.#shards.held)
-    try {
-      for (const lane of this.#lanes.directory.broken) {
-        const epoch = this.#shards.epochOf(lane.shard)
-        if (epoch === undefined) continue
-        const exhausted = await store.exhaustParked({ ...laneKey(lane), epoch }, clock.nowMs())
-        if (exhausted > 0) log.warn({ ...laneKey(lane), exhausted }, 'deliveries.exhausted')
-      }
-      const sinceMs = clock.nowMs() - this.#options.policies.current.disableAfterMs
-      for (const lane of await store.disableFailing(this.#shards.epochs, sinceMs, clock.nowMs())) {
-        log.warn(lane, 'endpoint.disabled')
-        this.#environment.onDisabled?.()
-        this.endpointChanged(lane.clientKey, lane.endpointId, lane.shard)
-      }
-    } catch (error) {
-      log.warn({ error: String(error) }, 'engine.care-failed')
-    }
+    await this.#care.round()
   }
 
   async #read(): Promise<void> {
@@ -343,8 +333,4 @@ export class Engine {
     }
     schedule()
   }
-}
-
-function laneKey({ clientKey, endpointId, shard }: Lane) {
-  return { clientKey, endpointId, shard }
 }

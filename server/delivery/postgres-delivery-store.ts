@@ -50,7 +50,7 @@ export function postgresDeliveryStore(
     readParked: (lane, afterId, limit) => readParked(pool, lane, afterId, limit),
     exhaust: (deliveries, nowMs) => exhaustDeliveries(pool, deliveries, new Date(nowMs)),
     park: (deliveries) => parkDeliveries(pool, deliveries),
-    exhaustParked: (lane, nowMs) => exhaustParked(pool, lane, new Date(nowMs)),
+    exhaustParked: (lane, page, nowMs) => exhaustParked(pool, lane, page, new Date(nowMs)),
     disableFailing: (shards, sinceMs, nowMs) =>
       disableFailing(pool, shards, new Date(sinceMs), new Date(nowMs)),
     settleInactive: (deliveries, nowMs) => settleInactive(pool, deliveries, new Date(nowMs)),

@@ -101,8 +101,8 @@ test('what is parked behind an open circuit ends when its 7 days are over', asyn
   await storePending(pool, endpoint, PARKED)
   await storePending(pool, endpoint, { ...OVER, next_attempt_at: STORED_AT })
   await storePending(pool, await storeEndpoint(pool, endpoint.clientKey), OVER)
-  assert.equal(await exhaustParked(pool, { ...endpoint, epoch: epoch - 1 }, NOW), 0)
-  assert.equal(await exhaustParked(pool, { ...endpoint, epoch }, NOW), 1)
+  assert.equal(await countExhausted(epoch - 1), 0)
+  assert.equal(await countExhausted(epoch), 1)
   assert.deepEqual(
     (await readFinal(pool)).map(({ id, state, finished_at }) => [id, state, finished_at]),
     [[over.id, 'EXHAUSTED', NOW]],
@@ -110,11 +110,34 @@ test('what is parked behind an open circuit ends when its 7 days are over', asyn
   assert.equal((await readPending(pool)).length, 4)
 })
 
+async function countExhausted(ofEpoch: number): Promise<number> {
+  const whole = { afterId: NIL_UUID, limit: 100 }
+  const page = await exhaustParked(pool, { ...endpoint, epoch: ofEpoch }, whole, NOW)
+  assert.equal(page.afterId, null)
+  return page.exhausted
+}
+
+test('what is parked ends a page at a time, however few of a page are over', async () => {
+  const parked = [
+    await storePending(pool, endpoint, PARKED),
+    await storePending(pool, endpoint, PARKED),
+    await storePending(pool, endpoint, OVER),
+  ]
+  const inOrder = parked.map(({ id }) => id).sort()
+  const lane = { ...endpoint, epoch }
+  const first = await exhaustParked(pool, lane, { afterId: NIL_UUID, limit: 2 }, NOW)
+  assert.equal(first.afterId, inOrder[1])
+  const rest = await exhaustParked(pool, lane, { afterId: first.afterId as string, limit: 2 }, NOW)
+  assert.equal(rest.afterId, null)
+  assert.equal(first.exhausted + rest.exhausted, 1)
+  assert.equal((await readPending(pool)).length, 2)
+})
+
 test('regression: I4, nothing is exhausted while its endpoint is paused or disabled', async () => {
   await storePending(pool, endpoint, OVER)
   for (const status of ['PAUSED', 'DISABLED']) {
     await setStatus(pool, endpoint, status)
-    assert.equal(await exhaustParked(pool, { ...endpoint, epoch }, NOW), 0)
+    assert.equal(await countExhausted(epoch), 0)
   }
   assert.equal((await readPending(pool)).length, 1)
 })

@@ -13,7 +13,7 @@ import {
   leaseColumns,
   sameDelivery,
 } from './held-deliveries.ts'
-import { ofAnyLength } from './planner.ts'
+import { IN_CELL, ofAnyLength } from './planner.ts'
 import { timesWithin } from './stretches.ts'
 
 export interface LaneKey {
@@ -91,31 +91,54 @@ export async function readParked(
   return rows.map(toQueued)
 }
 
+/** A part of what is parked in a lane, in order. */
+export interface ParkedPage {
+  afterId: string
+  limit: number
+}
+
+export interface ExhaustedPage {
+  exhausted: number
+  /** Where the next page begins; null when this was the last. */
+  afterId: string | null
+}
+
 /**
  * What is parked by an open circuit still ends when its 7 days are over; not while its endpoint
- * is paused or disabled, because that time does not count.
+ * is paused or disabled, because that time does not count. A page at a time: a lane may have millions parked, of
+ * which no index knows the deadlines.
  */
 export async function exhaustParked(
   db: Db,
   lane: LaneKey & { epoch: number },
+  { afterId, limit }: ParkedPage,
   now: Date,
-): Promise<number> {
-  const { rowCount } = await db.query({
+): Promise<ExhaustedPage> {
+  const { rows } = await db.query<{ exhausted: number; looked: number; last_id: string | null }>({
     name: 'exhaust-parked',
     text: `with held as (
              select from leases where shard = $1 and epoch = $4 for key share
            ), active as (
              select from endpoints where client_key = $2 and id = $3 and status = 'ACTIVE' for share
+           ), page as materialized (
+             select p.client_key, p.id, p.deadline_at from pending_deliveries p
+             where p.shard = $1 and p.client_key = $2 and p.endpoint_id = $3
+               and p.next_attempt_at is null and p.id > $6
+             order by p.id limit $7
            ), ended as (
-             delete from pending_deliveries p
+             delete from pending_deliveries p using page g
              where exists (select from held) and exists (select from active)
-               and p.shard = $1 and p.client_key = $2
-               and p.endpoint_id = $3 and p.next_attempt_at is null and p.deadline_at <= $5
-             returning p.*)
-           ${fileAs('EXHAUSTED', 'ended', '$5')}`,
-    values: [lane.shard, lane.clientKey, lane.endpointId, lane.epoch, now],
+               and g.deadline_at <= $5 and ${sameDelivery('g')} and p.deadline_at <= $5
+             returning p.*
+           ), filed as (
+             ${fileAs('EXHAUSTED', 'ended', '$5')} where ${IN_CELL})
+           select (select count(*)::int from ended) as exhausted, count(*)::int as looked,
+             (select id from page order by id desc limit 1) as last_id
+           from page`,
+    values: [lane.shard, lane.clientKey, lane.endpointId, lane.epoch, now, afterId, limit],
   })
-  return rowCount ?? 0
+  const { exhausted, looked, last_id } = rows[0] as (typeof rows)[number]
+  return { exhausted, afterId: looked < limit ? null : last_id }
 }
 
 async function hasFailedSince(db: Db, since: Date): Promise<boolean> {

@@ -14,10 +14,10 @@ export function countingExhausted(store: DeliveryStore, metrics: Metrics): Deliv
       await store.exhaust(deliveries, nowMs)
       metrics.countExhausted(deliveries.length)
     },
-    async exhaustParked(lane, nowMs) {
-      const count = await store.exhaustParked(lane, nowMs)
-      metrics.countExhausted(count)
-      return count
+    async exhaustParked(lane, page, nowMs) {
+      const found = await store.exhaustParked(lane, page, nowMs)
+      metrics.countExhausted(found.exhausted)
+      return found
     },
   }
 }

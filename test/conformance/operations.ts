@@ -6,6 +6,7 @@ import type { PaymentWrite } from '../../server/core/payment.ts'
 import { NIL_UUID } from '../../server/core/uuid.ts'
 import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
 import type { AttemptRecord, Recorded } from '../../server/store/outcomes.ts'
+import type { ParkedPage } from '../../server/store/parked.ts'
 import type { SendingEndpoint } from '../../server/store/sending-endpoints.ts'
 import { Dice } from '../simulator/dice.ts'
 import type { PendingRow } from '../simulator/twin-tables.ts'
@@ -295,8 +296,14 @@ export class Operations {
     const shard = twin.tables.endpoints.get(endpointId)?.shard ?? 0
     const lane = { clientKey, endpointId, shard, epoch: this.#epoch(shard) }
     const nowMs = this.#both.nowMs + this.#dice.pick([0, 8 * 24 * HOUR_MS])
-    const found = await this.#both.store(0).exhaustParked(lane, nowMs)
-    assert.equal(twin.outcomes.exhaustParked(lane, nowMs), found)
+    const limit = this.#dice.pick([1, 2, 100])
+    let afterId: string | null = NIL_UUID
+    while (afterId !== null) {
+      const page: ParkedPage = { afterId, limit }
+      const found = await this.#both.store(0).exhaustParked(lane, page, nowMs)
+      assert.deepEqual(twin.outcomes.exhaustParked(lane, page, nowMs), found)
+      afterId = found.afterId
+    }
   }
 
   async #disableFailing(): Promise<void> {

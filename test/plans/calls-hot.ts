@@ -2,6 +2,7 @@
 // and what each attempt reads. test/plans/rules.ts holds all of them to more than their snapshot.
 
 import { fanOut } from '../../server/core/fan-out.ts'
+import { NIL_UUID } from '../../server/core/uuid.ts'
 import { readListening, saveChanges } from '../../server/store/accept.ts'
 import { findClientsOfAccounts } from '../../server/store/accounts.ts'
 import { inTransaction } from '../../server/store/db.ts'
@@ -161,7 +162,10 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
   await recorder.record('', () => settleInactive(pool, rest, now))
   await recorder.record('', () => exhaustDeliveries(pool, rest, now))
   const { clientKey, endpointId, shard, epoch } = rest[0] as SampleDelivery
-  await recorder.record('', () => exhaustParked(pool, { clientKey, endpointId, shard, epoch }, now))
+  const lane = { clientKey, endpointId, shard, epoch }
+  await recorder.record('', () =>
+    exhaustParked(pool, lane, { afterId: NIL_UUID, limit: 5_000 }, now),
+  )
   const durations = [1, 0, 0]
   const health = {
     clientKey,

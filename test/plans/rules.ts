@@ -45,9 +45,6 @@ const LEADS_BY: Readonly<Record<string, readonly string[]>> = {
   pending_deliveries_pkey: ['client_key', 'id'],
 }
 
-/** Statements about a whole lane: all that one endpoint is owed may be read, parked or not. */
-const OF_A_LANE = new Set(['parked.exhaustParked'])
-
 /**
  * A plan that was made while tables were empty is kept until they are analyzed. PostgreSQL does that after some
  * 50 rows; with what is owed it waits for 10,000 (migrations/0001), because all of it comes and goes.
@@ -55,10 +52,10 @@ const OF_A_LANE = new Set(['parked.exhaustParked'])
 const ANALYZED_LATE = new Set(['pending_deliveries'])
 
 /** The faults of a plan of the hot path, in words, each once; none for a good one. */
-function findFaults(name: string, { state, plan }: StatePlan): readonly string[] {
+function findFaults({ state, plan }: StatePlan): readonly string[] {
   const tables = state === 'empty, analyzed' ? ANALYZED_LATE : BIG
   const all = [...nodesOf(plan)].flatMap((node) => [
-    ...findScanFaults(node, tables, name),
+    ...findScanFaults(node, tables),
     ...findJoinFaults(node, tables),
   ])
   return [...new Set(all)]
@@ -68,20 +65,14 @@ function isScanOf({ relation, operation }: PlanNode, tables: ReadonlySet<string>
   return operation === null && relation !== null && tables.has(relation.replace(/_<day>$/, ''))
 }
 
-function findScanFaults(
-  node: PlanNode,
-  tables: ReadonlySet<string>,
-  name: string,
-): readonly string[] {
+function findScanFaults(node: PlanNode, tables: ReadonlySet<string>): readonly string[] {
   if (!isScanOf(node, tables)) return []
   // By the position of a row, or through a bitmap, whose index has a node of its own.
   if (['Tid Scan', 'Bitmap Heap Scan', 'BitmapAnd', 'BitmapOr'].includes(node.type)) return []
   if (node.index === null) return [`reads all of ${node.relation} (${node.type})`]
   const needed = LEADS_BY[node.index]
   if (needed === undefined) return [`takes ${node.index}, which leads the hot path nowhere`]
-  const missing = needed
-    .slice(0, OF_A_LANE.has(name) ? 1 : needed.length)
-    .filter((column) => !node.indexColumns.includes(column))
+  const missing = needed.filter((column) => !node.indexColumns.includes(column))
   return missing.length === 0 ? [] : [`takes ${node.index} without ${missing.join(', ')}`]
 }
 
@@ -93,8 +84,8 @@ function findJoinFaults(node: PlanNode, tables: ReadonlySet<string>): readonly s
 }
 
 /** The faults of a statement of the hot path, each with the state that it shows in. */
-export function listFaults({ name, plans }: Explained): readonly string[] {
+export function listFaults({ plans }: Explained): readonly string[] {
   return plans.flatMap((plan) =>
-    findFaults(name, plan).map((fault) => `${plan.state}, for ${plan.values} values: ${fault}`),
+    findFaults(plan).map((fault) => `${plan.state}, for ${plan.values} values: ${fault}`),
   )
 }

@@ -142,8 +142,8 @@ export function nodeStore(
       ask('recordOutcomes', () => twin.outcomes.recordOutcomes(records, nowMs)),
     postpone: (postponed) => ask('postpone', () => twin.outcomes.postpone(postponed)),
     park: (deliveries) => ask('park', () => twin.outcomes.park(deliveries)),
-    exhaustParked: (lane, nowMs) =>
-      ask('exhaustParked', () => twin.outcomes.exhaustParked(lane, nowMs)),
+    exhaustParked: (lane, page, nowMs) =>
+      ask('exhaustParked', () => twin.outcomes.exhaustParked(lane, page, nowMs)),
     exhaust: (deliveries, nowMs) => ask('exhaust', () => twin.outcomes.exhaust(deliveries, nowMs)),
     disableFailing: (shards, sinceMs, nowMs) =>
       ask('disableFailing', () => twin.outcomes.disableFailing(shards, sinceMs, nowMs)),

@@ -5,9 +5,10 @@ import type { ShardEpoch } from '../../server/core/lease.ts'
 import type { HealthDelta } from '../../server/store/health.ts'
 import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
 import type { AttemptRecord, Recorded } from '../../server/store/outcomes.ts'
-import type { LaneKey } from '../../server/store/parked.ts'
+import type { ExhaustedPage, LaneKey, ParkedPage } from '../../server/store/parked.ts'
 import type { Postponement } from '../../server/store/unattempted.ts'
 import {
+  compareIds,
   endDelivery,
   isHeld,
   type PendingRow,
@@ -87,17 +88,22 @@ export class TwinOutcomes {
     this.#stored.events.onParked(count)
   }
 
-  exhaustParked(lane: LaneKey & { epoch: number }, nowMs: number): number {
-    if (!isHeld(this.#stored, lane) || !this.#isActive(lane.endpointId)) return 0
-    const over = pendingOf(this.#stored, lane.clientKey, lane.endpointId).filter(
-      (row) =>
-        row.shard === lane.shard &&
-        row.nextAttemptAtMs === null &&
-        row.deadlineAtMs !== null &&
-        row.deadlineAtMs <= whole(nowMs),
+  exhaustParked(
+    lane: LaneKey & { epoch: number },
+    { afterId, limit }: ParkedPage,
+    nowMs: number,
+  ): ExhaustedPage {
+    const page = pendingOf(this.#stored, lane.clientKey, lane.endpointId)
+      .filter((row) => row.shard === lane.shard && row.nextAttemptAtMs === null && row.id > afterId)
+      .sort((one, other) => compareIds(one.id, other.id))
+      .slice(0, limit)
+    const mayEnd = isHeld(this.#stored, lane) && this.#isActive(lane.endpointId)
+    const over = page.filter(
+      ({ deadlineAtMs }) => mayEnd && deadlineAtMs !== null && deadlineAtMs <= whole(nowMs),
     )
     for (const row of over) endDelivery(this.#stored, row, 'EXHAUSTED', nowMs)
-    return over.length
+    const lastId = page.at(-1)?.id ?? null
+    return { exhausted: over.length, afterId: page.length < limit ? null : lastId }
   }
 
   exhaust(deliveries: readonly HeldDelivery[], nowMs: number): void {

@@ -80,44 +80,53 @@ prepare "parked.disableFailing" (smallint[], bigint[], timestamp with time zone,
 --           … 5 alike
 
 -- parked.exhaustParked: kept as exhaust-parked, hot path
-prepare "parked.exhaustParked" (smallint, integer, uuid, bigint, timestamp with time zone) as
+prepare "parked.exhaustParked" (smallint, integer, uuid, bigint, timestamp with time zone, uuid, bigint) as
   with held as (
     select from leases where shard = $1 and epoch = $4 for key share
   ), active as (
     select from endpoints where client_key = $2 and id = $3 and status = 'ACTIVE' for share
+  ), page as materialized (
+    select p.client_key, p.id, p.deadline_at from pending_deliveries p
+    where p.shard = $1 and p.client_key = $2 and p.endpoint_id = $3
+    and p.next_attempt_at is null and p.id > $6
+    order by p.id limit $7
   ), ended as (
-    delete from pending_deliveries p
+    delete from pending_deliveries p using page g
     where exists (select from held) and exists (select from active)
-    and p.shard = $1 and p.client_key = $2
-    and p.endpoint_id = $3 and p.next_attempt_at is null and p.deadline_at <= $5
-    returning p.*)
-  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, is_replay)
-  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $5, nullif(is_replay, false) from ended;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Insert final_deliveries
+    and g.deadline_at <= $5 and p.client_key = any(array[g.client_key]) and p.id = g.id and p.deadline_at <= $5
+    returning p.*
+  ), filed as (
+    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, is_replay)
+    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $5, nullif(is_replay, false) from ended where (select count(*) from feed_origin) >= 0)
+  select (select count(*)::int from ended) as exhausted, count(*)::int as looked,
+  (select id from page order by id desc limit 1) as last_id
+  from page;
+--   always
+--     Aggregate
 --       CTE held: LockRows
 --         Index Scan leases by leases_pkey (shard) filter (epoch)
 --       CTE active: LockRows
 --         Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
+--       CTE page: Limit
+--         Index Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id, id)
 --       CTE ended: Delete pending_deliveries
---         InitPlan 3: CTE Scan held
---         InitPlan 4: CTE Scan active
+--         InitPlan 4: CTE Scan held
+--         InitPlan 5: CTE Scan active
 --         Result
---           Index Scan pending_deliveries by deliveries_parked (shard, client_key, endpoint_id) filter (next_attempt_at, deadline_at)
---       CTE Scan ended
---   for any values: empty, analyzed
---     Insert final_deliveries
---       CTE held: LockRows
---         Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE active: LockRows
---         Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
---       CTE ended: Delete pending_deliveries
---         InitPlan 3: CTE Scan held
---         InitPlan 4: CTE Scan active
+--           Nested Loop
+--             CTE Scan page
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--       CTE filed: Insert final_deliveries
+--         InitPlan 7: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
---           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (next_attempt_at, deadline_at, shard, client_key)
---       CTE Scan ended
+--           CTE Scan ended
+--       InitPlan 9: Aggregate
+--         CTE Scan ended
+--       InitPlan 10: Limit
+--         Sort on page_1.id DESC
+--           CTE Scan page
+--       CTE Scan page
 
 -- parked.hasFailedSince: kept as has-failed-since
 prepare "parked.hasFailedSince" (timestamp with time zone) as

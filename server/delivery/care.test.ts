@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idOf, testEnvironment } from '../../test/support/engine-parts.ts'
+import { NIL_UUID } from '../core/uuid.ts'
+import type { ExhaustedPage, ParkedPage } from '../store/parked.ts'
+import { Care, type CareParts } from './care.ts'
+import { Lane } from './lane.ts'
+
+/** The care of two lanes that are down, over a store that answers for each as the test says. */
+function caring(answer: (endpointId: string, page: ParkedPage) => ExhaustedPage) {
+  const world = { asked: [] as [string, string][], disablings: 0, isDisablingRefused: false }
+  const environment = testEnvironment({
+    async exhaustParked({ endpointId }, page) {
+      world.asked.push([endpointId, page.afterId])
+      return answer(endpointId, page)
+    },
+    async disableFailing() {
+      world.disablings++
+      if (world.isDisablingRefused) throw new Error('refused')
+      return []
+    },
+  })
+  const lanes = [1, 2].map(
+    (number) => new Lane({ clientKey: 1, endpointId: idOf(number), shard: number }),
+  )
+  const parts = {
+    lanes: { directory: { broken: lanes } },
+    shards: { epochOf: () => 1, epochs: [] },
+    onDisabled() {},
+  } as unknown as CareParts
+  return {
+    world,
+    environment,
+    care: new Care(environment, parts, { current: { disableAfterMs: 1 } }),
+  }
+}
+
+test('regression: a lane that cannot be looked after keeps none of the others waiting', async () => {
+  const { world, environment, care } = caring((endpointId) => {
+    if (endpointId === idOf(1)) throw new Error('canceling statement due to statement timeout')
+    return { exhausted: 3, afterId: null }
+  })
+  world.isDisablingRefused = true
+  await care.round()
+  assert.deepEqual(world.asked, [
+    [idOf(1), NIL_UUID],
+    [idOf(2), NIL_UUID],
+  ])
+  assert.equal(world.disablings, 1)
+  assert.deepEqual(environment.warnings, [
+    'lane.care-failed',
+    'deliveries.exhausted',
+    'engine.care-failed',
+  ])
+})
+
+test('a lane with very much parked is seen a part in each round, and from the start again after its end', async () => {
+  let left = 50
+  const { world, care } = caring((endpointId) => {
+    const hasMore = endpointId === idOf(1) && left-- > 0
+    return { exhausted: 0, afterId: hasMore ? idOf(1_000 + left) : null }
+  })
+  const rounds: number[] = []
+  for (let round = 0; round < 4; round++) {
+    world.asked = []
+    await care.round()
+    rounds.push(world.asked.filter(([endpointId]) => endpointId === idOf(1)).length)
+    assert.equal(world.asked.at(-1)?.[0], idOf(2), 'the other one is seen in each')
+  }
+  assert.deepEqual(rounds, [20, 20, 11, 1])
+  assert.equal(world.asked[0]?.[1], NIL_UUID)
+})

@@ -1,0 +1,80 @@
+// The slow rounds: deadlines of lanes that are down, and endpoints that only fail. One lane that cannot be looked after,
+// because it has too much parked or for any other reason, keeps none of the others waiting.
+
+import { NIL_UUID } from '../core/uuid.ts'
+import type { LaneKey } from '../store/parked.ts'
+import type { EngineEnvironment } from './environment.ts'
+import type { Lane } from './lane.ts'
+import type { Lanes } from './lanes.ts'
+import type { Shards } from './shards.ts'
+
+export interface CareParts {
+  lanes: Lanes
+  shards: Shards
+  onDisabled(lane: LaneKey): void
+}
+
+/** Parked deliveries that one statement looks at: it ends them within a second, far from its time limit. */
+const PAGE_MAX = 5_000
+/** Pages of one lane in a round. A longer lane goes on with the next round: of ten million it sees all in 100. */
+const PAGES_MAX = 20
+
+export class Care {
+  readonly #environment: EngineEnvironment
+  readonly #parts: CareParts
+  readonly #policies: { readonly current: { readonly disableAfterMs: number } }
+  /** Where the next round goes on in a lane that the last one did not see the end of. */
+  readonly #positions = new WeakMap<Lane, string>()
+
+  constructor(
+    environment: EngineEnvironment,
+    parts: CareParts,
+    policies: { readonly current: { readonly disableAfterMs: number } },
+  ) {
+    this.#environment = environment
+    this.#parts = parts
+    this.#policies = policies
+  }
+
+  /** Never rejects. */
+  async round(): Promise<void> {
+    const { log } = this.#environment
+    for (const lane of this.#parts.lanes.directory.broken) {
+      await this.#exhaust(lane).catch((error: unknown) => {
+        log.warn({ ...laneKey(lane), error: String(error) }, 'lane.care-failed')
+      })
+    }
+    await this.#disable().catch((error: unknown) => {
+      log.warn({ error: String(error) }, 'engine.care-failed')
+    })
+  }
+
+  async #exhaust(lane: Lane): Promise<void> {
+    const { clock, store, log } = this.#environment
+    for (let pages = 0; pages < PAGES_MAX; pages++) {
+      const epoch = this.#parts.shards.epochOf(lane.shard)
+      if (epoch === undefined) return
+      const page = { afterId: this.#positions.get(lane) ?? NIL_UUID, limit: PAGE_MAX }
+      const found = await store.exhaustParked({ ...laneKey(lane), epoch }, page, clock.nowMs())
+      const { exhausted, afterId } = found
+      if (exhausted > 0) log.warn({ ...laneKey(lane), exhausted }, 'deliveries.exhausted')
+      this.#positions.set(lane, afterId ?? NIL_UUID)
+      if (afterId === null) return
+    }
+  }
+
+  async #disable(): Promise<void> {
+    const { clock, store, log } = this.#environment
+    const { shards, onDisabled } = this.#parts
+    const sinceMs = clock.nowMs() - this.#policies.current.disableAfterMs
+    for (const lane of await store.disableFailing(shards.epochs, sinceMs, clock.nowMs())) {
+      log.warn(lane, 'endpoint.disabled')
+      this.#environment.onDisabled?.()
+      onDisabled(lane)
+    }
+  }
+}
+
+function laneKey({ clientKey, endpointId, shard }: Lane): LaneKey {
+  return { clientKey, endpointId, shard }
+}
