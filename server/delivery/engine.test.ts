@@ -3,6 +3,7 @@ import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
 import { retryPolicy } from '../core/backoff.ts'
+import type { AttemptResult } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import { DEFAULT_SETTINGS } from '../core/endpoint-settings.ts'
 import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../core/lease.ts'
@@ -16,6 +17,7 @@ import { Engine } from './engine.ts'
 import { RECORDER_LIMITS } from './recorder.ts'
 
 const PARKED = Number.POSITIVE_INFINITY
+const HANGING = idOf(9_000_000)
 const SECRETS = {
   keys: { current: createSecretKey(Buffer.from('key')), previous: null },
   extraHeader: null,
@@ -41,6 +43,8 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     isTaken: !isOwner,
     isAway: false,
     health: [] as HealthDelta[],
+    /** How much of it was written whenever shards were given up. */
+    healthAtLeave: [] as number[],
     changed: [] as ChangedEndpoint[],
     parked: [] as LaneKey[],
     laneReads: [] as (readonly number[])[],
@@ -48,6 +52,10 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     payloadReads: [] as string[],
     dueReads: 0,
     ends: [] as (() => void)[],
+    send: async (_endpointId: string | null): Promise<AttemptResult> => ({
+      outcome: { kind: 'answered', status: 200 },
+      durationMs: 5,
+    }),
   }
   const held: RenewedLease[] = []
   const environment = testEnvironment({
@@ -105,9 +113,11 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
       world.health.push(...deltas)
     },
     releaseLeases: async () => {},
-    leave: async () => {},
+    async leave() {
+      world.healthAtLeave.push(world.health.length)
+    },
   })
-  environment.send = async () => ({ outcome: { kind: 'answered', status: 200 }, durationMs: 5 })
+  environment.send = ({ endpointId }) => world.send(endpointId)
   const engine = new Engine(environment, {
     policies: {
       current: {
@@ -261,6 +271,26 @@ test('regression: health that could not be written is written later, and nothing
     [[2, 2, environment.clock.nowMs()]],
   )
   await engine.stop()
+})
+
+test('regression: a stop writes health before the next owner can have newer', async () => {
+  const { engine, world, environment } = await runningEngine({ slots: 8 })
+  world.send = async (endpointId) => {
+    // The last of them hangs, and the stop waits for it with all other shards given up.
+    if (endpointId === HANGING) await new Promise<void>((resolve) => world.ends.push(resolve))
+    return { outcome: { kind: 'answered', status: 503 }, durationMs: 5 }
+  }
+  environment.clock.advance(1)
+  engine.beginAccept()([handedOff()])
+  for (let ticks = 0; ticks < 10; ticks++) await nextTick()
+  engine.beginAccept()([{ ...handedOff(), endpointId: HANGING }])
+  for (let ticks = 0; ticks < 10; ticks++) await nextTick()
+  const stopped = engine.stop()
+  for (let ticks = 0; ticks < 10; ticks++) await nextTick()
+  assert.deepEqual(world.healthAtLeave, [1])
+  for (const end of world.ends) end()
+  await stopped
+  assert.deepEqual(world.healthAtLeave, [1, 2])
 })
 
 test('the text of a delivery that is parked leaves memory with it', async () => {

@@ -171,13 +171,21 @@ export class Engine {
       const drained = new Promise<void>((resolve) => {
         this.#onDrained = resolve
       })
+      // First, because it is news only until the next owner has made an attempt.
+      await this.#writeHealth()
       await this.#handOver()
       await drained
     }
-    await this.#healthWriter.writeAll().catch((error: unknown) => {
-      this.#environment.log.warn({ error: String(error) }, 'health.not-written')
-    })
+    await this.#writeHealth()
     await this.#handOver()
+  }
+
+  async #writeHealth(): Promise<void> {
+    try {
+      await this.#healthWriter.writeAll()
+    } catch (error) {
+      this.#environment.log.warn({ error: String(error) }, 'health.not-written')
+    }
   }
 
   async #handOver(): Promise<void> {

@@ -109,6 +109,26 @@ test('a success between failures, within one flush, starts the count anew', asyn
   assert.equal((await read()).failingSince?.getTime(), 6_000)
 })
 
+test('regression: failures that a former owner writes after the next one’s success change nothing', async () => {
+  await save({ ...failing(2_000, 'answered 503'), circuit: 'OPEN', nextProbeAtMs: 7_000 })
+  await save(succeeding(9_000))
+  await save({ ...failing(4_000), lastSuccessAtMs: 3_000, circuit: 'OPEN', nextProbeAtMs: 9_000 })
+  const health = await read()
+  assert.equal(health.failingSince, null)
+  assert.equal(health.lastSuccessAt?.getTime(), 9_000)
+  assert.equal(health.circuit, 'CLOSED')
+  assert.equal(health.nextProbeAt, null)
+  assert.equal(health.successRate24h, 1 / 3, 'they are counted all the same')
+  await save(failing(9_001))
+  assert.equal((await read()).failingSince?.getTime(), 9_001, 'what came after it counts')
+})
+
+test('a success of a clock that was days ahead does not hide failures', async () => {
+  await save(succeeding(NOON_MS + 8 * 24 * HOUR_MS), NOON_MS + 8 * 24 * HOUR_MS)
+  await save(failing(NOON_MS))
+  assert.equal((await read()).failingSince?.getTime(), NOON_MS)
+})
+
 test('many endpoints are saved at once, and pending is counted as it is now', async () => {
   const other = await storeEndpoint(pool, endpoint.clientKey)
   await saveHealth(

@@ -29,6 +29,9 @@ export interface HealthDelta {
   nextProbeAtMs: number | null
 }
 
+/** A stored success that is further ahead than this is of a clock that was wrong, and says nothing. */
+const AHEAD_MS_MAX = 60_000
+
 export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Date): Promise<void> {
   if (deltas.length === 0) return
   const toDate = (ms: number | null) => (ms === null ? null : new Date(ms))
@@ -47,7 +50,12 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
              last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
              last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
              last_error = coalesce(excluded.last_error, h.last_error),
-             circuit = excluded.circuit, next_probe_at = excluded.next_probe_at`,
+             circuit = excluded.circuit, next_probe_at = excluded.next_probe_at
+           -- Not failures of a former owner of the shard, written after a success that its next one has seen: an
+           -- endpoint with nothing more to receive would be shown as failing for ever, and be disabled. A success
+           -- is always heeded: where that is wrong, the next attempt shows it.
+           where (excluded.failing_since is not null
+             and h.last_success_at > excluded.last_failure_at and h.last_success_at < $9) is not true`,
     values: [
       deltas.map((delta) => delta.clientKey),
       deltas.map((delta) => delta.endpointId),
@@ -57,6 +65,7 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
       deltas.map((delta) => delta.lastError),
       deltas.map((delta) => delta.circuit),
       deltas.map((delta) => toDate(delta.nextProbeAtMs)),
+      new Date(now.getTime() + AHEAD_MS_MAX),
     ],
   })
   await db.query({

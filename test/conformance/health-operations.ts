@@ -9,7 +9,9 @@ const HOUR_MS = 3_600_000
 /** Writes what attempts at an endpoint have shown, and reads what is then shown of all. */
 export async function saveHealth(both: BothStores, dice: Dice, endpointId: string): Promise<void> {
   const { clientKey, nowMs } = both
-  const orNull = () => (dice.chance(0.5) ? nowMs - dice.between(0, HOUR_MS) : null)
+  // Now and then of a clock that is ahead.
+  const aheadMs = dice.chance(0.1) ? HOUR_MS : 0
+  const orNull = () => (dice.chance(0.5) ? nowMs + aheadMs - dice.between(0, HOUR_MS) : null)
   const deltas = [
     {
       clientKey,
@@ -26,7 +28,7 @@ export async function saveHealth(both: BothStores, dice: Dice, endpointId: strin
     },
   ]
   await both.store(0).saveHealth(deltas, nowMs)
-  both.twin.outcomes.saveHealth(deltas)
+  both.twin.outcomes.saveHealth(deltas, nowMs)
   const keys = [...both.twin.tables.endpoints.values()].map(({ id }) => ({
     clientKey,
     endpointId: id,

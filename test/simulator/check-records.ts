@@ -70,6 +70,28 @@ export function wholeHealth(seen: RunIndex): Violation[] {
   })
 }
 
+/**
+ * I8 for an endpoint's health: once a success is known, it does not begin to fail since before that, unless an attempt
+ * has failed that ended later. So it holds whichever processes write of both, and in whatever order.
+ */
+export function heededSuccess(seen: RunIndex): Violation[] {
+  const { clocksApartMs } = seen.run.limits
+  return (seen.run.failingWrites ?? []).flatMap(
+    ({ endpointId, atMs, knownSuccessAtMs, failingSinceMs }) => {
+      const afterMs = knownSuccessAtMs - clocksApartMs
+      const hasFailedSince = seen.run.attempts.some(
+        (row) =>
+          row.status !== 200 &&
+          row.atMs + (row.durationMs ?? 0) > afterMs &&
+          seen.deliveries.get(row.deliveryId)?.endpointId === endpointId,
+      )
+      if (failingSinceMs > afterMs || hasFailedSince) return []
+      const detail = `shown as failing since ${failingSinceMs}, after a 200 at ${knownSuccessAtMs}`
+      return [violation('I8', detail, endpointId, null, atMs)]
+    },
+  )
+}
+
 function rowOf(seen: RunIndex, request: ReceivedRequest): StoredAttempt | undefined {
   const delivery = seen.deliveryOf(request)
   if (delivery === undefined) return undefined

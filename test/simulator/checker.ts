@@ -6,7 +6,7 @@ import { stableBytes } from './check-bytes.ts'
 import { atLeastOnce } from './check-ends.ts'
 import { boundedDuplicates, order } from './check-order.ts'
 import { controlReachesTheOwner, handOver, liveness, oneOwner } from './check-owners.ts'
-import { truthfulRecord, wholeHealth } from './check-records.ts'
+import { heededSuccess, truthfulRecord, wholeHealth } from './check-records.ts'
 import { retriesAreHeeded } from './check-retries.ts'
 import { schedule, sevenDays } from './check-schedule.ts'
 import { sameAttemptAgain } from './clock-checks.ts'
@@ -27,6 +27,7 @@ export function check(run: RunRecord): Violation[] {
     ...stableBytes(seen),
     ...truthfulRecord(seen),
     ...wholeHealth(seen),
+    ...heededSuccess(seen),
     ...liveness(seen),
     ...handOver(seen),
     ...oneOwner(seen),

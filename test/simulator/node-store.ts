@@ -150,6 +150,6 @@ export function nodeStore(
     settleInactive: (deliveries, nowMs) =>
       ask('settleInactive', () => twin.outcomes.settleInactive(deliveries, nowMs)),
     readShownHealth: (keys) => ask('readShownHealth', () => twin.reads.readShownHealth(keys)),
-    saveHealth: (deltas) => ask('saveHealth', () => twin.outcomes.saveHealth(deltas)),
+    saveHealth: (deltas, nowMs) => ask('saveHealth', () => twin.outcomes.saveHealth(deltas, nowMs)),
   }
 }

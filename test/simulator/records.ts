@@ -95,6 +95,8 @@ export interface StoredAttempt {
   deliveryId: string
   attempt: number
   atMs: number
+  /** Where it is known. */
+  durationMs?: number
   outcome: string
   status: number | null
 }
@@ -172,6 +174,14 @@ export interface LeaseAct {
   atMs: number
 }
 
+/** Health was written: the endpoint is shown as failing, although a later success was known. */
+export interface FailingWrite {
+  endpointId: string
+  atMs: number
+  knownSuccessAtMs: number
+  failingSinceMs: number
+}
+
 export interface RunRecord {
   limits: Limits
   endpoints: readonly EndpointHistory[]
@@ -188,6 +198,8 @@ export interface RunRecord {
   leases: readonly LeaseAct[]
   /** How many attempts each endpoint's health tells of, where that is known. */
   health?: readonly { endpointId: string; attempts: number }[]
+  /** Where they are known. */
+  failingWrites?: readonly FailingWrite[]
   /** Deliveries that were due, with nothing in their way, when the faults ended. */
   dueAtFaultsEnd: readonly string[]
   faultsEndedAtMs: number

@@ -183,6 +183,17 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     test: SCRIPTED,
   },
   {
+    name: 'health: failures of a former owner count',
+    patches: [
+      patch(
+        'store/health.ts',
+        'and h.last_success_at > excluded.last_failure_at',
+        'and false and h.last_success_at > excluded.last_failure_at',
+      ),
+    ],
+    test: 'server/store/health.test.ts',
+  },
+  {
     name: 'leases by a process’s clock',
     patches: [patch('store/leases.ts', 'nowMs: seen.now_ms,', 'nowMs: Date.now(),')],
     test: CONCURRENT,

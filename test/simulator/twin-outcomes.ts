@@ -10,6 +10,7 @@ import type { Postponement } from '../../server/store/unattempted.ts'
 import {
   compareIds,
   endDelivery,
+  type HealthRow,
   isHeld,
   type PendingRow,
   pendingOf,
@@ -134,12 +135,17 @@ export class TwinOutcomes {
     return disabled
   }
 
-  saveHealth(deltas: readonly HealthDelta[]): void {
+  saveHealth(deltas: readonly HealthDelta[], nowMs: number): void {
     for (const delta of deltas) {
       const before = this.#stored.tables.health.get(delta.endpointId)
+      if (before !== undefined && isOutdated(delta, before, nowMs)) {
+        before.attempts += delta.attempts
+        this.#stored.events.onOutdatedHealth()
+        continue
+      }
       const failingSinceMs = wholeOrNull(delta.failingSinceMs)
       const lastSuccessAtMs = wholeOrNull(delta.lastSuccessAtMs)
-      this.#stored.tables.health.set(delta.endpointId, {
+      const after: HealthRow = {
         attempts: (before?.attempts ?? 0) + delta.attempts,
         failingSinceMs:
           failingSinceMs === null || lastSuccessAtMs !== null
@@ -150,7 +156,9 @@ export class TwinOutcomes {
         lastError: delta.lastError ?? before?.lastError ?? null,
         circuit: delta.circuit,
         nextProbeAtMs: wholeOrNull(delta.nextProbeAtMs),
-      })
+      }
+      this.#stored.tables.health.set(delta.endpointId, after)
+      if (before) this.#stored.events.onHealth(delta.endpointId, before, after)
       this.#stored.events.onCircuit(delta.circuit, delta.endpointId)
     }
   }
@@ -181,6 +189,13 @@ export class TwinOutcomes {
       }
     }
   }
+}
+
+/** A success is known that came after all of these failures, and not from a clock that was ahead. */
+function isOutdated(delta: HealthDelta, { lastSuccessAtMs }: HealthRow, nowMs: number): boolean {
+  if (delta.failingSinceMs === null || delta.lastFailureAtMs === null) return false
+  if (lastSuccessAtMs === null || lastSuccessAtMs >= whole(nowMs + 60_000)) return false
+  return lastSuccessAtMs > whole(delta.lastFailureAtMs)
 }
 
 /** A time after the attempt began was set by a retry, during it: that holds. */

@@ -178,6 +178,10 @@ export interface TwinEvents {
   onReleased(count: number): void
   onCircuit(circuit: EndpointHealth['circuit'], endpointId: string): void
   onStatus(endpoint: EndpointRow): void
+  /** Failures were passed over that are older than a success that is known. */
+  onOutdatedHealth(): void
+  /** What is shown of an endpoint was replaced. */
+  onHealth(endpointId: string, before: HealthRow, after: HealthRow): void
 }
 
 export const NO_TWIN_EVENTS: TwinEvents = {
@@ -192,6 +196,8 @@ export const NO_TWIN_EVENTS: TwinEvents = {
   onReleased() {},
   onCircuit() {},
   onStatus() {},
+  onOutdatedHealth() {},
+  onHealth() {},
 }
 
 /** A Date keeps whole milliseconds. */

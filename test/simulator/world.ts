@@ -13,12 +13,20 @@ import type { NodeWorld } from './node-world.ts'
 import { CLIENT_KEY, Owners } from './owners.ts'
 import type { Plan } from './plan.ts'
 import { Receiver } from './receivers.ts'
-import type { FaultAct, FinalAct, LeaseAct, ReceivedRequest, RunRecord } from './records.ts'
+import type {
+  FailingWrite,
+  FaultAct,
+  FinalAct,
+  LeaseAct,
+  ReceivedRequest,
+  RunRecord,
+} from './records.ts'
 import { Scheduler } from './scheduler.ts'
 import { SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 import { Twin } from './twin.ts'
-import { type PendingRow, stateOf, type TwinEvents } from './twin-tables.ts'
+import { failingWrites, storedDeliveries, storedHealth } from './twin-records.ts'
+import type { PendingRow, TwinEvents } from './twin-tables.ts'
 import { Writers } from './writers.ts'
 
 const START_MS = 1_767_225_600_000
@@ -60,6 +68,7 @@ export class World {
   readonly #faults: Faults
   readonly finals: FinalAct[] = []
   readonly leases: LeaseAct[] = []
+  readonly #failing: FailingWrite[] = []
   readonly #hooks: WorldHooks
   #isFaulty = true
   #faultsEndedAtMs = 0
@@ -164,18 +173,6 @@ export class World {
 
   record(): RunRecord {
     const { tables } = this.twin
-    const deliveries = [...tables.pending.values(), ...tables.final.values()].map((row) => ({
-      id: row.id,
-      eventId: row.eventId,
-      endpointId: row.endpointId,
-      paymentId: row.paymentId,
-      sequence: row.sequence,
-      state: stateOf(tables, row.id) ?? 'PENDING',
-      attempts: row.attempts,
-      nextAttemptAtMs: 'nextAttemptAtMs' in row ? row.nextAttemptAtMs : null,
-      deadlineAtMs: row.deadlineAtMs,
-      isReplay: 'isReplay' in row && row.isReplay,
-    }))
     return {
       limits: this.plan.limits,
       endpoints: this.owners.endpoints,
@@ -184,7 +181,7 @@ export class World {
         ...event,
         createdAtMs: this.#fannedOutAtMs.get(event.id) ?? 0,
       })),
-      deliveries,
+      deliveries: storedDeliveries(tables),
       attempts: [...tables.attempts.values()],
       finals: this.finals,
       replays: this.owners.replays,
@@ -192,7 +189,8 @@ export class World {
       requests: this.requests,
       faults: this.#faults.acts,
       leases: this.leases,
-      health: [...tables.health].map(([id, { attempts }]) => ({ endpointId: id, attempts })),
+      health: storedHealth(tables),
+      failingWrites: this.#failing,
       dueAtFaultsEnd: this.#dueAtFaultsEnd,
       faultsEndedAtMs: this.#faultsEndedAtMs,
       endedAtMs: this.scheduler.nowMs,
@@ -292,8 +290,7 @@ export class World {
       },
       onOwed: (deliveries) => this.#countWaiting(deliveries),
       onLeaseTaken: ({ shard, epoch, owner }, previousOwner) => {
-        const atMs = this.scheduler.nowMs
-        this.leases.push({ shard, epoch, owner: owner as string, atMs })
+        this.leases.push({ shard, epoch, owner: owner as string, atMs: this.scheduler.nowMs })
         if (previousOwner !== null && previousOwner !== owner) {
           this.counters.count('shard taken over')
         }
@@ -322,6 +319,8 @@ export class World {
       onCircuit: (circuit) => {
         if (circuit === 'OPEN') this.counters.count('breaker open')
       },
+      onHealth: (...shown) => this.#failing.push(...failingWrites(this.scheduler.nowMs, ...shown)),
+      onOutdatedHealth: () => this.counters.count('health of a former owner'),
       onStatus: (endpoint) => {
         if (endpoint.status !== 'DISABLED') return
         this.counters.count('endpoint disabled')

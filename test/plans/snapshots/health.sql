@@ -50,7 +50,7 @@ prepare "health.readShownHealth" (integer[], uuid[]) as
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since, circuit)
 
 -- health.saveHealth: kept as save-health, hot path
-prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[], timestamp with time zone[]) as
+prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[], timestamp with time zone[], timestamp with time zone) as
   insert into endpoint_health as h
   (client_key, endpoint_id, failing_since, last_success_at, last_failure_at, last_error,
     circuit, next_probe_at)
@@ -64,7 +64,12 @@ prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], time
   last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
   last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
   last_error = coalesce(excluded.last_error, h.last_error),
-  circuit = excluded.circuit, next_probe_at = excluded.next_probe_at;
+  circuit = excluded.circuit, next_probe_at = excluded.next_probe_at
+  -- Not failures of a former owner of the shard, written after a success that its next one has seen: an
+  -- endpoint with nothing more to receive would be shown as failing for ever, and be disabled. A success
+  -- is always heeded: where that is wrong, the next attempt shows it.
+  where (excluded.failing_since is not null
+    and h.last_success_at > excluded.last_failure_at and h.last_success_at < $9) is not true;
 --   always
 --     Insert endpoint_health
 --       Function Scan
