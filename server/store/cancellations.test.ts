@@ -206,6 +206,40 @@ test('in bulk nobody waits: what somebody is writing is left for another time', 
   }
 })
 
+test('regression: what a cancelled update held back is due, what has a time of its own keeps it', async () => {
+  const endpoint = await storeEndpoint(pool, clientKey)
+  const payment_id = randomUUID()
+  const later = new Date(NOW.getTime() + 3_600_000)
+  const tried = { attempts: 4, run_attempts: 4, next_attempt_at: later }
+  const owe = (sequence: number, columns: Partial<PendingColumns>) =>
+    storePending(pool, endpoint, { payment_id, sequence, ...columns })
+  const first = await owe(1, tried)
+  const second = await owe(2, { next_attempt_at: later })
+  const parked = await owe(3, { next_attempt_at: null })
+  const replayed = await owe(4, { next_attempt_at: later, is_replay: true })
+  const elsewhere = await storePending(pool, await storeEndpoint(pool, clientKey), {
+    payment_id,
+    sequence: 2,
+    next_attempt_at: later,
+  })
+  const timeOf = async (id: string) =>
+    (await readPending(pool)).find((row) => row.id === id)?.next_attempt_at
+
+  await cancel(first.id, endpoint)
+  assert.deepEqual(await timeOf(second.id), NOW)
+  assert.equal(await timeOf(parked.id), null)
+  assert.deepEqual(await timeOf(replayed.id), later)
+  assert.deepEqual(await timeOf(elsewhere.id), later)
+
+  const elder = await owe(5, tried)
+  const untried = await owe(6, { next_attempt_at: later })
+  await cancel(untried.id, endpoint)
+  assert.deepEqual(await timeOf(elder.id), later, 'nothing went ahead of it')
+  const ahead = await owe(7, tried)
+  await cancel(ahead.id, endpoint)
+  assert.deepEqual(await timeOf(elder.id), NOW)
+})
+
 test('several of one payment are due one behind the other, in sequence', async () => {
   const endpoint = await storeEndpoint(pool, clientKey)
   const payment_id = randomUUID()

@@ -1,6 +1,6 @@
 // From pending to final at a caller's request. The endpoint is marked first, so that the owner of its
-// shard, in whichever process, drops what it holds in memory and reads what is left. An attempt that is
-// under way ends as it will: its recording finds no row, and changes nothing.
+// shard, in whichever process, drops what it holds in memory and reads what is left, which has nothing more to wait
+// for. An attempt that is under way ends as it will: its recording finds no row, and changes nothing.
 
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
@@ -9,6 +9,7 @@ import { FILED_REPLAY, movedColumns } from './file-deliveries.ts'
 import { sameDelivery } from './held-deliveries.ts'
 import type { LaneKey } from './parked.ts'
 import { IN_CELL } from './planner.ts'
+import { releaseStrands } from './released-strands.ts'
 
 export interface PendingKey {
   clientKey: number
@@ -79,6 +80,9 @@ export async function cancelDeliveries(
     endpoint_id: string
     shard: number
     attempts: number
+    payment_id: string
+    sequence: number
+    is_replay: boolean
   }>({
     name: isWaiting ? 'cancel-delivery' : 'cancel-deliveries',
     text: `with given as (
@@ -105,7 +109,8 @@ export async function cancelDeliveries(
              select ${movedColumns()}, 'CANCELLED', $3, ${FILED_REPLAY},
                case when is_begun then attempts + 1 end
              from ended where ${IN_CELL})
-           select client_key, id, endpoint_id, shard, attempts from ended`,
+           select client_key, id, endpoint_id, shard, attempts, payment_id, sequence, is_replay
+           from ended`,
     values: [
       plainColumn(keys, (key) => key.clientKey),
       plainColumn(keys, (key) => key.id),
@@ -116,13 +121,22 @@ export async function cancelDeliveries(
     ],
   })
   const [, { rows }] = await Promise.all([marked, ended])
-  return rows.map((row) => ({
+  const cancelled = rows.map((row) => ({
     clientKey: row.client_key,
     id: row.id,
     endpointId: row.endpoint_id,
     shard: row.shard,
     attempts: row.attempts,
+    paymentId: row.payment_id,
+    sequence: row.sequence,
+    isReplay: row.is_replay,
   }))
+  await releaseStrands(
+    db,
+    cancelled.filter(({ isReplay }) => !isReplay),
+    now,
+  )
+  return cancelled
 }
 
 /** Those of `keys` that are pending still. */

@@ -12,6 +12,7 @@ import type { PaymentWrite } from '../../server/core/payment.ts'
 import { UuidMaker } from '../../server/core/uuid.ts'
 import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
 import { postgresDeliveryStore } from '../../server/delivery/postgres-delivery-store.ts'
+import { cancelDelivery } from '../../server/operations/cancel-delivery.ts'
 import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
@@ -28,6 +29,7 @@ import { insertClient } from '../../server/store/clients.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { keyOf } from '../simulator/key-ring.ts'
 import { Twin } from '../simulator/twin.ts'
+import { cancelDelivery as twinCancel } from '../simulator/twin-cancellations.ts'
 import * as twinEndpoints from '../simulator/twin-endpoints.ts'
 import { replayDelivery as twinReplay } from '../simulator/twin-replays.ts'
 import * as twinRetries from '../simulator/twin-retries.ts'
@@ -203,6 +205,15 @@ export class BothStores {
     const { attempts, nextAttemptAt } = await asked
     assert.equal(own.attempts, attempts)
     assert.equal(own.nextAttemptAtMs, nextAttemptAt?.getTime() ?? null)
+  }
+
+  async cancel(deliveryId: string): Promise<void> {
+    const owner = { clientKey: this.clientKey, accountId: null }
+    const row = this.twin.tables.pending.get(deliveryId)
+    const asked = cancelDelivery(this.deps, owner, deliveryId, async () => {})
+    twinCancel(this.twin, deliveryId, this.nowMs)
+    if (row === undefined) await assert.rejects(asked, /has ended/)
+    else assert.equal((await asked).attempts, row.attempts)
   }
 
   async retryEndpoint(endpointId: string): Promise<void> {

@@ -71,6 +71,7 @@ export class Operations {
     replay: () => this.#replay(),
     replayMore: () => this.#replay(),
     retry: () => this.#retry(),
+    cancel: () => this.#cancel(),
     retryEndpoint: () => this.#both.retryEndpoint(this.#endpoint()),
     readDue: () => this.#readDue(),
     readStrands: () => this.#readStrands(),
@@ -275,6 +276,13 @@ export class Operations {
     const { pending, final } = this.#both.twin.tables
     const ids = [...(this.#dice.chance(0.8) ? pending : final).keys()].toSorted()
     if (ids.length > 0) await this.#both.retry(this.#dice.pick(ids))
+  }
+
+  /** Mostly of a pending delivery; of one that has ended it is refused. */
+  async #cancel(): Promise<void> {
+    const { pending, final } = this.#both.twin.tables
+    const ids = [...(this.#dice.chance(0.8) ? pending : final).keys()].toSorted()
+    if (ids.length > 0) await this.#both.cancel(this.#dice.pick(ids))
   }
 
   async #readParked(): Promise<void> {

@@ -102,6 +102,7 @@ import {
 import { disableFailing } from '../../server/store/parked.ts'
 import { forgetOldPayments } from '../../server/store/payment-retention.ts'
 import { beginCheck, endCheck } from '../../server/store/receiver-checks.ts'
+import { releaseStrands } from '../../server/store/released-strands.ts'
 import { findFinal, replayDeliveries } from '../../server/store/replays.ts'
 import { replaceSealedEndpoints, replaceSealedSigningKeys } from '../../server/store/reseal.ts'
 import {
@@ -158,6 +159,8 @@ async function act(recorder: Recorder, sample: Sample): Promise<void> {
       inTransaction(pool, (db) => cancelDeliveries(db, keys, now, { isWaiting })),
     )
   }
+  const cancelled = keys.map((key) => ({ ...key, paymentId: key.id, sequence: 1, attempts: 1 }))
+  await recorder.record('', () => releaseStrands(pool, cancelled, now))
   for (const [label, of] of [
     ['of all', owner],
     ['of a client', { clientKey: final.clientKey, accountId: null }],

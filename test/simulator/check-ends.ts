@@ -25,7 +25,7 @@ export function atLeastOnce(seen: RunIndex): Violation[] {
     }
     if (delivery.state === 'CANCELLED') {
       const acts = seen.endpoints.get(delivery.endpointId)?.acts ?? []
-      if (acts.some((act) => act.kind === 'delete')) return []
+      if (acts.some(({ kind }) => kind === 'delete' || kind === 'cancel')) return []
       return [seen.of('I3', 'CANCELLED without an act', delivery)]
     }
     if (delivery.state === 'EXHAUSTED' && requests.length === 0 && delivery.attempts === 0) {

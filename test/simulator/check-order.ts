@@ -111,7 +111,7 @@ function isKnown(seen: RunIndex, { eventId, id }: StoredDelivery, at: ReceivedRe
 
 /**
  * Once a newer update was sent, whatever came of it, an older one is sent only if that one was given up. Under
- * `latest` not even then.
+ * `latest` not even then, unless it was cancelled: nothing is known of an attempt whose process died.
  */
 function neverBackwards(
   seen: RunIndex,
@@ -121,9 +121,7 @@ function neverBackwards(
   const wrong: Violation[] = []
   let newest: ReceivedRequest[] = []
   for (const request of strand) {
-    if (deliver === 'every') {
-      newest = newest.filter((newer) => !wasGivenUp(seen, newer, request.sentAtMs))
-    }
+    newest = newest.filter((newer) => !wasGivenUp(seen, newer, request.sentAtMs, deliver))
     const newer = newest.find(({ sequence }) => sequence > request.sequence)
     if (newer !== undefined) {
       const detail = `${name(request)} after ${name(newer)}, which was answered ${newer.status}`
@@ -134,11 +132,15 @@ function neverBackwards(
   return wrong
 }
 
-function wasGivenUp(seen: RunIndex, request: ReceivedRequest, beforeMs: number): boolean {
+function wasGivenUp(
+  seen: RunIndex,
+  request: ReceivedRequest,
+  beforeMs: number,
+  deliver: DeliverMode,
+): boolean {
   const finals = seen.finals.get(seen.deliveryOf(request)?.id ?? '') ?? []
-  return finals.some(
-    ({ state, atMs }) => (state === 'EXHAUSTED' || state === 'CANCELLED') && atMs <= beforeMs,
-  )
+  const ends = deliver === 'every' ? ['EXHAUSTED', 'CANCELLED'] : ['CANCELLED']
+  return finals.some(({ state, atMs }) => ends.includes(state) && atMs <= beforeMs)
 }
 
 function endOf(seen: RunIndex, request: ReceivedRequest): number {

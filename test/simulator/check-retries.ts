@@ -1,4 +1,4 @@
-// I14: a retry is heeded. What was owed is tried soon, whichever process owns it, also where a circuit was open. That
+// I14: a retry is heeded, and so is the cancellation of what holds others back. What was owed is tried soon, whichever process owns it, also where a circuit was open. That
 // it is tried in order, and no later than its 7 days, are I6 and I4: a retry changes neither.
 
 import type { RetryAct, Violation } from './records.ts'
@@ -37,7 +37,7 @@ function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
   const acts = seen.endpoints.get(retry.endpointId)?.acts ?? []
   const isTouched = acts.some(
     ({ kind, askedAtMs, appliedAtMs }) =>
-      kind !== 'retry' && askedAtMs <= untilMs && appliedAtMs >= retry.atMs,
+      kind !== 'retry' && kind !== 'cancel' && askedAtMs <= untilMs && appliedAtMs >= retry.atMs,
   )
   const isCrowded = seen.run.requests.some(
     ({ endpointId, sentAtMs, answeredAtMs }) =>

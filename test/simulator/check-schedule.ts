@@ -104,7 +104,7 @@ function runEnd(seen: RunIndex, run: DeliveryRun, firstAtMs: number): number {
 /** A pause begins and ends at the time that its caller's process took, a little before the commit. */
 function pauseSlackMs(seen: RunIndex, endpointId: string): number {
   const all = seen.endpoints.get(endpointId)?.acts ?? []
-  const acts = all.filter(({ kind }) => kind !== 'retry')
+  const acts = all.filter(({ kind }) => kind !== 'retry' && kind !== 'cancel')
   return acts.reduce((sum, act) => sum + Math.max(0, act.appliedAtMs - act.askedAtMs), 0)
 }
 

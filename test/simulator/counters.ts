@@ -21,6 +21,8 @@ export const SOMETIMES = [
   'retry',
   'retry of an endpoint that is down',
   'retry during an attempt',
+  'cancel of what holds others back',
+  'recovery of several updates',
   'endpoint deleted while in flight',
   'database clock jumps by minutes',
   'process frozen as it sends, beyond its lease',

@@ -1,22 +1,18 @@
-// The owners of endpoints: they register, rotate keys, pause, resume, delete, replay and retry.
+// The owners of endpoints: they register, rotate keys, pause, resume and delete. What they ask of single deliveries
+// is in delivery-acts.
 
 import type { Ask, Asking } from './asking.ts'
-import type { Counters } from './counters.ts'
-import type { Dice } from './dice.ts'
+import {
+  CLIENT_KEY,
+  DeliveryActs,
+  type DeliveryActsWorld,
+  isDeliveryAct,
+  isMet,
+} from './delivery-acts.ts'
 import { keyOf } from './key-ring.ts'
-import type { SimulatedNode } from './node.ts'
 import type { ActPlan, EndpointPlan, Plan } from './plan.ts'
 import type { Receiver } from './receivers.ts'
-import {
-  type EndpointAct,
-  type EndpointHistory,
-  isInFlight,
-  type ReceivedRequest,
-  type ReplayAct,
-  type RetryAct,
-} from './records.ts'
-import type { Scheduler } from './scheduler.ts'
-import type { Twin } from './twin.ts'
+import type { EndpointAct, EndpointHistory, ReplayAct, RetryAct } from './records.ts'
 import {
   changeDeliver,
   changeStatus,
@@ -24,28 +20,16 @@ import {
   registerEndpoint,
   rotateKey,
 } from './twin-endpoints.ts'
-import { replayDelivery } from './twin-replays.ts'
-import { retryDelivery, retryEndpoint } from './twin-retries.ts'
-import { pendingOf } from './twin-tables.ts'
 
-export const CLIENT_KEY = 1
-
-export interface OwnersWorld {
+export interface OwnersWorld extends DeliveryActsWorld {
   plan: Plan
-  scheduler: Scheduler
-  twin: Twin
-  dice: Dice
-  counters: Counters
-  nodes: readonly SimulatedNode[]
   receivers: ReadonlyMap<string, Receiver>
-  requests: readonly ReceivedRequest[]
   addReceiver(url: string, endpointId: string, number: number): Receiver
 }
 
 export class Owners {
   readonly endpoints: EndpointHistory[] = []
-  readonly replays: ReplayAct[] = []
-  readonly retries: RetryAct[] = []
+  readonly #deliveryActs: DeliveryActs
   readonly #world: OwnersWorld
   readonly #asking: Asking
   readonly #numbers = new Map<string, number>()
@@ -54,6 +38,17 @@ export class Owners {
   constructor(world: OwnersWorld, asking: Asking) {
     this.#world = world
     this.#asking = asking
+    this.#deliveryActs = new DeliveryActs(world, (endpointId, kind, askedAtMs, node) =>
+      this.#note(endpointId, kind, askedAtMs, node, null),
+    )
+  }
+
+  get replays(): readonly ReplayAct[] {
+    return this.#deliveryActs.replays
+  }
+
+  get retries(): readonly RetryAct[] {
+    return this.#deliveryActs.retries
   }
 
   begin(): void {
@@ -113,10 +108,8 @@ export class Owners {
     const { twin, receivers } = this.#world
     const id = this.endpoints[number]?.id as string
     const before = () => twin.tables.endpoints.get(id)
-    if (kind === 'replay') {
-      this.#replay(ask, id)
-    } else if (kind === 'retry' || kind === 'retry-endpoint') {
-      this.#retry(ask, id, kind === 'retry')
+    if (isDeliveryAct(kind)) {
+      this.#deliveryActs.do(ask, kind, id)
     } else if (kind === 'rotate') {
       const keyName = `e${number}k${++this.#rotations}`
       // The receiver's owner knows the key before any process can sign with it.
@@ -175,73 +168,6 @@ export class Owners {
     )
   }
 
-  #replay(ask: Ask, endpointId: string): void {
-    const { twin, dice, scheduler } = this.#world
-    const candidates = [...twin.tables.final.values()].filter(
-      (row) => row.endpointId === endpointId,
-    )
-    if (candidates.length === 0) {
-      ask.drop()
-      return
-    }
-    const { id } = dice.pick(candidates)
-    ask.repeat(
-      async (node) => {
-        const nowMs = node.nowMs()
-        await node.transact('replay', () => {
-          const again = replayDelivery(twin, id, nowMs)
-          if (again === null) return
-          this.#world.counters.count('replay')
-          const attemptsBefore = again.attempts
-          this.replays.push({ deliveryId: id, atMs: scheduler.nowMs, attemptsBefore })
-        })
-      },
-      () => {},
-    )
-  }
-
-  /** One delivery that is pending by then, or all that the endpoint is owed. */
-  #retry(ask: Ask, endpointId: string, isOfOne: boolean): void {
-    const { twin, dice, scheduler } = this.#world
-    const candidates = pendingOf(twin, CLIENT_KEY, endpointId)
-    if (candidates.length === 0) {
-      ask.drop()
-      return
-    }
-    const { id, paymentId } = dice.pick(candidates)
-    const askedAtMs = scheduler.nowMs
-    ask.repeat(
-      async (node) => {
-        const nowMs = node.nowMs()
-        await node.transact('retry', () => {
-          const wasOpen = twin.tables.health.get(endpointId)?.circuit === 'OPEN'
-          const owed = isOfOne
-            ? retryDelivery(twin, id, nowMs)
-            : retryEndpoint(twin, endpointId, nowMs)
-          if (owed === null) return
-          this.#countRetry(endpointId, wasOpen)
-          this.#note(endpointId, 'retry', askedAtMs, node.name, null)
-          this.retries.push({
-            endpointId,
-            paymentId: isOfOne ? paymentId : null,
-            atMs: scheduler.nowMs,
-            owed: owed.map((row) => row.id),
-          })
-        })
-        const endpoint = twin.tables.endpoints.get(endpointId)
-        if (endpoint) node.engine?.endpointChanged(CLIENT_KEY, endpointId, endpoint.shard, nowMs)
-      },
-      () => {},
-    )
-  }
-
-  #countRetry(endpointId: string, wasOpen: boolean): void {
-    const { counters } = this.#world
-    counters.count('retry')
-    if (wasOpen) counters.count('retry of an endpoint that is down')
-    if (this.#isMet(endpointId)) counters.count('retry during an attempt')
-  }
-
   #note(
     endpointId: string,
     kind: EndpointAct['kind'],
@@ -263,16 +189,8 @@ export class Owners {
   }
 
   #countDeletedInFlight(endpointId: string): void {
-    if (this.#isMet(endpointId)) this.#world.counters.count('endpoint deleted while in flight')
-  }
-
-  /** An attempt at the endpoint is under way. */
-  #isMet(endpointId: string): boolean {
-    const { requests, nodes, scheduler } = this.#world
-    return requests.some(
-      (request) =>
-        request.endpointId === endpointId &&
-        nodes.some(({ name }) => isInFlight(request, name, scheduler.nowMs)),
-    )
+    if (isMet(this.#world, endpointId)) {
+      this.#world.counters.count('endpoint deleted while in flight')
+    }
   }
 }

@@ -26,7 +26,17 @@ export interface EndpointPlan {
 
 export interface ActPlan {
   afterMs: number
-  kind: 'rotate' | 'pause' | 'resume' | 'delete' | 'replay' | 'retry' | 'retry-endpoint' | 'deliver'
+  kind:
+    | 'rotate'
+    | 'pause'
+    | 'resume'
+    | 'delete'
+    | 'replay'
+    | 'recover'
+    | 'retry'
+    | 'retry-endpoint'
+    | 'cancel'
+    | 'deliver'
   endpoint: number
 }
 
@@ -150,6 +160,8 @@ function drawWorld(seed: number, subject: Subject): Plan {
       ...drawActs(dice, endpoints.length, phaseMs),
       ...drawRetries(new Dice(seed, 5), endpoints.length, phaseMs),
       ...drawDelivers(delivers, endpoints.length, phaseMs),
+      ...drawSome(new Dice(seed, 7), 'cancel', endpoints.length, phaseMs),
+      ...drawSome(new Dice(seed, 8), 'recover', endpoints.length, phaseMs),
     ],
     faults,
     weather,
@@ -238,6 +250,20 @@ function drawRetries(dice: Dice, endpoints: number, phaseMs: number): ActPlan[] 
     kind: dice.pick(['retry', 'retry-endpoint'] as const),
     endpoint: dice.whole(0, endpoints - 1),
   })).flatMap((act) => (dice.chance(0.2) ? [act, act] : [act]))
+}
+
+/** With dice of their own, too. */
+function drawSome(
+  dice: Dice,
+  kind: ActPlan['kind'],
+  endpoints: number,
+  phaseMs: number,
+): ActPlan[] {
+  return Array.from({ length: dice.pick([0, 0, 1, 3]) }, () => ({
+    afterMs: dice.between(0, phaseMs),
+    kind,
+    endpoint: dice.whole(0, endpoints - 1),
+  }))
 }
 
 /** Now and then an endpoint asks for the other way. */

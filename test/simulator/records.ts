@@ -37,7 +37,16 @@ export interface Limits {
 }
 
 export interface EndpointAct {
-  kind: 'register' | 'rotate' | 'pause' | 'resume' | 'disable' | 'delete' | 'retry' | 'deliver'
+  kind:
+    | 'register'
+    | 'rotate'
+    | 'pause'
+    | 'resume'
+    | 'disable'
+    | 'delete'
+    | 'retry'
+    | 'cancel'
+    | 'deliver'
   /** When the caller began, when it was committed, and when the caller had the answer (null: never). */
   askedAtMs: number
   appliedAtMs: number
@@ -113,9 +122,11 @@ export interface ReplayAct {
   atMs: number
   /** How many attempts it had by then: they belong to earlier runs. */
   attemptsBefore: number
+  /** Those with the same number were asked for at once, oldest first; null or left out: alone. */
+  recovery?: number | null
 }
 
-/** What was owed became due at a caller's request. */
+/** What was owed became due at a caller's request: a retry, or the cancellation of what held it back. */
 export interface RetryAct {
   endpointId: string
   /** Null: of all that the endpoint is owed. */

@@ -160,6 +160,17 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     test: SCRIPTED,
   },
   {
+    name: 'cancel: what was held back goes on waiting',
+    patches: [
+      patch(
+        'store/cancellations.ts',
+        'cancelled.filter(({ isReplay }) => !isReplay)',
+        'cancelled.filter(({ isReplay }) => isReplay)',
+      ),
+    ],
+    test: 'server/store/cancellations.test.ts',
+  },
+  {
     name: 'pause counts against the run',
     patches: [
       patch(

@@ -9,9 +9,13 @@ export function replayDelivery(twin: Stored, deliveryId: string, nowMs: number):
   const row = final.get(deliveryId)
   const endpoint = row && existing(twin, row.endpointId)
   if (!row || !endpoint) return null
-  const { state: _, finishedAtMs: __, ...kept } = row
+  const { state, finishedAtMs: _, attemptsBegun = 0, ...kept } = row
   const again: PendingRow = {
     ...kept,
+    attempts:
+      state === 'CANCELLED'
+        ? Math.max(row.attempts, attemptsBegun, newestAttempt(twin, deliveryId))
+        : row.attempts,
     shard: endpoint.shard,
     // What waits for its endpoint is parked.
     nextAttemptAtMs: endpoint.status === 'ACTIVE' ? whole(nowMs) : null,
@@ -24,4 +28,13 @@ export function replayDelivery(twin: Stored, deliveryId: string, nowMs: number):
   final.delete(deliveryId)
   pending.set(deliveryId, again)
   return again
+}
+
+/** An attempt that was under way at a cancellation may have been recorded since. */
+function newestAttempt({ tables }: Stored, deliveryId: string): number {
+  let newest = 0
+  for (const row of tables.attempts.values()) {
+    if (row.deliveryId === deliveryId) newest = Math.max(newest, row.attempt)
+  }
+  return newest
 }

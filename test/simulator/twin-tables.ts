@@ -51,6 +51,8 @@ export interface FinalRow {
   documentMode: DocumentInstead
   state: FinalState
   attempts: number
+  /** Of a cancelled one: counts the attempt that may have been under way. */
+  attemptsBegun?: number
   deadlineAtMs: number | null
   finishedAtMs: number
   lastOutcome: string | null

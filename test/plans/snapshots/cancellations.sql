@@ -30,7 +30,8 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, nullif(is_replay, false),
     case when is_begun then attempts + 1 end
     from ended where (select count(*) from feed_origin) >= 0)
-  select client_key, id, endpoint_id, shard, attempts from ended;
+  select client_key, id, endpoint_id, shard, attempts, payment_id, sequence, is_replay
+  from ended;
 --   always
 --     CTE Scan ended
 --       CTE given: Nested Loop
@@ -112,7 +113,8 @@ prepare "cancellations.cancelDeliveries of one 2" (integer[], uuid[], timestamp 
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3, nullif(is_replay, false),
     case when is_begun then attempts + 1 end
     from ended where (select count(*) from feed_origin) >= 0)
-  select client_key, id, endpoint_id, shard, attempts from ended;
+  select client_key, id, endpoint_id, shard, attempts, payment_id, sequence, is_replay
+  from ended;
 --   always
 --     CTE Scan ended
 --       CTE given: Nested Loop
