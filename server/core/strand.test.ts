@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { DeliverMode } from './endpoint-settings.ts'
-import { nextStep, type OwedUpdate, supersedesElders } from './strand.ts'
+import { nextReplay, nextStep, type OwedUpdate, supersedesElders } from './strand.ts'
 
 const NOW = 1_000_000
 const PATIENCE = 3_600_000
@@ -162,4 +162,15 @@ test('I6: only one may go; older ones have failed for all of patience, and no ne
     ),
     { numRuns: 1_000 },
   )
+})
+
+test('of the replays of a payment the oldest that is due goes, whatever became of others', () => {
+  const replays = [
+    { ...owed(1, 50), attempts: 3 },
+    { ...owed(2, 10), attempts: 2 },
+    { ...owed(4, 10), attempts: 1 },
+  ]
+  assert.deepEqual(nextReplay(replays, 9), { kind: 'wait', untilMs: 10 })
+  assert.deepEqual(nextReplay(replays, 10), { kind: 'send', update: replays[1] })
+  assert.deepEqual(nextReplay(replays, 50), { kind: 'send', update: replays[0] })
 })

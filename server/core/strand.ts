@@ -46,6 +46,19 @@ export function nextStep<T extends OwedUpdate>(
 }
 
 /**
+ * What the replays of one payment at one endpoint may do next, given in sequence, at least one: the oldest that is due
+ * goes. So they arrive in sequence where they are accepted, and one that fails holds none of the others back.
+ */
+export function nextReplay<T extends OwedUpdate>(owed: readonly T[], nowMs: number): NextStep<T> {
+  let untilMs = Number.POSITIVE_INFINITY
+  for (const update of owed) {
+    if (update.nextAttemptAtMs <= nowMs) return { kind: 'send', update }
+    untilMs = Math.min(untilMs, update.nextAttemptAtMs)
+  }
+  return { kind: 'wait', untilMs }
+}
+
+/**
  * The only one of the updates owed, given in sequence, at least one, that may be sent.
  *
  * Under `latest` it is the newest. Else it is the newest that was attempted, or the one after it once that has given

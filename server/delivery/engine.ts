@@ -248,10 +248,7 @@ export class Engine {
   }
 
   #readAgain(strand: Strand): void {
-    const [owed] = strand.owed
-    // A replay is alone in its strand: the due reader finds it again.
-    if (owed?.isReplay) this.#reader.rewindTo(owed.shard, owed.nextAttemptAtMs)
-    else this.#reader.want({ ...strand.lane, paymentId: strand.paymentId })
+    this.#reader.want({ ...strand.lane, paymentId: strand.paymentId })
     void this.#read()
   }
 

@@ -8,7 +8,7 @@ export interface LaneEvents {
   onPostponed(deliveries: readonly QueuedDelivery[], untilMs: number): void
   /** Rows that are due but have no room in their lane, and wait in the database. */
   onParked(deliveries: readonly QueuedDelivery[]): void
-  /** A row that was read ahead has no room: to be read again when it is due. */
+  /** A row that was read ahead has no room, or one has left whose outcome is not known: read again when it is due. */
   onTooEarly(delivery: QueuedDelivery): void
   /** A strand has to be read again: it has run dry, or is out of date. */
   onDry(strand: Strand): void

@@ -84,7 +84,7 @@ export class Strand {
   readonly key: string
   readonly paymentId: string
   readonly lane: Lane
-  /** In sequence. */
+  /** In sequence. Of replays those that are in memory: others may be owed, and nothing waits for them. */
   owed: QueuedDelivery[]
   /** As its endpoint asked; null while it is not known, and then the strand holds one update at most. An endpoint
    *  that is changed has its strands read again. */
@@ -202,8 +202,8 @@ export class Flight {
   }
 }
 
-/** The payment's id as it is, not a text of its own. A replay keeps no order among other updates: it is
- *  a strand of its own. */
+/** The payment's id as it is, not a text of its own. Replays keep no order among other updates: those of a
+ *  payment are a strand of their own. */
 export function strandKey(delivery: QueuedDelivery): string {
-  return delivery.isReplay ? `replay/${delivery.id}` : delivery.paymentId
+  return delivery.isReplay ? `replay/${delivery.paymentId}` : delivery.paymentId
 }

@@ -133,6 +133,60 @@ test('a replay waits for no update, and none for it', () => {
   assert.equal(sentBy(next(lanes)).isReplay, true)
 })
 
+test('regression: replays of one payment go one at a time, in sequence, in whatever order they came', () => {
+  const { lanes, calls } = lanesWith()
+  const [first, second, third] = updates(3, { isReplay: true, attempts: 2 }) as [
+    QueuedDelivery,
+    QueuedDelivery,
+    QueuedDelivery,
+  ]
+  for (const replay of [second, third, first]) assert.ok(lanes.add(replay, true, 0))
+  for (const sequence of [1, 2, 3]) {
+    const flight = next(lanes)
+    assert.equal(sentBy(flight).sequence, sequence)
+    assert.equal(lanes.next(0, ANY), null)
+    deliver(lanes, flight)
+  }
+  assert.equal(lanes.size, 0)
+  assert.deepEqual(calls.dry, [])
+})
+
+test('a replay that fails holds no other one back', () => {
+  const { lanes } = lanesWith()
+  for (const replay of updates(2, { isReplay: true })) lanes.add(replay, true, 0)
+  fail(lanes, next(lanes), 5_000)
+  deliver(lanes, next(lanes))
+  assert.equal(lanes.next(4_999, ANY), null)
+  assert.equal(sentBy(next(lanes, 5_000)).sequence, 1)
+})
+
+test('a replay whose outcome is not known is read again alone, and the next one goes', () => {
+  const { lanes, calls } = lanesWith()
+  const [first, second] = updates(2, { isReplay: true }) as [QueuedDelivery, QueuedDelivery]
+  lanes.add(first, true, 0)
+  lanes.add(second, true, 0)
+  const flight = next(lanes)
+  lanes.answered(flight, SUCCESS, 0)
+  lanes.settleUnknown(flight, 0)
+  assert.deepEqual(calls.tooEarly, [first.id])
+  assert.equal(sentBy(next(lanes)).id, second.id)
+})
+
+test('replays that are read again wait for one that was in flight when its endpoint changed', () => {
+  const { lanes, calls } = lanesWith()
+  const [first, second] = updates(2, { isReplay: true }) as [QueuedDelivery, QueuedDelivery]
+  lanes.add(first, true, 0)
+  lanes.add(second, true, 0)
+  const flight = next(lanes)
+  lanes.removeEndpoint(first.endpointId)
+  for (const replay of [first, second]) lanes.add(replay, true, 0)
+  assert.equal(lanes.next(0, ANY), null)
+  deliver(lanes, flight)
+  assert.deepEqual(calls.tooEarly, [first.id], 'the database knows whether it is still owed')
+  assert.equal(sentBy(next(lanes)).id, second.id)
+  assert.equal(lanes.size, 1)
+})
+
 test('a failing update holds the later ones back, until patience ends', () => {
   const { lanes } = lanesWith({ keepMsMax: 10 * HOUR_MS })
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]

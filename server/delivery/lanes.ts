@@ -6,7 +6,7 @@
 import type { CircuitPolicy } from '../core/circuit.ts'
 import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
-import { type NextStep, nextStep } from '../core/strand.ts'
+import { type NextStep, nextReplay, nextStep } from '../core/strand.ts'
 import { DueHeap } from './due-heap.ts'
 import { type Flight, type Lane, type Strand, strandKey } from './lane.ts'
 import { LaneDirectory } from './lane-directory.ts'
@@ -89,6 +89,10 @@ export class Lanes {
       this.#evaluate(this.#room.open(lane, [delivery], true), nowMs)
       return true
     }
+    if (delivery.isReplay) {
+      this.#addReplay(strand, delivery, nowMs)
+      return true
+    }
     strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
     if (strand.deliver === null) return false
     if (strand.deliver === 'latest') strand.flight?.overtakeBy(delivery)
@@ -108,10 +112,22 @@ export class Lanes {
     return true
   }
 
+  /** Among the replays of its payment that are in memory, in sequence. */
+  #addReplay(strand: Strand, replay: QueuedDelivery, nowMs: number): void {
+    if (this.#room.isFull(strand.lane)) {
+      turnAway(this.#events, strand.lane, [replay], nowMs)
+      return
+    }
+    const elder = strand.owed.findLastIndex(({ sequence }) => sequence < replay.sequence)
+    strand.owed.splice(elder + 1, 0, replay)
+    this.#room.hold(strand, replay)
+    this.#evaluate(strand, nowMs)
+  }
+
   /** There is no memory for this one: a strand that would send an older update in its stead is read again. */
   leaveOut(delivery: QueuedDelivery): void {
     const strand = this.directory.find(delivery.endpointId)?.strands.get(strandKey(delivery))
-    if (strand === undefined) return
+    if (strand === undefined || delivery.isReplay) return
     strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
     if (strand.deliver === 'every') return
     strand.noteUnread()
@@ -183,7 +199,8 @@ export class Lanes {
     const { strand, update: sent } = flight
     this.#land(flight)
     if (strand.isGone) {
-      this.#readSuccessor(strand)
+      if (sent.isReplay) this.#readReplay(strand, sent, nowMs)
+      else this.#readSuccessor(strand)
       return
     }
     if (after === null) {
@@ -209,7 +226,10 @@ export class Lanes {
   /** The attempt could not be recorded: only the database knows what the delivery is now. */
   settleUnknown(flight: Flight, nowMs: number): void {
     if (flight.state === 'landed') return
-    if (!flight.strand.isGone) this.#room.drop(flight.strand)
+    const { strand, update } = flight
+    // Other replays of the payment are what they were: this one alone is read again.
+    if (update.isReplay) this.#events.onTooEarly(update)
+    else if (!strand.isGone) this.#room.drop(strand)
     this.settle(flight, null, nowMs)
     this.feeder.feed(flight.lane)
   }
@@ -331,6 +351,7 @@ export class Lanes {
   }
 
   #nextStep({ owed, deliver }: Strand, nowMs: number): NextStep<QueuedDelivery> {
+    if (owed[0]?.isReplay) return nextReplay(owed, nowMs)
     return nextStep(owed, this.#options.policies.current.patienceMs, nowMs, deliver ?? 'every')
   }
 
@@ -371,6 +392,17 @@ export class Lanes {
   #readAgain(strand: Strand): void {
     this.#room.drop(strand)
     this.#events.onDry(strand)
+  }
+
+  /** A replay has landed whose strand is gone. Those that were read during its flight have waited for it. */
+  #readReplay({ lane, key }: Strand, landed: QueuedDelivery, nowMs: number): void {
+    this.#events.onTooEarly(landed)
+    const successor = lane.strands.get(key)
+    if (successor === undefined) return
+    // What was read of it knows nothing of its outcome.
+    if (successor.owed.some(({ id }) => id === landed.id)) this.#room.forget(lane, landed)
+    successor.owed = successor.owed.filter(({ id }) => id !== landed.id)
+    this.#evaluate(successor, nowMs)
   }
 
   /** A strand that was read, or is being read, during the flight knows nothing of its outcome. */

@@ -19,7 +19,7 @@ export function isOfDownEndpoint(p: string): string {
 /**
  * True for a row whose time a retry moves. Also for one that is due already: its first attempt may be under way, and
  * what that records leaves a later time alone (store/outcomes.ts). Not for a replay that has just been asked for:
- * several of one payment set out one after the other.
+ * it is due.
  */
 export function isMovedByRetry(p = 'p'): string {
   return `(${p}.run_attempts > 0 or not ${p}.is_replay)`

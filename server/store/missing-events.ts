@@ -85,7 +85,7 @@ export async function makeMissing(
     toMs: Number.POSITIVE_INFINITY,
   }
   const { rows } = await db.query<MadeRow>({
-    // From each key into the tables, as in store/replays.ts, and due one after the other as there.
+    // From each key into the tables, as in store/replays.ts, and due all at once as there.
     text: `with missing as materialized (
              select g.client_key, g.id, v.id as event_id, g.endpoint_id, v.payment_id, v.account_id,
                v.sequence, v.kind, v.created_at, e.shard, e.is_active, v.text, v.document_hash,
@@ -108,9 +108,7 @@ export async function makeMissing(
                  and ${timesWithin(sinceSelected, 'f.finished_at')} limit 1) is null
            ), d as (
              select ${lastingColumns('missing')}, shard,
-               case when is_active then $5::timestamptz + least(interval '2 s', interval '100 ms' * (
-                 row_number() over (partition by endpoint_id, payment_id order by sequence) - 1))
-               end as next_attempt_at,
+               case when is_active then $5::timestamptz end as next_attempt_at,
                0 as attempts, 0 as run_attempts, null::timestamptz as first_attempt_at,
                null::timestamptz as first_failed_at, null::timestamptz as deadline_at,
                true as is_replay, text, document_hash, document_bytes

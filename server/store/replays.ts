@@ -157,9 +157,8 @@ export async function replayDeliveries(
   // The attempt that a cancellation has found under way was over soon after it.
   const attemptedWithin = stretchAround(keys.map(endedAtMs))
   const moved = db.query<QueuedRow & PayloadRow>({
-    // Planned for these days: see store/stretches.ts. A replay keeps no order, but several of one payment set out
-    // in sequence: each is due a little later than the one before. Never earlier than now: the due reader is past
-    // that.
+    // Planned for these days: see store/stretches.ts. Due all at once, and never earlier than now: the due reader is
+    // past that. The engine sends those of one payment in sequence (core/strand).
     text: `with given as (
              select * from unnest($1::int[], $2::uuid[], $3::timestamptz[])
              as g (client_key, id, finished_at)
@@ -199,11 +198,7 @@ export async function replayDeliveries(
              ${reopenHoursOf('moved', "state <> 'DELIVERED'")}
            ), d as (
              select ${lastingColumns('moved')}, shard,
-               -- One after the other. Replays keep no order by themselves, so the second waits until the
-               -- first is surely under way, however long this transaction takes on a busy machine.
-               case when is_active then $4::timestamptz + least(interval '2 s', interval '100 ms' * (
-                 row_number() over (partition by endpoint_id, payment_id order by sequence) - 1))
-               end as next_attempt_at,
+               case when is_active then $4::timestamptz end as next_attempt_at,
                -- What an attempt that was under way at the cancellation has brought is noted in the
                -- attempts and nowhere else.
                case when state <> 'CANCELLED' then attempts
@@ -222,7 +217,7 @@ export async function replayDeliveries(
                last_status
              from d where ${IN_CELL})
            select ${QUEUED_COLUMNS}, d.text, d.document_hash, d.document_bytes from d
-           order by d.next_attempt_at, d.id`,
+           order by d.id`,
     values: [
       plainColumn(keys, (key) => key.clientKey),
       plainColumn(keys, (key) => key.id),

@@ -163,6 +163,21 @@ describe('in bulk', () => {
     assert.deepEqual((await ask(door.caller, path, SINCE)).body, { replayed: 0 })
   })
 
+  test('regression: recovered while it is paused, a payment comes in sequence when it is resumed', async () => {
+    await feed(door.facts, 1, 30)
+    await exhaust(door.endpointId)
+    await door.set('PAUSED')
+    const before = arrived().length
+    await ask(door.caller, `/v1/webhooks/${door.endpointId}/recover`, SINCE)
+    await until('all wait', async () =>
+      (await deliveriesOf(door.endpointId)).every(({ state }) => state === 'PENDING'),
+    )
+    await door.set('ACTIVE')
+    await untilAll(door.endpointId, 'DELIVERED')
+    const all = Array.from({ length: 30 }, (_, index) => index + 1)
+    assert.deepEqual(receiver.sequences(arrived().slice(before)), all)
+  })
+
   test('recover: since, until and states narrow; what does not conform is named', async () => {
     await feed(door.facts, 4)
     await exhaust(door.endpointId)

@@ -2,7 +2,7 @@
 
 import type { DeliverMode } from '../../server/core/endpoint-settings.ts'
 import { isBlind } from './clock-checks.ts'
-import type { ReceivedRequest, StoredDelivery, Violation } from './records.ts'
+import type { ReceivedRequest, ReplayAct, StoredDelivery, Violation } from './records.ts'
 import { name, ofRequest, type RunIndex } from './run-index.ts'
 
 /** I5: a second request after a 200 only where that 200 was lost, or a fault met its recording. */
@@ -35,6 +35,52 @@ export function order(seen: RunIndex): Violation[] {
       ...(deliver === 'latest' ? onlyTheNewest(seen, inOrder) : []),
       ...(deliver === null ? [] : neverBackwards(seen, inOrder, deliver)),
     ]
+  })
+}
+
+/**
+ * I6 for replays: those of one payment at one endpoint are in flight one at a time, and what was recovered together sets
+ * out in sequence, where neither a fault nor a lack of room came in between.
+ */
+export function replaysInSequence(seen: RunIndex): Violation[] {
+  const strands = Map.groupBy(
+    seen.run.requests.filter((request) => request.isReplay && !isBlind(seen.run, request)),
+    (request) => `${request.endpointId}/${request.paymentId}`,
+  )
+  const inFlight = [...strands.values()].flatMap((strand) =>
+    oneInFlight(
+      seen,
+      strand.toSorted((one, other) => one.startedAtMs - other.startedAtMs),
+    ),
+  )
+  const recoveries = Map.groupBy(
+    seen.run.replays.filter(({ recovery }) => recovery != null),
+    ({ recovery }) => recovery,
+  )
+  return [...inFlight, ...[...recoveries.values()].flatMap((acts) => inSequence(seen, acts))]
+}
+
+function inSequence(seen: RunIndex, acts: readonly ReplayAct[]): Violation[] {
+  const askedAtMs = Math.min(...acts.map(({ atMs }) => atMs))
+  // Asked for twice, because the first answer got lost: some may be sent again after others.
+  if (new Set(acts.map(({ deliveryId }) => deliveryId)).size < acts.length) return []
+  const firsts = acts.flatMap(({ deliveryId, atMs }) => {
+    const delivery = seen.deliveries.get(deliveryId)
+    const requests = delivery ? seen.requestsOf(delivery) : []
+    return requests.find(({ sentAtMs }) => sentAtMs >= atMs) ?? []
+  })
+  const untilMs = Math.max(askedAtMs, ...firsts.map(({ sentAtMs }) => sentAtMs))
+  if (
+    !seen.run.limits.hasRoom ||
+    seen.isSick(null, askedAtMs - seen.run.limits.leaseMs, untilMs, true)
+  )
+    return []
+  return firsts.flatMap((request) => {
+    const later = firsts.find(
+      (other) => other.sequence > request.sequence && other.sentAtMs < request.sentAtMs,
+    )
+    if (later === undefined) return []
+    return [ofRequest('I6', `recovered, and sent after ${name(later)}`, request)]
   })
 }
 

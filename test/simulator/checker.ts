@@ -4,7 +4,7 @@
 import { answeredCalls, durableAnswer } from './check-accepting.ts'
 import { stableBytes } from './check-bytes.ts'
 import { atLeastOnce } from './check-ends.ts'
-import { boundedDuplicates, order } from './check-order.ts'
+import { boundedDuplicates, order, replaysInSequence } from './check-order.ts'
 import { controlReachesTheOwner, handOver, liveness, oneOwner } from './check-owners.ts'
 import { heededSuccess, truthfulRecord, wholeHealth } from './check-records.ts'
 import { retriesAreHeeded } from './check-retries.ts'
@@ -24,6 +24,7 @@ export function check(run: RunRecord): Violation[] {
     ...boundedDuplicates(seen),
     ...sameAttemptAgain(run),
     ...order(seen),
+    ...replaysInSequence(seen),
     ...stableBytes(seen),
     ...truthfulRecord(seen),
     ...wholeHealth(seen),

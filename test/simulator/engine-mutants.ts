@@ -312,6 +312,10 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [patch('delivery/engine.ts', 'await this.#shards.leave()', 'await Promise.resolve()')],
   },
   {
+    name: 'replays of one payment go side by side',
+    patches: [patch('delivery/lane.ts', '{delivery.paymentId}`', '{delivery.id}`')],
+  },
+  {
     name: 'lost health is not put back',
     patches: [patch('delivery/health-writer.ts', 'this.#counter.putBack(counted)', 'void counted')],
   },

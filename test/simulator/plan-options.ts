@@ -96,7 +96,7 @@ interface Troubles {
 }
 
 export function toLimits(
-  { policies, pollEveryMs, dueReader }: Omit<EngineOptions, 'onDatabaseTime'>,
+  { policies, pollEveryMs, dueReader, lanes }: Omit<EngineOptions, 'onDatabaseTime'>,
   { weather, wakeUpsLost, faults }: Troubles,
   slower: number,
 ): Limits {
@@ -126,6 +126,7 @@ export function toLimits(
     ...(isNotified && slower === 1 && isFair(weather) && dueReader.inMemoryMax > 1_000
       ? { newerMsMax: 2 * pollEveryMs }
       : {}),
+    hasRoom: lanes.perLaneMax > 1_000,
     // With a notice the others take over at once; else they look at their next renewal.
     handOverMsMax: isNotified ? 1_500 : 2 * PROMISED.renewEveryMs * slower + pollEveryMs,
     keyOverlapMs: DAY,

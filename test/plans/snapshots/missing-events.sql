@@ -28,9 +28,7 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
       and f.finished_at >= timestamptz '2026-03-10T11:00:00.000Z' limit 1) is null
   ), d as (
     select missing.client_key, missing.id, missing.event_id, missing.endpoint_id, missing.payment_id, missing.account_id, missing.sequence, missing.kind, missing.created_at, missing.document_mode, shard,
-    case when is_active then $5::timestamptz + least(interval '2 s', interval '100 ms' * (
-        row_number() over (partition by endpoint_id, payment_id order by sequence) - 1))
-    end as next_attempt_at,
+    case when is_active then $5::timestamptz end as next_attempt_at,
     0 as attempts, 0 as run_attempts, null::timestamptz as first_attempt_at,
     null::timestamptz as first_failed_at, null::timestamptz as deadline_at,
     true as is_replay, text, document_hash, document_bytes
@@ -68,9 +66,7 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --           Append
 --             Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 --             … 2 alike
---       CTE d: WindowAgg
---         Sort on missing.endpoint_id, missing.payment_id, missing.sequence
---           CTE Scan missing
+--       CTE d: CTE Scan missing
 --       CTE made: Insert pending_deliveries
 --         InitPlan 4: Aggregate
 --           Index Only Scan feed_origin by feed_origin_pkey
@@ -102,9 +98,7 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --           Append
 --             Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 --             … 2 alike
---       CTE d: WindowAgg
---         Sort on missing.endpoint_id, missing.payment_id, missing.sequence
---           CTE Scan missing
+--       CTE d: CTE Scan missing
 --       CTE made: Insert pending_deliveries
 --         InitPlan 4: Aggregate
 --           Index Only Scan feed_origin by feed_origin_pkey

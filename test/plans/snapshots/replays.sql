@@ -172,11 +172,7 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
     delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null
   ), d as (
     select moved.client_key, moved.id, moved.event_id, moved.endpoint_id, moved.payment_id, moved.account_id, moved.sequence, moved.kind, moved.created_at, moved.document_mode, shard,
-    -- One after the other. Replays keep no order by themselves, so the second waits until the
-    -- first is surely under way, however long this transaction takes on a busy machine.
-    case when is_active then $4::timestamptz + least(interval '2 s', interval '100 ms' * (
-        row_number() over (partition by endpoint_id, payment_id order by sequence) - 1))
-    end as next_attempt_at,
+    case when is_active then $4::timestamptz end as next_attempt_at,
     -- What an attempt that was under way at the cancellation has brought is noted in the
     -- attempts and nowhere else.
     case when state <> 'CANCELLED' then attempts
@@ -197,9 +193,9 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes from d
-  order by d.next_attempt_at, d.id;
+  order by d.id;
 --   for values given: full, never analyzed; full, analyzed when empty
---     Sort on d.next_attempt_at, d.id
+--     Sort on d.id
 --       CTE moved: Nested Loop
 --         Nested Loop
 --           Nested Loop
@@ -237,9 +233,7 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               Result
 --                 CTE Scan moved
---       CTE d: WindowAgg
---         Sort on moved_2.endpoint_id, moved_2.payment_id, moved_2.sequence
---           CTE Scan moved
+--       CTE d: CTE Scan moved
 --         SubPlan 8: Result
 --           InitPlan 7: Limit
 --             Merge Append on a.attempt DESC
@@ -252,7 +246,7 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --           CTE Scan d
 --       CTE Scan d
 --   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Sort on d.next_attempt_at, d.id
+--     Sort on d.id
 --       CTE moved: Nested Loop
 --         Nested Loop
 --           Nested Loop
@@ -289,9 +283,7 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
 --             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               Result
 --                 CTE Scan moved
---       CTE d: WindowAgg
---         Sort on moved_2.endpoint_id, moved_2.payment_id, moved_2.sequence
---           CTE Scan moved
+--       CTE d: CTE Scan moved
 --         SubPlan 8: Result
 --           InitPlan 7: Limit
 --             Merge Append on a.attempt DESC
