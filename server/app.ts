@@ -193,7 +193,7 @@ export function createApp(options: AppOptions): PaybellApp {
       ratePerSecond: config.endpointRatePerSecond,
       // Read with every renewal of the leases.
       onDatabaseTime: (...reading) => {
-        clock.adjust(...reading)
+        setClock(clock, logger, ...reading)
         metrics.heartbeat(reading[0])
       },
       spans,
@@ -263,7 +263,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const settleRelay = () => relay.settle(LISTENERS_SETTLE_MS)
   const life = new Lifecycle(phase, {
     up: [
-      () => readDatabaseTime(deps, clock),
+      () => readDatabaseTime(deps, clock, logger),
       () => (options.isAlone ? clearPredecessor(deps) : undefined),
       () => sealingForm.start(),
       () => wakeUps.start(sleeperOf(engine, clock)),
@@ -314,9 +314,22 @@ function openPool({ databaseUrl, config, logger, spans }: AppOptions, phase: Pha
 }
 
 /** Reads the time from the database, because the machine's own clock may be wrong by days. */
-async function readDatabaseTime({ pool }: Deps, clock: DatabaseClock): Promise<void> {
+async function readDatabaseTime(
+  { pool }: Deps,
+  clock: DatabaseClock,
+  logger: Logger,
+): Promise<void> {
   const askedAtMs = clock.monotonicMs()
-  clock.adjust(await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
+  setClock(clock, logger, await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
+}
+
+function setClock(
+  clock: DatabaseClock,
+  logger: Logger,
+  ...reading: Parameters<DatabaseClock['adjust']>
+): void {
+  const aheadMs = clock.adjust(...reading)
+  if (aheadMs > 0) logger.warn({ aheadMs }, 'database-clock.jumped-ahead')
 }
 
 /** Clears what a dead process has left: its shards, and offers whose attempts no longer wait. */

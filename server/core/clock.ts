@@ -4,4 +4,6 @@
 export interface Clock {
   nowMs(): number
   monotonicMs(): number
+  /** True for some minutes after `nowMs` has jumped ahead: nothing is given up, disabled or forgotten by it. */
+  readonly hasJumped?: boolean
 }

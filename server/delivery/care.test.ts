@@ -54,6 +54,16 @@ test('regression: a lane that cannot be looked after keeps none of the others wa
   ])
 })
 
+test('F11: nothing is given up or disabled while the clock has just jumped ahead', async () => {
+  const { world, environment, care } = caring(() => ({ exhausted: 1, afterId: null }))
+  environment.clock.hasJumped = true
+  await care.round()
+  assert.deepEqual([world.asked, world.disablings], [[], 0])
+  environment.clock.hasJumped = false
+  await care.round()
+  assert.deepEqual([world.asked.length, world.disablings], [2, 1])
+})
+
 test('a lane with very much parked is seen a part in each round, and from the start again after its end', async () => {
   let left = 50
   const { world, care } = caring((endpointId) => {

@@ -38,7 +38,8 @@ export class Care {
 
   /** Never rejects. */
   async round(): Promise<void> {
-    const { log } = this.#environment
+    const { clock, log } = this.#environment
+    if (clock.hasJumped) return
     for (const lane of this.#parts.lanes.directory.broken) {
       await this.#exhaust(lane).catch((error: unknown) => {
         log.warn({ ...laneKey(lane), error: String(error) }, 'lane.care-failed')

@@ -231,6 +231,20 @@ test('regression: what goes wrong after the answer frees the slot once, and the 
   assert.deepEqual([seen.records.length, seen.over, lanes.size, lanes.inFlight], [0, 1, 1, 0])
 })
 
+test('F11: by a clock that has just jumped ahead nothing is given up, and nothing is sent late', async () => {
+  const { seen, lanes, environment, deliver } = startSender({ text: '{"id":"1"}' })
+  const nowMs = environment.clock.nowMs()
+  const over = { attempts: 3, firstFailedAtMs: nowMs - 1, deadlineAtMs: nowMs + 1_000 }
+  environment.clock.advance(8 * 86_400)
+  environment.clock.hasJumped = true
+  await deliver(queued(over), queued({ ...over, deadlineAtMs: null }))
+  assert.deepEqual([seen.requests.length, seen.exhausted, seen.over], [1, 0, 2])
+  assert.equal(lanes.inFlight, 0)
+  environment.clock.hasJumped = false
+  await deliver(queued(over))
+  assert.deepEqual([seen.requests.length, seen.exhausted], [1, 1])
+})
+
 test('one whose time is over while it waits for a newer one ends without an attempt', async () => {
   const { seen, lanes, environment, deliver } = startSender({ text: '{"id":"1"}' })
   const nowMs = environment.clock.nowMs()

@@ -29,6 +29,9 @@ import type { Body, Payloads } from './payloads.ts'
 import type { Recorder } from './recorder.ts'
 import type { Shards } from './shards.ts'
 
+/** Longer than a strand that waits is kept in memory. */
+const DOUBT_PAUSE_MS = 60_000
+
 /** What the sender works with; the engine owns all of it. */
 export interface SenderParts {
   lanes: Lanes
@@ -218,9 +221,17 @@ export class Sender {
     const { clock, store, log } = this.#environment
     const { lanes, shards } = this.#parts
     const { id, endpointId } = flight.update
+    if (clock.hasJumped) return this.#waitForClock(flight)
     await store.exhaust(shards.toHeld([flight.update]), clock.nowMs())
     lanes.callOff(flight, null, clock.nowMs())
     log.warn({ deliveryId: id, endpointId }, 'delivery.exhausted')
+  }
+
+  /** It leaves memory, and is read with the next sweep: many may be over by a clock that is wrong. */
+  #waitForClock(flight: Flight): void {
+    const nowMs = this.#environment.clock.nowMs()
+    const later = { ...flight.update, nextAttemptAtMs: nowMs + DOUBT_PAUSE_MS }
+    this.#parts.lanes.callOff(flight, later, nowMs)
   }
 
   /** Our own reads failed, or we had no socket: nothing was sent, and it is tried again after a pause. */

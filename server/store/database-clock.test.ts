@@ -43,3 +43,23 @@ test('a reading that took long says little and is passed over, unless those befo
   clock.adjust(7_000_000, 0, 2_001)
   assert.equal(clock.nowMs(), 8_999_000)
 })
+
+test('F11: a jump ahead is in doubt for ten minutes, the first reading against the machine’s own clock', () => {
+  const monotonic = { ms: 0 }
+  const clock = clockAt(monotonic)
+  assert.equal(clock.hasJumped, false)
+  assert.equal(clock.adjust(1_000_000, 0, 0), 86_400_000, 'the machine’s clock is a day late')
+  assert.equal(clock.hasJumped, true)
+  monotonic.ms = 600_000
+  assert.equal(clock.hasJumped, false)
+  assert.equal(clock.adjust(1_600_000 + 59_999, 600_000, 600_000), 0, 'no jump')
+  assert.equal(clock.adjust(1_600_000, 600_000, 600_000), 0, 'back is no jump ahead')
+  assert.equal(clock.hasJumped, false)
+  assert.equal(clock.adjust(9_600_000, 600_000, 600_000), 8_000_000)
+  assert.equal(clock.nowMs(), 9_600_000, 'the time is followed at once')
+  monotonic.ms = 1_199_999
+  assert.equal(clock.adjust(10_199_999, 1_199_999, 1_199_999), 0)
+  assert.equal(clock.hasJumped, true)
+  monotonic.ms = 1_200_000
+  assert.equal(clock.hasJumped, false)
+})

@@ -28,7 +28,21 @@ export interface HourlyStep {
   work(): Promise<unknown>
 }
 
+/** Those that delete for good what is old by the clock. */
+const FORGETTING: ReadonlySet<string> = new Set([
+  ...['history', 'payments', 'audit', 'hours', 'statements', 'attempt-steps', 'event-traces'],
+  'listeners',
+])
+
+/** What forgets waits while the clock has just jumped ahead: setting it right would bring nothing back. */
 export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
+  return listSteps(deps, logger).map(({ name, work }) => ({
+    name,
+    work: async () => (deps.clock.hasJumped && FORGETTING.has(name) ? 'left' : work()),
+  }))
+}
+
+function listSteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
   const { pool, clock, config } = deps
   const now = () => new Date(clock.nowMs())
   let documentsFrom: DocumentPosition | null = null

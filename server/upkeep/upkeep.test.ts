@@ -9,6 +9,7 @@ import { HandTimers } from '../../test/support/engine-parts.ts'
 import { serveHttp } from '../../test/support/injected-server.ts'
 import type { Owner } from '../../test/support/owner.ts'
 import { until } from '../../test/support/paybell.ts'
+import { hourlySteps } from './hourly-steps.ts'
 import { Upkeep } from './upkeep.ts'
 
 /** Of silent listeners, of notices, and of the seals of the audit. */
@@ -50,6 +51,25 @@ test('regression: the first round comes within a minute of the start, the next a
     lines.filter(({ level }) => Number(level) > 30),
     [],
   )
+})
+
+test('F11: nothing is forgotten while the clock has just jumped ahead, and all else is done', async (t) => {
+  const { pool } = await cloneDatabase()
+  const { deps, clock } = await serveHttp(t, pool)
+  const steps = hourlySteps(deps, pino({ level: 'silent' }))
+  const stepOf = (name: string) => steps.find((step) => step.name === name) ?? assert.fail(name)
+  const isOld = `insert into endpoint_hours values (1, gen_random_uuid(), $1, 1, 1, '{}')`
+  await pool.query(isOld, [new Date(clock.nowMs())])
+  clock.advance(20 * 86_400)
+  clock.hasJumped = true
+  for (const name of ['history', 'payments', 'audit', 'hours', 'listeners']) {
+    assert.equal(await stepOf(name).work(), 'left')
+  }
+  assert.equal(await stepOf('partitions').work(), 'done')
+  assert.equal((await pool.query('select from endpoint_hours')).rowCount, 1)
+  clock.hasJumped = false
+  await stepOf('hours').work()
+  assert.equal((await pool.query('select from endpoint_hours')).rowCount, 0)
 })
 
 test('regression: a step that fails is named in the log, and stops no other', async (t) => {

@@ -32,6 +32,7 @@ export const BASE_URL = 'https://paybell.test'
 
 /** Time stands still until a test moves it. */
 export class HandClock {
+  hasJumped = false
   #ms = Date.parse('2026-03-02T09:30:00.400Z')
 
   nowMs(): number {
