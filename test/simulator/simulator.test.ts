@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { SIMULATOR, seedsOf } from '../support/slices.ts'
 import { Counters } from './counters.ts'
 import { contendedPlan, cutEverywhere, cutOnce } from './crash-points.ts'
+import { jumpedPlan } from './jumped.ts'
 import { latestPlan, overtakenPlan } from './overtaken.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject } from './subject.ts'
@@ -90,6 +91,19 @@ test('F14: of processes that accept the same two updates at once, either may die
     record.writes.map(({ event }) => event?.sequence).filter((sequence) => sequence !== undefined),
     [1, 2],
   )
+})
+
+test('F11: a clock that is days ahead for a while ends no delivery and disables no endpoint', async () => {
+  const plan = jumpedPlan(subject)
+  const { record, counters } = await simulate(plan.seed, subject, { plan })
+  assert.equal(counters.counts.get('database clock jumps by minutes'), 1)
+  assert.deepEqual(
+    record.endpoints.flatMap(({ acts }) => acts.map(({ kind }) => kind)),
+    ['register'],
+  )
+  const states = record.finals.map(({ state }) => state)
+  assert.ok(states.length > 0 && !states.includes('EXHAUSTED'), states.join(' '))
+  assert.ok(record.deliveries.every(({ state }) => state !== 'PENDING'))
 })
 
 for (const [mood, what] of [
