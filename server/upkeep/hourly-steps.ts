@@ -28,17 +28,14 @@ export interface HourlyStep {
   work(): Promise<unknown>
 }
 
-/** Those that delete for good what is old by the clock. */
-const FORGETTING: ReadonlySet<string> = new Set([
-  ...['history', 'payments', 'audit', 'hours', 'statements', 'attempt-steps', 'event-traces'],
-  'listeners',
-])
+/** Those that are needed by whatever clock. All others delete for good what is old. */
+const NEEDED = new Set(['partitions', 'feed', 'closed-days', 'signing-keys', 'webhook-keys'])
 
 /** What forgets waits while the clock has just jumped ahead: setting it right would bring nothing back. */
 export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
   return listSteps(deps, logger).map(({ name, work }) => ({
     name,
-    work: async () => (deps.clock.hasJumped && FORGETTING.has(name) ? 'left' : work()),
+    work: async () => (deps.clock.hasJumped && !NEEDED.has(name) ? 'left' : work()),
   }))
 }
 
