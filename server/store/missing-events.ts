@@ -75,7 +75,9 @@ export async function makeMissing(
   now: Date,
 ): Promise<readonly HandedOff[]> {
   if (keys.length === 0) return []
-  await lockEndpointsOf(db, keys)
+  // One after the other, and each sees what is owed or has ended by then. Otherwise a delivery that another one has
+  // made could end between the look at what has ended and the insert, and be made twice.
+  await lockEndpointsOf(db, keys, { isAlone: true })
   const madeWithin = stretchAround(
     keys.map(({ id }) => uuidTimeMs(id)),
     0,
@@ -106,6 +108,8 @@ export async function makeMissing(
              where (select true from final_deliveries f
                where f.client_key = g.client_key and f.id = g.id
                  and ${timesWithin(sinceSelected, 'f.finished_at')} limit 1) is null
+               and (select true from pending_deliveries p
+               where p.client_key = g.client_key and p.id = g.id limit 1) is null
            ), d as (
              select ${lastingColumns('missing')}, shard,
                case when is_active then $5::timestamptz end as next_attempt_at,

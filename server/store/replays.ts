@@ -119,17 +119,21 @@ function endedAtMs({ finishedAt }: FinalKey): number {
   return new Date(finishedAt).getTime()
 }
 
-/** Until the transaction ends, none of them is resumed or deleted. */
+/**
+ * Until the transaction ends, none of them is resumed or deleted. Where `isAlone`, no other transaction locks them
+ * here either, and what follows sees all that those before have made.
+ */
 export async function lockEndpointsOf(
   db: Db,
   keys: readonly { clientKey: number; endpointId: string }[],
+  { isAlone = false } = {},
 ): Promise<void> {
   const lanes = [...new Map(keys.map((key) => [key.endpointId, key])).values()]
   await db.query({
-    name: 'lock-endpoints-of-replays',
+    name: isAlone ? 'lock-endpoints-of-missing' : 'lock-endpoints-of-replays',
     text: `select from endpoints e
            where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
-           order by e.client_key, e.id for share of e`,
+           order by e.client_key, e.id for ${isAlone ? 'no key update' : 'share'} of e`,
     values: [
       plainColumn(lanes, (key) => key.clientKey),
       plainColumn(lanes, (key) => key.endpointId),

@@ -26,6 +26,8 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
     where (select true from final_deliveries f
       where f.client_key = g.client_key and f.id = g.id
       and f.finished_at >= timestamptz '2026-03-10T11:00:00.000Z' limit 1) is null
+    and (select true from pending_deliveries p
+      where p.client_key = g.client_key and p.id = g.id limit 1) is null
   ), d as (
     select missing.client_key, missing.id, missing.event_id, missing.endpoint_id, missing.payment_id, missing.account_id, missing.sequence, missing.kind, missing.created_at, missing.document_mode, shard,
     case when is_active then $5::timestamptz end as next_attempt_at,
@@ -56,6 +58,8 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --       CTE missing: Nested Loop
 --         Nested Loop
 --           Function Scan
+--             SubPlan 2: Limit
+--               Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --             SubPlan 1: Limit
 --               Append
 --                 Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
@@ -68,25 +72,27 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --             … 2 alike
 --       CTE d: CTE Scan missing
 --       CTE made: Insert pending_deliveries
---         InitPlan 4: Aggregate
+--         InitPlan 5: Aggregate
 --           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan d
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
---             InitPlan 6: Aggregate
+--             InitPlan 7: Aggregate
 --               Index Only Scan feed_origin by feed_origin_pkey
 --             Sort on missing_1.client_key, missing_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((missing_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               Result
 --                 CTE Scan missing
---       InitPlan 8: CTE Scan made
+--       InitPlan 9: CTE Scan made
 --       CTE Scan d
 --   for values given: full, analyzed
 --     Sort on d.next_attempt_at, d.id
 --       CTE missing: Nested Loop
 --         Nested Loop
 --           Function Scan
+--             SubPlan 2: Limit
+--               Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --             SubPlan 1: Limit
 --               Append
 --                 Index Only Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
@@ -100,19 +106,19 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
 --             … 2 alike
 --       CTE d: CTE Scan missing
 --       CTE made: Insert pending_deliveries
---         InitPlan 4: Aggregate
+--         InitPlan 5: Aggregate
 --           Index Only Scan feed_origin by feed_origin_pkey
 --         Result
 --           CTE Scan d
 --       CTE reopened: Insert statement_hours
 --         Subquery Scan
 --           Unique
---             InitPlan 6: Aggregate
+--             InitPlan 7: Aggregate
 --               Index Only Scan feed_origin by feed_origin_pkey
 --             Sort on missing_1.client_key, missing_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((missing_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
 --               Result
 --                 CTE Scan missing
---       InitPlan 8: CTE Scan made
+--       InitPlan 9: CTE Scan made
 --       CTE Scan d
 
 -- missing-events.readEventIds: planned each time

@@ -125,6 +125,33 @@ prepare "replays.lockEndpointsOf" (integer[], uuid[]) as
 --         Sort on unnest.unnest, unnest.unnest_1
 --           Function Scan
 
+-- replays.lockEndpointsOf 2: kept as lock-endpoints-of-missing
+prepare "replays.lockEndpointsOf 2" (integer[], uuid[]) as
+  select from endpoints e
+  where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
+  order by e.client_key, e.id for no key update of e;
+--   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     LockRows
+--       Sort on e.client_key, e.id
+--         Nested Loop
+--           Aggregate
+--             Function Scan
+--           Index Scan endpoints by endpoints_by_id (id) filter (client_key)
+--   for any values: empty, analyzed
+--     LockRows
+--       Sort on e.client_key, e.id
+--         Hash Join right semi
+--           Function Scan
+--           Hash
+--             Index Scan endpoints by endpoints_by_id
+--   for values given: full, never analyzed; full, analyzed when empty
+--     LockRows
+--       Merge Join semi
+--         Index Scan endpoints by endpoints_pkey
+--         Sort on unnest.unnest, unnest.unnest_1
+--           Function Scan
+
 -- replays.replayDeliveries: planned each time
 prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[], timestamp with time zone) as
   with given as (
