@@ -56,15 +56,16 @@ export function schedule(seen: RunIndex): Violation[] {
   const { retryBaseMs, retryCapMs, jitter, clockErrorMs, breakerMsMax } = seen.run.limits
   const { clocksApartMs, leaseMs, pollMs, attemptMsMax } = seen.run.limits
   const wrong: Violation[] = []
-  for (const { attempts, delivery } of seen.runs) {
+  for (const run of seen.runs) {
+    const { attempts, delivery } = run
+    const closesAtMs = closing(seen, run)
     for (const [index, next] of attempts.entries()) {
       const before = attempts[index - 1]
       if (before === undefined || next.attempt !== before.attempt + 1) continue
       if (seen.wasTouched(delivery.endpointId, before.atMs, next.atMs)) continue
       const delayMs = Math.min(retryBaseMs * 2 ** (index - 1), retryCapMs)
       const gapMs = next.atMs - before.atMs
-      const end = delivery.deadlineAtMs ?? Number.POSITIVE_INFINITY
-      const isLast = next.atMs >= end - seen.run.limits.closingMs
+      const isLast = next.atMs >= closesAtMs
       // Stored times are those of the sender's clock, which its next reading of the database's time may move.
       if (gapMs < delayMs * (1 - jitter) - clocksApartMs && !isLast) {
         wrong.push(seen.of('I4', `attempt ${next.attempt} comes early`, delivery))
@@ -86,6 +87,17 @@ export function schedule(seen: RunIndex): Violation[] {
     }
   }
   return wrong
+}
+
+/** From when on an attempt is the last of its run. What is stored is the end of the newest run. */
+function closing(seen: RunIndex, run: DeliveryRun): number {
+  const { closingMs, clockErrorMs } = seen.run.limits
+  const [first] = run.attempts
+  const isNewest = run.untilMs === Number.POSITIVE_INFINITY
+  if (isNewest || first === undefined) {
+    return (run.delivery.deadlineAtMs ?? Number.POSITIVE_INFINITY) - closingMs
+  }
+  return runEnd(seen, run, first.atMs) - closingMs - clockErrorMs
 }
 
 /** The end of the run; time in which the endpoint was not active is added. */
