@@ -68,6 +68,7 @@ function startSender(options: {
         keys.map(({ eventId }) => [eventId, { text, documentHash: null, documentBytes: null }]),
       )
     },
+    settleInactive: async () => {},
     exhaust: async () => {
       seen.exhausted++
     },
@@ -115,7 +116,7 @@ function startSender(options: {
         isHeld: () => true,
         refused() {},
       }),
-      reader: {} as never,
+      reader: { rewindTo() {} } as never,
       payloads: new Payloads(environment.store, { cacheBytesMax: 1_000, fileBytesMax: 1_000 }),
       endpoints: new EndpointCache(environment.store),
       health: new HealthCounter(),
@@ -229,6 +230,16 @@ test('regression: what goes wrong after the answer frees the slot once, and the 
   await deliver(delivery)
   assert.deepEqual(environment.warnings, ['delivery.not-attempted'])
   assert.deepEqual([seen.records.length, seen.over, lanes.size, lanes.inFlight], [0, 1, 1, 0])
+})
+
+test('regression: an endpoint that is active again is asked for, although its resumption was missed', async () => {
+  const endpoint = { isActive: false }
+  const { seen, deliver } = startSender({ text: '{"id":"1"}', endpoint })
+  await deliver(queued())
+  assert.deepEqual([seen.requests.length, seen.over], [0, 1])
+  endpoint.isActive = true
+  await deliver(queued())
+  assert.deepEqual([seen.requests.length, seen.over], [1, 2])
 })
 
 test('F11: by a clock that has just jumped ahead nothing is given up, and nothing is sent late', async () => {

@@ -206,8 +206,10 @@ export class Sender {
   /** The endpoint is paused, disabled or deleted: everything of it leaves memory and the due index. */
   async #settleInactive(flight: Flight): Promise<void> {
     const { clock, store } = this.#environment
-    const { lanes, shards, reader } = this.#parts
+    const { lanes, shards, reader, endpoints } = this.#parts
     const owed = lanes.abandon(flight)
+    // What turns up of it later asks again: its resumption may have been missed.
+    endpoints.forget(flight.update.endpointId)
     try {
       await store.settleInactive(shards.toHeld(owed), clock.nowMs())
     } finally {
