@@ -29,7 +29,14 @@ export interface HourlyStep {
 }
 
 /** Those that are needed by whatever clock. All others delete for good what is old. */
-const NEEDED = new Set(['partitions', 'feed', 'closed-days', 'signing-keys', 'webhook-keys'])
+const NEEDED = new Set([
+  'partitions',
+  'feed',
+  'closed-days',
+  'signing-keys',
+  'webhook-keys',
+  'deleted-endpoints',
+])
 
 /** What forgets waits while the clock has just jumped ahead: setting it right would bring nothing back. */
 export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
