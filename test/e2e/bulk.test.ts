@@ -290,8 +290,14 @@ describe('in bulk', () => {
     const found = await operate(`/deliveries?job=${jobId}&limit=200`, undefined, 'GET')
     assert.equal((found.body.items as unknown[]).length, 200)
     assert.ok(found.body.next)
-    const none = await operate(`/deliveries?job=${jobId}&state=EXHAUSTED`, undefined, 'GET')
-    assert.deepEqual(none.body, { items: [], next: null })
+    // A look that takes long ends with an empty page, from which the next one goes on.
+    let position: unknown = ''
+    while (position !== null) {
+      const path = `/deliveries?job=${jobId}&state=EXHAUSTED${position && `&after=${position}`}`
+      const none = await operate(path, undefined, 'GET')
+      assert.deepEqual([none.status, none.body.items], [200, []])
+      position = none.body.next
+    }
     const { rows } = await pool.query(`select action from audit where object = $1`, [
       `job:${jobId}`,
     ])
