@@ -212,6 +212,19 @@ test('a cursor that is moved back while it is being read stays back', async () =
   assert.equal(lanes.size, 1)
 })
 
+test('regression: a row that is committed during a read from before it is not passed by', async () => {
+  const { reader, lanes, world, nowMs } = readerOver([])
+  reader.gain([1])
+  // The read begins at the very start, and its rows are chosen by now.
+  world.duringRead = async () => {
+    world.duringRead = async () => {}
+    world.rows.push(queued({ nextAttemptAtMs: nowMs }))
+    reader.rewindTo(1, nowMs)
+  }
+  await reader.read()
+  assert.equal(lanes.size, 1)
+})
+
 test('moving back to a time that is still ahead changes nothing, nor does a shard of others', async () => {
   const { reader, world, nowMs } = readerOver([])
   reader.gain([1])

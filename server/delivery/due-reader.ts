@@ -43,6 +43,8 @@ export class DueReader {
   readonly #endpoints: EndpointCache
   readonly #limits: DueReaderLimits
   readonly #cursors = new Map<number, DueCursor>()
+  /** For a shard that is being read, since when rows may be due that the read has not seen. */
+  readonly #unseen = new Map<number, number>()
   readonly #dry = new Map<string, StrandKey>()
   #overlappedAtMs = 0
   #sweptAtMs = 0
@@ -79,7 +81,24 @@ export class DueReader {
   /** Rows due at `atMs` were not taken into memory: the cursor must not pass them. */
   rewindTo(shard: number, atMs: number): void {
     const cursor = this.#cursors.get(shard)
-    if (cursor && cursor.afterMs >= atMs) this.#rewind(shard, atMs - 1)
+    if (cursor === undefined) return
+    if (cursor.afterMs >= atMs) this.#rewind(shard, atMs - 1)
+    // A read that is under way may have begun before they were there, and would pass them.
+    else if (this.#reading) this.#keepBefore(shard, atMs)
+  }
+
+  #keepBefore(shard: number, atMs: number): void {
+    const known = this.#unseen.get(shard) ?? Number.POSITIVE_INFINITY
+    this.#unseen.set(shard, Math.min(known, atMs))
+  }
+
+  /** True where the cursor has just passed what the read may not have seen, and is back before it. */
+  #goBackToUnseen({ shard, afterMs }: DueCursor): boolean {
+    const sinceMs = this.#unseen.get(shard)
+    this.#unseen.delete(shard)
+    if (sinceMs === undefined || sinceMs > afterMs) return false
+    this.#rewind(shard, sinceMs - 1)
+    return true
   }
 
   /** These strands have to be read whole before anything of them moves. */
@@ -144,7 +163,9 @@ export class DueReader {
             ? { shard: cursor.shard, afterMs: last.nextAttemptAtMs, afterId: last.id }
             : { shard: cursor.shard, afterMs: untilMs, afterId: NIL_UUID }
         this.#cursors.set(cursor.shard, next)
-        if (page.length >= limit) unread.push(next)
+        const isBack = this.#goBackToUnseen(next)
+        const current = this.#cursors.get(cursor.shard)
+        if (current && (isBack || page.length >= limit)) unread.push(current)
       }
       await this.#take([...byShard.values()].flat().filter((row) => !isOutdated(row)))
       open = unread
