@@ -225,6 +225,22 @@ test('regression: a row that is committed during a read from before it is not pa
   assert.equal(lanes.size, 1)
 })
 
+test('a shard that is announced during every read keeps no other waiting', async () => {
+  const { reader, lanes, world, nowMs } = readerOver([])
+  reader.gain([1, 2])
+  await reader.read()
+  world.rows.push(queued({ shard: 2, nextAttemptAtMs: nowMs }))
+  let reads = 0
+  world.duringRead = async () => {
+    if (++reads === 1) reader.rewindTo(2, nowMs)
+    if (reads < 50) reader.rewindTo(1, nowMs + reads)
+    if (reads === 3) assert.equal(lanes.size, 1)
+  }
+  reader.rewindTo(1, nowMs)
+  await reader.read()
+  assert.ok(reads >= 3)
+})
+
 test('moving back to a time that is still ahead changes nothing, nor does a shard of others', async () => {
   const { reader, world, nowMs } = readerOver([])
   reader.gain([1])

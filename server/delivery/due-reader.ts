@@ -163,9 +163,9 @@ export class DueReader {
             ? { shard: cursor.shard, afterMs: last.nextAttemptAtMs, afterId: last.id }
             : { shard: cursor.shard, afterMs: untilMs, afterId: NIL_UUID }
         this.#cursors.set(cursor.shard, next)
-        const isBack = this.#goBackToUnseen(next)
-        const current = this.#cursors.get(cursor.shard)
-        if (current && (isBack || page.length >= limit)) unread.push(current)
+        // In the next round, with all others: one busy shard must not keep them waiting.
+        if (this.#goBackToUnseen(next)) this.#again = true
+        else if (page.length >= limit) unread.push(next)
       }
       await this.#take([...byShard.values()].flat().filter((row) => !isOutdated(row)))
       open = unread
