@@ -240,6 +240,28 @@ test('regression: what a cancelled update held back is due, what has a time of i
   assert.deepEqual(await timeOf(elder.id), NOW)
 })
 
+test('regression: what a job has still to come to is not let go by what it has cancelled', async () => {
+  const endpoint = await storeEndpoint(pool, clientKey)
+  const payment_id = randomUUID()
+  const later = new Date(NOW.getTime() + 3_600_000)
+  const owe = (sequence: number, columns: Partial<PendingColumns>) =>
+    storePending(pool, endpoint, { payment_id, sequence, ...columns })
+  const first = await owe(1, { attempts: 4, run_attempts: 4, next_attempt_at: later })
+  const second = await owe(2, { next_attempt_at: later })
+  const third = await owe(3, { next_attempt_at: later })
+  const jobId = randomUUID()
+  await pool.query(
+    `insert into job_items (job_id, place, client_key, delivery_id, endpoint_id)
+     values ($1, 1, $2, $3, $4)`,
+    [jobId, clientKey, second.id, endpoint.endpointId],
+  )
+  await cancel(first.id, endpoint)
+  await pool.query('delete from job_items where job_id = $1', [jobId])
+  const rows = await readPending(pool)
+  const timeOf = (id: string) => rows.find((row) => row.id === id)?.next_attempt_at
+  assert.deepEqual([timeOf(second.id), timeOf(third.id)], [later, NOW])
+})
+
 test('several of one payment are due at once: the engine sends them in sequence', async () => {
   const endpoint = await storeEndpoint(pool, clientKey)
   const payment_id = randomUUID()

@@ -26,7 +26,8 @@ interface ReleasedStrand {
 /**
  * Updates that were not attempted wait for nothing else than an older one. Those that were have a time of their own,
  * unless a newer one has gone ahead of them. Rows that another transaction is writing are passed over: it holds many,
- * and what it writes of them is newer. To be called in the transaction that cancels, after it.
+ * and what it writes of them is newer. So are those that a job has still to come to: one that cancels thousands would
+ * send the later ones before it gets to them. To be called in the transaction that cancels, after it.
  */
 export async function releaseStrands(
   db: Db,
@@ -48,6 +49,9 @@ export async function releaseStrands(
                  and not s.is_replay and (s.run_attempts = 0 or s.sequence < c.tried_sequence)
                  -- With a coalesce, because the planner would take the index of what is due. What is parked stays so.
                  and coalesce(s.next_attempt_at, '-infinity') > $5
+                 -- Not as a join, which would turn the plan of the whole.
+                 and (select i.job_id from job_items i
+                   where i.client_key = s.client_key and i.delivery_id = s.id) is null
                offset 0) as s
            ), free as (
              select p.* from (select * from late order by client_key, id) as l

@@ -17,6 +17,9 @@ prepare "released-strands.releaseStrands" (integer[], uuid[], uuid[], integer[],
       and not s.is_replay and (s.run_attempts = 0 or s.sequence < c.tried_sequence)
       -- With a coalesce, because the planner would take the index of what is due. What is parked stays so.
       and coalesce(s.next_attempt_at, '-infinity') > $5
+      -- Not as a join, which would turn the plan of the whole.
+      and (select i.job_id from job_items i
+        where i.client_key = s.client_key and i.delivery_id = s.id) is null
       offset 0) as s
   ), free as (
     select p.* from (select * from late order by client_key, id) as l
@@ -33,6 +36,7 @@ prepare "released-strands.releaseStrands" (integer[], uuid[], uuid[], integer[],
 --             Nested Loop
 --               Function Scan
 --               Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (is_replay, next_attempt_at, run_attempts, sequence, client_key)
+--                 SubPlan 1: Index Scan job_items by job_items_pkey (client_key, delivery_id)
 --         Subquery Scan
 --           LockRows
 --             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
