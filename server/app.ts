@@ -201,7 +201,7 @@ export function createApp(options: AppOptions): PaybellApp {
   )
 
   // What callers may ask, and what they ask through.
-  const deps: Deps = { ...base, engine, send, endpointChanges: createEndpointChanges() }
+  const deps: Deps = { ...base, engine, send, endpointChanges: createEndpointChanges(config) }
   const access = createAccess(deps)
   const accounts = new AccountDirectory(pool)
   const gatherer = createGatherer(deps, {

@@ -89,7 +89,7 @@ export class BothStores {
         return id
       },
       engine: { beginAccept: () => () => {}, endpointChanged() {} },
-      endpointChanges: createEndpointChanges(),
+      endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
       documentLink: () => 'https://paybell.test/documents/link',
     }
   }

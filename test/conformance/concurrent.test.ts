@@ -246,7 +246,7 @@ for (const [what, isSame] of [
       const deps = {
         ...both.deps,
         config: { ...both.deps.config, endpointsMax },
-        endpointChanges: createEndpointChanges(),
+        endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
         documentLink: () => 'https://paybell.test/documents/link',
       }
       const url = isSame ? 'https://one.example/' : `https://one.example/${number}`

@@ -103,7 +103,7 @@ export async function serveHttp(
       beginAccept: () => () => {},
       endpointChanged: (...notice) => notices.push(notice.join(' ')),
     },
-    endpointChanges: createEndpointChanges(),
+    endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
     documentLink: () => 'https://paybell.test/documents/link',
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
   }

@@ -55,4 +55,25 @@ test('a full line refuses further work until there is room', async () => {
   assert.equal(await later, 'third')
 })
 
+test('work that has waited for too long is refused and never begun; what is under way goes on', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const log: string[] = []
+  const line = new OneAtATime<number>(10, 8_000)
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => workOn(log, name)) as [
+    Work,
+    Work,
+    Work,
+  ]
+  const begun = line.run(1, first.work)
+  const waiting = line.run(1, second.work)
+  await settled()
+  t.mock.timers.tick(8_000)
+  await assert.rejects(waiting, /under way/)
+  const later = line.run(1, third.work)
+  first.end()
+  third.end()
+  assert.deepEqual(await Promise.all([begun, later]), ['first', 'third'])
+  assert.deepEqual(log, ['first', 'third'])
+})
+
 type Work = ReturnType<typeof workOn>

@@ -11,11 +11,13 @@ interface Line {
 
 export class OneAtATime<Key> {
   readonly #lengthMax: number
+  readonly #waitMsMax: number | null
   readonly #lines = new Map<Key, Line>()
 
-  /** Work that finds a line of `lengthMax` is refused. */
-  constructor(lengthMax = Number.POSITIVE_INFINITY) {
+  /** Work that finds a line of `lengthMax` is refused, and work that has waited for `waitMsMax` is never begun. */
+  constructor(lengthMax = Number.POSITIVE_INFINITY, waitMsMax: number | null = null) {
     this.#lengthMax = lengthMax
+    this.#waitMsMax = waitMsMax
   }
 
   async run<T>(key: Key, work: () => Promise<T>): Promise<T> {
@@ -23,14 +25,36 @@ export class OneAtATime<Key> {
     if (line.length >= this.#lengthMax) throw tooBusy()
     this.#lines.set(key, line)
     line.length++
-    const mine = line.last.catch(() => {}).then(work)
+    const wait = this.#patience(line.length > 1)
+    const mine = line.last
+      .catch(() => {})
+      .then(() => {
+        wait.end()
+        return work()
+      })
     line.last = mine
     try {
-      return await mine
+      return await Promise.race([wait.isOver, mine])
     } finally {
       line.length--
       if (line.length === 0) this.#lines.delete(key)
     }
+  }
+
+  /** Rejects when the time is over; `end` throws then, and otherwise ends the wait. */
+  #patience(isBehindOthers: boolean): { isOver: Promise<never>; end(): void } {
+    const { promise: isOver, reject } = Promise.withResolvers<never>()
+    if (this.#waitMsMax === null || !isBehindOthers) return { isOver, end() {} }
+    let isGivenUp = false
+    const timer = setTimeout(() => {
+      isGivenUp = true
+      reject(tooBusy())
+    }, this.#waitMsMax)
+    const end = () => {
+      clearTimeout(timer)
+      if (isGivenUp) throw tooBusy()
+    }
+    return { isOver, end }
   }
 }
 

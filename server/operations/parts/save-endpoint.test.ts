@@ -121,7 +121,7 @@ test('regression: so do retries of an endpoint', async () => {
 })
 
 test('the line of a client has an end, and that of another client has room', async () => {
-  const changes = createEndpointChanges()
+  const changes = createEndpointChanges({ requestsPerSecond: 200 })
   const { promise, resolve } = Promise.withResolvers<void>()
   const waiting = Array.from({ length: 500 }, () => changes.run(1, () => promise))
   await assert.rejects(
