@@ -90,6 +90,18 @@ export const CallbackSchema = Type.Object({
   document: Type.Optional(DocumentWithFile),
 })
 
+/** As the callbacks of one endpoint carry it: with the file, with a link in its place, or with neither. */
+export const SentBodySchema = Type.Object({
+  ...properties,
+  document: Type.Optional(
+    Type.Object({
+      ...documentProperties,
+      base64EncodedFile: Type.Optional(DocumentWithFile.properties.base64EncodedFile),
+      url: Type.Optional(Type.String({ format: 'uri' })),
+    }),
+  ),
+})
+
 /** Null counts as left out, because many systems write it for what they do not have. */
 function orNull<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))

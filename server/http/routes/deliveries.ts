@@ -25,7 +25,7 @@ import {
   toExplanation,
   toSentRequest,
 } from '../delivery-schema.ts'
-import { CallbackSchema } from '../payment-schema.ts'
+import { SentBodySchema } from '../payment-schema.ts'
 import {
   CLIENT_PROBLEMS,
   IdParams,
@@ -114,7 +114,7 @@ export function deliveryRoutes(deps: Deps): Routes {
         headers: OptionalAccountHeader,
         params: IdParams,
         response: {
-          200: CallbackSchema,
+          200: SentBodySchema,
           ...problemResponses(
             ...CLIENT_PROBLEMS,
             'invalid-account',
