@@ -74,8 +74,9 @@ async function registerWebhook(
     // The answer is empty, by the interface; the list tells the id and the name of the header.
     webhook = await findWebhook(api, accountId, callbackUrl)
   } finally {
-    if (call.isJson) call.print(JSON.stringify(generateKey ? { ...webhook, sharedKey } : webhook))
+    if (call.isJson && generateKey) call.print(JSON.stringify({ ...webhook, sharedKey }))
   }
+  if (call.isJson && !generateKey) call.print(JSON.stringify(webhook))
   if (call.isJson) return
   call.fields([
     ['Webhook', webhook?.id],
