@@ -1,5 +1,6 @@
-// I14: a retry is heeded, and so is the cancellation of what holds others back. What was owed is tried soon, whichever process owns it, also where a circuit was open. That
-// it is tried in order, and no later than its 7 days, are I6 and I4: a retry changes neither.
+// I14: a retry is heeded, and so is the cancellation of what holds others back. What was owed is tried soon, whichever
+// process owns it, also where a circuit was open. That it is tried in order, and no later than its 7 days, are I6 and I4:
+// a retry changes neither.
 
 import type { RetryAct, Violation } from './records.ts'
 import { type RunIndex, violation } from './run-index.ts'

@@ -87,7 +87,8 @@ export class DeliveryActs {
     this.#replayAll(ask, ended, ++this.#recoveries)
   }
 
-  /** What was cancelled is left out: its attempt that may have been under way keeps its number. */
+  /** What was cancelled is left out, here and when the act is done: its attempt that may have been under way keeps its
+   *  number, and has no row. */
   #replayable(endpointId: string): FinalRow[] {
     const rows = [...this.#world.twin.tables.final.values()]
     return rows.filter((row) => row.endpointId === endpointId && row.state !== 'CANCELLED')
@@ -103,6 +104,7 @@ export class DeliveryActs {
           const nowMs = node.nowMs()
           await node.transact('replay', () => {
             for (const { id } of chunk) {
+              if (twin.tables.final.get(id)?.state === 'CANCELLED') continue
               const again = replayDelivery(twin, id, nowMs)
               if (again === null) continue
               counters.count('replay')
@@ -166,9 +168,11 @@ export class DeliveryActs {
           this.#note(endpointId, 'cancel', askedAtMs, node.name)
           this.#world.counters.count('cancel')
           const rest = strandOf(twin, row)
-          // Unless it is down, and probed when its time has come.
+          // Unless it is down, and probed when its time has come, or is not active.
           const isDown = (twin.tables.health.get(endpointId)?.circuit ?? 'CLOSED') !== 'CLOSED'
-          if (isDown || !hasNothingToWaitFor(row, rest)) return
+          const isInactive =
+            (twin.tables.endpoints.get(endpointId)?.inactiveSinceMs ?? null) !== null
+          if (isDown || isInactive || !hasNothingToWaitFor(row, rest)) return
           this.#world.counters.count('cancel of what holds others back')
           this.#expect(endpointId, paymentId, rest)
         })

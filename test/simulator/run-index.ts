@@ -94,7 +94,8 @@ export class RunIndex {
     const isSwitch = (act: EndpointAct) => act.kind !== 'rotate' && act.kind !== 'register'
     const spans = inactiveSpans(this.endpoints.get(endpointId))
     // What is asked about are often stored times: those of the database's clock, which may have jumped.
-    const movesTimes = (act: EndpointAct) => act.kind === 'retry' || act.kind === 'cancel'
+    const movesTimes = ({ kind }: EndpointAct) =>
+      kind === 'retry' || kind === 'cancel' || kind === 'resume'
     const errorMs = (act: EndpointAct) => (movesTimes(act) ? this.run.limits.clockErrorMs : 0)
     return (
       spans.some((span) => span.fromMs <= untilMs && span.untilMs >= fromMs) ||
