@@ -3,6 +3,9 @@
 import type { ReceivedRequest, StoredAttempt, Violation } from './records.ts'
 import { ofRequest, type RunIndex, SICK, violation } from './run-index.ts'
 
+/** A stored time that is further ahead is that of a wrong clock (store/health). */
+const FUTURE_MS_MAX = 60_000
+
 /** I8: one row per attempt, true to what the receiver saw; none missing without a fault. */
 export function truthfulRecord(seen: RunIndex): Violation[] {
   const wrong: Violation[] = []
@@ -85,7 +88,9 @@ export function heededSuccess(seen: RunIndex): Violation[] {
           row.atMs + (row.durationMs ?? 0) > afterMs &&
           seen.deliveries.get(row.deliveryId)?.endpointId === endpointId,
       )
-      if (failingSinceMs > afterMs || hasFailedSince) return []
+      // One of a clock that was ahead does not count while it lies in the future.
+      const isAhead = knownSuccessAtMs > atMs + FUTURE_MS_MAX
+      if (failingSinceMs > afterMs || hasFailedSince || isAhead) return []
       const detail = `shown as failing since ${failingSinceMs}, after a 200 at ${knownSuccessAtMs}`
       return [violation('I8', detail, endpointId, null, atMs)]
     },

@@ -31,7 +31,7 @@ function isFollowed(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
     : after.some(({ paymentId }) => retry.paymentId === null || paymentId === retry.paymentId)
 }
 
-/** A fault, a pause, or other endpoints that hang and hold the few slots of a cramped world. */
+/** A fault, a pause, or what hangs and holds the few slots of a cramped world: at other endpoints, or since before. */
 function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
   const { leaseMs, pollMs } = seen.run.limits
   const isSick = seen.isSick(null, retry.atMs - 2 * leaseMs, untilMs, true)
@@ -42,7 +42,7 @@ function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
   )
   const isCrowded = seen.run.requests.some(
     ({ endpointId, sentAtMs, answeredAtMs }) =>
-      endpointId !== retry.endpointId &&
+      (endpointId !== retry.endpointId || sentAtMs < retry.atMs) &&
       sentAtMs <= untilMs &&
       (answeredAtMs ?? Infinity) >= retry.atMs &&
       (answeredAtMs ?? Infinity) - sentAtMs > 3 * pollMs,
