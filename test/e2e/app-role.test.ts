@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { DAY_MS } from '../../server/core/backoff.ts'
 import { uuidAt } from '../../server/core/uuid.ts'
+import { sealAudit } from '../../server/operations/seal-audit.ts'
 import { grantToAppRole } from '../../server/store/app-role.ts'
 import { createPool } from '../../server/store/db.ts'
 import { migrate } from '../../server/store/migrate.ts'
@@ -14,7 +15,7 @@ import { ensurePartitions } from '../../server/store/partitions.ts'
 import { dropOldHistory } from '../../server/store/retention.ts'
 import { forgetAudit } from '../../server/upkeep/forget-audit.ts'
 import { testServerUrl } from '../support/database.ts'
-import { startPaybell } from '../support/paybell.ts'
+import { startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { databaseUrl, onServer } from '../support/test-server.ts'
@@ -96,11 +97,14 @@ test('the service works under a role that can add to the audit and never change 
   // Old months are for the owner to drop: the service says which, and how.
   const inAYear = { nowMs: () => Date.now() + 400 * DAY_MS, monotonicMs: () => 0 }
   const config = { paymentRetentionDays: null, auditRetentionDays: 30, cell: 0 }
-  const { dropped: months, remark } = await forgetAudit({
-    pool,
-    clock: inAYear,
-    config,
-    newId: randomUUID,
+  const { deps } = paybell.app
+  const newId = () => uuidAt(inAYear.nowMs(), 1, randomBytes(8))
+  const forget = () => forgetAudit({ ...deps, pool, clock: inAYear, config, newId })
+  await until('all is sealed', () => sealAudit(deps, { everyMsMin: 0 }))
+  const { dropped: months, remark } = await until('that they go is sealed', async () => {
+    const forgotten = await forget()
+    await sealAudit({ ...deps, clock: inAYear }, { everyMsMin: 0 })
+    return !forgotten.isLeft && forgotten
   })
   assert.deepEqual(months, [])
   assert.match(
@@ -108,11 +112,12 @@ test('the service works under a role that can add to the audit and never change 
     new RegExp(`may not drop them: run "drop table .*paybell.${partition}`),
   )
   await onServer(roles.ownerUrl, (client) => client.query(/"(.*)"/.exec(remark ?? '')?.[1] ?? ''))
-  assert.equal(
-    (await forgetAudit({ pool, clock: inAYear, config, newId: randomUUID })).remark,
-    null,
+  assert.equal((await forget()).remark, null)
+  assert.deepEqual(
+    (await rows()).rows.map(({ action }) => action),
+    ['audit.drop'],
+    'all but what says that they went',
   )
-  assert.deepEqual((await rows()).rows, [])
 })
 
 test('regression: a role that only records payments can call nothing that acts on the audit', async (t) => {

@@ -54,11 +54,14 @@ test('an auditor saves a head, exports and verifies; what is altered is named', 
   const elsewhere = await run(t, ['audit', 'verify'], { env: { ...database, PAYBELL_CELL: '7' } })
   assert.equal(elsewhere.code, 1, elsewhere.stdout)
 
+  const lineOfTwo = exported.stdout.split('\n').find((line) => line.includes('"after":"Two"'))
+  const { id: idOfTwo } = JSON.parse(lineOfTwo ?? '{}')
   const altered = readFileSync(file('audit.ndjson'), 'utf8').replace('"after":"Two"', '"after":"x"')
   writeFileSync(file('altered.ndjson'), altered)
   const found = await run(t, ['audit', 'verify', file('altered.ndjson'), ...kept], {})
   assert.equal(found.code, 1)
-  assert.match(found.stdout, /^row-changed: Row [0-9a-f-]{36}, row 2 of /)
+  // Which row of its segment it is depends on when the service itself has sealed.
+  assert.match(found.stdout, new RegExp(`^row-changed: Row ${idOfTwo}, row \\d+ of `))
   const cut = altered.split('\n').slice(0, 1).join('\n')
   writeFileSync(file('cut.ndjson'), cut)
   const missing = await run(t, ['audit', 'verify', file('cut.ndjson'), ...kept], {})
