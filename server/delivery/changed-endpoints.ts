@@ -70,13 +70,17 @@ export class ChangedEndpoints {
 
   /** What is known of the endpoint is wrong now, and so may be what is being read. */
   #forget({ endpointId, retriedAtMs }: ChangedLane): void {
-    const { endpoints, lanes } = this.#parts
+    const { endpoints, lanes, reader } = this.#parts
     if (retriedAtMs) {
       lanes.directory.find(endpointId)?.retry(retriedAtMs, this.#environment.clock.nowMs())
     }
     endpoints.forget(endpointId)
     lanes.watches.note(endpointId)
-    lanes.removeEndpoint(endpointId)
+    const removed = lanes.removeEndpoint(endpointId)
+    // What is due takes the room that it leaves, and memory may then be full for as long as others fail: a retry would
+    // cost the endpoint the attempt that it had waited for.
+    const returning = retriedAtMs ? removed.filter(({ isReplay }) => !isReplay) : []
+    for (const delivery of returning) reader.want(delivery)
   }
 
   /** Reads what was in memory of these endpoints, and what was parked while they were not active. */

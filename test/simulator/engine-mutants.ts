@@ -102,9 +102,20 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
       patch(
         'delivery/changed-endpoints.ts',
         'lanes.removeEndpoint(endpointId)',
-        'if (!retriedAtMs) lanes.removeEndpoint(endpointId)',
+        'retriedAtMs ? [] : lanes.removeEndpoint(endpointId)',
       ),
     ],
+  },
+  {
+    name: 'retry: what was in memory waits for room',
+    patches: [
+      patch(
+        'delivery/changed-endpoints.ts',
+        'for (const delivery of returning) reader.want(delivery)',
+        'void [returning, reader]',
+      ),
+    ],
+    test: 'server/delivery/changed-endpoints.test.ts',
   },
   {
     name: 'retry: a probe of before it counts',
