@@ -2,14 +2,14 @@
 // process owns it, also where a circuit was open. That it is tried in order, and no later than its 7 days, are I6 and I4:
 // a retry changes neither.
 
-import type { RetryAct, Violation } from './records.ts'
+import type { ReceivedRequest, RetryAct, Violation } from './records.ts'
 import { type RunIndex, violation } from './run-index.ts'
 
 export function retriesAreHeeded(seen: RunIndex): Violation[] {
   const { retryMsMax } = seen.run.limits
   if (retryMsMax === undefined) return []
   return (seen.run.retries ?? []).flatMap((retry) => {
-    const untilMs = retry.atMs + retryMsMax
+    const untilMs = retry.atMs + retryMsMax + replayDelayMs(seen, retry)
     const isOver = (id: string) =>
       (seen.finals.get(id) ?? []).some(({ atMs }) => atMs >= retry.atMs && atMs <= untilMs)
     if (untilMs > seen.run.endedAtMs || retry.owed.every(isOver)) return []
@@ -17,6 +17,25 @@ export function retriesAreHeeded(seen: RunIndex): Violation[] {
     const detail = 'a retry is not followed by an attempt'
     return [violation('I14', detail, retry.endpointId, retry.paymentId, retry.atMs)]
   })
+}
+
+/**
+ * A retry does not move a replay that has just been asked for, because that is due (store/due-times). Where its first
+ * attempt is under way and fails, the second comes after the usual delay, and no later.
+ */
+function replayDelayMs(seen: RunIndex, { owed, atMs }: RetryAct): number {
+  const { retryBaseMs, jitter } = seen.run.limits
+  const firsts = seen.runs
+    .filter(({ delivery, fromMs, untilMs }) => {
+      const isReplay = fromMs > Number.NEGATIVE_INFINITY
+      return isReplay && owed.includes(delivery.id) && fromMs <= atMs && atMs < untilMs
+    })
+    .map(({ requests }) => requests[0])
+    .filter((first) => first !== undefined && isUnderWay(seen, first, atMs))
+  if (firsts.length < owed.length) return 0
+  // These may ask for a longer one, up to twice as long.
+  const isBusy = firsts.some((first) => first?.status === 429 || first?.status === 503)
+  return retryBaseMs * (1 + jitter) * (isBusy ? 2 : 1)
 }
 
 /** Where an answer fails, the circuit decides which of its payments is tried. */
@@ -31,21 +50,54 @@ function isFollowed(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
     : after.some(({ paymentId }) => retry.paymentId === null || paymentId === retry.paymentId)
 }
 
-/** A fault, a pause, or what hangs and holds the few slots of a cramped world: at other endpoints, or since before. */
+/** A fault, a pause, or what hangs and holds the slots. */
 function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
-  const { leaseMs, pollMs } = seen.run.limits
+  const { leaseMs } = seen.run.limits
   const isSick = seen.isSick(null, retry.atMs - 2 * leaseMs, untilMs, true)
   const acts = seen.endpoints.get(retry.endpointId)?.acts ?? []
   const isTouched = acts.some(
     ({ kind, askedAtMs, appliedAtMs }) =>
       kind !== 'retry' && kind !== 'cancel' && askedAtMs <= untilMs && appliedAtMs >= retry.atMs,
   )
-  const isCrowded = seen.run.requests.some(
-    ({ endpointId, sentAtMs, answeredAtMs }) =>
-      (endpointId !== retry.endpointId || sentAtMs < retry.atMs) &&
-      sentAtMs <= untilMs &&
-      (answeredAtMs ?? Infinity) >= retry.atMs &&
-      (answeredAtMs ?? Infinity) - sentAtMs > 3 * pollMs,
+  return isSick || isTouched || isCrowded(seen, retry, untilMs) || isKeptBusy(seen, retry, untilMs)
+}
+
+/**
+ * What hangs may hold all slots of a cramped world, or all memory: at other endpoints, or at this one since before. In
+ * a world with room, no other endpoint is in the way.
+ */
+function isCrowded(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
+  const { pollMs, hasRoom } = seen.run.limits
+  if (hasRoom) return false
+  return seen.run.requests.some(
+    (request) =>
+      (request.endpointId !== retry.endpointId || request.sentAtMs < retry.atMs) &&
+      request.sentAtMs <= untilMs &&
+      endOf(seen, request) >= retry.atMs &&
+      endOf(seen, request) - request.sentAtMs > 3 * pollMs,
   )
-  return isSick || isTouched || isCrowded
+}
+
+/** One attempt at the endpoint follows the other, from before the retry until the end: its window may be one. */
+function isKeptBusy(seen: RunIndex, { endpointId, atMs }: RetryAct, untilMs: number): boolean {
+  const own = seen.run.requests
+    .filter((request) => request.endpointId === endpointId && endOf(seen, request) > atMs)
+    .toSorted((one, other) => one.sentAtMs - other.sentAtMs)
+  let busyUntilMs = atMs
+  for (const request of own) {
+    // It could have gone in between.
+    const idleMsMax = busyUntilMs > atMs ? seen.run.limits.pollMs : 0
+    if (request.sentAtMs > busyUntilMs + idleMsMax) break
+    busyUntilMs = Math.max(busyUntilMs, endOf(seen, request))
+  }
+  return busyUntilMs >= untilMs
+}
+
+function isUnderWay(seen: RunIndex, request: ReceivedRequest, atMs: number): boolean {
+  return request.sentAtMs <= atMs && endOf(seen, request) > atMs
+}
+
+/** Of one that is never answered: when the sender gives up. */
+function endOf(seen: RunIndex, { sentAtMs, answeredAtMs }: ReceivedRequest): number {
+  return Math.min(answeredAtMs ?? Infinity, sentAtMs + seen.run.limits.attemptMsMax)
 }
