@@ -1,6 +1,6 @@
 // I4: the 7 days of a run, and the delays between its attempts.
 
-import type { StoredDelivery, Violation } from './records.ts'
+import type { StoredAttempt, StoredDelivery, Violation } from './records.ts'
 import { type DeliveryRun, inactiveSpans, type RunIndex } from './run-index.ts'
 
 /** I4: no attempt after the 7 days, the last one at their end, nothing exhausted while inactive. */
@@ -62,7 +62,9 @@ export function schedule(seen: RunIndex): Violation[] {
     for (const [index, next] of attempts.entries()) {
       const before = attempts[index - 1]
       if (before === undefined || next.attempt !== before.attempt + 1) continue
-      if (seen.wasTouched(delivery.endpointId, before.atMs, next.atMs)) continue
+      const fromMs = Math.min(...trueTimes(seen, delivery, before))
+      const untilMs = Math.max(...trueTimes(seen, delivery, next))
+      if (seen.wasTouched(delivery.endpointId, fromMs, untilMs)) continue
       const delayMs = Math.min(retryBaseMs * 2 ** (index - 1), retryCapMs)
       const gapMs = next.atMs - before.atMs
       const isLast = next.atMs >= closesAtMs
@@ -87,6 +89,15 @@ export function schedule(seen: RunIndex): Violation[] {
     }
   }
   return wrong
+}
+
+/**
+ * When the attempt was sent, more than once where two processes made it. What is on record is the time of the
+ * database's clock, which may have jumped: it serves only where nothing has reached the receiver.
+ */
+function trueTimes(seen: RunIndex, delivery: StoredDelivery, row: StoredAttempt): number[] {
+  const requests = seen.requestsOf(delivery).filter(({ attempt }) => attempt === row.attempt)
+  return requests.length > 0 ? requests.map(({ sentAtMs }) => sentAtMs) : [row.atMs]
 }
 
 /** From when on an attempt is the last of its run. What is stored is the end of the newest run. */

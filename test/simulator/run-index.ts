@@ -89,22 +89,14 @@ export class RunIndex {
     )
   }
 
+  /** True when its owner changed it, or it was not active, in that span of the true clock. */
   wasTouched(endpointId: string, fromMs: number, untilMs: number): boolean {
     const acts = this.endpoints.get(endpointId)?.acts ?? []
     const isSwitch = (act: EndpointAct) => act.kind !== 'rotate' && act.kind !== 'register'
     const spans = inactiveSpans(this.endpoints.get(endpointId))
-    // What is asked about are often stored times: those of the database's clock, which may have jumped.
-    const movesTimes = ({ kind }: EndpointAct) =>
-      kind === 'retry' || kind === 'cancel' || kind === 'resume'
-    const errorMs = (act: EndpointAct) => (movesTimes(act) ? this.run.limits.clockErrorMs : 0)
     return (
       spans.some((span) => span.fromMs <= untilMs && span.untilMs >= fromMs) ||
-      acts.some(
-        (act) =>
-          isSwitch(act) &&
-          act.askedAtMs - errorMs(act) <= untilMs &&
-          act.appliedAtMs + errorMs(act) >= fromMs,
-      )
+      acts.some((act) => isSwitch(act) && act.askedAtMs <= untilMs && act.appliedAtMs >= fromMs)
     )
   }
 
