@@ -78,9 +78,10 @@ export function wholeHealth(seen: RunIndex): Violation[] {
  * has failed that ended later. So it holds whichever processes write of both, and in whatever order.
  */
 export function heededSuccess(seen: RunIndex): Violation[] {
-  const { clocksApartMs } = seen.run.limits
+  const { faults, limits } = seen.run
+  const { clocksApartMs } = limits
   return (seen.run.failingWrites ?? []).flatMap(
-    ({ endpointId, atMs, knownSuccessAtMs, failingSinceMs }) => {
+    ({ endpointId, atMs, writerMs, knownSuccessAtMs, failingSinceMs }) => {
       const afterMs = knownSuccessAtMs - clocksApartMs
       const hasFailedSince = seen.run.attempts.some(
         (row) =>
@@ -88,8 +89,10 @@ export function heededSuccess(seen: RunIndex): Violation[] {
           row.atMs + (row.durationMs ?? 0) > afterMs &&
           seen.deliveries.get(row.deliveryId)?.endpointId === endpointId,
       )
-      // One of a clock that was ahead does not count while it lies in the future.
-      const isAhead = knownSuccessAtMs > atMs + FUTURE_MS_MAX
+      // One of a clock that was ahead, and was set right, does not count while it lies in the writer's future.
+      const isAhead =
+        knownSuccessAtMs >= writerMs + FUTURE_MS_MAX &&
+        faults.some(({ kind, fromMs }) => kind === 'database-clock' && fromMs <= atMs)
       if (failingSinceMs > afterMs || hasFailedSince || isAhead) return []
       const detail = `shown as failing since ${failingSinceMs}, after a 200 at ${knownSuccessAtMs}`
       return [violation('I8', detail, endpointId, null, atMs)]

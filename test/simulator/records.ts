@@ -191,6 +191,8 @@ export interface LeaseAct {
 export interface FailingWrite {
   endpointId: string
   atMs: number
+  /** The same instant, by the clock of the process that wrote. */
+  writerMs: number
   knownSuccessAtMs: number
   failingSinceMs: number
 }

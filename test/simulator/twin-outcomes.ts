@@ -158,7 +158,7 @@ export class TwinOutcomes {
         nextProbeAtMs: wholeOrNull(delta.nextProbeAtMs),
       }
       this.#stored.tables.health.set(delta.endpointId, after)
-      if (before) this.#stored.events.onHealth(delta.endpointId, before, after)
+      if (before) this.#stored.events.onHealth(delta.endpointId, before, after, nowMs)
       this.#stored.events.onCircuit(delta.circuit, delta.endpointId)
     }
   }

@@ -28,8 +28,9 @@ export function failingWrites(
   endpointId: string,
   { lastSuccessAtMs }: HealthRow,
   { failingSinceMs }: HealthRow,
+  writerMs: number,
 ): FailingWrite[] {
   if (failingSinceMs === null || lastSuccessAtMs === null) return []
   if (failingSinceMs >= lastSuccessAtMs) return []
-  return [{ endpointId, atMs, knownSuccessAtMs: lastSuccessAtMs, failingSinceMs }]
+  return [{ endpointId, atMs, writerMs, knownSuccessAtMs: lastSuccessAtMs, failingSinceMs }]
 }

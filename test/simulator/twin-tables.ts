@@ -183,7 +183,8 @@ export interface TwinEvents {
   /** Failures were passed over that are older than a success that is known. */
   onOutdatedHealth(): void
   /** What is shown of an endpoint was replaced. */
-  onHealth(endpointId: string, before: HealthRow, after: HealthRow): void
+  /** `nowMs` is the writer's time. */
+  onHealth(endpointId: string, before: HealthRow, after: HealthRow, nowMs: number): void
 }
 
 export const NO_TWIN_EVENTS: TwinEvents = {
