@@ -121,13 +121,10 @@ export class DeliveryActs {
 
   /** One delivery that is pending by then, or all that the endpoint is owed. */
   #retry(ask: Ask, endpointId: string, isOfOne: boolean): void {
-    const { twin, dice, scheduler } = this.#world
-    const candidates = pendingOf(twin, CLIENT_KEY, endpointId)
-    if (candidates.length === 0) {
-      ask.drop()
-      return
-    }
-    const { id, paymentId } = dice.pick(candidates)
+    const { twin, scheduler } = this.#world
+    const picked = this.#pickOwed(ask, endpointId)
+    if (picked === null) return
+    const { id, paymentId } = picked
     const askedAtMs = scheduler.nowMs
     ask.repeat(
       async (node) => {
@@ -150,13 +147,10 @@ export class DeliveryActs {
   }
 
   #cancel(ask: Ask, endpointId: string): void {
-    const { twin, dice, scheduler } = this.#world
-    const candidates = pendingOf(twin, CLIENT_KEY, endpointId)
-    if (candidates.length === 0) {
-      ask.drop()
-      return
-    }
-    const { id, paymentId } = dice.pick(candidates)
+    const { twin, scheduler } = this.#world
+    const picked = this.#pickOwed(ask, endpointId)
+    if (picked === null) return
+    const { id, paymentId } = picked
     const askedAtMs = scheduler.nowMs
     ask.repeat(
       async (node) => {
@@ -181,6 +175,15 @@ export class DeliveryActs {
       },
       () => {},
     )
+  }
+
+  /** One delivery that is pending now. Null where none is: there is nothing to ask for. */
+  #pickOwed(ask: Ask, endpointId: string): PendingRow | null {
+    const { twin, dice } = this.#world
+    const candidates = pendingOf(twin, CLIENT_KEY, endpointId)
+    if (candidates.length > 0) return dice.pick(candidates)
+    ask.drop()
+    return null
   }
 
   /** An attempt has to follow. */
