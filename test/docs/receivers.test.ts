@@ -12,14 +12,14 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { signForTest, type TestCallback } from '../../sdk/src/sign-for-test.ts'
 import type { CheckReport } from '../../server/core/receiver-check.ts'
 import { limitOf } from '../support/busy-machine.ts'
-import { runCommand } from '../support/command-line.ts'
-import { sized } from '../support/size.ts'
+import { callCommand } from '../support/called-command.ts'
+import { languagesOfThisSize } from '../support/recipes.ts'
 
 const PAGE = readFileSync(new URL('../../docs/receivers.md', import.meta.url), 'utf8')
 const KEY = 'only-we-two-know-this, "quoted" and é'
@@ -260,9 +260,9 @@ async function handlesOnceAndExactly(language: Language, folder: string, first: 
   ])
 }
 
-async function passesTheCheck(t: TestContext, { url, printed }: Running) {
+async function passesTheCheck({ url, printed }: Running) {
   const env = { PAYBELL_SHARED_KEY: KEY }
-  const { stdout, stderr } = await runCommand(t, ['check', url, '--json'], { env })
+  const { stdout, stderr } = await callCommand(['check', url, '--json'], { env })
   assert.match(stdout, /^\{/, stderr)
   const { steps }: CheckReport = JSON.parse(stdout)
   const wrong = steps.filter(({ result }) => result !== 'pass')
@@ -275,11 +275,7 @@ function isThere(program: string): boolean {
   return existsSync(program) || folders.some((folder) => existsSync(join(folder, program)))
 }
 
-/** To compile them takes longer than to run the others: at full size alone. */
-const COMPILED = ['Go', 'Java', 'C#']
-const names = Object.keys(LANGUAGES).filter((name) => sized(!COMPILED.includes(name), true))
-for (const name of names) {
-  const language = LANGUAGES[name] as Language
+for (const [name, language] of languagesOfThisSize(LANGUAGES)) {
   const skip = isThere(language.needs) ? false : `${language.needs} is not on this machine`
   test(`the receiver in ${name} passes every check, and handles each event once, in sequence, to the digit`, {
     skip,
@@ -300,7 +296,7 @@ for (const name of names) {
     }
     const running = await start(language, folder)
     t.after(() => running.stop().catch(() => {}))
-    await passesTheCheck(t, running)
+    await passesTheCheck(running)
     await handlesOnceAndExactly(language, folder, running)
   })
 }

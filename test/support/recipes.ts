@@ -1,5 +1,5 @@
 // Recipes of the documentation, in languages that may or may not be on this machine: found on their page, and run in a
-// folder of their own.
+// folder of their own. What has to be compiled is left to the full size.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -10,6 +10,10 @@ import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Owner } from './owner.ts'
+import { sized } from './size.ts'
+
+/** To compile one takes longer than to run all others, and Go begins with its standard library. */
+const COMPILED: readonly string[] = ['Go', 'Java', 'C#']
 
 const run = promisify(execFile)
 
@@ -25,6 +29,13 @@ export interface Language {
   command: readonly [string, ...string[]]
 }
 
+/** Those that a test of this size runs. */
+export function languagesOfThisSize<T>(
+  languages: Readonly<Record<string, T>>,
+): readonly [string, T][] {
+  return Object.entries(languages).filter(([name]) => sized(!COMPILED.includes(name), true))
+}
+
 /** Declares a test for each language, and one that no recipe of the page is left out. */
 export function testRecipes(options: {
   page: string
@@ -38,7 +49,7 @@ export function testRecipes(options: {
   expected: readonly { line: string; of: string }[]
 }): void {
   const { page, mark, what, languages, input, expected } = options
-  for (const [name, language] of Object.entries(languages)) {
+  for (const [name, language] of languagesOfThisSize(languages)) {
     test(`${what} in ${name} takes what is signed and refuses what is not`, {
       skip: language.whyNot() ?? false,
     }, async (t) => {
