@@ -119,14 +119,15 @@ prepare "documents.readDocument" (integer, bytea) as
 
 -- documents.readDocumentSize: kept as read-document-size, hot path
 prepare "documents.readDocumentSize" (integer, bytea) as
-  select octet_length(content) as characters, right(content, 2) as end
+  select octet_length(content) as characters,
+  convert_from(substr(convert_to(content, 'UTF8'), octet_length(content) - 1, 2), 'UTF8') as end
   from documents where client_key = $1 and hash = $2;
 --   always
 --     Index Scan documents by documents_pkey (client_key, hash)
 
 -- documents.readDocumentSize 2: kept as read-document-part, hot path
 prepare "documents.readDocumentSize 2" (integer, bytea, integer, integer) as
-  select substr(content, $3, $4) as part from documents
+  select convert_from(substr(convert_to(content, 'UTF8'), $3, $4), 'UTF8') as part from documents
   where client_key = $1 and hash = $2;
 --   always
 --     Index Scan documents by documents_pkey (client_key, hash)
