@@ -33,7 +33,7 @@ import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/parts/job-runner.ts
 import { ListenerRelay } from './operations/parts/listener-relay.ts'
 import type { OperatorKeys } from './operations/parts/operator-keys.ts'
 import { WebhookKeys } from './operations/webhook-keys.ts'
-import { NatsSource } from './sources/nats-source.ts'
+import { LazyNatsSource } from './sources/lazy-nats-source.ts'
 import type { NatsSpans } from './sources/nats-source-options.ts'
 import { DatabaseClock } from './store/database-clock.ts'
 import { createPool } from './store/db.ts'
@@ -242,7 +242,7 @@ export function createApp(options: AppOptions): PaybellApp {
   }
   const source =
     config.nats &&
-    new NatsSource({
+    new LazyNatsSource({
       settings: config.nats,
       gatherer,
       lock: { take: (onLost) => holdLock(databaseUrl, LOCKS.natsConsumer, onLost) },

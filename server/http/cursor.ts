@@ -1,7 +1,7 @@
 // The query of lists that can grow without limit: `?limit=50&after=<cursor>`.
 
-import Type from 'typebox'
 import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX, type CursorPage } from '../core/cursor.ts'
+import { Type } from './type.ts'
 
 export const CursorQuery = {
   limit: Type.Optional(

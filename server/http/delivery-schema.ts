@@ -1,6 +1,6 @@
 // Deliveries as answers show them, to clients and to the operator.
 
-import Type from 'typebox'
+import type { TSchema } from 'typebox'
 import { DELIVERY_STATES, toClientCode } from '../core/delivery.ts'
 import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
 import type { Explanation } from '../core/explanation.ts'
@@ -13,6 +13,7 @@ import { CursorQuery } from './cursor.ts'
 import { MoneySchema } from './payment-schema.ts'
 import { TEXT_PATTERN } from './published.ts'
 import { Instant, Uuid } from './scalars.ts'
+import { Type } from './type.ts'
 
 const OptionalInstant = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description })
@@ -174,7 +175,7 @@ export const OperatorDeliveryDetailSchema = Type.Object({
   }),
 })
 
-export function CursorPageOf<T extends Type.TSchema>(item: T) {
+export function CursorPageOf<T extends TSchema>(item: T) {
   return Type.Object({
     items: Type.Array(item),
     next: OptionalText('Give it back as `after` to read on; null at the end.'),

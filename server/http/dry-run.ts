@@ -1,7 +1,7 @@
 // `dryRun`, of every action that may concern many deliveries: in the query or in the body. A misspelt one is
 // refused, because ignoring it would change deliveries that the caller only wanted to count.
 
-import { Type } from 'typebox'
+import { Type } from './type.ts'
 import { invalidFields, invalidQuery } from './validation.ts'
 
 /** A member of a body, and of a query. */

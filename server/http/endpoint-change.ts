@@ -1,9 +1,10 @@
 // The body of a PATCH of an endpoint: its status, settings, or both; never nothing.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { OWNER_STATUSES } from '../core/endpoint.ts'
 import type { EndpointChange } from '../operations/change-endpoint.ts'
 import { readSettings, SettingsFields } from './endpoint-settings-schema.ts'
+import { Type } from './type.ts'
 import { invalidFields } from './validation.ts'
 
 const Status = Type.Enum([...OWNER_STATUSES])

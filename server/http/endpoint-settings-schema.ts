@@ -1,7 +1,7 @@
 // The settings of an endpoint as callers give and see them. A member that is left out stays as it is; answers show
 // the settings of an endpoint only when some were given, so that calls that know of none get what they always got.
 
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { Endpoint } from '../core/endpoint.ts'
 import {
   ALL_EVENTS,
@@ -15,6 +15,7 @@ import {
   SIGNATURE_KINDS,
 } from '../core/endpoint-settings.ts'
 import type { FieldError } from '../core/errors.ts'
+import { Type } from './type.ts'
 import { invalidFields } from './validation.ts'
 
 export const EventChoiceSchema = Type.Enum([...EVENT_CHOICES])

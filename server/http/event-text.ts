@@ -1,11 +1,11 @@
 // An event as lists show it, as JSON text: its payment is stored as text and sent unparsed, because parsing
 // would lose the digits of its amount.
 
-import Type from 'typebox'
 import { EVENT_KINDS } from '../core/payment.ts'
 import type { EventView } from '../operations/view-payments.ts'
 import { PaymentSchema } from './payment-schema.ts'
 import { Instant, Uuid } from './scalars.ts'
+import { Type } from './type.ts'
 
 export const EventKindSchema = Type.Enum([...EVENT_KINDS])
 

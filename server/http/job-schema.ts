@@ -1,11 +1,11 @@
 // Bulk jobs as answers show them: how far they are, and how their deliveries stand.
 
-import { Type } from 'typebox'
 import { ENDPOINT_STATUSES } from '../core/endpoint.ts'
 import type { EndpointBreakdown } from '../operations/parts/endpoint-breakdown.ts'
 import type { Job, JobView } from '../operations/view-job.ts'
 import { Instant, OptionalInstant, Uuid } from './scalars.ts'
 import { CircuitSchema } from './schemas.ts'
+import { Type } from './type.ts'
 
 export const CountedEndpointSchema = Type.Object({
   endpointId: Uuid,

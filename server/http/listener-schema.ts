@@ -1,7 +1,6 @@
 // Listeners, the callbacks that they are offered and the outcomes that they report, as requests and answers
 // show them.
 
-import { Type } from 'typebox'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import type { UnreachableReason } from '../core/delivery.ts'
 import { ENDPOINT_STATUSES, type Endpoint, HMAC_ALGORITHM } from '../core/endpoint.ts'
@@ -15,6 +14,7 @@ import type { OfferAnswer, OfferedCallback } from '../operations/next-callback.t
 import { toHmacHeaderName } from './endpoint-settings-schema.ts'
 import { Instant, Uuid } from './scalars.ts'
 import { SharedKey } from './schemas.ts'
+import { Type } from './type.ts'
 import { invalidFields } from './validation.ts'
 
 /** How much of an answer's body is kept, as for any attempt. */

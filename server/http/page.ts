@@ -1,9 +1,10 @@
 // The page object of the interface (decisions, Webhooks §2) and its two query parameters.
 
-import Type, { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../core/errors.ts'
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type Page, pageCount } from '../core/page.ts'
 import { problemResponses } from './schemas.ts'
+import { Type } from './type.ts'
 
 export const PageQuery = Type.Object({
   page: Type.Optional(

@@ -1,7 +1,7 @@
 // The Payment of the interface as JSON Schema, for the published interface alone: payments are
 // checked by core/payment-fields, which keeps the digits of an amount.
 
-import { type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import {
   AMOUNT_CHARACTERS_MAX,
   AMOUNT_EXPONENT_MAX,
@@ -14,6 +14,7 @@ import {
 } from '../core/payment.ts'
 import { MEDIA_TYPE_PATTERN } from '../core/payment-checks.ts'
 import { BASE64_PATTERN, Instant, Uuid } from './scalars.ts'
+import { Type } from './type.ts'
 
 // PostgreSQL stores no U+0000.
 const pattern = '^[^\\u0000]*$'
@@ -104,7 +105,7 @@ export const SentBodySchema = Type.Object({
 
 /** Null counts as left out, because many systems write it for what they do not have. */
 function orNull<T extends TSchema>(schema: T) {
-  return Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
+  return Type.Optional(Type.Unsafe<Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
 }
 
 export const StatusWriteSchema = Type.Object({ ...Status.properties, reason: orNull(OptionalText) })

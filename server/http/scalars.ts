@@ -1,7 +1,7 @@
 // The smallest pieces of schemas: an id, an instant, and what may be null instead.
 
-import Type from 'typebox'
 import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
+import { Type } from './type.ts'
 
 export const Uuid = Type.String({ format: 'uuid' })
 export const Instant = Type.String({ format: 'date-time' })

@@ -1,6 +1,5 @@
 // The shapes that several operations share, as callers see them.
 
-import Type from 'typebox'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
 import { CIRCUIT_STATES } from '../core/circuit.ts'
@@ -14,6 +13,7 @@ import { notFound } from '../operations/parts/failures.ts'
 import { SettingsShown, toHmacHeaderName, toSettingsShown } from './endpoint-settings-schema.ts'
 import { PROBLEMS } from './problems.ts'
 import { OptionalInstant, OptionalNumber, Uuid } from './scalars.ts'
+import { Type } from './type.ts'
 
 export const ProblemSchema = Type.Object(
   {

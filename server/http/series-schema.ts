@@ -1,9 +1,9 @@
 // Curves as answers show them.
 
-import { Type } from 'typebox'
 import type { Series } from '../operations/parts/series.ts'
 import { SERIES_PERIODS, type SeriesPeriod } from '../operations/view-endpoint-series.ts'
 import { Instant, OptionalNumber } from './scalars.ts'
+import { Type } from './type.ts'
 
 export const SeriesPointSchema = Type.Object({
   at: Instant,

@@ -1,7 +1,7 @@
 // `since` and `until` of a body that asks for many deliveries or events at once: from the first on, and before the
 // second.
 
-import { Type } from 'typebox'
+import { Type } from './type.ts'
 import { invalidFields } from './validation.ts'
 
 /** `what` begins the sentence: deliveries, or events. */

@@ -1,10 +1,10 @@
 // Statements of completeness, as answers show them and as their JWS says it: the two are the same but for `jws`.
 
-import { Type } from 'typebox'
 import { checkStatementPeriod, type Fates, owedIn, type StatementHour } from '../core/statement.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import type { Statement } from '../operations/view-statement.ts'
 import { Instant, Uuid } from './scalars.ts'
+import { Type } from './type.ts'
 import { invalidQuery } from './validation.ts'
 
 /** The `typ` of its JWS. */

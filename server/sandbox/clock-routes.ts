@@ -1,9 +1,9 @@
 // /sandbox/clock: the speed of the delivery clock. Only in the sandbox, where a delivery's run of 7 days may
 // be over in a minute.
 
-import Type from 'typebox'
 import { authenticateOperator } from '../http/authenticate.ts'
 import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../http/schemas.ts'
+import { Type } from '../http/type.ts'
 import type { App, Routes } from '../http/typed.ts'
 import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
 

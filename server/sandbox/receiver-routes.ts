@@ -2,13 +2,13 @@
 // POST needs no credential, as for any receiver; writing the script and reading requests needs an operator key.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import Type from 'typebox'
 import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
 import type { Clock } from '../core/clock.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../core/payment.ts'
 import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
 import { authenticateOperator } from '../http/authenticate.ts'
 import { BODY_PROBLEMS, EMPTY_BODY, OPERATOR_PROBLEMS, problemResponses } from '../http/schemas.ts'
+import { Type } from '../http/type.ts'
 import type { App, Routes } from '../http/typed.ts'
 import { notFound } from '../operations/parts/failures.ts'
 import type { OperatorKeys } from '../operations/parts/operator-keys.ts'

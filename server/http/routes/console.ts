@@ -2,7 +2,6 @@
 // and the content security policy allows nothing else.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { ROLES } from '../../core/operator.ts'
 import type { ConsoleSession, SignIn } from '../../operations/console-session.ts'
@@ -17,6 +16,7 @@ import { type ConsoleFile, ConsoleFiles } from '../console-files.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { BODY_PROBLEMS, EMPTY_BODY, problemResponses } from '../schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
+import { Type } from '../type.ts'
 import type { App, Routes } from '../typed.ts'
 
 const POLICY = [

@@ -2,7 +2,6 @@
 // endpoint. The last two exist for webhooks, subscriptions and listeners.
 
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { DELIVERY_STATES, FINAL_STATES } from '../../core/delivery.ts'
 import type { EndpointKind } from '../../core/endpoint.ts'
 import type { JobDeps } from '../../operations/parts/start-job.ts'
@@ -26,6 +25,7 @@ import {
   readId,
 } from '../schemas.ts'
 import { readSinceUntil, sinceUntilFields } from '../since-until.ts'
+import { Type } from '../type.ts'
 import type { App, Routes } from '../typed.ts'
 
 export const ChangedDeliverySchema = Type.Object(

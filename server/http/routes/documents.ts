@@ -1,11 +1,11 @@
 // /documents/{link}: the file of a payment, for an endpoint that is sent links. The link is the credential.
 
 import { Readable } from 'node:stream'
-import { Type } from 'typebox'
 import { contentDisposition, DOCUMENTS_PATH } from '../../core/document-link.ts'
 import { fetchDocument } from '../../operations/fetch-document.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { problemResponses } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 export function documentRoutes(deps: Deps): Routes {

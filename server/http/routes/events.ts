@@ -1,7 +1,6 @@
 // /v1/events: the events of callbacks, to be pulled. For reconciliation, and for clients that cannot be
 // called.
 
-import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { viewEventBody, viewEvents } from '../../operations/view-events.ts'
 import { callerOf } from '../authenticate.ts'
@@ -15,6 +14,7 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 export const FeedPage = Type.Object({

@@ -1,13 +1,13 @@
 // What machines ask of a running process: is it alive, may traffic come, what are its numbers.
 
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import type { OperatorKeys } from '../../operations/parts/operator-keys.ts'
 import { authenticateOperator } from '../authenticate.ts'
 import { sendFailure } from '../failures.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const tags = ['Housekeeping']

@@ -1,6 +1,5 @@
 // What an endpoint was never owed: counted, or sent. For webhooks, subscriptions and listeners.
 
-import { Type } from 'typebox'
 import type { JobDeps } from '../../operations/parts/start-job.ts'
 import { previewMissing, replayMissing } from '../../operations/replay-missing.ts'
 import { callerOf } from '../authenticate.ts'
@@ -16,6 +15,7 @@ import {
   readId,
 } from '../schemas.ts'
 import { readSinceUntil, sinceUntilFields } from '../since-until.ts'
+import { Type } from '../type.ts'
 import type { App, Routes } from '../typed.ts'
 
 const MissingBody = Type.Object(

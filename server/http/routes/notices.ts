@@ -1,6 +1,5 @@
 // /v1/notices: where a client gets notices about its own endpoints.
 
-import { Type } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
 import { ENDPOINT_STATUSES } from '../../core/endpoint.ts'
 import { CLIENT_NOTICE_KINDS } from '../../core/notice.ts'
@@ -23,6 +22,7 @@ import {
   readHref,
   SharedKey,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })

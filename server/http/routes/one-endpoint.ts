@@ -2,7 +2,7 @@
 // settings, delete it. Webhooks, subscriptions and listeners differ in their paths and in what they show.
 
 import type { FastifyRequest } from 'fastify'
-import { type TObject, Type } from 'typebox'
+import type { TObject } from 'typebox'
 import type { Endpoint } from '../../core/endpoint.ts'
 import { changeEndpoint } from '../../operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../operations/delete-endpoint.ts'
@@ -22,6 +22,7 @@ import {
   toClientHealth,
 } from '../schemas.ts'
 import { SeriesQuery, SeriesSchema, toSeriesBody } from '../series-schema.ts'
+import { Type } from '../type.ts'
 import type { App } from '../typed.ts'
 
 export interface EndpointDoor {

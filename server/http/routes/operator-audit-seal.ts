@@ -1,7 +1,6 @@
 // The seals of the audit: its head, an export with the segments in line, and a check of what the database holds.
 
 import { Readable } from 'node:stream'
-import { Type } from 'typebox'
 import type { Finding } from '../../core/audit-check.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { verifyAudit } from '../../operations/verify-audit.ts'
@@ -10,6 +9,7 @@ import { auditOf, noteAuditorRead } from '../audit.ts'
 import { readPeriod } from '../period.ts'
 import { Instant, OptionalInstant } from '../scalars.ts'
 import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const NDJSON_TYPE = 'application/x-ndjson'

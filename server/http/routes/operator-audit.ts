@@ -1,6 +1,5 @@
 // /operator/v1/audit: who did what, and when. Read only.
 
-import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { type AuditRow, viewAudit } from '../../operations/view-audit.ts'
 import { noteAuditorRead } from '../audit.ts'
@@ -8,6 +7,7 @@ import { CursorQuery, toCursorRequest } from '../cursor.ts'
 import { readPeriod } from '../period.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })

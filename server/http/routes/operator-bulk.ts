@@ -1,7 +1,6 @@
 // The operator's acts on all deliveries that match a filter: replay what has ended, cancel what is pending, or send it
 // now. They differ in their words and in the names of their counts.
 
-import { Type } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
 import { parseDeliveryFilter, SEARCH_CHARACTERS_MAX } from '../../core/delivery-filter.ts'
 import { EVENT_KINDS } from '../../core/payment.ts'
@@ -18,6 +17,7 @@ import { breakdownProperties, toBreakdownBody } from '../job-schema.ts'
 import { TEXT_PATTERN } from '../published.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { ABOUT_CLIENT_PROBLEMS, BODY_PROBLEMS, problemResponses } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { App, Routes } from '../typed.ts'
 import { RetriedSchema } from './retries.ts'
 

@@ -1,10 +1,10 @@
 // GET /operator/v1/cells: the directory of cells. A cell answers with its own entry; `paybell route` answers the same
 // call with the entries of all.
 
-import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { CellViewer } from '../../operations/view-cell.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 export const CellSchema = Type.Object(

@@ -1,7 +1,6 @@
 // /operator/v1/clients: onboarding. Secrets are shown once, in the answer that makes them; lists and items
 // only show that they exist.
 
-import { Type } from 'typebox'
 import { toPageRequest } from '../../core/page.ts'
 import { CLIENT_STATUSES, changeClient } from '../../operations/change-client.ts'
 import { createConsoleLink } from '../../operations/create-console-link.ts'
@@ -24,6 +23,7 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const Named = Type.Object(

@@ -1,6 +1,5 @@
 // /operator/v1/deliveries and the bytes of events: what was owed to whom, what was sent, what came back.
 
-import { Type } from 'typebox'
 import { parseDeliveryFilter } from '../../core/delivery-filter.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { viewSentBody } from '../../operations/sent-body.ts'
@@ -27,6 +26,7 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const tags = ['Operator']

@@ -1,7 +1,6 @@
 // /operator/v1/endpoints: those of all clients, with their health; the operator may pause and resume them, and
 // change their settings.
 
-import { Type } from 'typebox'
 import { ENDPOINT_STATUSES, HMAC_ALGORITHM } from '../../core/endpoint.ts'
 import { toPageRequest } from '../../core/page.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
@@ -31,6 +30,7 @@ import {
   toHealth,
 } from '../schemas.ts'
 import { SeriesQuery, SeriesSchema, toSeriesBody } from '../series-schema.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const KINDS = ['subscription', 'webhook', 'listener'] as const

@@ -1,6 +1,5 @@
 // /operator/v1/keys: who else may act for the operator. A key is shown once, in the answer that makes it.
 
-import { Type } from 'typebox'
 import { ROLES } from '../../core/operator.ts'
 import { toPageRequest } from '../../core/page.ts'
 import { createOperatorKey } from '../../operations/create-operator-key.ts'
@@ -19,6 +18,7 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 export const RoleSchema = Type.Enum([...ROLES], {

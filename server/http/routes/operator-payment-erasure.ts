@@ -1,11 +1,11 @@
 // POST /operator/v1/payments/{id}/erase: removes a payment's personal data for good.
 
-import Type from 'typebox'
 import { erasePayment } from '../../operations/erase-payment.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { auditOf } from '../audit.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { ABOUT_CLIENT_PROBLEMS, IdParams, problemResponses, readId } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 export const ErasedSchema = Type.Object(

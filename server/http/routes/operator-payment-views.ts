@@ -1,7 +1,6 @@
 // /operator/v1/payments as they are read: lists by cursor, one as it is now, and what became of each of
 // its events. Writing them is operator-payments.ts.
 
-import { Type } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
 import { SEARCH_CHARACTERS_MAX } from '../../core/delivery-filter.ts'
 import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../core/payment.ts'
@@ -26,6 +25,7 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -3,7 +3,6 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { EVENT_KINDS, PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
 import { parsePayment } from '../../core/payment-fields.ts'
@@ -30,6 +29,7 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 export interface PaymentRoutesDeps extends Deps {

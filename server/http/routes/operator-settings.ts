@@ -1,8 +1,8 @@
 // GET /operator/v1/settings: how this process is configured. A secret is only shown as set.
 
-import Type from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 export const Setting = Type.Object(

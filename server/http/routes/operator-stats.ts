@@ -1,7 +1,7 @@
 // /operator/v1/stats and /operator/v1/stream: the service at a glance, and its events as they happen.
 
 import type { ServerResponse } from 'node:http'
-import { Type } from 'typebox'
+import type { TInteger } from 'typebox'
 import { DELIVERY_STATES } from '../../core/delivery.ts'
 import { ENDPOINT_STATUSES } from '../../core/endpoint.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -15,6 +15,7 @@ import {
 import { Instant, OptionalInstant, Uuid } from '../scalars.ts'
 import { CircuitSchema, HealthSchema, OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'
 import { SeriesSchema, toSeriesBody } from '../series-schema.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 export interface StatsRoutesDeps extends Deps {
@@ -78,7 +79,7 @@ export const StatsSchema = Type.Object({
   deliveries: Type.Object(
     Object.fromEntries(DELIVERY_STATES.map((state) => [state, Type.Integer()])) as Record<
       (typeof DELIVERY_STATES)[number],
-      Type.TInteger
+      TInteger
     >,
     { description: 'Of the history that is kept. Exact; PENDING may be a second old.' },
   ),

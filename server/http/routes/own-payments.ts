@@ -1,6 +1,5 @@
 // /v1/payments as a list: a client's payments by the names that it gave them, and how their deliveries stand.
 
-import { Type } from 'typebox'
 import { DELIVERY_STATES, type DeliveryState } from '../../core/delivery.ts'
 import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../core/payment.ts'
 import { moneyText } from '../../core/payment-summary.ts'
@@ -14,6 +13,7 @@ import { PaymentSchema } from '../payment-schema.ts'
 import { readPeriod } from '../period.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { CLIENT_PROBLEMS, OptionalAccountHeader, problemResponses } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const { externalId, amount, status, complete, createdAt } = PaymentSchema.properties

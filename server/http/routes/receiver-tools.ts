@@ -3,7 +3,6 @@
 
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { EndpointKind } from '../../core/endpoint.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
@@ -27,6 +26,7 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { App, Routes } from '../typed.ts'
 import { invalidFields } from '../validation.ts'
 import { whenClosed } from '../when-closed.ts'

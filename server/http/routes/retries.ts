@@ -1,6 +1,5 @@
 // Retry now, for a client whose receiver works again: one delivery, or everything that an endpoint is owed.
 
-import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { RetryLimits } from '../../operations/parts/retry-limits.ts'
 import { retryDelivery } from '../../operations/retry-delivery.ts'
@@ -15,6 +14,7 @@ import {
   problemResponses,
   readId,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { App, Routes } from '../typed.ts'
 import { ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
 

@@ -1,6 +1,5 @@
 // /v1/search and /operator/v1/search: one box that takes any id or name and says what it found.
 
-import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { type Hit, search } from '../../operations/search.ts'
 import { callerOf } from '../authenticate.ts'
@@ -11,6 +10,7 @@ import {
   OptionalAccountHeader,
   problemResponses,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const OptionalText = (description: string) =>

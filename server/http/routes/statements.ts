@@ -1,7 +1,6 @@
 // What a client can check: that nothing is missing at an endpoint (statements), and that one event was delivered
 // (receipts). Both are signed.
 
-import { Type } from 'typebox'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { OneAtATime } from '../../operations/parts/one-at-a-time.ts'
 import { viewReceipt } from '../../operations/view-receipt.ts'
@@ -22,6 +21,7 @@ import {
   StatementSchema,
   toSignedStatement,
 } from '../statement-schema.ts'
+import { Type } from '../type.ts'
 import type { App, Routes } from '../typed.ts'
 
 /** The media type of a JWS in compact form (RFC 7515 §9.2.1). */

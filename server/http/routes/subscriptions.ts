@@ -2,7 +2,6 @@
 // whatever its account.
 
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { toPageRequest } from '../../core/page.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { subscribe } from '../../operations/subscribe.ts'
@@ -22,6 +21,7 @@ import {
   SharedKey,
   toEndpointItem,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 import { addOneEndpointRoutes } from './one-endpoint.ts'
 

@@ -2,13 +2,13 @@
 // verified with. GET /.well-known/oauth-authorization-server: both, for OAuth libraries to find.
 
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { issueToken } from '../../operations/issue-token.ts'
 import type { Access } from '../../operations/parts/access.ts'
 import { checkLogin } from '../../operations/parts/client-moves.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { BODY_PROBLEMS, problemResponses } from '../schemas.ts'
 import { FORM_TYPE, GRANT_TYPE, readTokenForm } from '../token-form.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const TOKEN_BODY_BYTES_MAX = 8 * 1_024

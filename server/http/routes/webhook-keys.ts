@@ -1,9 +1,9 @@
 // GET /.well-known/webhook-keys.json: the service's own public keys, for `v1a` signatures and statements.
 
-import { Type } from 'typebox'
 import type { PublishedKey, WebhookKeys } from '../../operations/webhook-keys.ts'
 import { Instant } from '../scalars.ts'
 import { problemResponses } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 
 const KEY_MEMBERS = {

@@ -2,7 +2,6 @@
 // narrows, and a wrong one is refused, too.
 
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { Endpoint } from '../../core/endpoint.ts'
 import { toPageRequest } from '../../core/page.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
@@ -24,6 +23,7 @@ import {
   SharedKey,
   toEndpointItem,
 } from '../schemas.ts'
+import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
 import { addOneEndpointRoutes } from './one-endpoint.ts'
 
