@@ -68,10 +68,12 @@ after(() => stock?.stop())
 test('no plan of the hot path reads more than what it was asked for on a stock PostgreSQL', {
   skip,
 }, async () => {
-  const { statements } = await explainStore({ server: stock?.url ?? assert.fail() })
-  const faults = statements
-    .filter(({ isHot }) => isHot)
-    .flatMap((statement) => listFaults(statement).map((fault) => `${statement.name}: ${fault}`))
+  const server = stock?.url ?? assert.fail()
+  const { statements } = await explainStore({ server, isHotOnly: true })
+  assert.ok(statements.length > 10, `${statements.length} statements were looked at`)
+  const faults = statements.flatMap((statement) =>
+    listFaults(statement).map((fault) => `${statement.name}: ${fault}`),
+  )
   assert.deepEqual(faults, [])
 })
 
