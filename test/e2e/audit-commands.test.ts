@@ -5,17 +5,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
 import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { toAudit } from '../../server/operations/parts/audit.ts'
 import { sealAudit } from '../../server/operations/seal-audit.ts'
-import { type CommandOptions, startCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
 import { startPaybell, until } from '../support/paybell.ts'
-
-async function run(t: TestContext, args: readonly string[], options: CommandOptions) {
-  return startCommand(t, args, options).ended
-}
 
 test('an auditor saves a head, exports and verifies; what is altered is named', async (t) => {
   const paybell = await startPaybell(t)
@@ -33,42 +29,44 @@ test('an auditor saves a head, exports and verifies; what is altered is named', 
     const { rows } = await paybell.pool.query('select sum(count)::int as sum from audit_segments')
     return rows[0].sum >= 3
   })
-  const head = await run(t, ['audit', 'head', '--json'], { env })
+  const head = await callCommand(['audit', 'head', '--json'], { env })
   const file = (name: string) => join(dir, name)
   writeFileSync(file('head.json'), head.stdout)
-  const exported = await run(t, ['audit', 'export'], { env })
+  const exported = await callCommand(['audit', 'export'], { env })
   writeFileSync(file('audit.ndjson'), exported.stdout)
   const keys = await fetch(`${paybell.baseUrl}/.well-known/webhook-keys.json`)
   writeFileSync(file('keys.json'), await keys.text())
 
   const kept = ['--keys', file('keys.json'), '--head', file('head.json')]
-  const live = await run(t, ['audit', 'verify', ...kept], { env })
+  const live = await callCommand(['audit', 'verify', ...kept], { env })
   assert.match(live.stdout, /^All \d+ rows in \d+ segments? \(1 to \d+\) are as they were sealed/)
   // A file needs neither a service nor a key.
-  const offline = await run(t, ['audit', 'verify', file('audit.ndjson'), ...kept], {})
+  const offline = await callCommand(['audit', 'verify', file('audit.ndjson'), ...kept])
   assert.equal(offline.code, 0, offline.stderr)
   const database = { DATABASE_URL: paybell.database.url }
-  const direct = await run(t, ['audit', 'verify'], { env: database })
+  const direct = await callCommand(['audit', 'verify'], { env: database })
   assert.match(direct.stdout, /as they were sealed/, direct.stderr)
   // The audit of another cell, which is not there.
-  const elsewhere = await run(t, ['audit', 'verify'], { env: { ...database, PAYBELL_CELL: '7' } })
+  const elsewhere = await callCommand(['audit', 'verify'], {
+    env: { ...database, PAYBELL_CELL: '7' },
+  })
   assert.equal(elsewhere.code, 1, elsewhere.stdout)
 
   const lineOfTwo = exported.stdout.split('\n').find((line) => line.includes('"after":"Two"'))
   const { id: idOfTwo } = JSON.parse(lineOfTwo ?? '{}')
   const altered = readFileSync(file('audit.ndjson'), 'utf8').replace('"after":"Two"', '"after":"x"')
   writeFileSync(file('altered.ndjson'), altered)
-  const found = await run(t, ['audit', 'verify', file('altered.ndjson'), ...kept], {})
+  const found = await callCommand(['audit', 'verify', file('altered.ndjson'), ...kept])
   assert.equal(found.code, 1)
   // Which row of its segment it is depends on when the service itself has sealed.
   assert.match(found.stdout, new RegExp(`^row-changed: Row ${idOfTwo}, row \\d+ of `))
   const cut = altered.split('\n').slice(0, 1).join('\n')
   writeFileSync(file('cut.ndjson'), cut)
-  const missing = await run(t, ['audit', 'verify', file('cut.ndjson'), ...kept], {})
+  const missing = await callCommand(['audit', 'verify', file('cut.ndjson'), ...kept])
   assert.match(missing.stdout, /^head-missing: The chain ends at segment 0/)
   const guards = `alter table audit disable trigger user; ${await guardsOf(paybell.pool)}`
   await paybell.pool.query(`${guards}; delete from audit where actor = 'operator'`)
-  const gone = await run(t, ['audit', 'verify', '--database', '--json'], { env: database })
+  const gone = await callCommand(['audit', 'verify', '--database', '--json'], { env: database })
   assert.equal(gone.code, 1)
   assert.equal(JSON.parse(gone.stdout).valid, false)
 })

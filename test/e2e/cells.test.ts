@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { runCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
 import { cloneDatabase } from '../support/database.ts'
 
 test('cells are created once, with the keys of another, and listed', async (t) => {
@@ -20,7 +20,7 @@ test('cells are created once, with the keys of another, and listed', async (t) =
     PAYBELL_OPERATOR_KEY: randomBytes(32).toString('base64url'),
   }
   const run = async (...args: string[]) => {
-    const ran = await runCommand(t, args, { env })
+    const ran = await callCommand(args, { env })
     return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : null }
   }
   const made = await run('cells', 'create', '7', '--keys-from', '0', '--json')
@@ -49,8 +49,7 @@ test('cells are created once, with the keys of another, and listed', async (t) =
   const file = join(await mkdtemp(join(tmpdir(), 'paybell-cells-')), 'database')
   t.after(() => rm(dirname(file), { recursive: true, force: true }))
   await writeFile(file, `${url}\n`)
-  const apart = await runCommand(
-    t,
+  const apart = await callCommand(
     ['cells', 'create', '8', '--keys-from', '0', '--keys-database-file', file, '--json'],
     { env: { ...env, DATABASE_URL: other.url } },
   )

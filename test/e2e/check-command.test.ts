@@ -10,8 +10,8 @@ import { test } from 'node:test'
 import { toNodeHandler } from '../../sdk/src/adapters.ts'
 import { createReceiver } from '../../sdk/src/receiver.ts'
 import type { CheckReport } from '../../server/core/receiver-check.ts'
+import { callCommand } from '../support/called-command.ts'
 import { startCheckedReceiver } from '../support/checked-receiver.ts'
-import { runCommand } from '../support/command-line.ts'
 import { startPaybell } from '../support/paybell.ts'
 
 const KEY = 'only-we-two-know-this'
@@ -24,7 +24,7 @@ test("the SDK's own receiver passes every step", async (t) => {
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
   const url = `http://localhost:${port}/hook`
-  const ran = await runCommand(t, ['check', url, '--json'], { env })
+  const ran = await callCommand(['check', url, '--json'], { env })
   assert.equal(ran.code, 0, ran.stdout + ran.stderr)
   const report: CheckReport = JSON.parse(ran.stdout)
   assert.deepEqual(
@@ -43,9 +43,9 @@ test('a receiver that looks for the HMAC under a name of its own is checked unde
   t.after(() => server.close())
   const url = `http://localhost:${(server.address() as AddressInfo).port}/hook`
   const [right, wrong, refused] = await Promise.all([
-    runCommand(t, ['check', url, '--hmac-header-name', name, '--json'], { env }),
-    runCommand(t, ['check', url, '--json'], { env }),
-    runCommand(t, ['check', url, '--hmac-header-name', 'X-Paybell-Event'], { env }),
+    callCommand(['check', url, '--hmac-header-name', name, '--json'], { env }),
+    callCommand(['check', url, '--json'], { env }),
+    callCommand(['check', url, '--hmac-header-name', 'X-Paybell-Event'], { env }),
   ])
   const stepsOf = ({ stdout }: typeof right) => (JSON.parse(stdout) as CheckReport).steps
   assert.equal(stepsOf(right)[0]?.result, 'pass')
@@ -60,7 +60,7 @@ test('a fault ends with 1, and is shown in the terminal and on a page', async (t
   const receiver = await startCheckedReceiver(t, KEY)
   const html = join(dir, 'report.html')
   const url = receiver.url('takes-stale-timestamps')
-  const ran = await runCommand(t, ['check', url, '--shared-key', KEY, '--html', html])
+  const ran = await callCommand(['check', url, '--shared-key', KEY, '--html', html])
   assert.equal(ran.code, 1)
   assert.match(ran.stdout, /✖ A callback that is an hour old is refused\n {4}It answered 200\./)
   assert.match(ran.stdout, /What to do: Check webhook-signature/)
@@ -69,12 +69,12 @@ test('a fault ends with 1, and is shown in the terminal and on a page', async (t
   assert.match(await readFile(html, 'utf8'), /Failed: A callback that is an hour old is refused/)
 })
 
-test('wrong usage ends with 2: no key, no address, one that cannot be called', async (t) => {
+test('wrong usage ends with 2: no key, no address, one that cannot be called', async () => {
   const url = 'https://receiver.test/hook'
   const runs = await Promise.all([
-    runCommand(t, ['check', url]),
-    runCommand(t, ['check'], { env }),
-    runCommand(t, ['check', 'http://receiver.test/hook'], { env }),
+    callCommand(['check', url]),
+    callCommand(['check'], { env }),
+    callCommand(['check', 'http://receiver.test/hook'], { env }),
   ])
   assert.deepEqual(
     runs.map(({ code }) => code),
@@ -91,7 +91,7 @@ test('--webhook lets the service drive the receiver', async (t) => {
   await paybell.caller.register(receiver.url('answers-204'), KEY)
   const list = await paybell.caller.get('/v1/webhooks/list')
   const { content } = (await list.json()) as { content: { id: string }[] }
-  const ran = await runCommand(t, ['check', '--webhook', content[0]?.id ?? ''], {
+  const ran = await callCommand(['check', '--webhook', content[0]?.id ?? ''], {
     env: {
       PAYBELL_URL: paybell.baseUrl,
       PAYBELL_CLIENT_ID: paybell.clientId,

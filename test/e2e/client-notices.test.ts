@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { runCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
 import { addClient, type Paybell, startPaybell } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
@@ -111,7 +111,7 @@ describe('notices to clients', { concurrency: true }, () => {
     }
     assert.equal(shown.callbackUrl, notices.url('/notices'))
     assert.deepEqual(shown.recent.map(({ notice }) => notice.type).toReversed(), types)
-    const inTerminal = await runCommand(t, ['notices', 'list'], {
+    const inTerminal = await callCommand(['notices', 'list'], {
       env: {
         PAYBELL_URL: paybell.baseUrl,
         PAYBELL_CLIENT_ID: paybell.clientId,

@@ -279,13 +279,15 @@ test('wrong usage ends with 2, and says what to do', async (t) => {
     [['keys', 'create', 'X', '--role', 'king'], /admin, ingest, viewer/],
   ]
   const check = async ([args, message]: readonly [string[], RegExp]) => {
-    const { code, stdout, stderr } = await runCommand(t, args, { env })
+    const { code, stdout, stderr } = await run(...args)
     assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
     assert.match(stderr, message)
     assert.equal(stdout, '', 'nothing but data goes to stdout')
     assert.doesNotMatch(stderr, /\n {4}at /, 'no stack')
   }
   await Promise.all(wrong.map(check))
+  const { code } = await runCommand(t, ['clients', 'nope'], { env })
+  assert.equal(code, 2, 'as a process of its own, too')
 })
 
 test('a reader that goes early is no failure', async () => {
@@ -312,14 +314,14 @@ test('a reader that goes early is no failure', async () => {
   assert.match(output, /^CLIENT .*\n0\n$/)
 })
 
-test('doctor looks at a real database, and names what is wrong with what to do', async (t) => {
+test('doctor looks at a real database, and names what is wrong with what to do', async () => {
   const production = {
     DATABASE_URL: paybell.database.url,
     PAYBELL_MASTER_KEY: paybell.masterKey.toString('base64'),
     PAYBELL_OPERATOR_KEY: paybell.operatorKey,
     PAYBELL_URL: paybell.baseUrl,
   }
-  const good = await runCommand(t, ['doctor', '--json'], { env: production })
+  const good = await callCommand(['doctor', '--json'], { env: production })
   const { ok, checks } = JSON.parse(good.stdout)
   const statusOf = (name: string) => checks.find((check: { name: string }) => check.name === name)
   assert.equal(good.code, 0, good.stdout)
@@ -345,7 +347,7 @@ test('doctor looks at a real database, and names what is wrong with what to do',
     ...production,
     PAYBELL_MASTER_KEY: 'q83vEjRWeJASNFZ4kKvN7wECAwQFBgcICQoLDA0ODxA=',
   }
-  const bad = await runCommand(t, ['doctor'], { env: otherKey })
+  const bad = await callCommand(['doctor'], { env: otherKey })
   assert.equal(bad.code, 1)
   assert.match(
     bad.stdout,
@@ -353,7 +355,7 @@ test('doctor looks at a real database, and names what is wrong with what to do',
   )
   assert.match(bad.stdout, /PAYBELL_MASTER_KEY=new,old/)
   const away = { ...production, DATABASE_URL: 'postgres://x:hidden-word@127.0.0.1:1/x' }
-  const none = await runCommand(t, ['doctor'], { env: away })
+  const none = await callCommand(['doctor'], { env: away })
   assert.equal(none.code, 1)
   assert.match(none.stdout, /^FAILED +database +cannot be used/m)
   assert.ok(!none.stdout.includes('hidden-word'))

@@ -6,14 +6,14 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { countSecretsByMasterKey } from '../../server/store/master-keys.ts'
 import { Sealer } from '../../server/store/sealing.ts'
-import { runCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
 import { cloneDatabase } from '../support/database.ts'
 
-test('signing keys are made under one master key and resealed under the next', async (t) => {
+test('signing keys are made under one master key and resealed under the next', async () => {
   const { url, pool } = await cloneDatabase()
   const [old, next, strange] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const
   const run = (args: readonly string[], ...masterKeys: readonly Buffer[]) =>
-    runCommand(t, [...args, '--json'], {
+    callCommand([...args, '--json'], {
       env: {
         DATABASE_URL: url,
         PAYBELL_MASTER_KEY: masterKeys.map((key) => key.toString('base64')).join(),

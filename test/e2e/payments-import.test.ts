@@ -14,7 +14,8 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { runCommand, type Started, startCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
+import { type Started, startCommand } from '../support/command-line.ts'
 import { startPaybell, until } from '../support/paybell.ts'
 import { sized } from '../support/size.ts'
 
@@ -135,7 +136,7 @@ test(`${inWords(LINES)} lines, killed and resumed: flat memory, and exactly as m
     assert.ok(Math.max(...samples) < 400 * MEGABYTE, 'memory is bounded')
   }
 
-  const again = await runCommand(t, ['payments', 'import', file], { env: env() })
+  const again = await callCommand(['payments', 'import', file], { env: env() })
   assert.equal(again.code, 0)
   const nothing = `^Nothing new: all ${inWords(LINES)} lines were imported before\\.$`
   assert.match(again.stdout, new RegExp(nothing, 'm'))
@@ -155,13 +156,13 @@ test('Ctrl-C ends an import between two answers, and the next one goes on', asyn
   const { code, stderr } = await started.ended
   assert.equal(code, 1, stderr)
   assert.match(stderr, /Run the same command again to continue\./)
-  const { code: second, stdout } = await runCommand(t, ['payments', 'import', file], { env: env() })
+  const { code: second, stdout } = await callCommand(['payments', 'import', file], { env: env() })
   assert.equal(second, 0)
   assert.match(stdout, / 0 unchanged, 0 bad\.$/m)
   assert.equal((await countEvents()) - eventsBefore, sized(10_000, 20_000))
 })
 
-test('bad lines are reported with their numbers, and never stop the others', async (t) => {
+test('bad lines are reported with their numbers, and never stop the others', async () => {
   const file = join(dir, 'bad.ndjson')
   const bad = join(dir, 'refused.ndjson')
   const id = randomUUID()
@@ -180,7 +181,7 @@ test('bad lines are reported with their numbers, and never stop the others', asy
     ].join('\n'),
   )
   const args = ['payments', 'import', file, '--bad', bad]
-  const { code, stdout, stderr } = await runCommand(t, args, { env: env() })
+  const { code, stdout, stderr } = await callCommand(args, { env: env() })
   assert.equal(code, 1, 'a script can tell')
   assert.match(stdout, /^7 lines in .*: 3 events, 1 unchanged, 3 bad\.$/m)
   assert.match(stderr, /^line 3: malformed-json: /m)
@@ -200,28 +201,28 @@ test('bad lines are reported with their numbers, and never stop the others', asy
   )
 })
 
-test('a replaced file is not taken up in the middle, and a grown one is', async (t) => {
+test('a replaced file is not taken up in the middle, and a grown one is', async () => {
   const file = join(dir, 'changing.ndjson')
   await writeFile(file, `${line(randomUUID(), 'A')}\n`)
-  assert.equal((await runCommand(t, ['payments', 'import', file], { env: env() })).code, 0)
+  assert.equal((await callCommand(['payments', 'import', file], { env: env() })).code, 0)
   await writeFile(file, `${line(randomUUID(), 'A')}\n${line(randomUUID(), 'A')}\n`)
-  const replaced = await runCommand(t, ['payments', 'import', file], { env: env() })
+  const replaced = await callCommand(['payments', 'import', file], { env: env() })
   assert.equal(replaced.code, 2)
   assert.match(replaced.stderr, /not the one that this import began with\. Give --restart/)
-  const restarted = await runCommand(t, ['payments', 'import', file, '--restart'], { env: env() })
+  const restarted = await callCommand(['payments', 'import', file, '--restart'], { env: env() })
   assert.match(restarted.stdout, /^2 lines in .*: 2 events/m)
   await writeFile(file, `${line(randomUUID(), 'A')}\n`, { flag: 'a' })
-  const grown = await runCommand(t, ['payments', 'import', file], { env: env() })
+  const grown = await callCommand(['payments', 'import', file], { env: env() })
   assert.match(grown.stdout, /^1 line in .*: 1 event/m)
 })
 
-test('a stream is imported, and resumed with --state', async (t) => {
+test('a stream is imported, and resumed with --state', async () => {
   const first = `${line(randomUUID(), 'A')}\n`
   const second = `${line(randomUUID(), 'A')}\n`
   const args = ['payments', 'import', '-', '--state', join(dir, 'stream.state')]
-  const one = await runCommand(t, args, { env: env(), input: first })
+  const one = await callCommand(args, { env: env(), input: first })
   assert.match(one.stdout, /^1 line in .*: 1 event/m, one.stderr)
-  const two = await runCommand(t, args, { env: env(), input: first + second })
+  const two = await callCommand(args, { env: env(), input: first + second })
   assert.match(two.stdout, /^1 line in .*: 1 event/m, two.stderr)
 })
 
@@ -260,7 +261,7 @@ test('503 and 429 are waited out, as long as the service asks', async (t) => {
   const file = join(dir, 'busy.ndjson')
   await writeFile(file, `${line(randomUUID(), 'A')}\n`)
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  const { code, stdout, stderr } = await runCommand(t, ['payments', 'import', file, '--url', url], {
+  const { code, stdout, stderr } = await callCommand(['payments', 'import', file, '--url', url], {
     env: env(),
   })
   assert.equal(code, 0, stderr)
@@ -270,7 +271,7 @@ test('503 and 429 are waited out, as long as the service asks', async (t) => {
   assert.ok((seen[2] as number) - (seen[0] as number) >= 1_900)
 })
 
-test('an address where nothing listens fails at once', async (t) => {
+test('an address where nothing listens fails at once', async () => {
   const file = join(dir, 'unreachable.ndjson')
   await writeFile(file, `${line(randomUUID(), 'A')}\n`)
   const server = createServer().listen(0, '127.0.0.1')
@@ -278,7 +279,7 @@ test('an address where nothing listens fails at once', async (t) => {
   const { port } = server.address() as AddressInfo
   server.close()
   const args = ['payments', 'import', file, '--url', `http://127.0.0.1:${port}`]
-  const { code, stderr } = await runCommand(t, args, { env: env() })
+  const { code, stderr } = await callCommand(args, { env: env() })
   assert.equal(code, 1)
   assert.match(stderr, /cannot be reached: nothing listens there\./)
 })

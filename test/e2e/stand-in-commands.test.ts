@@ -12,7 +12,6 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { callCommand } from '../support/called-command.ts'
-import { runCommand } from '../support/command-line.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'paybell-stand-in-'))
 after(() => rm(dir, { recursive: true, force: true }))
@@ -56,7 +55,7 @@ test('regression: a feed that is followed is read with one token, not with one f
   })
   t.after(close)
   const args = ['events', 'follow', '--count', '2', '--every', '0s', '--json']
-  const { code, stdout, stderr } = await runCommand(t, args, { env })
+  const { code, stdout, stderr } = await callCommand(args, { env })
   assert.equal(code, 0, stderr)
   assert.equal(stdout.trim().split('\n').length, 2)
   assert.deepEqual(asked, { tokens: 1, calls: 4 })
@@ -65,7 +64,7 @@ test('regression: a feed that is followed is read with one token, not with one f
 test('regression: at the end of the feed it is not said that there is more', async (t) => {
   const { env, close } = await standIn(() => ({ body: { items: [], next: 'the-end' } }))
   t.after(close)
-  const { code, stderr } = await runCommand(t, ['events', 'list'], { env })
+  const { code, stderr } = await callCommand(['events', 'list'], { env })
   assert.equal(code, 0, stderr)
   assert.equal(stderr, 'There are no more events.\nWhat comes after: --after the-end\n')
 })
@@ -86,7 +85,7 @@ test('regression: an import waits when it is put off, and its progress is whole 
     return ++calls === 2 ? { status: 429, body: problem } : { body: {} }
   })
   t.after(close)
-  const { code, stdout, stderr } = await runCommand(t, ['webhooks', 'import', file], { env })
+  const { code, stdout, stderr } = await callCommand(['webhooks', 'import', file], { env })
   assert.equal(code, 0, stderr)
   assert.match(stdout, /3 webhooks are registered/)
   assert.match(stderr, /too-many-requests/)
@@ -159,16 +158,16 @@ test('regression: what is made after the count is not in what is replayed', asyn
   assert.deepEqual(ends, [undefined], 'a period of the future has no end')
 })
 
-test('regression: a profile names a service: its audit is verified, not that of a database nearby', async (t) => {
+test('regression: a profile names a service: its audit is verified, not that of a database nearby', async () => {
   const env = { DATABASE_URL: 'postgres://127.0.0.1:1/paybell', XDG_CONFIG_HOME: dir }
-  const ran = await runCommand(t, ['audit', 'verify', '--profile', 'ops'], { env })
+  const ran = await callCommand(['audit', 'verify', '--profile', 'ops'], { env })
   assert.match(ran.stderr, /there is no profile ops/)
   assert.equal(ran.code, 2)
 })
 
-test('regression: keys of a receipt that cannot be had are said in a sentence that helps', async (t) => {
+test('regression: keys of a receipt that cannot be had are said in a sentence that helps', async () => {
   const verify = (...args: string[]) =>
-    runCommand(t, ['receipt', 'verify', '-', ...args], { input: 'a.b.c' })
+    callCommand(['receipt', 'verify', '-', ...args], { input: 'a.b.c' })
   const { url, close } = await standIn(() => ({ body: {} }))
   const none = await verify('--url', url)
   assert.equal(none.code, 2)

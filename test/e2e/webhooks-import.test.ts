@@ -6,7 +6,7 @@ import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { runCommand } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
 import { startPaybell } from '../support/paybell.ts'
 
 const paybell = await startPaybell({ after })
@@ -32,15 +32,15 @@ async function listed(): Promise<Record<string, unknown>[]> {
   return page.content
 }
 
-test('a dry run checks every row and registers nothing; then all good rows are, and no key is shown', async (t) => {
+test('a dry run checks every row and registers nothing; then all good rows are, and no key is shown', async () => {
   await writeFile(file, CSV)
-  const dry = await runCommand(t, ['webhooks', 'import', file, '--dry-run', '--json'], { env })
+  const dry = await callCommand(['webhooks', 'import', file, '--dry-run', '--json'], { env })
   assert.equal(dry.code, 1)
   assert.deepEqual(JSON.parse(dry.stdout), { new: 2, known: 0, bad: 1 })
   assert.match(dry.stderr, /Row 2 \(https:\/\/b\.example\/in\): hmacHeaderName/)
   assert.deepEqual(await listed(), [])
 
-  const ran = await runCommand(t, ['webhooks', 'import', file], { env })
+  const ran = await callCommand(['webhooks', 'import', file], { env })
   assert.equal(ran.code, 1)
   assert.match(ran.stdout, /2 webhooks are registered\.\n1 row was refused\./)
   assert.doesNotMatch(dry.stderr + ran.stdout + ran.stderr, /canary/)
@@ -52,7 +52,7 @@ test('a dry run checks every row and registers nothing; then all good rows are, 
   await assert.rejects(access(`${file}.import`), 'finished: no progress is left')
 })
 
-test('after an interruption it goes on where it stopped, and refuses another file', async (t) => {
+test('after an interruption it goes on where it stopped, and refuses another file', async () => {
   const good = join(folder, 'good.json')
   const endpoints = ['d', 'e', 'f'].map((name) => ({
     url: `https://${name}.example/in`,
@@ -67,23 +67,23 @@ test('after an interruption it goes on where it stopped, and refuses another fil
     .digest('hex')
   const progress = { version: 1, service: paybell.baseUrl, sha256, done: 2, refused: 0 }
   await writeFile(state, JSON.stringify(progress))
-  const ran = await runCommand(t, ['webhooks', 'import', good], { env })
+  const ran = await callCommand(['webhooks', 'import', good], { env })
   assert.equal(ran.code, 0, ran.stderr)
   assert.match(ran.stderr, /Going on after row 2/)
   const urls = (await listed()).map(({ endpointUrl }) => endpointUrl)
   assert.ok(urls.includes('https://f.example/in') && !urls.includes('https://d.example/in'))
 
   await writeFile(state, JSON.stringify({ ...progress, sha256: '0'.repeat(64) }))
-  const other = await runCommand(t, ['webhooks', 'import', good], { env })
+  const other = await callCommand(['webhooks', 'import', good], { env })
   assert.equal(other.code, 2)
   assert.match(other.stderr, /another file or service/)
-  const again = await runCommand(t, ['webhooks', 'import', good, '--restart'], { env })
+  const again = await callCommand(['webhooks', 'import', good, '--restart'], { env })
   assert.equal(again.code, 0, again.stderr)
 })
 
-test('settings are given and changed from the command line', async (t) => {
+test('settings are given and changed from the command line', async () => {
   const args = ['webhooks', 'register', 'https://g.example/in', '--shared-key', 'a-key', '--json']
-  const made = await runCommand(t, [...args, '--document', 'none'], { env })
+  const made = await callCommand([...args, '--document', 'none'], { env })
   const { id, document } = JSON.parse(made.stdout) as { id: string; document: string }
   assert.equal(document, 'none')
   const change = [
@@ -95,7 +95,7 @@ test('settings are given and changed from the command line', async (t) => {
     '--hmac-header-name',
     'X-Own',
   ]
-  const changed = await runCommand(t, change, { env })
+  const changed = await callCommand(change, { env })
   assert.equal(changed.code, 0, changed.stderr)
   assert.match(changed.stdout, /X-Own/)
   assert.match(changed.stdout, /payment\.paid/)

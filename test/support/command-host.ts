@@ -1,13 +1,20 @@
 // A process that runs commands of the command line one after another, as called-command.ts hands them in: each with
-// the environment, stdin, stdout and exit code that a process of its own would have.
+// the environment, stdin, stdout and exit code that a process of its own would have. It answers when such a process
+// would end: once nothing is left that would keep it, such as an open connection to a database.
 
 import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { runProgram } from '../../cli/manners.ts'
 import { createProgram } from '../../cli/program.ts'
+import { limitOf } from './busy-machine.ts'
 import type { CalledCommand } from './called-command.ts'
 import type { Ran } from './command-line.ts'
 
+const writeError = process.stderr.write.bind(process.stderr)
 const OUTPUTS = ['stdout', 'stderr'] as const
+
+/** A command that has printed all ends within milliseconds. */
+const END_MS_MAX = 20_000
 
 process.on('message', async ({ args, env, input }: CalledCommand) => {
   process.send?.(await run(args, env, input))
@@ -27,10 +34,34 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv, input: strin
       return true
     }
   }
+  const before = countOpen()
   await runProgram(createProgram())
+  await untilNoMoreThan(before, args)
   // Each command listens for a reader that goes early.
   for (const name of OUTPUTS) process[name].removeAllListeners('error')
   ran.code = Number(process.exitCode)
   process.exitCode = 0
   return ran
+}
+
+/** What keeps this process from ending, by its kind. */
+function countOpen(): ReadonlyMap<string, number> {
+  const open = new Map<string, number>()
+  for (const kind of process.getActiveResourcesInfo()) open.set(kind, (open.get(kind) ?? 0) + 1)
+  return open
+}
+
+/** A command that leaves something open would hang, and ends this process, which fails its test. */
+async function untilNoMoreThan(
+  before: ReadonlyMap<string, number>,
+  args: readonly string[],
+): Promise<void> {
+  for (const startedAt = performance.now(); ; await delay(5)) {
+    const left = [...countOpen()].filter(([kind, count]) => count > (before.get(kind) ?? 0))
+    if (left.length === 0) return
+    if (performance.now() - startedAt < limitOf(END_MS_MAX)) continue
+    const kinds = left.map(([kind, count]) => `${count} ${kind}`).join(', ')
+    writeError(`paybell ${args.join(' ')} does not end: ${kinds} left open\n`)
+    process.exit(1)
+  }
 }
