@@ -18,7 +18,7 @@ import type { Owner } from '../support/owner.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller, makeDataDir, type SandboxFacts, startSandbox } from '../support/sandbox.ts'
+import { Caller, type SandboxFacts, startSandbox } from '../support/sandbox.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
@@ -290,11 +290,10 @@ describe('paybell listen', { concurrency: true }, () => {
   })
 
   test('it survives a server that is killed and started again', async (t) => {
-    const dataDir = await makeDataDir(t)
     const receiver = await startReceiver(t)
     const configDir = await makeConfigDir(t)
     const env = { PORT: String(await freePort()), PAYBELL_TIME_SCALE: '10' }
-    const sandbox = await startSandbox(t, { dataDir, env })
+    const sandbox = await startSandbox(t, { env })
     const listening = await listen(t, sandbox, { configDir, to: receiver })
     const before = new Caller(sandbox)
     await put(before)
@@ -302,7 +301,7 @@ describe('paybell listen', { concurrency: true }, () => {
     await allDelivered(before, 1)
     await sandbox.kill('SIGKILL')
     await listening.hasPrinted(/cannot be reached: .*Trying again/)
-    const again = await startSandbox(t, { dataDir, env })
+    const again = await startSandbox(t, { dataDir: sandbox.dataDir, env })
     const caller = new Caller(again)
     await put(caller)
     await listening.hasPrinted(/Connected again\./)

@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { COMPILED } from '../support/compile-cache.ts'
 import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -24,7 +25,12 @@ async function connect(env: Record<string, string>, ...args: string[]) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, 'mcp', ...args],
-    env: { PATH: process.env.PATH ?? '', PAYBELL_URL: paybell.baseUrl, ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: COMPILED,
+      PAYBELL_URL: paybell.baseUrl,
+      ...env,
+    },
     stderr: 'ignore',
   })
   const client = new Client({ name: 'test', version: '1' })

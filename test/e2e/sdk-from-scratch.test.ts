@@ -11,6 +11,7 @@ import { delimiter, join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { COMPILED } from '../support/compile-cache.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { type FoundNode, otherNodes, THIS_NODE } from '../support/nodes.ts'
 import { installBuilt, installPacked } from '../support/packed-sdk.ts'
@@ -112,7 +113,11 @@ function start(t: TestContext, node: FoundNode, file: string, env: Record<string
 /** `paybell trigger`, as the README says. */
 async function trigger(...args: string[]): Promise<string> {
   const main = join(ROOT, 'cli/main.ts')
-  const env = { PATH: process.env.PATH, PAYBELL_DATA_DIR: sandbox.dataDir }
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: COMPILED,
+    PAYBELL_DATA_DIR: sandbox.dataDir,
+  }
   const { stdout } = await run(process.execPath, [main, 'trigger', ...args], { env })
   return stdout
 }

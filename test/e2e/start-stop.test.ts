@@ -16,6 +16,7 @@ import { startReceiver } from '../support/receiver.ts'
 import {
   Caller,
   makeDataDir,
+  makeDataDirWithCluster,
   type Sandbox,
   spawnSandbox,
   startSandbox,
@@ -162,7 +163,7 @@ describe('start and stop', { concurrency: 3 }, () => {
 
   test('a port that is taken fails with one sentence and an exit code, and the database stops', async (t) => {
     const receiver = await startReceiver(t)
-    const dataDir = await makeDataDir(t)
+    const dataDir = await makeDataDirWithCluster(t)
     const sandbox = spawnSandbox(t, { dataDir, env: { PORT: `${receiver.port}` } })
     const code = await sandbox.exit
     assert.ok(typeof code === 'number' && code > 0, `${code}`)

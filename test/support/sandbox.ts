@@ -45,7 +45,8 @@ export async function makeDataDir(t: Owner): Promise<string> {
   return dir
 }
 
-async function makeDataDirWithCluster(t: Owner): Promise<string> {
+/** As at a later start: the database's cluster lies in it already. */
+export async function makeDataDirWithCluster(t: Owner): Promise<string> {
   const dir = await makeDataDir(t)
   await copyCluster(dir)
   return dir
