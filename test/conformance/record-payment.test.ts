@@ -73,9 +73,12 @@ async function writeByService(
   }
 }
 
+/** A pool gives up a connection whose statement has failed: each refusal would open another one, which has to
+ *  compile the function again. */
 async function writeBySql(pool: Pool, accountId: string, text: string): Promise<unknown> {
+  const client = await pool.connect()
   try {
-    const { rows } = await pool.query<{ it: { outcome: string; event: unknown } }>(
+    const { rows } = await client.query<{ it: { outcome: string; event: unknown } }>(
       'select record_payment($1, $2) as it',
       [accountId, text],
     )
@@ -89,24 +92,29 @@ async function writeBySql(pool: Pool, accountId: string, text: string): Promise<
     if (refused !== 'invalid-fields') return { refused, pointers: undefined }
     const pointers = detail.split('\n').map((line) => line.slice(0, line.indexOf(':')))
     return { refused, pointers: pointers.toSorted() }
+  } finally {
+    client.release()
   }
 }
 
 /** All that is stored of a payment; instants that the writer did not give are masked. */
 async function remembered(side: Side, paymentId: string, given: string): Promise<unknown> {
+  const givenInstants = given.toUpperCase()
   const mask = (text: string) =>
     text.replace(/"(createdAt|completedAt)":"([^"]+)"/g, (whole, name, at) =>
-      given.toUpperCase().includes(at) ? whole : `"${name}":"now"`,
+      givenInstants.includes(at) ? whole : `"${name}":"now"`,
     )
-  const { rows: payments } = await side.pool.query<{ text: string }>(
-    `select sequence, version, text, document_hash from payments where id = $1`,
-    [paymentId],
-  )
-  const { rows: events } = await side.pool.query<{ text: string }>(
-    `select sequence, kind, text, document_hash, document_bytes from events
+  const { rows: payments } = await side.pool.query<{ text: string }>({
+    name: 'remembered-payment',
+    text: `select sequence, version, text, document_hash from payments where id = $1`,
+    values: [paymentId],
+  })
+  const { rows: events } = await side.pool.query<{ text: string }>({
+    name: 'remembered-events',
+    text: `select sequence, kind, text, document_hash, document_bytes from events
      where payment_id = $1 order by id`,
-    [paymentId],
-  )
+    values: [paymentId],
+  })
   return [...payments, ...events].map((row) => ({ ...row, text: mask(row.text) }))
 }
 
