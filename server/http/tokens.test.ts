@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
-import test from 'node:test'
+import { after, test } from 'node:test'
 import {
   CompactSign,
   createLocalJWKSet,
@@ -29,6 +29,8 @@ import { createPool } from '../store/db.ts'
 import { Sealer } from '../store/sealing.ts'
 
 const { pool } = await cloneDatabase()
+/** For tests that ask nothing of it but what became of their own client. */
+const server = await serveHttp({ after }, pool)
 
 function login(server: TestServer, payload: unknown, more: object = {}) {
   return server.app.inject({
@@ -44,8 +46,7 @@ function listWith(server: TestServer, token: string, url = '/v1/webhooks') {
   return server.app.inject({ url, headers: { authorization: `Bearer ${token}` } })
 }
 
-test('right credentials give a Bearer token for an hour, not to be stored', async (t) => {
-  const server = await serveHttp(t, pool)
+test('right credentials give a Bearer token for an hour, not to be stored', async () => {
   const { clientId, clientSecret } = await onboard(server)
   const answer = await login(server, { clientId, clientSecret })
   assert.equal(answer.statusCode, 200)
@@ -65,8 +66,7 @@ test('expires_in follows PAYBELL_TOKEN_TTL_SECONDS', async (t) => {
   assert.equal((claims.exp as number) - (claims.iat as number), 90)
 })
 
-test('the token is an at+jwt signed with EdDSA by a published key, with all seven claims', async (t) => {
-  const server = await serveHttp(t, pool)
+test('the token is an at+jwt signed with EdDSA by a published key, with all seven claims', async () => {
   const { token, clientId } = await onboard(server)
   const header = decodeProtectedHeader(token)
   assert.equal(header.alg, 'EdDSA')
@@ -129,8 +129,7 @@ function countQueries(server: TestServer, statement: string): () => number {
   return () => asked
 }
 
-test('A4: odd bodies are 400 with error invalid_request', async (t) => {
-  const server = await serveHttp(t, pool)
+test('A4: odd bodies are 400 with error invalid_request', async () => {
   const { clientId } = await onboard(server)
   for (const [payload, code] of [
     ['', 'malformed-json'],
@@ -164,8 +163,7 @@ test('A4: odd bodies are 400 with error invalid_request', async (t) => {
   assert.equal(nul.statusCode, 401)
 })
 
-test('any content type but JSON and a form is 415, with error invalid_request', async (t) => {
-  const server = await serveHttp(t, pool)
+test('any content type but JSON and a form is 415, with error invalid_request', async () => {
   const { clientId, clientSecret } = await onboard(server)
   const payload = JSON.stringify({ clientId, clientSecret })
   for (const type of [
@@ -321,8 +319,7 @@ test('regression: an address that tries one client id after the other meets a 42
   assert.equal((await loginOf(stranger)).statusCode, 200)
 })
 
-test('right logins are never counted as failures', async (t) => {
-  const server = await serveHttp(t, pool)
+test('right logins are never counted as failures', async () => {
   const { clientId, clientSecret } = await onboard(server)
   const answers = await Promise.all(
     Array.from({ length: 200 }, () => login(server, { clientId, clientSecret })),
@@ -330,8 +327,7 @@ test('right logins are never counted as failures', async (t) => {
   assert.ok(answers.every((answer) => answer.statusCode === 200))
 })
 
-test('two live secrets both work; a revoked one stops', async (t) => {
-  const server = await serveHttp(t, pool)
+test('two live secrets both work; a revoked one stops', async () => {
   const { clientId, clientSecret } = await onboard(server)
   const second = await issueClientSecret(server.deps, clientId)
   for (const secret of [clientSecret, second.secret]) {
@@ -374,8 +370,7 @@ test('A6: a token that expired while it was remembered is refused', async (t) =>
   assertProblem(await listWith(server, token), 401, 'invalid-token')
 })
 
-test('A5: altered, foreign and respelled tokens are 401', async (t) => {
-  const server = await serveHttp(t, pool)
+test('A5: altered, foreign and respelled tokens are 401', async () => {
   const { token, clientId } = await onboard(server)
   const [header = '', payload = '', signature = ''] = token.split('.')
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -415,8 +410,7 @@ test('A5: altered, foreign and respelled tokens are 401', async (t) => {
   assert.equal((await listWith(server, token)).statusCode, 200)
 })
 
-test('A5: even with our own key, a missing claim, a crit header or another type is 401', async (t) => {
-  const server = await serveHttp(t, pool)
+test('A5: even with our own key, a missing claim, a crit header or another type is 401', async () => {
   const { token } = await onboard(server)
   const header = decodeProtectedHeader(token)
   const claims = decodeJwt(token)
@@ -482,8 +476,7 @@ test('regression: a client that was enabled again is let in at once, in every pr
   }
 })
 
-test('A8: the token counts in the Authorization header alone, once, with Bearer in any case', async (t) => {
-  const server = await serveHttp(t, pool)
+test('A8: the token counts in the Authorization header alone, once, with Bearer in any case', async () => {
   const { token } = await onboard(server)
   const ask = (headers: Record<string, string | string[]>, url = '/v1/webhooks') =>
     server.app.inject({ url, headers })
@@ -528,8 +521,7 @@ test('a token of one process works in another, whatever port it listens on', asy
   assert.equal((await listWith(there, token)).statusCode, 200)
 })
 
-test('T4: an operator key is refused on the client interface and a token on the operator’s', async (t) => {
-  const server = await serveHttp(t, pool)
+test('T4: an operator key is refused on the client interface and a token on the operator’s', async () => {
   const { token } = await onboard(server)
   for (const url of ['/v1/webhooks', '/v1/webhooks/list', '/api/v1/payments/subscriptions']) {
     assertProblem(await listWith(server, OPERATOR_KEY, url), 401, 'invalid-token')

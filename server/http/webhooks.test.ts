@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
+import { after, test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import {
   assertProblem,
@@ -16,6 +16,8 @@ import { shardOf } from '../core/endpoint.ts'
 import { openAccount } from '../operations/open-account.ts'
 
 const { pool } = await cloneDatabase()
+/** For tests that ask nothing of it but what became of their own client. */
+const server = await serveHttp({ after }, pool)
 const KEY = 'a-shared-key-of-some-length'
 
 function register(
@@ -48,8 +50,7 @@ async function rowOf(id: string) {
   return rows[0]
 }
 
-test('registration answers 200 with an empty body and Content-Length 0', async (t) => {
-  const server = await serveHttp(t, pool)
+test('registration answers 200 with an empty body and Content-Length 0', async () => {
   const client = await onboard(server)
   const body = { callbackUrl: 'https://example.com/hook', sharedKey: KEY }
   const answer = await register(server, client, body)
@@ -58,8 +59,7 @@ test('registration answers 200 with an empty body and Content-Length 0', async (
   assert.equal(answer.headers['content-length'], '0')
 })
 
-test('the list shows id, endpointUrl, hmacHeaderName, algorithm and status, and nothing secret', async (t) => {
-  const server = await serveHttp(t, pool)
+test('the list shows id, endpointUrl, hmacHeaderName, algorithm and status, and nothing secret', async () => {
   const client = await onboard(server)
   const url = 'HTTPS://Example.com:443/a/../Hook?q=1'
   const id = await registerOne(server, client, url)
@@ -81,8 +81,7 @@ test('the list shows id, endpointUrl, hmacHeaderName, algorithm and status, and 
   })
 })
 
-test('no webhook: an empty page of no pages', async (t) => {
-  const server = await serveHttp(t, pool)
+test('no webhook: an empty page of no pages', async () => {
   const client = await onboard(server)
   assert.deepEqual((await list(server, client)).json(), {
     content: [],
@@ -93,8 +92,7 @@ test('no webhook: an empty page of no pages', async (t) => {
   })
 })
 
-test('T6: paging takes whole numbers only, clamps size to 100, and a page past the end is empty', async (t) => {
-  const server = await serveHttp(t, pool)
+test('T6: paging takes whole numbers only, clamps size to 100, and a page past the end is empty', async () => {
   const client = await onboard(server)
   for (const path of ['a', 'b', 'c', 'd', 'e']) {
     await registerOne(server, client, `https://example.com/${path}`)
@@ -141,8 +139,7 @@ test('T6: paging takes whole numbers only, clamps size to 100, and a page past t
   assert.equal(both.errors?.length, 2)
 })
 
-test('lists are in order of creation, then of id', async (t) => {
-  const server = await serveHttp(t, pool)
+test('lists are in order of creation, then of id', async () => {
   const client = await onboard(server)
   const made: string[] = []
   for (let at = 0; at < 6; at++) {
@@ -181,8 +178,7 @@ test('the same address again, however it is spelled, rotates the key and makes n
   assert.deepEqual(server.notices, Array(2).fill(`${client.clientKey} ${id} ${shardOf(id)}`))
 })
 
-test('the same key again keeps the overlap that is running', async (t) => {
-  const server = await serveHttp(t, pool)
+test('the same key again keeps the overlap that is running', async () => {
   const client = await onboard(server)
   const id = await registerOne(server, client)
   await register(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
@@ -204,8 +200,7 @@ test('the overlap of two keys runs on the scaled clock', async (t) => {
   assert.equal(until.getTime(), server.clock.nowMs() + 86_400)
 })
 
-test('a damaged stored key does not stop its replacement', async (t) => {
-  const server = await serveHttp(t, pool)
+test('a damaged stored key does not stop its replacement', async () => {
   const client = await onboard(server)
   const id = await registerOne(server, client)
   await pool.query("update endpoints set shared_key = 'x' where id = $1", [id])
@@ -214,8 +209,7 @@ test('a damaged stored key does not stop its replacement', async (t) => {
   assert.equal((await rowOf(id)).previous_key, null)
 })
 
-test('registering a paused address again rotates its key and leaves it paused', async (t) => {
-  const server = await serveHttp(t, pool)
+test('registering a paused address again rotates its key and leaves it paused', async () => {
   const client = await onboard(server)
   const id = await registerOne(server, client)
   await change(server, client, id, 'PAUSED')
@@ -224,8 +218,7 @@ test('registering a paused address again rotates its key and leaves it paused', 
   assert.deepEqual([content[0].id, content[0].status], [id, 'PAUSED'])
 })
 
-test('D1: equal keys are stored sealed and different', async (t) => {
-  const server = await serveHttp(t, pool)
+test('D1: equal keys are stored sealed and different', async () => {
   const client = await onboard(server)
   const [one, two] = [
     await rowOf(await registerOne(server, client, 'https://example.com/1')),
@@ -235,8 +228,7 @@ test('D1: equal keys are stored sealed and different', async (t) => {
   assert.ok(!one.shared_key.includes(KEY))
 })
 
-test('all wrong fields are reported at once, each with a pointer and a code', async (t) => {
-  const server = await serveHttp(t, pool)
+test('all wrong fields are reported at once, each with a pointer and a code', async () => {
   const client = await onboard(server)
   const faults = async (body: object) => {
     const problem = assertProblem(await register(server, client, body), 400, 'invalid-fields')
@@ -295,8 +287,7 @@ test('production asks for https and 16 characters, the sandbox allows loopback a
   assert.equal((await register(production, client, enough)).statusCode, 200)
 })
 
-test('T1: a missing, malformed, unknown, foreign or repeated AccountId is 403, one and the same', async (t) => {
-  const server = await serveHttp(t, pool)
+test('T1: a missing, malformed, unknown, foreign or repeated AccountId is 403, one and the same', async () => {
   const [client, other] = [await onboard(server), await onboard(server, 'Other')]
   const wrong = [
     undefined,
@@ -339,8 +330,7 @@ test('T1: a missing, malformed, unknown, foreign or repeated AccountId is 403, o
   assert.equal(rows.length, 0)
 })
 
-test('AccountId in capital letters is the same account', async (t) => {
-  const server = await serveHttp(t, pool)
+test('AccountId in capital letters is the same account', async () => {
   const client = await onboard(server)
   const accountid = client.accountId.toUpperCase()
   const body = { callbackUrl: 'https://example.com/', sharedKey: KEY }
@@ -348,8 +338,7 @@ test('AccountId in capital letters is the same account', async (t) => {
   assert.equal((await list(server, client)).json().totalElements, 1)
 })
 
-test('without AccountId, GET /v1/webhooks shows all accounts, each item with its accountId', async (t) => {
-  const server = await serveHttp(t, pool)
+test('without AccountId, GET /v1/webhooks shows all accounts, each item with its accountId', async () => {
   const client = await onboard(server)
   const second = await openAccount(server.deps, client.clientId, 'Second')
   await registerOne(server, client, 'https://example.com/1')
@@ -366,8 +355,7 @@ test('without AccountId, GET /v1/webhooks shows all accounts, each item with its
   assert.equal(one.json().totalElements, 1)
 })
 
-test('GET by id shows the item and its health', async (t) => {
-  const server = await serveHttp(t, pool)
+test('GET by id shows the item and its health', async () => {
   const client = await onboard(server)
   const id = await registerOne(server, client)
   const url = `/v1/webhooks/${id}`
@@ -403,8 +391,7 @@ function change(server: TestServer, client: TestClient, id: string, status: unkn
   })
 }
 
-test('PATCH pauses and resumes; only ACTIVE and PAUSED can be asked for', async (t) => {
-  const server = await serveHttp(t, pool)
+test('PATCH pauses and resumes; only ACTIVE and PAUSED can be asked for', async () => {
   const client = await onboard(server)
   const id = await registerOne(server, client)
   const paused = await change(server, client, id, 'PAUSED')
@@ -422,8 +409,7 @@ test('PATCH pauses and resumes; only ACTIVE and PAUSED can be asked for', async 
   }
 })
 
-test('a disabled endpoint is resumed by its owner', async (t) => {
-  const server = await serveHttp(t, pool)
+test('a disabled endpoint is resumed by its owner', async () => {
   const client = await onboard(server)
   const id = await registerOne(server, client)
   await pool.query("update endpoints set status = 'DISABLED', inactive_since = $2 where id = $1", [
@@ -450,8 +436,7 @@ test('DELETE answers 204 once; after that the webhook is gone everywhere', async
   assert.notEqual(again, id)
 })
 
-test('DELETE accepts an empty body with a JSON content type', async (t) => {
-  const server = await serveHttp(t, pool)
+test('DELETE accepts an empty body with a JSON content type', async () => {
   const client = await onboard(server)
   const id = await registerOne(server, client)
   const headers = { ...client.bearer, 'content-type': 'application/json' }
@@ -459,8 +444,7 @@ test('DELETE accepts an empty body with a JSON content type', async (t) => {
   assert.equal(answer.statusCode, 204)
 })
 
-test('pausing and resuming keep what is pending, deleting cancels it', async (t) => {
-  const server = await serveHttp(t, pool)
+test('pausing and resuming keep what is pending, deleting cancels it', async () => {
   const client = await onboard(server)
   const owe = async (endpointId: string, nextAttemptAt: Date | null) => {
     const id = server.deps.newId()
@@ -492,8 +476,7 @@ test('pausing and resuming keep what is pending, deleting cancels it', async (t)
   assert.deepEqual(final.rows, [{ state: 'CANCELLED' }])
 })
 
-test("T2: another's, a deleted, an unknown and a malformed id are 404 with one body", async (t) => {
-  const server = await serveHttp(t, pool)
+test("T2: another's, a deleted, an unknown and a malformed id are 404 with one body", async () => {
   const [owner, other] = [await onboard(server), await onboard(server, 'Other')]
   const second = await openAccount(server.deps, owner.clientId, 'Second')
   const id = await registerOne(server, owner)
@@ -528,8 +511,7 @@ test("T2: another's, a deleted, an unknown and a malformed id are 404 with one b
   assert.deepEqual([row.status, row.deleted_at], ['ACTIVE', null])
 })
 
-test('T3: unknown members are ignored, never honoured', async (t) => {
-  const server = await serveHttp(t, pool)
+test('T3: unknown members are ignored, never honoured', async () => {
   const [client, other] = [await onboard(server), await onboard(server, 'Other')]
   const id = randomUUID()
   const answer = await register(server, client, {
@@ -597,8 +579,7 @@ test('the same address 50 times at once makes one webhook', async (t) => {
   assert.equal((await list(here, client)).json().totalElements, 1)
 })
 
-test('P1: a body of 64 KiB is read, one byte more is 413', async (t) => {
-  const server = await serveHttp(t, pool)
+test('P1: a body of 64 KiB is read, one byte more is 413', async () => {
   const client = await onboard(server)
   const send = (bytes: number) => {
     const start = `{"callbackUrl":"https://example.com/","sharedKey":"${KEY}","pad":"`

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { TestContext } from 'node:test'
 import type { Pool } from 'pg'
 import { type Logger, pino } from 'pino'
 import { type Config, loadConfig, type Mode } from '../../server/config/config.ts'
@@ -26,6 +25,7 @@ import { acceptPayments } from '../../server/operations/record-payments.ts'
 import { WebhookKeys } from '../../server/operations/webhook-keys.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { LiveStream } from '../../server/telemetry/live-stream.ts'
+import type { Owner } from './owner.ts'
 
 export const OPERATOR_KEY = 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA'
 export const BASE_URL = 'https://paybell.test'
@@ -76,7 +76,7 @@ const NOBODY_THERE = { kind: 'unreachable', reason: 'connect-error' } as const
 const MASTER_KEY = randomBytes(32)
 
 export async function serveHttp(
-  t: Pick<TestContext, 'after'>,
+  t: Owner,
   pool: Pool,
   options: TestServerOptions = {},
 ): Promise<TestServer> {
