@@ -123,8 +123,10 @@ export class TwinOutcomes {
       const failingSinceMs = this.#stored.tables.health.get(endpoint.id)?.failingSinceMs ?? null
       if (endpoint.status !== 'ACTIVE' || endpoint.deletedAtMs !== null) continue
       if (failingSinceMs === null || failingSinceMs >= whole(sinceMs)) continue
+      if (endpoint.changedAtMs >= whole(sinceMs)) continue
       if (!shards.some((given) => given.shard === endpoint.shard && isHeld(this.#stored, given)))
         continue
+      if (this.#hasDelivered(endpoint.id, whole(sinceMs))) continue
       endpoint.status = 'DISABLED'
       endpoint.inactiveSinceMs = whole(nowMs)
       endpoint.changedAtMs = whole(nowMs)
@@ -133,6 +135,14 @@ export class TwinOutcomes {
       this.#stored.events.onStatus(endpoint)
     }
     return disabled
+  }
+
+  #hasDelivered(endpointId: string, sinceMs: number): boolean {
+    const finals = this.#stored.tables.final.values()
+    return finals.some(
+      (row) =>
+        row.endpointId === endpointId && row.state === 'DELIVERED' && row.finishedAtMs >= sinceMs,
+    )
   }
 
   saveHealth(deltas: readonly HealthDelta[], nowMs: number): void {
