@@ -19,7 +19,8 @@ const NOW = new Date(STORED_AT.getTime() + 5)
 let endpoint: StoredEndpoint
 
 beforeEach(async () => {
-  await pool.query('truncate pending_deliveries, final_deliveries')
+  // Not truncate, which makes new files for every index of every day.
+  await pool.query('delete from pending_deliveries; delete from final_deliveries')
   endpoint = await storeEndpoint(pool, (await storeClient(pool)).clientKey)
 })
 

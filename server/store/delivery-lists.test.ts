@@ -57,7 +57,7 @@ async function storeHistory(): Promise<readonly Row[]> {
     const { clientKey, accountId } = await storeClient(pool)
     const endpoints = [await storeEndpoint(pool, clientKey), await storeEndpoint(pool, clientKey)]
     const accounts = [accountId, randomUUID()]
-    for (let payment = 0; payment < 12; payment++) {
+    for (let payment = 0; payment < sized(6, 12); payment++) {
       const paymentId = randomUUID()
       for (let sequence = 1; sequence <= 3; sequence++) {
         const ms = STARTED_MS + ((payment * 7 + sequence * 3 + client) % 20) * STEP_MS
@@ -305,6 +305,8 @@ test('regression: of a job, only the deliveries of the client that was named', a
 
 test('cursors hold while deliveries end and are replayed between the pages', async () => {
   const moving = rows.filter((row) => row.state === 'PENDING')
+  // What ends here does so today: the other days need not be looked through each time.
+  const startedAt = new Date(Date.now() - DAY_MS)
   let turn = 0
   const move = async () => {
     const row = moving[turn++ % moving.length] as Row
@@ -318,12 +320,13 @@ test('cursors hold while deliveries end and are replayed between the pages', asy
     )
     const back = moving[(turn * 5) % moving.length] as Row
     await pool.query(
-      `with replayed as (delete from final_deliveries where id = $1 returning *)
+      `with replayed as (
+         delete from final_deliveries where id = $1 and finished_at > $3 returning *)
        insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
          sequence, kind, created_at, shard)
        select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind,
          created_at, $2 from replayed`,
-      [back.id, back.shard],
+      [back.id, back.shard, startedAt],
     )
   }
   for (const [limit, chunk] of [

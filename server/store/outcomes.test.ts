@@ -30,7 +30,10 @@ let endpoint: StoredEndpoint
 let epoch: number
 
 beforeEach(async () => {
-  await pool.query('truncate pending_deliveries, final_deliveries, earlier_attempts')
+  // Not truncate, which makes new files for every index of every day.
+  await pool.query(
+    'delete from pending_deliveries; delete from final_deliveries; delete from earlier_attempts',
+  )
   const client = await storeClient(pool)
   endpoint = await storeEndpoint(pool, client.clientKey)
   epoch = await holdShard(pool)

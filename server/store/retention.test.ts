@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import pg, { type Pool } from 'pg'
 import { limitOf } from '../../test/support/busy-machine.ts'
-import { cloneDatabase } from '../../test/support/database.ts'
+import { cloneDatabase, copyDatabase } from '../../test/support/database.ts'
 import { idAt, storeClient } from '../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { uuidFloor } from '../core/uuid.ts'
@@ -13,6 +13,10 @@ import { deleteUnusedDocuments, dropOldHistory } from './retention.ts'
 
 const NOW = new Date()
 const OLD = new Date(NOW.getTime() - 40 * DAY_MS)
+
+/** Copied for each test. */
+const withOldDays = await cloneDatabase({ connectionsMax: 1 })
+await ensurePartitions(withOldDays.pool, OLD)
 
 async function insertEvent(pool: Pool, at: Date, hash: Buffer | null = null): Promise<string> {
   const id = uuidFloor(at.getTime()).slice(0, 24) + randomBytes(6).toString('hex')
@@ -34,8 +38,7 @@ async function partitionsOf(pool: Pool, table: string): Promise<number> {
 }
 
 test('days beyond retention are dropped whole, newer ones stay', async () => {
-  const { pool } = await cloneDatabase()
-  await ensurePartitions(pool, OLD)
+  const { pool } = await copyDatabase(withOldDays)
   const old = await insertEvent(pool, OLD)
   const recent = await insertEvent(pool, NOW)
   const before = await partitionsOf(pool, 'events')
@@ -53,9 +56,8 @@ test('days beyond retention are dropped whole, newer ones stay', async () => {
 })
 
 test('D4: a day that still holds an event owed to somebody is never dropped', async () => {
-  const { pool } = await cloneDatabase()
+  const { pool } = await copyDatabase(withOldDays)
   const { clientKey } = await storeClient(pool)
-  await ensurePartitions(pool, OLD)
   const id = await insertEvent(pool, OLD)
   await pool.query(
     `insert into pending_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id,
@@ -71,8 +73,7 @@ test('D4: a day that still holds an event owed to somebody is never dropped', as
 })
 
 test('a file goes when neither an event nor a payment names it, and not before', async () => {
-  const { pool } = await cloneDatabase()
-  await ensurePartitions(pool, OLD)
+  const { pool } = await copyDatabase(withOldDays)
   const [unused, inEvent, inPayment, fresh] = [1, 2, 3, 4].map((n) => Buffer.alloc(32, n))
   for (const hash of [unused, inEvent, inPayment]) {
     await pool.query('insert into documents values (1, $1, $2, $3)', [hash, 'AAAA', OLD])
@@ -94,8 +95,7 @@ test('a file goes when neither an event nor a payment names it, and not before',
 })
 
 test('regression: files that an event still names do not keep others from being looked at', async () => {
-  const { pool } = await cloneDatabase()
-  await ensurePartitions(pool, OLD)
+  const { pool } = await copyDatabase(withOldDays)
   const hashes = [1, 2, 3, 4, 5].map((n) => Buffer.alloc(32, n))
   for (const hash of hashes) {
     await pool.query('insert into documents values (1, $1, $2, $3)', [hash, 'AAAA', OLD])
@@ -114,8 +114,7 @@ test('regression: files that an event still names do not keep others from being 
 })
 
 test('regression: a look at what is owed that fails stops no other partition', async () => {
-  const { pool } = await cloneDatabase()
-  await ensurePartitions(pool, OLD)
+  const { pool } = await copyDatabase(withOldDays)
   const cutOff = Object.assign(new pg.DatabaseError('canceling statement', 0, 'error'), {
     code: '57014',
   })
@@ -135,8 +134,7 @@ test('regression: a look at what is owed that fails stops no other partition', a
 })
 
 test('a partition that is being read is left for the next round, and nobody waits for long', async () => {
-  const { pool } = await cloneDatabase()
-  await ensurePartitions(pool, OLD)
+  const { pool } = await copyDatabase(withOldDays)
   const reader = await pool.connect()
   await reader.query('begin')
   await reader.query('select * from earlier_attempts')
@@ -151,8 +149,7 @@ test('a partition that is being read is left for the next round, and nobody wait
 })
 
 test('regression: a partition that cannot be dropped stops no other', async () => {
-  const { pool } = await cloneDatabase()
-  await ensurePartitions(pool, OLD)
+  const { pool } = await copyDatabase(withOldDays)
   const held = `events_${OLD.toISOString().slice(0, 10).replaceAll('-', '_')}`
   await pool.query(`create view a_report as select * from ${held}`)
   const { partitions, failed } = await dropOldHistory(pool, NOW, 30)

@@ -2,11 +2,10 @@
 // on fixed days and with ids made from numbers, so that every run sees the same rows. Statistics are never
 // gathered by the server itself.
 
-import type { Pool } from 'pg'
 import { DAY_MS } from '../../server/core/backoff.ts'
 import type { Db } from '../../server/store/db.ts'
 import { ensurePartitions } from '../../server/store/partitions.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { cloneDatabase, copyDatabase, type TestDatabase } from '../support/database.ts'
 
 export const NOW = new Date('2026-03-10T12:00:00Z')
 /** Ten days are behind us; history is read in stretches of twelve. */
@@ -42,21 +41,11 @@ export async function makeEmptyWorld(options: { server?: string } = {}): Promise
   return database
 }
 
-export async function copyWorld(
-  { pool, url }: TestDatabase,
+export function copyWorld(
+  world: TestDatabase,
   options: { server?: string } = {},
 ): Promise<TestDatabase> {
-  await disconnect(pool)
-  const template = new URL(url).pathname.slice(1)
-  return cloneDatabase({ connectionsMax: 1, ...options, template })
-}
-
-/** A database can be copied only while it has no connections; its pool has one at most. */
-async function disconnect(pool: Pool): Promise<void> {
-  const client = await pool.connect()
-  const gone = new Promise((resolve) => client.once('end', resolve))
-  client.release(true)
-  await gone
+  return copyDatabase(world, { connectionsMax: 1, ...options })
 }
 
 async function readTables(db: Db): Promise<readonly string[]> {

@@ -63,6 +63,19 @@ export async function cloneDatabase(
   return { url, pool, drop }
 }
 
+/** A copy of a database with what is in it. It can be made only while that one has no connections; its pool must have
+ *  one at most, and none of them in use. */
+export async function copyDatabase(
+  { pool, url }: TestDatabase,
+  options: { connectionsMax?: number; server?: string } = {},
+): Promise<TestDatabase> {
+  const client = await pool.connect()
+  const gone = new Promise((resolve) => client.once('end', resolve))
+  client.release(true)
+  await gone
+  return cloneDatabase({ ...options, template: new URL(url).pathname.slice(1) })
+}
+
 /** A template cannot be copied while another copy of it is being made: wait for each other. Files are copied
  *  as they are, which costs PostgreSQL a tenth of writing each page to its log. */
 async function cloneTemplate(server: string, name: string, template: string): Promise<void> {
