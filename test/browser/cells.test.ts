@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { addClient } from '../support/paybell.ts'
+import { addClient, until } from '../support/paybell.ts'
 import { routeConfig, startRoute, startTwoCells } from '../support/two-cells.ts'
 import { openSite } from './support.ts'
 
@@ -38,6 +38,34 @@ several.test('an operator sees all cells, and chooses one', { as: 'operator' }, 
   await page.getByText('Processes alive').waitFor()
   assert.equal(await page.getByLabel('Cell').inputValue(), '7')
 })
+
+several.test(
+  'regression: nothing of one cell is asked for before they are known',
+  {
+    as: 'operator',
+  },
+  async ({ page }) => {
+    const asked: string[] = []
+    let lastAt = 0
+    page.on('request', (request) => {
+      asked.push(new URL(request.url()).pathname)
+      lastAt = performance.now()
+    })
+    const held = Promise.withResolvers<void>()
+    await page.route('**/operator/v1/cells', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.goto('/console/')
+    await until('it waits for the cells', () => {
+      return asked.includes('/operator/v1/cells') && performance.now() - lastAt > 500
+    })
+    const ofOneCell = asked.filter((path) => /\/(stats|stream)$/.test(path))
+    assert.deepEqual(ofOneCell, [])
+    held.resolve()
+    await page.getByRole('table', { name: 'Cells' }).getByRole('row').nth(2).waitFor()
+  },
+)
 
 one.test('with one cell there is neither switch nor table', { as: 'operator' }, async (visit) => {
   const { page, go } = visit

@@ -9,11 +9,11 @@ export const CELLS_PATH = '/operator/v1/cells'
 interface Cells {
   /** Null: all of them. */
   chosen: number | null
-  /** How many there are, as far as is known. */
-  count: number
+  /** How many there are; null until the service has said. */
+  count: number | null
 }
 
-let cells: Cells = { chosen: readStored(), count: 1 }
+let cells: Cells = { chosen: readStored(), count: null }
 const listeners = new Set<() => void>()
 
 function readStored(): number | null {
@@ -46,14 +46,23 @@ export function noteCells(numbers: readonly number[]): void {
   if (numbers.length !== cells.count) change({ count: numbers.length })
 }
 
+/** The service does not say: then it is taken for one cell. */
+export function noteNoAnswer(): void {
+  if (cells.count === null) change({ count: 1 })
+}
+
 export function useChosenCell(): number | null {
   return useCellsState().chosen
 }
 
-/** Whether the pages show several cells at once: figures and the live stream are those of one. */
-export function useShowsAll(): boolean {
+/**
+ * Whether the pages show several cells at once: figures and the live stream are those of one. Null until it is known:
+ * `paybell route` refuses what is one cell's while none is named.
+ */
+export function useShowsAll(): boolean | null {
   const { chosen, count } = useCellsState()
-  return chosen === null && count > 1
+  if (chosen !== null) return false
+  return count === null ? null : count > 1
 }
 
 function useCellsState(): Cells {

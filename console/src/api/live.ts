@@ -21,7 +21,7 @@ const AGAIN_MS = 3_000
 export function useLive(isEnabled: boolean, handlers: LiveHandlers, recent = 0): boolean {
   const isSeen = useSyncExternalStore(onVisibility, () => !document.hidden)
   // The stream is that of one cell.
-  const isOne = !useShowsAll()
+  const isOne = useShowsAll() === false
   const [isOpen, setOpen] = useState(false)
   const latest = useRef(handlers)
   useEffect(() => {

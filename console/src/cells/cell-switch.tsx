@@ -1,8 +1,7 @@
 // The switch between cells, in the side bar. With one cell there is none.
 
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
-import { chooseCell, noteCells, useChosenCell } from '../api/cells.ts'
+import { chooseCell, useChosenCell } from '../api/cells.ts'
 import { Select } from '../ui/field.tsx'
 import { useCells } from './use-cells.ts'
 
@@ -12,9 +11,6 @@ export function CellSwitch() {
   const queries = useQueryClient()
   const chosen = useChosenCell()
   const cells = useCells()
-  useEffect(() => {
-    if (cells.length > 0) noteCells(cells.map(({ cell }) => cell))
-  }, [cells])
   if (cells.length < 2) return null
   return (
     <Select

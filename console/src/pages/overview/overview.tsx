@@ -3,6 +3,7 @@
 import { useShowsAll } from '../../api/cells.ts'
 import { useSession } from '../../api/session.ts'
 import { CellsOverview } from '../../cells/cells-overview.tsx'
+import { Loading } from '../../ui/messages.tsx'
 import { OwnOverview } from './own-overview.tsx'
 import { ServiceOverview } from './service-overview.tsx'
 import './overview.css'
@@ -11,5 +12,6 @@ export default function Overview() {
   const { kind } = useSession()
   const showsAll = useShowsAll()
   if (kind !== 'operator') return <OwnOverview />
+  if (showsAll === null) return <Loading />
   return showsAll ? <CellsOverview /> : <ServiceOverview />
 }
