@@ -63,14 +63,14 @@ describe('retries', { concurrency: true }, () => {
   test('F25: Retry-After on 429 and 503 lengthens the delay to twice at most, elsewhere it is ignored', async (t) => {
     const receiver = await startReceiver(t)
     const paybell = await startPaybell(t)
-    // The factor that it lengthens 5 s by: at least, and at most on a machine that decides at once.
+    // The factor that it lengthens 5 s by, at least and at most.
     const given: [status: number, header: string, least: number, most: number][] = [
-      [429, '1000000000000', 1.55, 2.4],
-      [503, '7', 1.35, 1.4],
-      [503, '-1', 0, 1.2],
-      [429, 'Thu, 01 Jan 1970 00:00:00 GMT', 0, 1.2],
-      [500, '1000000', 0, 1.2],
-      [302, '1000000', 0, 1.2],
+      [429, '1000000000000', 1.6, 2.4],
+      [503, '7', 1.4, 1.4],
+      [503, '-1', 0.8, 1.2],
+      [429, 'Thu, 01 Jan 1970 00:00:00 GMT', 0.8, 1.2],
+      [500, '1000000', 0.8, 1.2],
+      [302, '1000000', 0.8, 1.2],
     ]
     const ids = given.map(() => randomUUID() as string)
     receiver.answer = (received, response) => {
@@ -95,9 +95,11 @@ describe('retries', { concurrency: true }, () => {
       const attempt = rows.find((row) => row.delivery_id === id) ?? assert.fail()
       const waitMs = Number(nextAttemptAt) - attempt.at.getTime() - attempt.duration_ms
       const [status, header, least, most] = given[ids.indexOf(paymentId)] ?? assert.fail()
+      // The service decides a little after the answer, and its clock may move with the database's in between: by
+      // nothing on an idle machine, by a quarter of a second on one that is busy.
+      const leastMs = least * 5_000 - (limitOf(250) - 245)
       const mostMs = most * 5_000 + limitOf(250)
-      assert.ok(waitMs > least * 5_000 && waitMs < mostMs, `${status} ${header}: ${waitMs}`)
-      assert.ok(waitMs >= 4_000 - 5, `${status} ${header}: ${waitMs}`)
+      assert.ok(waitMs >= leastMs && waitMs < mostMs, `${status} ${header}: ${waitMs}`)
     }
   })
 
