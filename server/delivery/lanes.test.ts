@@ -635,6 +635,21 @@ test('regression: an endpoint that is not active leaves memory and is not read s
   assert.ok(lanes.next(0, ANY), 'active again')
 })
 
+test('regression: a lane whose endpoint is not active does not go on reading what is parked', () => {
+  const { lanes, calls } = lanesWith()
+  const delivery = queued()
+  lanes.add(delivery, false, 0)
+  const flight = next(lanes)
+  const { lane } = flight
+  lanes.feeder.noteParked(lane)
+  assert.deepEqual([lane.parked.state.is, calls.hungry.length], ['refilling', 1])
+  lanes.abandon(flight)
+  lanes.feeder.refilled(lane, delivery.id)
+  assert.deepEqual([lane.parked.state.is, calls.hungry.length], ['none', 1])
+  lanes.feeder.noteParked(lane)
+  assert.equal(calls.hungry.length, 2, 'active again')
+})
+
 test('attempts that take long make their lane a slow one while they are under way', () => {
   const { lanes } = lanesWith({ slots: 2 })
   const proven = queued({ endpointId: idOf(11) })

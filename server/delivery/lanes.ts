@@ -249,6 +249,8 @@ export class Lanes {
    */
   abandon(flight: Flight): readonly QueuedDelivery[] {
     if (flight.state === 'landed') return []
+    // A lane that went on reading what is parked would only settle it again, page after page.
+    flight.lane.parked.disown()
     const removed = this.removeEndpoint(flight.update.endpointId)
     this.#freeSlot(flight)
     this.#land(flight)

@@ -10,8 +10,8 @@
 // - `refilling`: one refill is reading, or waits until it may. Leaves by `endRefill`, to `known` (there are
 //   more, or others were parked during the scan) or to `none`; by `failRefill`, back to `known`; by
 //   `disown`, to `disowned`.
-// - `disowned`: the shard was lost while a refill was reading. Leaves when the refill ends, to `none`; or by
-//   `note`, back to `refilling`, when the shard came back first.
+// - `disowned`: the shard was lost, or the endpoint was found inactive, while a refill was reading. Leaves when the
+//   refill ends, to `none`; or by `note`, back to `refilling`, when the shard or the endpoint came back first.
 //
 //     none ─note─▶ known ─beginRefill─▶ refilling ─endRefill─▶ known | none
 //                                       refilling ─disown─▶ disowned ─endRefill─▶ none
@@ -76,7 +76,8 @@ export class ParkedRows {
     this.endRefill(this.after)
   }
 
-  /** The shard is lost: what is parked is another process's to know. */
+  /** The shard is lost, and what is parked is another process's to know; or the endpoint is not active, and what is
+   *  parked stays where it is until it is resumed. */
   disown(): void {
     const state = this.#state
     if (state.is === 'refilling') this.#state = { is: 'disowned', after: state.after }

@@ -46,6 +46,7 @@ function startSender(options: {
     reports: [] as AttemptReport[],
     exhausted: 0,
     over: 0,
+    searched: [] as number[],
   }
   const environment = testEnvironment({
     readEndpoints:
@@ -116,7 +117,12 @@ function startSender(options: {
         isHeld: () => true,
         refused() {},
       }),
-      reader: { rewindTo() {} } as never,
+      reader: {
+        rewindTo() {},
+        async findParked(shards: number[]) {
+          seen.searched.push(...shards)
+        },
+      } as never,
       payloads: new Payloads(environment.store, { cacheBytesMax: 1_000, fileBytesMax: 1_000 }),
       endpoints: new EndpointCache(environment.store),
       health: new HealthCounter(),
@@ -237,6 +243,7 @@ test('regression: an endpoint that is active again is asked for, although its re
   const { seen, deliver } = startSender({ text: '{"id":"1"}', endpoint })
   await deliver(queued())
   assert.deepEqual([seen.requests.length, seen.over], [0, 1])
+  assert.deepEqual(seen.searched, [1], 'what is parked of lanes that are active by now')
   endpoint.isActive = true
   await deliver(queued())
   assert.deepEqual([seen.requests.length, seen.over], [1, 2])

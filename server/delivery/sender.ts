@@ -216,6 +216,8 @@ export class Sender {
       // Active again by now, or not written: they are still due, and the next round reads them.
       for (const { shard, nextAttemptAtMs } of owed) reader.rewindTo(shard, nextAttemptAtMs)
     }
+    // A resumption in the meantime was noted before its lane forgot what is parked: active lanes are found again.
+    await reader.findParked([flight.update.shard])
   }
 
   /** No attempt starts after the 7 days, not even when the service slept through their end. */
