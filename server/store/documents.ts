@@ -126,7 +126,7 @@ export async function readDocument(
 
 /**
  * Characters of the content, which base64 has as bytes. `substr` of a text counts characters from its beginning,
- * because one may be four bytes: of 13 MiB the last part took 220 ms, and takes 40.
+ * because one may be four bytes: of 10 MiB the last part took 220 ms, and takes 40.
  */
 const asciiPart = (from: string, length: string) =>
   `convert_from(substr(convert_to(content, 'UTF8'), ${from}, ${length}), 'UTF8')`
