@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, queued, testEnvironment } from '../../test/support/engine-parts.ts'
+import { NO_EVENTS } from '../../test/support/test-lanes.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
@@ -41,14 +42,7 @@ function changesOver(rows: QueuedDelivery[], inMemoryMax: number) {
       endpoints,
       policies: { current: { circuit: circuitPolicy(), patienceMs: 3_600_000 } },
     },
-    {
-      onPostponed() {},
-      onParked() {},
-      onTooEarly() {},
-      onDry() {},
-      onHungry() {},
-      onEnded() {},
-    },
+    NO_EVENTS,
   )
   const limits = { ...DUE_READER_LIMITS, inMemoryMax }
   const reader = new DueReader(environment, lanes, endpoints, limits)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
+import { NO_EVENTS } from '../../test/support/test-lanes.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
@@ -42,8 +43,10 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       await world.duringRead()
       return rest.slice(0, limit)
     },
-    readParkedLanes: async (shards) =>
-      [1, 2].filter((shard) => shards.includes(shard)).map((shard) => laneOf(shard)),
+    async readParkedLanes(shards) {
+      await world.duringRead()
+      return [1, 2].filter((shard) => shards.includes(shard)).map((shard) => laneOf(shard))
+    },
   })
   const nowMs = environment.clock.nowMs()
   const lanes: Lanes = new Lanes(
@@ -62,12 +65,9 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       policies: { current: { circuit: circuitPolicy(), patienceMs: 3_600_000 } },
     },
     {
-      onPostponed() {},
+      ...NO_EVENTS,
       onParked: (deliveries) => void world.parked.push(...deliveries.map(({ id }) => id)),
-      onTooEarly() {},
-      onDry() {},
       onHungry: (lane) => void world.hungry.push(lane),
-      onEnded: () => {},
     },
   )
   const reader = new DueReader(environment, lanes, EVERY, { ...DUE_READER_LIMITS, ...limits })
@@ -411,4 +411,19 @@ test('parked work of our shards is found after a take-over, that of others is le
     [1],
   )
   await reader.findParked([])
+})
+
+test('regression: shards that could not be asked about are asked about with the next search, unless they are lost', async () => {
+  const { reader, world } = readerOver([])
+  reader.gain([1, 2])
+  world.duringRead = () => Promise.reject(new Error('the database is away'))
+  await assert.rejects(reader.findParked([1, 2]), /away/)
+  assert.equal(world.hungry.length, 0)
+  world.duringRead = async () => {}
+  reader.lose([2])
+  await reader.findParked([])
+  assert.deepEqual(
+    world.hungry.map(({ shard }) => shard),
+    [1],
+  )
 })

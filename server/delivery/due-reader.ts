@@ -6,6 +6,7 @@ import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
+import type { LaneKey } from '../store/parked.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
@@ -75,7 +76,10 @@ export class DueReader {
   }
 
   lose(shards: readonly number[]): void {
-    for (const shard of shards) this.#cursors.delete(shard)
+    for (const shard of shards) {
+      this.#cursors.delete(shard)
+      this.#unsearched.delete(shard)
+    }
   }
 
   /** Rows due at `atMs` were not taken into memory: the cursor must not pass them. */
@@ -263,12 +267,12 @@ export class DueReader {
   }
 
   /**
-   * Finds the lanes of these shards that have something parked: after a take-over, and now and then. One
-   * statement at a time; shards that are named while it runs share the next.
+   * Finds the lanes of these shards that have something parked, and of those that could not be asked about before:
+   * after a take-over, and now and then. One statement at a time; shards that are named while it runs share the next.
    */
   async findParked(shards: readonly number[]): Promise<void> {
-    if (shards.length === 0) return
     for (const shard of shards) this.#unsearched.add(shard)
+    if (this.#unsearched.size === 0) return
     this.#searching ??= this.#search()
     await this.#searching
   }
@@ -278,12 +282,21 @@ export class DueReader {
       while (this.#unsearched.size > 0) {
         const shards = [...this.#unsearched]
         this.#unsearched.clear()
-        const lanes = await this.#environment.store.readParkedLanes(shards)
+        const lanes = await this.#readParkedLanes(shards)
         for (const lane of lanes)
           if (this.#cursors.has(lane.shard)) this.#lanes.feeder.noteParked(lane)
       }
     } finally {
       this.#searching = null
+    }
+  }
+
+  async #readParkedLanes(shards: readonly number[]): Promise<readonly LaneKey[]> {
+    try {
+      return await this.#environment.store.readParkedLanes(shards)
+    } catch (error) {
+      for (const shard of shards) if (this.#cursors.has(shard)) this.#unsearched.add(shard)
+      throw error
     }
   }
 

@@ -259,6 +259,7 @@ export class Engine {
   }
 
   async #findParked(shards: readonly number[]): Promise<void> {
+    if (!this.#isRunning) return
     try {
       await this.#reader.findParked(shards)
     } catch (error) {
@@ -291,6 +292,8 @@ export class Engine {
     } catch (error) {
       this.#environment.log.warn({ error: String(error) }, 'engine.poll-failed')
     }
+    // Of the shards that could not be asked about: a resumed endpoint may have nothing else that leads to its rows.
+    await this.#findParked([])
     void this.#read()
   }
 

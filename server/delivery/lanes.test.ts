@@ -2,87 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { idOf, queued } from '../../test/support/engine-parts.ts'
-import { circuitPolicy } from '../core/circuit.ts'
+import {
+  ANY,
+  deliver,
+  FAILURE,
+  fail,
+  HOUR_MS,
+  lanesWith,
+  next,
+  SUCCESS,
+  sentBy,
+  updates,
+} from '../../test/support/test-lanes.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Flight, Strand } from './lane.ts'
-import { Lanes, type LanesOptions } from './lanes.ts'
-
-const HOUR_MS = 3_600_000
-const OPTIONS: LanesOptions = {
-  policy: {
-    inFlightMax: 4,
-    ratePerSecond: null,
-  },
-  slots: 20,
-  perLaneMax: 8,
-  perBrokenLaneMax: 2,
-  unprovenMax: 100_000,
-  lanesMax: 100,
-  keepMsMax: 30_000,
-  endpoints: { deliverOf: () => 'every' },
-  policies: {
-    current: {
-      circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
-      patienceMs: HOUR_MS,
-    },
-  },
-}
-const ANY = () => true
-const SUCCESS = { isSuccess: true, durationMs: 5, bodyBytes: 100 }
-const FAILURE = { isSuccess: false, durationMs: 5, bodyBytes: 100 }
-
-function lanesWith(changes: Partial<LanesOptions> = {}) {
-  const calls = {
-    postponed: [] as { id: string; untilMs: number }[],
-    parked: [] as string[],
-    tooEarly: [] as string[],
-    dry: [] as string[],
-    hungry: [] as { endpointId: string; room: number }[],
-    ended: [] as string[],
-  }
-  const lanes = new Lanes(
-    { ...OPTIONS, ...changes },
-    {
-      onPostponed: (deliveries, untilMs) => {
-        calls.postponed.push(...deliveries.map(({ id }) => ({ id, untilMs })))
-      },
-      onParked: (deliveries) => void calls.parked.push(...deliveries.map(({ id }) => id)),
-      onTooEarly: ({ id }) => void calls.tooEarly.push(id),
-      onDry: (strand) => void calls.dry.push(strand.key),
-      onHungry: (lane, room) => void calls.hungry.push({ endpointId: lane.endpointId, room }),
-      onEnded: ({ id }) => void calls.ended.push(id),
-    },
-  )
-  return { lanes, calls }
-}
-
-/** The updates 1 … count of one payment. */
-function updates(count: number, changes: Partial<QueuedDelivery> = {}): QueuedDelivery[] {
-  const { paymentId } = queued()
-  return Array.from({ length: count }, (_, n) => queued({ paymentId, sequence: n + 1, ...changes }))
-}
-
-function sentBy(flight: Flight | null): QueuedDelivery {
-  return flight?.update ?? assert.fail('nothing was sent')
-}
-
-function next(lanes: Lanes, nowMs = 0): Flight {
-  return lanes.next(nowMs, ANY) ?? assert.fail('nothing to send')
-}
-
-function deliver(lanes: Lanes, flight: Flight, nowMs = 0): void {
-  lanes.answered(flight, SUCCESS, nowMs)
-  lanes.settle(flight, null, nowMs)
-}
-
-/** The attempt failed and is recorded, to be repeated at this time. */
-function fail(lanes: Lanes, flight: Flight, nextAttemptAtMs: number, nowMs = 0): void {
-  const sent = sentBy(flight)
-  lanes.answered(flight, FAILURE, nowMs)
-  const attempts = sent.attempts + 1
-  const firstFailedAtMs = sent.firstFailedAtMs ?? nowMs
-  lanes.settle(flight, { ...sent, attempts, nextAttemptAtMs, firstFailedAtMs }, nowMs)
-}
 
 test('I6: updates of one payment go one at a time, in sequence, each when the last is recorded', () => {
   const { lanes } = lanesWith()
@@ -131,60 +64,6 @@ test('a replay waits for no update, and none for it', () => {
   assert.ok(lanes.add({ ...second, isReplay: true }, true, 0))
   next(lanes)
   assert.equal(sentBy(next(lanes)).isReplay, true)
-})
-
-test('regression: replays of one payment go one at a time, in sequence, in whatever order they came', () => {
-  const { lanes, calls } = lanesWith()
-  const [first, second, third] = updates(3, { isReplay: true, attempts: 2 }) as [
-    QueuedDelivery,
-    QueuedDelivery,
-    QueuedDelivery,
-  ]
-  for (const replay of [second, third, first]) assert.ok(lanes.add(replay, true, 0))
-  for (const sequence of [1, 2, 3]) {
-    const flight = next(lanes)
-    assert.equal(sentBy(flight).sequence, sequence)
-    assert.equal(lanes.next(0, ANY), null)
-    deliver(lanes, flight)
-  }
-  assert.equal(lanes.size, 0)
-  assert.deepEqual(calls.dry, [])
-})
-
-test('a replay that fails holds no other one back', () => {
-  const { lanes } = lanesWith()
-  for (const replay of updates(2, { isReplay: true })) lanes.add(replay, true, 0)
-  fail(lanes, next(lanes), 5_000)
-  deliver(lanes, next(lanes))
-  assert.equal(lanes.next(4_999, ANY), null)
-  assert.equal(sentBy(next(lanes, 5_000)).sequence, 1)
-})
-
-test('a replay whose outcome is not known is read again alone, and the next one goes', () => {
-  const { lanes, calls } = lanesWith()
-  const [first, second] = updates(2, { isReplay: true }) as [QueuedDelivery, QueuedDelivery]
-  lanes.add(first, true, 0)
-  lanes.add(second, true, 0)
-  const flight = next(lanes)
-  lanes.answered(flight, SUCCESS, 0)
-  lanes.settleUnknown(flight, 0)
-  assert.deepEqual(calls.tooEarly, [first.id])
-  assert.equal(sentBy(next(lanes)).id, second.id)
-})
-
-test('replays that are read again wait for one that was in flight when its endpoint changed', () => {
-  const { lanes, calls } = lanesWith()
-  const [first, second] = updates(2, { isReplay: true }) as [QueuedDelivery, QueuedDelivery]
-  lanes.add(first, true, 0)
-  lanes.add(second, true, 0)
-  const flight = next(lanes)
-  lanes.removeEndpoint(first.endpointId)
-  for (const replay of [first, second]) lanes.add(replay, true, 0)
-  assert.equal(lanes.next(0, ANY), null)
-  deliver(lanes, flight)
-  assert.deepEqual(calls.tooEarly, [first.id], 'the database knows whether it is still owed')
-  assert.equal(sentBy(next(lanes)).id, second.id)
-  assert.equal(lanes.size, 1)
 })
 
 test('a failing update holds the later ones back, until patience ends', () => {

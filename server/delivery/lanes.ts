@@ -15,6 +15,7 @@ import { LaneFeeder } from './lane-feeder.ts'
 import { type LanePolicy, SLOW_MS, type Verdict } from './lane-pace.ts'
 import { LaneRoom, type LaneRoomLimits } from './lane-room.ts'
 import { ReadWatches } from './read-watches.ts'
+import { Replays } from './replays.ts'
 import { parkDue, turnAway } from './turned-away.ts'
 import { Turns } from './turns.ts'
 
@@ -44,6 +45,7 @@ export class Lanes {
   readonly #options: LanesOptions
   readonly #events: LaneEvents
   readonly #room: LaneRoom
+  readonly #replays: Replays
   readonly #turns: Turns
   /** The earliest first; also those whose strand has left memory. */
   readonly #flights = new Set<Flight>()
@@ -55,6 +57,7 @@ export class Lanes {
     this.#events = events
     this.#room = new LaneRoom(options)
     this.feeder = new LaneFeeder(this.directory, this.#room, events)
+    this.#replays = new Replays(this.#room, this.feeder, events)
     this.#turns = new Turns(options.slots)
   }
 
@@ -90,7 +93,8 @@ export class Lanes {
       return true
     }
     if (delivery.isReplay) {
-      this.#addReplay(strand, delivery, nowMs)
+      this.#replays.insert(strand, delivery, nowMs)
+      this.#evaluate(strand, nowMs)
       return true
     }
     strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
@@ -110,18 +114,6 @@ export class Lanes {
     this.#room.hold(strand, delivery)
     this.#evaluate(strand, nowMs)
     return true
-  }
-
-  /** Among the replays of its payment that are in memory, in sequence. */
-  #addReplay(strand: Strand, replay: QueuedDelivery, nowMs: number): void {
-    if (this.#room.isFull(strand.lane)) {
-      turnAway(this.#events, strand.lane, [replay], nowMs)
-      return
-    }
-    const elder = strand.owed.findLastIndex(({ sequence }) => sequence < replay.sequence)
-    strand.owed.splice(elder + 1, 0, replay)
-    this.#room.hold(strand, replay)
-    this.#evaluate(strand, nowMs)
   }
 
   /** There is no memory for this one: a strand that would send an older update in its stead is read again. */
@@ -198,9 +190,12 @@ export class Lanes {
     if (flight.state === 'landed') return
     const { strand, update: sent } = flight
     this.#land(flight)
+    this.watches.note(sent.id)
     if (strand.isGone) {
-      if (sent.isReplay) this.#readReplay(strand, sent, nowMs)
-      else this.#readSuccessor(strand)
+      if (sent.isReplay) {
+        this.#replays.readAgain(flight)
+        this.#evaluateSuccessor(strand, nowMs)
+      } else this.#readSuccessor(strand)
       return
     }
     if (after === null) {
@@ -238,7 +233,12 @@ export class Lanes {
   callOff(flight: Flight, after: QueuedDelivery | null, nowMs: number): void {
     if (flight.state === 'landed') return
     this.#freeSlot(flight)
-    this.settle(flight, after, nowMs)
+    if (after !== null && flight.update.isReplay && flight.strand.isGone) {
+      // Without a note for what is being read: its row has not moved.
+      this.#land(flight)
+      this.#replays.giveBack(flight)
+      this.#evaluateSuccessor(flight.strand, nowMs)
+    } else this.settle(flight, after, nowMs)
     this.#turns.join(flight.lane)
   }
 
@@ -254,6 +254,7 @@ export class Lanes {
     const removed = this.removeEndpoint(flight.update.endpointId)
     this.#freeSlot(flight)
     this.#land(flight)
+    this.watches.note(flight.update.id)
     return [flight.update, ...removed]
   }
 
@@ -384,11 +385,10 @@ export class Lanes {
   }
 
   #land(flight: Flight): void {
-    const { strand, lane, update } = flight
+    const { strand, lane } = flight
     flight.land()
     this.#flights.delete(flight)
     if (strand.isGone) lane.departed.delete(strand.key)
-    this.watches.note(update.id)
   }
 
   #readAgain(strand: Strand): void {
@@ -396,15 +396,10 @@ export class Lanes {
     this.#events.onDry(strand)
   }
 
-  /** A replay has landed whose strand is gone. Those that were read during its flight have waited for it. */
-  #readReplay({ lane, key }: Strand, landed: QueuedDelivery, nowMs: number): void {
-    this.#events.onTooEarly(landed)
+  /** Those that were read while a flight of their payment was under way, and have waited for it. */
+  #evaluateSuccessor({ lane, key }: Strand, nowMs: number): void {
     const successor = lane.strands.get(key)
-    if (successor === undefined) return
-    // What was read of it knows nothing of its outcome.
-    if (successor.owed.some(({ id }) => id === landed.id)) this.#room.forget(lane, landed)
-    successor.owed = successor.owed.filter(({ id }) => id !== landed.id)
-    this.#evaluate(successor, nowMs)
+    if (successor) this.#evaluate(successor, nowMs)
   }
 
   /** A strand that was read, or is being read, during the flight knows nothing of its outcome. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createPublicKey, createSecretKey, generateKeyPairSync, verify } from 'node:crypto'
 import { test } from 'node:test'
 import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
+import { NO_EVENTS } from '../../test/support/test-lanes.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
@@ -21,14 +22,6 @@ const SECRETS = {
   keys: { current: createSecretKey(Buffer.from('key')), previous: null },
   extraHeader: null,
 }
-const NO_EVENTS = {
-  onPostponed() {},
-  onParked() {},
-  onTooEarly() {},
-  onDry() {},
-  onHungry() {},
-  onEnded() {},
-}
 
 const BEGIN_BY_MS = 8_000
 
@@ -37,6 +30,7 @@ function startSender(options: {
   endpoint?: Partial<SendingEndpoint>
   text?: string
   readEndpoints?: () => Promise<never>
+  settleInactive?: () => Promise<never>
   maySend?: () => boolean
   send?: (request: CallbackRequest) => Promise<{ outcome: never; durationMs: number }>
 }) {
@@ -69,7 +63,7 @@ function startSender(options: {
         keys.map(({ eventId }) => [eventId, { text, documentHash: null, documentBytes: null }]),
       )
     },
-    settleInactive: async () => {},
+    settleInactive: options.settleInactive ?? (async () => {}),
     exhaust: async () => {
       seen.exhausted++
     },
@@ -117,12 +111,8 @@ function startSender(options: {
         isHeld: () => true,
         refused() {},
       }),
-      reader: {
-        rewindTo() {},
-        async findParked(shards: number[]) {
-          seen.searched.push(...shards)
-        },
-      } as never,
+      reader: { rewindTo() {} } as never,
+      findParked: (shards) => void seen.searched.push(...shards),
       payloads: new Payloads(environment.store, { cacheBytesMax: 1_000, fileBytesMax: 1_000 }),
       endpoints: new EndpointCache(environment.store),
       health: new HealthCounter(),
@@ -247,6 +237,16 @@ test('regression: an endpoint that is active again is asked for, although its re
   endpoint.isActive = true
   await deliver(queued())
   assert.deepEqual([seen.requests.length, seen.over], [1, 2])
+})
+
+test('regression: where it could not be settled, what is parked is searched for all the same', async () => {
+  const { seen, environment, deliver } = startSender({
+    endpoint: { isActive: false },
+    settleInactive: () => Promise.reject(new Error('the database is away')),
+  })
+  await deliver(queued())
+  assert.deepEqual(environment.warnings, ['delivery.not-attempted'])
+  assert.deepEqual([seen.searched, seen.over], [[1], 1])
 })
 
 test('F11: by a clock that has just jumped ahead nothing is given up, and nothing is sent late', async () => {

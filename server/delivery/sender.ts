@@ -41,6 +41,8 @@ export interface SenderParts {
   payloads: Payloads
   endpoints: EndpointCache
   health: HealthCounter
+  /** Asks the database which lanes of these shards have parked deliveries. */
+  findParked(shards: readonly number[]): void
   /** A slot has become free. */
   onFree(): void
   /** An attempt is over: recorded and settled, or called off. */
@@ -206,7 +208,7 @@ export class Sender {
   /** The endpoint is paused, disabled or deleted: everything of it leaves memory and the due index. */
   async #settleInactive(flight: Flight): Promise<void> {
     const { clock, store } = this.#environment
-    const { lanes, shards, reader, endpoints } = this.#parts
+    const { lanes, shards, reader, endpoints, findParked } = this.#parts
     const owed = lanes.abandon(flight)
     // What turns up of it later asks again: its resumption may have been missed.
     endpoints.forget(flight.update.endpointId)
@@ -215,9 +217,9 @@ export class Sender {
     } finally {
       // Active again by now, or not written: they are still due, and the next round reads them.
       for (const { shard, nextAttemptAtMs } of owed) reader.rewindTo(shard, nextAttemptAtMs)
+      // A resumption in the meantime was noted before its lane forgot what is parked: active lanes are found again.
+      findParked([flight.update.shard])
     }
-    // A resumption in the meantime was noted before its lane forgot what is parked: active lanes are found again.
-    await reader.findParked([flight.update.shard])
   }
 
   /** No attempt starts after the 7 days, not even when the service slept through their end. */

@@ -5,58 +5,6 @@ import { type Mutant, patch, type TestedMutant } from './mutant.ts'
 
 export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   {
-    name: 'lease shorter than the attempt',
-    patches: [
-      patch('core/lease.ts', 'leaseMs: 25_000', 'leaseMs: 8_000'),
-      patch(
-        'core/lease.ts',
-        'cautiousMs > policy.attemptMsMax + policy.recordingMsMax',
-        'cautiousMs > policy.recordingMsMax',
-      ),
-    ],
-  },
-  {
-    name: 'lease counted from the reply',
-    patches: [
-      patch(
-        'delivery/shards.ts',
-        'Object.assign(lease, now, this.#endsOf(sentAt))',
-        'Object.assign(lease, now, this.#endsOf({ ...sentAt, ...this.#readClocks() }))',
-      ),
-      patch(
-        'delivery/shards.ts',
-        '{ ...lease, ...this.#endsOf(sentAt) }',
-        '{ ...lease, ...this.#endsOf({ ...sentAt, ...this.#readClocks() }) }',
-      ),
-    ],
-  },
-  {
-    // Each of the two alone is made up for by the other, but for the moment between them: see the next.
-    name: 'no check before sending',
-    patches: [
-      patch(
-        'delivery/shards.ts',
-        'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
-        'return hasRoom !== null',
-      ),
-      patch(
-        'delivery/shards.ts',
-        'Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)',
-        'Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY',
-      ),
-    ],
-  },
-  {
-    name: 'the lease is not compared again when the send begins',
-    patches: [
-      patch(
-        'delivery/shards.ts',
-        'Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)',
-        'Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY',
-      ),
-    ],
-  },
-  {
     name: 'k+1 while k waits for its retry',
     patches: [
       patch(
@@ -190,61 +138,6 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [patch('store/database-clock.ts', 'this.#offsetMs = offsetMs\n    if', 'if')],
   },
   {
-    name: 'lease taken before it was silent long enough',
-    patches: [
-      patch(
-        'delivery/shards.ts',
-        'const silent = this.#others.silentFor(this.#policy.leaseMs,',
-        'const silent = this.#others.silentFor(this.#policy.leaseMs / 5,',
-      ),
-    ],
-  },
-  {
-    name: 'silence counted on a clock that jumps ahead',
-    patches: [
-      patch(
-        'delivery/shards.ts',
-        'silentFor(this.#policy.leaseMs, sentAt.monotonicMs)\n    if',
-        'silentFor(this.#policy.leaseMs, sentAt.cautiousMs)\n    if',
-      ),
-    ],
-  },
-  {
-    name: 'own lease counted on a clock that sleeps',
-    patches: [
-      patch(
-        'delivery/shards.ts',
-        'cautiousMs: cautiousMs() }',
-        'cautiousMs: cautiousMs === null ? 0 : clock.monotonicMs() }',
-      ),
-      patch(
-        'delivery/shards.ts',
-        'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
-        'return hasRoom(lease, this.#policy, this.#clock.monotonicMs())',
-      ),
-    ],
-  },
-  {
-    name: 'refused record is resent',
-    patches: [
-      patch(
-        'delivery/recorder.ts',
-        'for (const lease of recorded.lost) this.#leases.refused(lease)',
-        'void recorded.lost',
-      ),
-    ],
-  },
-  {
-    name: 'a stop is not announced',
-    patches: [
-      patch(
-        'delivery/shards.ts',
-        'await this.#environment.store.leave(busy)\n    this.#environment.wakeUps?.announceLeases()',
-        'await this.#environment.store.leave(busy)',
-      ),
-    ],
-  },
-  {
     name: 'run from creation',
     patches: [
       patch(
@@ -313,12 +206,29 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     ],
   },
   {
-    name: 'stop without hand-over',
-    patches: [patch('delivery/engine.ts', 'await this.#shards.leave()', 'await Promise.resolve()')],
-  },
-  {
     name: 'replays of one payment go side by side',
     patches: [patch('delivery/lane.ts', '{delivery.paymentId}`', '{delivery.id}`')],
+  },
+  {
+    name: 'a replay that was called off loses its place',
+    patches: [patch('delivery/lanes.ts', 'this.#replays.giveBack(', 'this.#replays.readAgain(')],
+    test: 'server/delivery/replays.test.ts',
+  },
+  {
+    name: 'a paused lane goes on reading what is parked',
+    patches: [patch('delivery/lanes.ts', 'flight.lane.parked.disown()', 'void flight')],
+    test: 'server/delivery/lanes.test.ts',
+  },
+  {
+    name: 'shards that could not be searched are forgotten',
+    patches: [
+      patch(
+        'delivery/due-reader.ts',
+        'if (this.#cursors.has(shard)) this.#unsearched.add(shard)',
+        'void shard',
+      ),
+    ],
+    test: 'server/delivery/due-reader.test.ts',
   },
   {
     name: 'lost health is not put back',
@@ -333,16 +243,5 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
         'for (const entry of left) this.#finish(entry, true)\n        return',
       ),
     ],
-  },
-  {
-    name: 'hand-off to a shard gained since',
-    patches: [
-      patch(
-        'delivery/hand-off.ts',
-        'return !isOurs || this.#watch.isOutdated(delivery)',
-        'return isOurs !== null && this.#watch.isOutdated(delivery)',
-      ),
-    ],
-    test: 'server/delivery/engine.test.ts',
   },
 ]
