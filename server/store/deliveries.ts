@@ -4,7 +4,6 @@
 import type { DeliverMode, DocumentInstead } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
-import { isMovedByRetry } from './due-times.ts'
 import { later, ofAnyLength, owedTo } from './planner.ts'
 
 export interface DueCursor {
@@ -198,8 +197,7 @@ export async function releaseDeliveriesOf(
     name: 'release-deliveries-of-endpoint',
     // Patience too: an update that failed before the pause must not be given up on because of it.
     text: `update pending_deliveries p set
-             next_attempt_at = case when p.next_attempt_at is not null and ${isMovedByRetry()}
-               then $4 else p.next_attempt_at end,
+             next_attempt_at = case when p.next_attempt_at is not null then $4 end,
              deadline_at = ${later('deadline_at', pausedSince('first_attempt_at'))},
              first_failed_at = ${later('first_failed_at', pausedSince('first_failed_at'))}
            where ${owedTo('p', '$1', '$2')} and (deadline_at is not null or p.next_attempt_at > $4)`,

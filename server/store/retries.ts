@@ -4,7 +4,6 @@
 
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
-import { isMovedByRetry } from './due-times.ts'
 import { sameDelivery } from './held-deliveries.ts'
 import type { LaneKey } from './parked.ts'
 import { checked, owedTo } from './planner.ts'
@@ -132,8 +131,7 @@ export async function retryDeliveries(
                select p.client_key, p.id from pending_deliveries p
                where p.client_key = s.client_key and p.id = s.id
                for update of p ${isWaiting ? '' : 'skip locked'}) as p)
-           update pending_deliveries p set next_attempt_at = case
-             when p.next_attempt_at is null or ${isMovedByRetry()} then $3 else p.next_attempt_at end
+           update pending_deliveries p set next_attempt_at = $3
            from free f where ${sameDelivery('f')}
            returning p.client_key, p.id, p.endpoint_id, p.shard, p.attempts, p.next_attempt_at`,
     values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.id), now],
@@ -181,8 +179,9 @@ export async function retryDeliveriesOf(
   const { rows } = await db.query<{ owed: number; late: number; moved: number }>({
     name: 'retry-deliveries-of-endpoint',
     text: `with owed as materialized (
-             select p.client_key, p.id,
-               p.next_attempt_at is not null and ${isMovedByRetry()} as is_late
+             -- Also what is due already: its first attempt may be under way, and what that records leaves a later
+             -- time alone (store/outcomes.ts).
+             select p.client_key, p.id, p.next_attempt_at is not null as is_late
              from pending_deliveries p
              where ${owedTo('p', '$1', '$2')} and ($4::uuid is null or p.account_id = $4)
            ), free as (

@@ -9,7 +9,7 @@ export function retriesAreHeeded(seen: RunIndex): Violation[] {
   const { retryMsMax } = seen.run.limits
   if (retryMsMax === undefined) return []
   return (seen.run.retries ?? []).flatMap((retry) => {
-    const untilMs = retry.atMs + retryMsMax + replayDelayMs(seen, retry)
+    const untilMs = retry.atMs + retryMsMax
     const isOver = (id: string) =>
       (seen.finals.get(id) ?? []).some(({ atMs }) => atMs >= retry.atMs && atMs <= untilMs)
     if (untilMs > seen.run.endedAtMs || retry.owed.every(isOver)) return []
@@ -17,25 +17,6 @@ export function retriesAreHeeded(seen: RunIndex): Violation[] {
     const detail = 'a retry is not followed by an attempt'
     return [violation('I14', detail, retry.endpointId, retry.paymentId, retry.atMs)]
   })
-}
-
-/**
- * A retry does not move a replay that has just been asked for, because that is due (store/due-times). Where its first
- * attempt is under way and fails, the second comes after the usual delay, and no later.
- */
-function replayDelayMs(seen: RunIndex, { owed, atMs }: RetryAct): number {
-  const { retryBaseMs, jitter } = seen.run.limits
-  const firsts = seen.runs
-    .filter(({ delivery, fromMs, untilMs }) => {
-      const isReplay = fromMs > Number.NEGATIVE_INFINITY
-      return isReplay && owed.includes(delivery.id) && fromMs <= atMs && atMs < untilMs
-    })
-    .map(({ requests }) => requests[0])
-    .filter((first) => first !== undefined && isUnderWay(seen, first, atMs))
-  if (firsts.length < owed.length) return 0
-  // These may ask for a longer one, up to twice as long.
-  const isBusy = firsts.some((first) => first?.status === 429 || first?.status === 503)
-  return retryBaseMs * (1 + jitter) * (isBusy ? 2 : 1)
 }
 
 /** Where an answer fails, the circuit decides which of its payments is tried. */
@@ -91,10 +72,6 @@ function isKeptBusy(seen: RunIndex, { endpointId, atMs }: RetryAct, untilMs: num
     busyUntilMs = Math.max(busyUntilMs, endOf(seen, request))
   }
   return busyUntilMs >= untilMs
-}
-
-function isUnderWay(seen: RunIndex, request: ReceivedRequest, atMs: number): boolean {
-  return request.sentAtMs <= atMs && endOf(seen, request) > atMs
 }
 
 /** Of one that is never answered: when the sender gives up. */

@@ -142,8 +142,8 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     patches: [
       patch(
         'store/retries.ts',
-        'update pending_deliveries p set next_attempt_at = case\n',
-        'update pending_deliveries p set is_replay = true, next_attempt_at = case\n',
+        ') as p)\n           update pending_deliveries p set next',
+        ') as p)\n           update pending_deliveries p set is_replay = true, next',
       ),
     ],
     test: SCRIPTED,

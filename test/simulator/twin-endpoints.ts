@@ -3,13 +3,7 @@
 
 import type { KeyObject } from 'node:crypto'
 import type { DeliverMode, EventChoice } from '../../server/core/endpoint-settings.ts'
-import {
-  type EndpointRow,
-  endDelivery,
-  type PendingRow,
-  type Stored,
-  whole,
-} from './twin-tables.ts'
+import { type EndpointRow, endDelivery, type Stored, whole } from './twin-tables.ts'
 
 export const KEY_OVERLAP_MS = 24 * 3_600_000
 
@@ -118,11 +112,6 @@ export function probeNow({ tables }: Stored, endpointId: string, nowMs: number):
   health.nextProbeAtMs = whole(nowMs)
 }
 
-/** A row whose time a retry moves: each but a replay that has just begun. */
-export function isMovedByRetry({ runAttempts, isReplay }: PendingRow): boolean {
-  return runAttempts > 0 || !isReplay
-}
-
 /** All is due; the time that the endpoint was not active does not count; what was parked stays parked. */
 function release(twin: Stored, endpoint: EndpointRow, sinceMs: number, nowMs: number): void {
   const sinceThen = (ms: number | null) => Math.max(0, nowMs - Math.max(sinceMs, ms ?? sinceMs))
@@ -131,7 +120,7 @@ function release(twin: Stored, endpoint: EndpointRow, sinceMs: number, nowMs: nu
     if (row.endpointId !== endpoint.id) continue
     count++
     const isOver = row.deadlineAtMs !== null || (row.nextAttemptAtMs ?? 0) > nowMs
-    if (isOver && row.nextAttemptAtMs !== null && isMovedByRetry(row)) row.nextAttemptAtMs = nowMs
+    if (isOver && row.nextAttemptAtMs !== null) row.nextAttemptAtMs = nowMs
     if (row.deadlineAtMs === null) continue
     row.deadlineAtMs += sinceThen(row.firstAttemptAtMs)
     if (row.firstFailedAtMs !== null) row.firstFailedAtMs += sinceThen(row.firstFailedAtMs)

@@ -1,6 +1,6 @@
 // Retries in the twin, as store/retries does them.
 
-import { existing, isMovedByRetry, probeNow } from './twin-endpoints.ts'
+import { existing, probeNow } from './twin-endpoints.ts'
 import { type PendingRow, pendingOf, type Stored, whole } from './twin-tables.ts'
 
 /**
@@ -17,9 +17,7 @@ export function retryDelivery(
   const strand = pendingOf(twin, row.clientKey, row.endpointId).filter((other) =>
     row.isReplay ? other.id === row.id : other.paymentId === row.paymentId && !other.isReplay,
   )
-  for (const owed of strand) {
-    if (owed.nextAttemptAtMs === null || isMovedByRetry(owed)) owed.nextAttemptAtMs = whole(nowMs)
-  }
+  for (const owed of strand) owed.nextAttemptAtMs = whole(nowMs)
   return strand
 }
 
@@ -32,9 +30,7 @@ export function retryEndpoint(
   const endpoint = markRetried(twin, endpointId, nowMs)
   if (endpoint === null) return null
   const owed = pendingOf(twin, endpoint.clientKey, endpointId)
-  for (const row of owed) {
-    if (row.nextAttemptAtMs !== null && isMovedByRetry(row)) row.nextAttemptAtMs = whole(nowMs)
-  }
+  for (const row of owed) if (row.nextAttemptAtMs !== null) row.nextAttemptAtMs = whole(nowMs)
   return owed
 }
 

@@ -91,8 +91,7 @@ prepare "deliveries.readOldest" (integer[], uuid[], uuid[], bigint) as
 -- deliveries.releaseDeliveriesOf: kept as release-deliveries-of-endpoint
 prepare "deliveries.releaseDeliveriesOf" (integer, uuid, timestamp with time zone, timestamp with time zone) as
   update pending_deliveries p set
-  next_attempt_at = case when p.next_attempt_at is not null and (p.run_attempts > 0 or not p.is_replay)
-  then $4 else p.next_attempt_at end,
+  next_attempt_at = case when p.next_attempt_at is not null then $4 end,
   deadline_at = ((deadline_at at time zone 'UTC') + greatest(interval '0', $4 - greatest($3, first_attempt_at))) at time zone 'UTC',
   first_failed_at = ((first_failed_at at time zone 'UTC') + greatest(interval '0', $4 - greatest($3, first_failed_at))) at time zone 'UTC'
   where p.endpoint_id = $2 and p.client_key + 0 = $1 and (deadline_at is not null or p.next_attempt_at > $4);

@@ -165,8 +165,7 @@ prepare "retries.retryDeliveries of many" (integer[], uuid[], timestamp with tim
       select p.client_key, p.id from pending_deliveries p
       where p.client_key = s.client_key and p.id = s.id
       for update of p skip locked) as p)
-  update pending_deliveries p set next_attempt_at = case
-  when p.next_attempt_at is null or (p.run_attempts > 0 or not p.is_replay) then $3 else p.next_attempt_at end
+  update pending_deliveries p set next_attempt_at = $3
   from free f where p.client_key = any(array[f.client_key]) and p.id = f.id
   returning p.client_key, p.id, p.endpoint_id, p.shard, p.attempts, p.next_attempt_at;
 --   always
@@ -211,8 +210,7 @@ prepare "retries.retryDeliveries of one" (integer[], uuid[], timestamp with time
       select p.client_key, p.id from pending_deliveries p
       where p.client_key = s.client_key and p.id = s.id
       for update of p ) as p)
-  update pending_deliveries p set next_attempt_at = case
-  when p.next_attempt_at is null or (p.run_attempts > 0 or not p.is_replay) then $3 else p.next_attempt_at end
+  update pending_deliveries p set next_attempt_at = $3
   from free f where p.client_key = any(array[f.client_key]) and p.id = f.id
   returning p.client_key, p.id, p.endpoint_id, p.shard, p.attempts, p.next_attempt_at;
 --   always
@@ -238,8 +236,9 @@ prepare "retries.retryDeliveries of one" (integer[], uuid[], timestamp with time
 -- retries.retryDeliveriesOf: kept as retry-deliveries-of-endpoint
 prepare "retries.retryDeliveriesOf" (integer, uuid, timestamp with time zone, uuid) as
   with owed as materialized (
-    select p.client_key, p.id,
-    p.next_attempt_at is not null and (p.run_attempts > 0 or not p.is_replay) as is_late
+    -- Also what is due already: its first attempt may be under way, and what that records leaves a later
+    -- time alone (store/outcomes.ts).
+    select p.client_key, p.id, p.next_attempt_at is not null as is_late
     from pending_deliveries p
     where p.endpoint_id = $2 and p.client_key + 0 = $1 and ($4::uuid is null or p.account_id = $4)
   ), free as (
