@@ -21,6 +21,8 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
     rows,
     reads: [] as { cursors: readonly DueCursor[]; limit: number }[],
     strandReads: [] as (readonly StrandKey[])[],
+    laneReads: [] as (readonly number[])[],
+    refills: 0,
     duringRead: async () => {},
     parked: [] as string[],
     hungry: [] as Lane[],
@@ -39,11 +41,13 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       return found
     },
     async readParked(_lane, afterId, limit) {
+      world.refills++
       const rest = world.rows.filter((row) => row.nextAttemptAtMs === PARKED && row.id > afterId)
       await world.duringRead()
       return rest.slice(0, limit)
     },
     async readParkedLanes(shards) {
+      world.laneReads.push(shards)
       await world.duringRead()
       return [1, 2].filter((shard) => shards.includes(shard)).map((shard) => laneOf(shard))
     },
@@ -402,6 +406,20 @@ test('a refill for a shard that was lost during the read brings nothing', async 
   assert.equal(lanes.size, 0)
 })
 
+test('regression: nothing is read for a lane whose shard was lost before it asked, or while it waited', async () => {
+  const rows = [queued({ nextAttemptAtMs: PARKED })]
+  for (const lose of ['before', 'after'] as const) {
+    const { reader, lanes, world } = readerOver(rows)
+    reader.gain([1])
+    if (lose === 'before') reader.lose([1])
+    lanes.feeder.noteParked(rows[0] as QueuedDelivery)
+    if (lose === 'after') reader.lose([1])
+    const lane = world.hungry[0] ?? assert.fail()
+    await reader.refill(lane, 100)
+    assert.deepEqual([world.refills, lane.parked.state.is, world.hungry.length], [0, 'none', 1])
+  }
+})
+
 test('parked work of our shards is found after a take-over, that of others is left alone', async () => {
   const { reader, world } = readerOver([])
   reader.gain([1])
@@ -422,8 +440,11 @@ test('regression: shards that could not be asked about are asked about with the 
   world.duringRead = async () => {}
   reader.lose([2])
   await reader.findParked([])
+  assert.deepEqual(world.laneReads, [[1, 2], [1]])
   assert.deepEqual(
     world.hungry.map(({ shard }) => shard),
     [1],
   )
+  await reader.findParked([])
+  assert.equal(world.laneReads.length, 2)
 })

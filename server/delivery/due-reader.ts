@@ -254,6 +254,12 @@ export class DueReader {
 
   /** Takes up to `room` parked deliveries of a lane into memory. */
   async refill(lane: Lane, room: number): Promise<void> {
+    // One that is called off asks for its lane without knowing that its shard is lost.
+    if (!this.#cursors.has(lane.shard)) lane.parked.disown()
+    if (lane.parked.state.is === 'disowned') {
+      this.#lanes.feeder.refilled(lane, null)
+      return
+    }
     const limit = Math.min(room, this.#limits.pageMax)
     const { rows, isOutdated } = await this.#watched((store) =>
       this.#withEndpoints(store.readParked(lane, lane.parked.after, limit)),

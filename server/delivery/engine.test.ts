@@ -42,6 +42,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     /** Others hold the shards. */
     isTaken: !isOwner,
     isAway: false,
+    isSearchAway: false,
     health: [] as HealthDelta[],
     /** How much of it was written whenever shards were given up. */
     healthAtLeave: [] as number[],
@@ -81,6 +82,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     },
     async readParkedLanes(shards) {
       world.laneReads.push(shards)
+      if (world.isSearchAway) throw new Error('the database is away')
       return world.parked
     },
     async readParked({ endpointId, shard }) {
@@ -195,6 +197,22 @@ test('many that another process tells of are looked after by shard, and only tho
   await nextTick()
   assert.equal(world.laneReads.length, 1)
   assert.deepEqual(world.refills, [idOf(7)])
+  await engine.stop()
+})
+
+test('regression: a search for parked work that failed is made again with the next poll', async () => {
+  const { engine, world, environment } = await runningEngine()
+  world.isSearchAway = true
+  const endpoints = Array.from({ length: 50 }, (_, number) => endpoint(number + 1))
+  engine.wake({ shards: [], endpoints })
+  await nextTick()
+  assert.deepEqual(environment.warnings, ['parked-work.not-found'])
+  assert.equal(world.laneReads.length, 1)
+  world.isSearchAway = false
+  world.parked = [endpoint(7)]
+  environment.timers.ring(1_000)
+  await nextTick()
+  assert.deepEqual([world.laneReads.length, world.refills], [2, [idOf(7)]])
   await engine.stop()
 })
 

@@ -25,6 +25,13 @@ export class LaneFeeder {
     this.feed(lane)
   }
 
+  /** One that a scan may have passed is back in the database, and perhaps parked: elder than what comes next. */
+  startOver(lane: Lane): void {
+    lane.parked.note()
+    lane.parked.restart()
+    this.feed(lane)
+  }
+
   /** A refill has ended: `upTo` is the last id that was read, or null when there are no more. */
   refilled(lane: Lane, upTo: string | null): void {
     lane.parked.endRefill(upTo)

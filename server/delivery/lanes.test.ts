@@ -15,6 +15,7 @@ import {
   updates,
 } from '../../test/support/test-lanes.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import { NIL_UUID } from '../core/uuid.ts'
 import type { Flight, Strand } from './lane.ts'
 
 test('I6: updates of one payment go one at a time, in sequence, each when the last is recorded', () => {
@@ -527,6 +528,23 @@ test('regression: a lane whose endpoint is not active does not go on reading wha
   assert.deepEqual([lane.parked.state.is, calls.hungry.length], ['none', 1])
   lanes.feeder.noteParked(lane)
   assert.equal(calls.hungry.length, 2, 'active again')
+})
+
+test('regression: what a changed endpoint had of its parked rows is read again before the others', () => {
+  const { lanes, calls } = lanesWith()
+  const delivery = queued()
+  lanes.add(delivery, false, 0)
+  const lane = lanes.directory.find(delivery.endpointId) ?? assert.fail()
+  lanes.feeder.noteParked(lane)
+  assert.equal(calls.hungry.length, 1)
+  for (const upTo of [idOf(40), idOf(50)]) {
+    lanes.feeder.refilled(lane, upTo)
+    assert.deepEqual([lane.parked.after, calls.hungry.length], [upTo, upTo === idOf(40) ? 2 : 3])
+  }
+  lanes.removeEndpoint(delivery.endpointId)
+  lanes.feeder.noteParked(lane)
+  lanes.feeder.refilled(lane, idOf(60))
+  assert.deepEqual([lane.parked.after, calls.hungry.length], [NIL_UUID, 4])
 })
 
 test('attempts that take long make their lane a slow one while they are under way', () => {

@@ -283,6 +283,7 @@ export class Lanes {
   removeEndpoint(endpointId: string): readonly QueuedDelivery[] {
     const lane = this.directory.find(endpointId)
     if (!lane) return []
+    lane.parked.restart()
     const removed: QueuedDelivery[] = []
     for (const strand of [...lane.strands.values()]) {
       const inFlight = strand.flight?.update

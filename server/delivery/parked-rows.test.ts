@@ -4,7 +4,7 @@ import { idOf } from '../../test/support/engine-parts.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import { ParkedRows } from './parked-rows.ts'
 
-type Move = 'note' | 'beginRefill' | 'failRefill' | 'disown' | { endAt: string | null }
+type Move = 'note' | 'beginRefill' | 'failRefill' | 'restart' | 'disown' | { endAt: string | null }
 
 function after(...moves: Move[]): ParkedRows {
   const parked = new ParkedRows()
@@ -57,10 +57,25 @@ test('a lost shard is forgotten, and so is the end of a refill that was reading 
 })
 
 test('a shard that comes back before the refill has ended is scanned from the start again', () => {
-  const back = after('note', 'beginRefill', 'disown', 'note')
-  assert.deepEqual(back.state, { is: 'refilling', after: NIL_UUID, startsOver: true })
-  back.endRefill(null)
-  assert.equal(back.state.is, 'known')
+  for (const end of [END, MORE, 'failRefill'] as const) {
+    const back = after('note', 'beginRefill', MORE, 'beginRefill', 'disown', 'note', end)
+    assert.deepEqual(back.state, { is: 'known', after: NIL_UUID, startsOver: false })
+  }
+})
+
+test('regression: what has left memory is read before the rows that the scan has not reached', () => {
+  const fromTheStart = { is: 'known', after: NIL_UUID, startsOver: false }
+  assert.deepEqual(after('note', 'beginRefill', MORE, 'restart').state, fromTheStart)
+  assert.deepEqual(after('note', 'beginRefill', MORE, 'note', 'restart').state, fromTheStart)
+  const reading = ['note', 'beginRefill', MORE, 'beginRefill', 'restart'] as const
+  assert.deepEqual([after(...reading).after, after(...reading).areKnown], [NIL_UUID, true])
+  for (const end of [END, MORE, 'failRefill'] as const) {
+    assert.deepEqual(after(...reading, end).state, fromTheStart)
+    assert.deepEqual(after(...reading, 'note', end).state, fromTheStart)
+    assert.deepEqual(after(...reading, 'disown', end).state, { is: 'none' })
+  }
+  assert.deepEqual(after('restart').state, { is: 'none' })
+  assert.equal(after('note', 'beginRefill', 'disown', 'restart').state.is, 'disowned')
 })
 
 test('a lane works off a backlog while rows are known, not before and not after', () => {

@@ -9,12 +9,15 @@
 //   `refilling`, and by `disown`, to `none`.
 // - `refilling`: one refill is reading, or waits until it may. Leaves by `endRefill`, to `known` (there are
 //   more, or others were parked during the scan) or to `none`; by `failRefill`, back to `known`; by
-//   `disown`, to `disowned`.
+//   `restart`, to `restarting`; by `disown`, to `disowned`.
+// - `restarting`: as `refilling`, but what the scan has passed has left memory. Leaves when the refill ends, to
+//   `known` from the start, wherever it has read; by `disown`, to `disowned`.
 // - `disowned`: the shard was lost, or the endpoint was found inactive, while a refill was reading. Leaves when the
-//   refill ends, to `none`; or by `note`, back to `refilling`, when the shard or the endpoint came back first.
+//   refill ends, to `none`; or by `note`, to `restarting`, when the shard or the endpoint came back first.
 //
 //     none ─note─▶ known ─beginRefill─▶ refilling ─endRefill─▶ known | none
-//                                       refilling ─disown─▶ disowned ─endRefill─▶ none
+//                                       refilling ─restart─▶ restarting ─endRefill─▶ known
+//                          refilling, restarting ─disown─▶ disowned ─endRefill─▶ none
 //
 // `startsOver`: rows were parked after the scan had passed the start, so they may lie before `after`: the
 // last page is then followed by the first.
@@ -22,11 +25,12 @@
 import { NIL_UUID } from '../core/uuid.ts'
 
 export type ParkedState =
-  | { readonly is: 'none' }
+  | { readonly is: 'none' | 'restarting' | 'disowned' }
   | { readonly is: 'known' | 'refilling'; readonly after: string; readonly startsOver: boolean }
-  | { readonly is: 'disowned'; readonly after: string }
 
 const NONE: ParkedState = { is: 'none' }
+const RESTARTING: ParkedState = { is: 'restarting' }
+const DISOWNED: ParkedState = { is: 'disowned' }
 
 export class ParkedRows {
   #state: ParkedState = NONE
@@ -37,13 +41,15 @@ export class ParkedRows {
 
   /** True when a lane that sends works off what was parked. */
   get areKnown(): boolean {
-    return this.#state.is === 'known' || this.#state.is === 'refilling'
+    return this.#state.is !== 'none' && this.#state.is !== 'disowned'
   }
 
   /** Where the refill that is under way reads on. */
   get after(): string {
     const state = this.#state
-    if (state.is === 'refilling' || state.is === 'disowned') return state.after
+    if (state.is === 'refilling') return state.after
+    // One that has waited until now begins with the start.
+    if (state.is === 'restarting' || state.is === 'disowned') return NIL_UUID
     throw new Error(`no refill is under way: ${state.is}`)
   }
 
@@ -52,7 +58,15 @@ export class ParkedRows {
     const state = this.#state
     if (state.is === 'none') this.#state = known(NIL_UUID, false)
     else if (state.is === 'known') this.#state = known(state.after, true)
-    else this.#state = { is: 'refilling', after: state.after, startsOver: true }
+    else if (state.is === 'refilling') this.#state = { ...state, startsOver: true }
+    else this.#state = RESTARTING
+  }
+
+  /** What the scan has passed is no longer in memory, and not delivered. Younger rows must not go ahead of it. */
+  restart(): void {
+    const state = this.#state
+    if (state.is === 'known') this.#state = known(NIL_UUID, false)
+    else if (state.is === 'refilling') this.#state = RESTARTING
   }
 
   beginRefill(): void {
@@ -67,7 +81,8 @@ export class ParkedRows {
     if (state.is === 'refilling') {
       if (upTo !== null) this.#state = known(upTo, state.startsOver)
       else this.#state = state.startsOver ? known(NIL_UUID, false) : NONE
-    } else if (state.is === 'disowned') this.#state = NONE
+    } else if (state.is === 'restarting') this.#state = known(NIL_UUID, false)
+    else if (state.is === 'disowned') this.#state = NONE
     else throw new Error(`no refill is under way: ${state.is}`)
   }
 
@@ -80,8 +95,8 @@ export class ParkedRows {
    *  parked stays where it is until it is resumed. */
   disown(): void {
     const state = this.#state
-    if (state.is === 'refilling') this.#state = { is: 'disowned', after: state.after }
-    else if (state.is === 'known') this.#state = NONE
+    if (state.is === 'known') this.#state = NONE
+    else if (state.is !== 'none') this.#state = DISOWNED
   }
 }
 

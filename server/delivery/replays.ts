@@ -52,7 +52,7 @@ export class Replays {
     const successor = lane.strands.get(strand.key)
     if (successor !== undefined && holds(successor, update)) return
     this.#events.onTooEarly(update)
-    this.#feeder.noteParked(lane)
+    this.#feeder.startOver(lane)
   }
 }
 

@@ -215,6 +215,16 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     test: 'server/delivery/replays.test.ts',
   },
   {
+    name: 'what was read of parked rows is read last again',
+    patches: [patch('delivery/lanes.ts', '    lane.parked.restart()\n', '')],
+    test: 'server/delivery/lanes.test.ts',
+  },
+  {
+    name: 'a search that failed waits for the round of care',
+    patches: [patch('delivery/engine.ts', 'await this.#findParked([])\n', '')],
+    test: 'server/delivery/engine.test.ts',
+  },
+  {
     name: 'a paused lane goes on reading what is parked',
     patches: [patch('delivery/lanes.ts', 'flight.lane.parked.disown()', 'void flight')],
     test: 'server/delivery/lanes.test.ts',

@@ -52,9 +52,10 @@ export class HandTimers {
     return () => this.#waiting.delete(timer)
   }
 
-  ring(): void {
-    const due = this.#waiting
-    this.#waiting = new Set()
+  /** All of them, or those that were to wait for so long. */
+  ring(waitingMs?: number): void {
+    const due = [...this.#waiting].filter(({ ms }) => waitingMs === undefined || ms === waitingMs)
+    for (const timer of due) this.#waiting.delete(timer)
     for (const { task } of due) task()
   }
 }
