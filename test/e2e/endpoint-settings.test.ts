@@ -133,6 +133,12 @@ test('by link: the body has a url in place of the file, the same on every attemp
     `attachment; filename="Beleg ___ 1.pdf"; filename*=UTF-8''Beleg%20%22%C3%BC%22%201.pdf`,
   )
   assert.deepEqual(Buffer.from(await fetched.arrayBuffer()), file)
+  const { mock } = t.mock.method(paybell.app.deps.pool, 'query')
+  const head = await fetch(document.url, { method: 'HEAD' })
+  assert.deepEqual([head.status, head.headers.get('content-length')], [200, '3001'])
+  const asked = mock.calls.map(({ arguments: [query] }) => (query as { name?: string }).name)
+  assert.ok(asked.includes('read-document-size') && !asked.includes('read-document-part'))
+  mock.restore()
 
   // The delivery shows what was sent, and the doctor finds nothing wrong with it.
   const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'PENDING'])
