@@ -107,3 +107,21 @@ test('what was written under the master key itself is read as ever, and told fro
   before.writeDerived()
   assert.equal(before.digestKeyId, now.digestKeyId)
 })
+
+test('a record is authentic in its own place, unaltered, under a master key that is configured', () => {
+  const during = new Sealer([NEW, OLD])
+  const old = new Sealer([OLD]).authenticate('a public key', PLACE)
+  assert.ok(during.isAuthentic(old, 'a public key', PLACE))
+  assert.ok(during.isAuthentic(during.authenticate('a public key', PLACE), 'a public key', PLACE))
+  assert.ok(!new Sealer([NEW]).isAuthentic(old, 'a public key', PLACE))
+  assert.ok(!during.isAuthentic(old, 'another key', PLACE))
+  assert.ok(!during.isAuthentic(old, 'a public key', { ...PLACE, row: 'b' }))
+  assert.ok(!during.isAuthentic(old, 'a public key', { ...PLACE, column: 'endpoints.url' }))
+  assert.ok(!during.isAuthentic(null, 'a public key', PLACE))
+  for (const at of old.keys()) {
+    const damaged = Buffer.from(old)
+    damaged[at] = (damaged[at] ?? 0) ^ 1
+    assert.ok(!during.isAuthentic(damaged, 'a public key', PLACE), `byte ${at}`)
+    assert.ok(!during.isAuthentic(old.subarray(0, at), 'a public key', PLACE), `cut at ${at}`)
+  }
+})

@@ -20,6 +20,8 @@ import {
 const PLAIN_FORM = 1
 const DERIVED_FORM = 2
 const HEADER_BYTES = 1 + 4 + 12 + 16
+/** The id of the master key, and the HMAC. */
+const RECORD_MAC_BYTES = 4 + 32
 /** Behind the id of the master key, where a digest was made with a derived key. */
 const DERIVED_MARK = '/2'
 
@@ -34,6 +36,7 @@ interface MasterKey {
   forSealing: KeyObject
   forDigests: KeyObject
   forLinks: KeyObject
+  forRecords: KeyObject
 }
 
 export class Sealer {
@@ -117,6 +120,24 @@ export class Sealer {
   }
 
   /**
+   * Says that a holder of the master key wrote this row: for what is no secret, but must not be anyone else's word, such
+   * as a public key. Bound to its row and column. `text` has to be one spelling of all that is to be trusted.
+   */
+  authenticate(text: string, place: SealedPlace): Buffer {
+    const { forRecords } = this.#key(this.#writeKeyId)
+    return Buffer.concat([Buffer.from(this.#writeKeyId, 'hex'), recordMac(forRecords, text, place)])
+  }
+
+  /** Whether `authenticate` made it, of this text and for this place, under a master key that is configured. */
+  isAuthentic(authentication: Uint8Array | null, text: string, place: SealedPlace): boolean {
+    if (authentication?.length !== RECORD_MAC_BYTES) return false
+    const bytes = Buffer.from(authentication)
+    const key = this.#keys.get(bytes.toString('hex', 0, 4))
+    if (key === undefined) return false
+    return timingSafeEqual(recordMac(key.forRecords, text, place), bytes.subarray(4))
+  }
+
+  /**
    * The unguessable part of a link. The oldest master key makes it: a link stands in bodies that are sent again, and
    * so keeps its bytes while a new key is brought in, for as long as the old one is configured.
    */
@@ -157,6 +178,7 @@ function toMasterKey(key: Buffer): MasterKey {
     forSealing: derive(key, 'paybell sealing, AES-256-GCM'),
     forDigests: derive(key, 'paybell digests, HMAC-SHA-256'),
     forLinks: derive(key, 'paybell document links, HMAC-SHA-256'),
+    forRecords: derive(key, 'paybell records, HMAC-SHA-256'),
   }
 }
 
@@ -167,6 +189,10 @@ function derive(key: Buffer, info: string): KeyObject {
 
 function toMasterKeyId(id: string): string {
   return id.endsWith(DERIVED_MARK) ? id.slice(0, -DERIVED_MARK.length) : id
+}
+
+function recordMac(key: KeyObject, text: string, place: SealedPlace): Buffer {
+  return createHmac('sha256', key).update(aad(place)).update('\0').update(text).digest()
 }
 
 /** Tells keys apart without telling anything about them. */
