@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Owner } from '../support/owner.ts'
 
-const LIBRARIES = [
+/** Where Debian and others put it. */
+export const LIBFAKETIME = [
   '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1',
   '/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1',
   '/usr/lib64/faketime/libfaketime.so.1',
@@ -31,7 +32,7 @@ export class ClockJumps {
 
   /** Null where libfaketime is not installed. */
   static async find(owner: Owner): Promise<ClockJumps | null> {
-    const library = LIBRARIES.find((path) => existsSync(path))
+    const library = LIBFAKETIME.find((path) => existsSync(path))
     if (library === undefined) return null
     const dir = await mkdtemp(join(tmpdir(), 'pb-clock-'))
     owner.after(() => rm(dir, { recursive: true, force: true }))

@@ -1,11 +1,13 @@
 // `npm run chaos`: the service as real processes on a real database, and everything that can happen to
 // them. Options: --suite smoke|full, --seed S, --seconds T (of faults), --clock-jumps or --no-clock-jumps,
-// --log LEVEL, --keep, --quiet.
+// --log LEVEL, --keep, --quiet. Or one fault on purpose: --scenario NAME (or all), and --at COMMIT for the product of
+// another commit, which is how a scenario is seen to fail.
 
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { describe } from './report.ts'
 import { runChaos } from './run.ts'
+import { performScenarios } from './scenarios/perform.ts'
 import { FULL, SMOKE } from './settings.ts'
 
 const { values } = parseArgs({
@@ -17,9 +19,13 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     log: { type: 'string' },
     keep: { type: 'boolean', default: false },
+    scenario: { type: 'string' },
+    at: { type: 'string' },
     quiet: { type: 'boolean', default: false },
   },
 })
+
+if (values.scenario) process.exit(await performScenarios(values.scenario, values.at ?? null))
 
 const suite = values.suite === 'smoke' ? SMOKE : FULL
 const seed = Number(values.seed ?? randomInt(2 ** 31))

@@ -1,8 +1,16 @@
 // A real receiver on loopback whose behaviour can change: it answers what a test sets, remembers every
 // request byte for byte, and lets a test wait for a fact instead of a time.
 
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { TlsOptions } from 'node:tls'
 import { limitOf } from './busy-machine.ts'
 import type { Owner } from './owner.ts'
 
@@ -29,8 +37,10 @@ export class Receiver {
   readonly #server: Server
   readonly #waiters = new Set<() => void>()
 
-  constructor() {
-    this.#server = createServer((request, response) => {
+  readonly #scheme: 'http' | 'https'
+
+  constructor(tls?: TlsOptions) {
+    const take = (request: IncomingMessage, response: ServerResponse) => {
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () => {
@@ -47,7 +57,9 @@ export class Receiver {
         for (const check of [...this.#waiters]) check()
       })
       request.on('error', () => {})
-    })
+    }
+    this.#scheme = tls ? 'https' : 'http'
+    this.#server = tls ? createTlsServer(tls, take) : createServer(take)
   }
 
   get port(): number {
@@ -55,7 +67,7 @@ export class Receiver {
   }
 
   url(path = '/hook'): string {
-    return `http://127.0.0.1:${this.port}${path}`
+    return `${this.#scheme}://127.0.0.1:${this.port}${path}`
   }
 
   /** Requests that were answered 200, in order. */
@@ -106,8 +118,8 @@ export class Receiver {
   }
 }
 
-export async function startReceiver(t: Owner): Promise<Receiver> {
-  const receiver = new Receiver()
+export async function startReceiver(t: Owner, tls?: TlsOptions): Promise<Receiver> {
+  const receiver = new Receiver(tls)
   await receiver.listen()
   t.after(() => receiver.close())
   return receiver
