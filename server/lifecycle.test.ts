@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Lifecycle, Phase, settleAll } from './lifecycle.ts'
+import { Lifecycle, Phase, settleAll, UnfinishedStop } from './lifecycle.ts'
 
 /** Steps that record that they were taken; the named ones fail. */
 function course(failing: readonly string[] = []) {
@@ -16,6 +16,7 @@ function course(failing: readonly string[] = []) {
     life: new Lifecycle(phase, {
       up: [step('up 1'), step('up 2'), step('up 3')],
       down: [step('down 1'), step('down 2')],
+      downMsMax: 60_000,
     }),
   }
 }
@@ -46,6 +47,7 @@ test('a stop during the start waits for the step under way and takes no further 
   const life = new Lifecycle(new Phase(), {
     up: [() => first.promise.then(() => taken.push('up 1')), () => taken.push('up 2')],
     down: [() => taken.push('down')],
+    downMsMax: 60_000,
   })
   const started = life.start()
   const stopped = life.stop()
@@ -91,4 +93,20 @@ test('a process that drains goes on with everything; one that stops never goes b
   phase.stop()
   phase.drain()
   assert.deepEqual([phase.isLeaving, phase.isStopping], [true, true])
+})
+
+test('regression: the whole way down ends within its limit, whichever step hangs, that of a start included', async (t) => {
+  const never = () => new Promise<void>(() => {})
+  for (const { up, down } of [
+    { up: [], down: [never, () => {}] },
+    { up: [never], down: [() => {}] },
+  ]) {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const life = new Lifecycle(new Phase(), { up, down, downMsMax: 19_000 })
+    void life.start()
+    const stopped = assert.rejects(life.stop(), UnfinishedStop)
+    t.mock.timers.tick(19_000)
+    await stopped
+    t.mock.timers.reset()
+  }
 })

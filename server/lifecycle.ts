@@ -1,11 +1,21 @@
 // Starts and stops the service in steps, each once. A start that fails, or is stopped on its way, leaves
-// nothing running: a leftover would hold shards that it does not serve, and keep the process alive.
+// nothing running: a leftover would hold shards that it does not serve, and keep the process alive. The whole way down
+// has one limit: a step may wait for a database that never answers again.
 
 export interface Course {
   /** One after the other. */
   up: readonly (() => unknown)[]
   /** One after the other, even if one before failed, and also for parts that never started. */
   down: readonly (() => unknown)[]
+  /** For the whole way down, the step of a start that is still under way included. */
+  downMsMax: number
+}
+
+/** Something was still under way at the limit. Only the end of the process stops it. */
+export class UnfinishedStop extends Error {
+  constructor(ms: number) {
+    super(`not everything has stopped within ${ms / 1_000} s`)
+  }
 }
 
 /** Whether the process is draining or stopping: for parts that are made before the lifecycle exists. */
@@ -53,10 +63,11 @@ export class Lifecycle {
     }
   }
 
-  /** Waits for the step of the start that is under way, takes no further one, and stops everything. */
+  /** Waits for the step of the start that is under way, takes no further one, and stops everything. Rejects with an
+   *  UnfinishedStop at the limit. */
   stop(): Promise<void> {
     this.#phase.stop()
-    this.#stopped ??= this.#goDown()
+    this.#stopped ??= within(this.#course.downMsMax, this.#goDown())
     return this.#stopped
   }
 
@@ -79,6 +90,12 @@ export class Lifecycle {
     }
     throwIfAny(failures)
   }
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const limit = Promise.withResolvers<never>()
+  const timer = setTimeout(() => limit.reject(new UnfinishedStop(ms)), ms)
+  await Promise.race([work, limit.promise]).finally(() => clearTimeout(timer))
 }
 
 /** Waits for all of them, also when one has failed. */

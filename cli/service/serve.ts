@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import { createApp } from '../../server/app.ts'
 import { type Config, describeConfig, loadConfig } from '../../server/config/config.ts'
+import { UnfinishedStop } from '../../server/lifecycle.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { StopSignals } from '../stop-signals.ts'
 import { namingDatabase } from './database-failure.ts'
@@ -45,10 +46,15 @@ export async function serve(): Promise<void> {
     }
     const signal = await signals.asked
     logger.info({ signal }, 'paybell.stopping')
-    await supervisor.stopping()
+    // Not waited for: what systemd takes to hear of it is no part of the time that a stop has.
+    void supervisor.stopping()
     if (hasStarted) await drain(app, { seconds: config.drainSeconds, signals, logger })
   } finally {
-    await app.stop()
+    // What is still under way at the limit would keep the process alive, and has nothing more to say.
+    await app.stop().catch((error) => {
+      if (error instanceof UnfinishedStop) process.exit(1)
+      throw error
+    })
     supervisor.close()
     logger.info('paybell.stopped')
   }

@@ -67,7 +67,6 @@ export class Engine {
   readonly #care: Care
   readonly #parts: HandOffParts
   readonly #callOff = new Set<() => void>()
-  /** Attempts under way or not yet recorded. */
   #unsettled = 0
   #isRunning = false
   #isPumpDue = false
@@ -137,6 +136,11 @@ export class Engine {
 
   get inFlight(): number {
     return this.#lanes.inFlight
+  }
+
+  /** Attempts under way or not yet recorded. */
+  get unsettled(): number {
+    return this.#unsettled
   }
 
   get inMemory(): number {

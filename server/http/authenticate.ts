@@ -10,6 +10,7 @@ import type { AccountDirectory } from '../operations/parts/account-directory.ts'
 import { type ClientMoves, checkRequest } from '../operations/parts/client-moves.ts'
 import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
 import type { RateBuckets } from '../operations/parts/rate-buckets.ts'
+import { Rounds, setUnheldTimer } from '../operations/parts/rounds.ts'
 import type { Caller, TokenVerifier } from '../operations/parts/verify-token.ts'
 import { ownsAccount } from '../operations/view-accounts.ts'
 import { readConsoleSession } from './console-cookie.ts'
@@ -66,9 +67,9 @@ function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | nu
     )
     if (answer === null) reply.raw.destroy()
   }
-  const timer = setInterval(() => void askAgain(), ASKED_AGAIN_MS)
-  timer.unref()
-  whenClosed(reply.raw, () => clearInterval(timer))
+  const rounds = new Rounds(setUnheldTimer, () => ASKED_AGAIN_MS, askAgain)
+  rounds.start()
+  whenClosed(reply.raw, () => void rounds.stop())
 }
 
 async function findCaller(

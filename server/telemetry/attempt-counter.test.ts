@@ -79,3 +79,28 @@ test('what the database did not take is written the next time', async () => {
   await counter.stop()
   assert.equal((await readAttemptSteps(pool, 60, new Date(atMs)))[0]?.attempts, 1)
 })
+
+test('regression: a database that does not answer is asked once at a time, and a stop waits for one write and makes one', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  let asked = 0
+  const silence = Promise.withResolvers<never>()
+  const query = () => {
+    asked++
+    return silence.promise
+  }
+  const silent = new Proxy(pool, {
+    get: (target, name) => (name === 'query' ? query : Reflect.get(target, name)),
+  })
+  const counter = new AttemptCounter({
+    pool: silent,
+    clock: new HandClock(),
+    processId: randomUUID(),
+    onError: () => {},
+  })
+  counter.start()
+  counter.count(Date.parse('2026-05-02T10:00:00Z'), true, 10)
+  for (let second = 0; second < 60; second++) t.mock.timers.tick(1_000)
+  silence.reject(new Error('no answer in time'))
+  await counter.stop()
+  assert.equal(asked, 2)
+})

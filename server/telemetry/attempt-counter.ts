@@ -4,6 +4,7 @@
 import type { Pool } from 'pg'
 import type { Clock } from '../core/clock.ts'
 import { DURATION_BUCKETS, durationBucket } from '../core/health.ts'
+import { Rounds, setUnheldTimer } from '../operations/parts/rounds.ts'
 import { type AttemptStep, saveAttemptSteps, sumUpFinalCounts } from '../store/stats.ts'
 
 const STEP_SECONDS = [60, 900, 3_600] as const
@@ -29,9 +30,12 @@ export class AttemptCounter {
   #over: CountingStep[] = []
   #isChanged = false
   #hasEnded = false
-  #timer: NodeJS.Timeout | undefined
   #summedUpAtMs = 0
-  #writing: Promise<void> = Promise.resolve()
+  readonly #writes = new Rounds(
+    setUnheldTimer,
+    () => WRITE_EVERY_MS,
+    () => this.#write(),
+  )
 
   constructor(parts: AttemptCounterParts) {
     this.#parts = parts
@@ -50,15 +54,11 @@ export class AttemptCounter {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#writing = this.#writing.then(() => this.#write())
-    }, WRITE_EVERY_MS)
-    this.#timer.unref()
+    this.#writes.start()
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#writing
+    await this.#writes.stop()
     await this.#write()
   }
 

@@ -3,13 +3,19 @@
 // at any time.
 
 import type { Deps } from '../operations/parts/deps.ts'
+import { Rounds, setUnheldTimer } from '../operations/parts/rounds.ts'
 import { readSealingForm } from '../store/sealing-form.ts'
 
 const ASKED_EVERY_MS = 10_000
 
 export class SealingForm {
   readonly #deps: Pick<Deps, 'pool' | 'sealer'>
-  #timer: NodeJS.Timeout | undefined
+  readonly #polls = new Rounds(
+    setUnheldTimer,
+    () => ASKED_EVERY_MS,
+    // A database that is away is asked again; secrets written until then can be read by all versions.
+    async () => void (await this.ask().catch(() => false)),
+  )
 
   constructor(deps: Pick<Deps, 'pool' | 'sealer'>) {
     this.#deps = deps
@@ -17,14 +23,12 @@ export class SealingForm {
 
   async start(): Promise<void> {
     if (await this.ask()) return
-    this.#timer = setInterval(() => {
-      // A database that is away is asked again; secrets written until then can be read by all versions.
-      this.ask().catch(() => {})
-    }, ASKED_EVERY_MS).unref()
+    this.#polls.start()
   }
 
+  /** Nothing waits for the question that is under way: it changes nothing that a stop needs. */
   stop(): void {
-    clearInterval(this.#timer)
+    void this.#polls.stop()
   }
 
   /** True when polling can end. */

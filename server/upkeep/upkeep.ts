@@ -5,9 +5,9 @@
 
 import type { Logger } from 'pino'
 import type { Deps } from '../operations/parts/deps.ts'
+import { Rounds, type SetTimer } from '../operations/parts/rounds.ts'
 import { sealAudit } from '../operations/seal-audit.ts'
 import { type HourlyStep, hourlySteps } from './hourly-steps.ts'
-import { Rounds, type SetTimer } from './rounds.ts'
 import { sendNotices } from './send-notices.ts'
 import { pauseSilentListeners } from './tend-listeners.ts'
 

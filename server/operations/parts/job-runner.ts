@@ -25,6 +25,7 @@ import { isDue } from '../replay-delivery.ts'
 import type { Deps } from './deps.ts'
 import { handingOff } from './hand-off.ts'
 import { OneAtATime } from './one-at-a-time.ts'
+import { Rounds, setUnheldTimer } from './rounds.ts'
 
 export interface JobRunnerOptions {
   /** Identifies this process. */
@@ -77,27 +78,33 @@ export class JobRunner {
   readonly #running = new Map<string, Promise<void>>()
   readonly #ofAskers = new OneAtATime<JobAsker>(WAITING_MAX)
   readonly #beginnings = new OneAtATime<'clients' | 'operator'>(CLIENTS_WAITING_MAX)
-  #timer: NodeJS.Timeout | undefined
+  readonly #polls: Rounds
   #isStopped = false
   #cleanedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: Deps, options: JobRunnerOptions) {
     this.#deps = deps
     this.#options = options
+    let waitMs = 0
+    this.#polls = new Rounds(
+      setUnheldTimer,
+      () => waitMs,
+      () => {
+        waitMs = options.pollEveryMs
+        return this.#poll()
+      },
+    )
   }
 
   /** Looks for jobs of dead processes, at once and then periodically. */
   start(): void {
-    this.#timer ??= setInterval(() => void this.#poll(), this.#options.pollEveryMs)
-    this.#timer.unref()
-    void this.#poll()
+    this.#polls.start()
   }
 
   /** Waits for the chunks under way; other processes take over the rest of their jobs. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    clearInterval(this.#timer)
-    await Promise.all(this.#running.values())
+    await Promise.all([this.#polls.stop(), ...this.#running.values()])
   }
 
   /**

@@ -1,0 +1,15 @@
+// The engine as the one who is woken. After a lost connection it reads everything that it may have missed.
+
+import type { Clock } from '../core/clock.ts'
+import type { Sleeper } from '../store/wake-ups.ts'
+import type { Engine } from './engine.ts'
+
+export function sleeperOf(engine: Engine, clock: Pick<Clock, 'nowMs'>): Sleeper {
+  return {
+    onWakeUp: (wakeUp) => engine.wake(wakeUp),
+    onGap: (lostForMs) => {
+      const sinceMs = clock.nowMs() - lostForMs - 1_000
+      engine.wake({ shards: engine.shards, endpoints: [], leases: true, sinceMs })
+    },
+  }
+}
