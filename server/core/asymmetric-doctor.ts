@@ -2,9 +2,10 @@
 
 import { verify } from 'node:crypto'
 import { KEY_ID_HEADER, type ServiceKey } from './asymmetric-signature.ts'
-import { type Candidate, likeliestBodies } from './body-candidates.ts'
+import type { CandidateBodies } from './body-candidates.ts'
 import type { Finding } from './signature-findings.ts'
 import type { CompleteSigned, SignatureInput, Signed } from './signature-input.ts'
+import type { Steps } from './steps.ts'
 
 export interface AsymmetricVerdict {
   /** Null where there is no `v1a` that could be checked. */
@@ -19,7 +20,11 @@ const LARGE_BYTES_MIN = 256 * 1_024
 const TRIES_MAX = 24
 const TRIES_OF_LARGE_MAX = 2
 
-export function examineAsymmetric(input: SignatureInput, signed: Signed): AsymmetricVerdict {
+export function* examineAsymmetric(
+  input: SignatureInput,
+  signed: Signed,
+  bodies: CandidateBodies,
+): Steps<AsymmetricVerdict> {
   const findings = findMistaken(signed)
   const entries = signed.asymmetric.filter((entry) => sizeOf(entry) === SIGNATURE_BYTES)
   const keys = input.serviceKeys
@@ -29,9 +34,11 @@ export function examineAsymmetric(input: SignatureInput, signed: Signed): Asymme
   if (entries.length === 0) {
     return { verdict: signed.asymmetric.length > 0 ? 'none' : null, findings }
   }
-  const maker = findMaker(input, signed as CompleteSigned, keys, entries)
+  const maker = yield* findMaker(input, signed as CompleteSigned, keys, entries)
   const fault =
-    maker === null ? findBodyFault(input, signed as CompleteSigned, keys, entries) : null
+    maker !== null || input.body.length > LARGE_BYTES_MIN
+      ? null
+      : yield* findBodyFault(bodies, signed as CompleteSigned, keys, entries)
   findings.push(...(fault === null ? judgeMaker(keys, signed.keyId, maker) : [fault]))
   return { verdict: maker === null || maker.state === 'retired' ? 'none' : 'holds', findings }
 }
@@ -70,13 +77,13 @@ function findMistaken({ asymmetric, signatures, hmac }: Signed): Finding[] {
   return findings
 }
 
-function findMaker(
+function* findMaker(
   { body }: SignatureInput,
   signed: CompleteSigned,
   keys: readonly ServiceKey[],
   entries: readonly string[],
-): ServiceKey | null {
-  const content = contentOf(signed, body)
+): Steps<ServiceKey | null> {
+  const content = contentOf(signed, [body])
   const inOrder = [...keys].sort(
     (a, b) => Number(b.kid === signed.keyId) - Number(a.kid === signed.keyId),
   )
@@ -84,6 +91,7 @@ function findMaker(
   for (const candidate of inOrder) {
     for (const entry of entries) {
       if (left-- <= 0) return null
+      yield
       if (verify(null, content, candidate.key, bytesOf(entry))) return candidate
     }
   }
@@ -91,23 +99,27 @@ function findMaker(
 }
 
 /** What may have been signed in place of this body, by the key that is named or the newest. */
-function findBodyFault(
-  { body, eventBody }: SignatureInput,
+function* findBodyFault(
+  bodies: CandidateBodies,
   signed: CompleteSigned,
   keys: readonly ServiceKey[],
   entries: readonly string[],
-): Finding | null {
+): Steps<Finding | null> {
   const key = (keys.find(({ kid }) => kid === signed.keyId) ?? keys[0])?.key
-  if (key === undefined || body.length > LARGE_BYTES_MIN) return null
-  const isSigned = ({ bytes }: Candidate) =>
-    entries.slice(0, 2).some((entry) => verify(null, contentOf(signed, bytes), key, bytesOf(entry)))
-  const candidates = likeliestBodies(body, eventBody).slice(0, TRIES_MAX)
-  return candidates.find(isSigned)?.fault ?? null
+  if (key === undefined) return null
+  for (const { parts, fault } of (yield* bodies.all()).slice(0, TRIES_MAX)) {
+    const content = contentOf(signed, parts)
+    for (const entry of entries.slice(0, 2)) {
+      yield
+      if (verify(null, content, key, bytesOf(entry))) return fault
+    }
+  }
+  return null
 }
 
 /** The timestamp as it was given: leading zeros would be other bytes. */
-function contentOf({ id, timestamp }: CompleteSigned, body: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body])
+function contentOf({ id, timestamp }: CompleteSigned, parts: readonly Uint8Array[]): Buffer {
+  return Buffer.concat([Buffer.from(`${id}.${timestamp}.`), ...parts])
 }
 
 function judgeMaker(

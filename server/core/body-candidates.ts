@@ -1,26 +1,48 @@
 // Bodies that may have been signed in place of the one that the signature doctor is shown, and the mistake that
-// each of them would mean.
+// each of them would mean. Made once for a diagnosis, and in steps: writing one takes milliseconds.
 
 import { otherSpellings } from './json-spellings.ts'
 import { type Finding, reserialised, trailingNewline } from './signature-findings.ts'
+import type { SignatureInput } from './signature-input.ts'
+import type { Steps } from './steps.ts'
 
 export interface Candidate {
-  bytes: Uint8Array
+  /** One after the other: a large body is not copied for a line break at its end. */
+  parts: readonly Uint8Array[]
   fault: Finding | null
 }
 
-/** What may have been signed in place of the body that we were shown. */
-export function likeliestBodies(body: Uint8Array, eventBody: Uint8Array | null): Candidate[] {
-  const candidates: Candidate[] = [
-    { bytes: body, fault: null },
-    { bytes: Buffer.concat([body, Buffer.from('\n')]), fault: trailingNewline() },
-    { bytes: Buffer.concat([body, Buffer.from('\r\n')]), fault: trailingNewline() },
-  ]
-  const trimmed = withoutNewline(body)
-  if (trimmed.length < body.length) candidates.push({ bytes: trimmed, fault: trailingNewline() })
-  if (eventBody !== null) candidates.push({ bytes: eventBody, fault: reserialised() })
-  for (const bytes of otherSpellings(body)) candidates.push({ bytes, fault: reserialised() })
-  return candidates
+export class CandidateBodies {
+  readonly #input: Pick<SignatureInput, 'body' | 'eventBody'>
+  #made: readonly Candidate[] | null = null
+
+  constructor(input: Pick<SignatureInput, 'body' | 'eventBody'>) {
+    this.#input = input
+  }
+
+  /** What may have been signed in place of the body that we were shown, the likeliest first. */
+  *all(): Steps<readonly Candidate[]> {
+    this.#made ??= yield* this.#make()
+    return this.#made
+  }
+
+  *#make(): Steps<readonly Candidate[]> {
+    const { body, eventBody } = this.#input
+    const candidates: Candidate[] = [
+      { parts: [body], fault: null },
+      { parts: [body, Buffer.from('\n')], fault: trailingNewline() },
+      { parts: [body, Buffer.from('\r\n')], fault: trailingNewline() },
+    ]
+    const trimmed = withoutNewline(body)
+    if (trimmed.length < body.length) {
+      candidates.push({ parts: [trimmed], fault: trailingNewline() })
+    }
+    if (eventBody !== null) candidates.push({ parts: [eventBody], fault: reserialised() })
+    for (const bytes of yield* otherSpellings(body)) {
+      candidates.push({ parts: [bytes], fault: reserialised() })
+    }
+    return candidates
+  }
 }
 
 export function withoutNewline(body: Uint8Array): Uint8Array {

@@ -1,7 +1,8 @@
 // The same JSON in the bytes that common libraries would write: to find out which of them has parsed a
 // body and written it again. Only for explaining; nothing is accepted because of it.
 
-import { NESTING_LEVELS_MAX, parseJson } from './exact-json.ts'
+import { NESTING_LEVELS_MAX, parseJsonInSteps } from './exact-json.ts'
+import type { Steps } from './steps.ts'
 
 /** Larger bodies hold a file; writing those ten times over is not worth the time. */
 const BYTES_MAX = 256 * 1_024
@@ -9,29 +10,51 @@ const BYTES_MAX = 256 * 1_024
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 /** Whether two texts say the same, whatever the spacing, order of members and digits of numbers. */
-export function saysTheSame(one: Uint8Array, other: Uint8Array): boolean {
-  const [a, b] = [read(one), read(other)]
-  if (a === undefined || b === undefined) return false
-  return write(a, SORTED) === write(b, SORTED)
+export function* saysTheSame(one: Uint8Array, other: Uint8Array): Steps<boolean> {
+  const a = yield* read(one)
+  const b = yield* read(other)
+  return a !== undefined && b !== undefined && isSame(a, b)
+}
+
+function isSame(a: Json, b: Json): boolean {
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b
+  const names = Object.keys(a)
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSame(member(a, name), member(b, name)))
+  )
+}
+
+function member(value: Json[] | { [name: string]: Json }, name: string): Json {
+  return (value as { [name: string]: Json })[name] as Json
 }
 
 /** Other bytes for the same text: first as Paybell itself writes payments, then as others do. */
-export function* otherSpellings(body: Uint8Array): Generator<Uint8Array> {
-  if (body.length > BYTES_MAX) return
-  const value = read(body)
-  if (value === undefined) return
-  for (const payment of asPaybell(value)) yield Buffer.from(payment)
-  for (const style of STYLES) yield Buffer.from(write(value, style))
+export function* otherSpellings(body: Uint8Array): Steps<Uint8Array[]> {
+  const spellings: Uint8Array[] = []
+  const value = body.length > BYTES_MAX ? undefined : yield* read(body)
+  if (value === undefined) return spellings
+  for (const text of spell(value)) {
+    spellings.push(Buffer.from(text))
+    yield
+  }
+  return spellings
+}
+
+function* spell(value: Json): Generator<string> {
+  yield* asPaybell(value)
+  for (const style of STYLES) yield write(value, style)
   for (const indent of [2, 4, '\t']) {
     const text = JSON.stringify(value, null, indent)
-    yield Buffer.from(text)
-    yield Buffer.from(`${text}\n`)
+    yield text
+    yield `${text}\n`
   }
 }
 
-function read(bytes: Uint8Array): Json | undefined {
+function* read(bytes: Uint8Array): Steps<Json | undefined> {
   try {
-    return parseJson(bytes).value as Json
+    return (yield* parseJsonInSteps(bytes)).value as Json
   } catch {
     return undefined
   }

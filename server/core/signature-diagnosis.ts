@@ -1,8 +1,9 @@
 // The diagnosis of the signature doctor, once a signature does not fit: it repeats each known mistake, and names
-// the one with which the signature fits. Nothing here changes what is valid.
+// the one with which the signature fits. Nothing here changes what is valid. What a mistake would have signed is
+// computed once for each key, and then compared with all signatures that were given.
 
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
-import { type Candidate, likeliestBodies, withoutNewline } from './body-candidates.ts'
+import { type CandidateBodies, withoutNewline } from './body-candidates.ts'
 import { saysTheSame } from './json-spellings.ts'
 import { toSigningKey } from './signature.ts'
 import {
@@ -24,16 +25,18 @@ import {
   type Signed,
   type Verdict,
 } from './signature-input.ts'
+import type { Steps } from './steps.ts'
 
 /** Larger bodies hold a file: hashing those dozens of times is not worth the time. */
 const GUESSED_BYTES_MAX = 256 * 1_024
 
 /** Why at least one signature does not fit. Never changes what is valid. */
-export function explain(
+export function* explain(
   input: SignatureInput,
   signed: Signed,
   verdict: { plain: Verdict | null; standard: Verdict | null },
-): Finding[] {
+  bodies: CandidateBodies,
+): Steps<Finding[]> {
   // Body and key are right where the plain HMAC is: only what the other covers besides can be wrong.
   if (verdict.standard === 'none' && verdict.plain !== null && verdict.plain !== 'none') {
     return [standardFault(input, signed as CompleteSigned)]
@@ -43,10 +46,13 @@ export function explain(
   if (malformed) return [malformedSignature(signed.hmacHeader)]
   const found = new Map<FindingCode, Finding>()
   const add = (finding: Finding) => found.set(finding.code, finding)
-  const body = bodyFault(input)
+  const body = yield* bodyFault(input)
   if (body !== null) add(body)
-  for (const digest of digests) {
-    for (const finding of digestFaults(input, signed, digest, body !== null)) add(finding)
+  for (const dialect of ['plain', 'standard'] as const) {
+    const spoken = digests.filter((digest) => digest.dialect === dialect)
+    if (spoken.length === 0) continue
+    const faults = yield* digestFaults(input, signed, spoken, bodies, body !== null)
+    for (const finding of faults) add(finding)
   }
   return [...found.values()]
 }
@@ -77,42 +83,67 @@ function readDigests(
 }
 
 /** What is plain from the body alone, because we know the bytes that were sent. */
-export function bodyFault({ body, eventBody }: SignatureInput): Finding | null {
+export function* bodyFault({ body, eventBody }: SignatureInput): Steps<Finding | null> {
   if (eventBody === null || Buffer.compare(body, eventBody) === 0) return null
   if (Buffer.compare(withoutNewline(body), eventBody) === 0) return trailingNewline()
-  return saysTheSame(body, eventBody) ? reserialised() : bodyChanged()
+  return (yield* saysTheSame(body, eventBody)) ? reserialised() : bodyChanged()
 }
 
-function digestFaults(
+/** What a mistake, or none, would have made of the body, and what is to be said of it. */
+interface Trial {
+  mac: Buffer
+  /** Where it is the key from before. */
+  older: readonly Finding[]
+  fault: Finding | null
+}
+
+/** Of digests in one dialect, in which all of them cover the same. */
+function* digestFaults(
   input: SignatureInput,
   signed: Signed,
-  digest: Digest,
+  digests: readonly Digest[],
+  bodies: CandidateBodies,
   isBodyExplained: boolean,
-): Finding[] {
-  const { body, eventBody, keys } = input
-  const prefix =
-    digest.dialect === 'standard' ? prefixOf(signed as CompleteSigned) : Buffer.alloc(0)
-  const encoding = encodingFault(digest, signed.hmacHeader)
-  const fits = (key: KeyObject, bytes: Uint8Array, before = prefix) =>
-    timingSafeEqual(mac(key, before, bytes), digest.bytes)
+): Steps<Finding[]> {
+  const isStandard = digests[0]?.dialect === 'standard'
+  const prefix = isStandard ? prefixOf(signed as CompleteSigned) : Buffer.alloc(0)
+  const trials = yield* tryKnownKeys(input, prefix, isStandard, bodies, isBodyExplained)
+  const isLeft = digests.some((digest) => !trials.some((trial) => isMadeBy(digest, trial)))
+  if (isLeft) trials.push(...(yield* tryMisreadKeys(input, prefix, bodies, isBodyExplained)))
+  return digests.flatMap((digest) => {
+    const encoding = encodingFault(digest, signed.hmacHeader)
+    const trial = trials.find((one) => isMadeBy(digest, one))
+    if (trial === undefined) return [...encoding, anotherKey(input, isBodyExplained)]
+    const faults = [...trial.older, ...encoding, ...(trial.fault === null ? [] : [trial.fault])]
+    // Upper-case hex, or a prefix such as sha256=: the digest is right, its spelling is not.
+    return faults.length > 0 || isBodyExplained ? faults : [malformedSignature(signed.hmacHeader)]
+  })
+}
 
-  const candidates = likeliestBodies(body, eventBody)
+function isMadeBy(digest: Digest, trial: Trial): boolean {
+  return timingSafeEqual(trial.mac, digest.bytes)
+}
+
+function* tryKnownKeys(
+  { body, keys, nowMs }: SignatureInput,
+  prefix: Uint8Array,
+  isStandard: boolean,
+  bodies: CandidateBodies,
+  isBodyExplained: boolean,
+): Steps<Trial[]> {
+  const trials: Trial[] = []
+  const candidates = yield* bodies.all()
   for (const [name, key] of knownKeys(keys)) {
-    const older = name === 'previous' ? [previousKey(keys, input.nowMs)] : []
-    for (const { bytes, fault } of candidates) {
-      const faults = [...older, ...encoding, ...(fault === null || isBodyExplained ? [] : [fault])]
-      if (fits(key, bytes)) {
-        // Upper-case hex, or a prefix such as sha256=: the digest is right, its spelling is not.
-        return faults.length > 0 || isBodyExplained
-          ? faults
-          : [malformedSignature(signed.hmacHeader)]
-      }
+    const older = name === 'previous' ? [previousKey(keys, nowMs)] : []
+    for (const { parts, fault } of candidates) {
+      const named = isBodyExplained ? null : fault
+      trials.push({ mac: mac(key, prefix, ...parts), older, fault: named })
+      yield
     }
-    if (digest.dialect === 'standard' && fits(key, body, Buffer.alloc(0))) {
-      return [...older, ...encoding, incompleteContent()]
-    }
+    if (isStandard) trials.push({ mac: mac(key, body), older, fault: incompleteContent() })
+    yield
   }
-  return [...encoding, wrongKey(input, fits, candidates, isBodyExplained)]
+  return trials
 }
 
 function encodingFault({ dialect, encoding }: Digest, hmacHeader: string): Finding[] {
@@ -135,23 +166,28 @@ function encodingFault({ dialect, encoding }: Digest, hmacHeader: string): Findi
   return []
 }
 
-/** Mistakes in reading the key, each proven by the signature itself; else only that it is another. */
-function wrongKey(
-  { keys, eventBody, body }: SignatureInput,
-  fits: (key: KeyObject, bytes: Uint8Array) => boolean,
-  candidates: readonly Candidate[],
+/** Mistakes in reading the key, each proven by the signature itself. */
+function* tryMisreadKeys(
+  { keys, body }: SignatureInput,
+  prefix: Uint8Array,
+  bodies: CandidateBodies,
   isBodyExplained: boolean,
-): Finding {
-  const bodies = isBodyExplained ? candidates.map(({ bytes }) => bytes) : [body]
-  const misread = body.length > GUESSED_BYTES_MAX ? [] : misreadKeys(keys.current)
-  for (const [how, key] of misread) {
-    if (bodies.some((bytes) => fits(key, bytes))) {
-      return {
-        code: 'wrong-key',
-        detail: `The key was ${how}. The HMAC takes the UTF-8 bytes of sharedKey exactly as it was given.`,
-      }
+): Steps<Trial[]> {
+  if (body.length > GUESSED_BYTES_MAX) return []
+  const trials: Trial[] = []
+  const candidates = (yield* bodies.all()).slice(0, isBodyExplained ? undefined : 1)
+  for (const [how, key] of misreadKeys(keys.current)) {
+    const detail = `The key was ${how}. The HMAC takes the UTF-8 bytes of sharedKey exactly as it was given.`
+    for (const { parts } of candidates) {
+      const fault: Finding = { code: 'wrong-key', detail }
+      trials.push({ mac: mac(key, prefix, ...parts), older: [], fault })
+      yield
     }
   }
+  return trials
+}
+
+function anotherKey({ eventBody }: SignatureInput, isBodyExplained: boolean): Finding {
   return {
     code: 'wrong-key',
     detail:

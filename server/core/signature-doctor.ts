@@ -1,8 +1,10 @@
 // The signature doctor: why a receiver and Paybell disagree about a signature. `valid` comes from exact
-// recomputation, here, and from nothing else; core/signature-diagnosis only names the mistake.
+// recomputation, here, and from nothing else; core/signature-diagnosis only names the mistake. What is given decides
+// how much there is to try, and the service does it in steps.
 
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { examineAsymmetric } from './asymmetric-doctor.ts'
+import { CandidateBodies } from './body-candidates.ts'
 import { bodyFault, explain } from './signature-diagnosis.ts'
 import { type Finding, previousKey } from './signature-findings.ts'
 import {
@@ -17,6 +19,7 @@ import {
   type Signed,
   type Verdict,
 } from './signature-input.ts'
+import { runAtOnce, type Steps } from './steps.ts'
 
 export interface Diagnosis {
   valid: boolean
@@ -27,19 +30,26 @@ export interface Diagnosis {
 const TOLERANCE_SECONDS = 300
 
 export function diagnose(input: SignatureInput): Diagnosis {
+  return runAtOnce(diagnoseInSteps(input))
+}
+
+export function* diagnoseInSteps(input: SignatureInput): Steps<Diagnosis> {
+  const bodies = new CandidateBodies(input)
   const signed = readHeaders(input.headers, input.hmacHeaderName)
   const findings: Finding[] = []
   const isWhole = !findMissing(signed, misplacedHmac(input, signed), findings)
   const isTimely = judgeTimestamp(signed, input.nowMs, findings)
   const keys = knownKeys(input.keys)
 
+  yield
   const plain = signed.hmac === null ? null : plainKey(signed.hmac, input.body, keys)
   const isComplete = signed.id !== null && signed.timestamp !== null
+  yield
   const standard =
     signed.signatures.length === 0 || !isComplete
       ? null
       : standardKey(signed as CompleteSigned, input.body, keys)
-  const ours = examineAsymmetric(input, signed)
+  const ours = yield* examineAsymmetric(input, signed, bodies)
   findings.push(...ours.findings)
   const verdicts = [plain, standard, ours.verdict].filter((verdict) => verdict !== null)
   const verified = verdicts.filter((verdict) => verdict !== 'none')
@@ -49,9 +59,9 @@ export function diagnose(input: SignatureInput): Diagnosis {
   }
   const isInTime = !verified.includes('previous') || isPreviousAlive(input.keys, input.nowMs)
   if (plain === 'none' || standard === 'none') {
-    addNew(findings, explain(input, signed, { plain, standard }))
+    addNew(findings, yield* explain(input, signed, { plain, standard }, bodies))
   } else if (verdicts.length > 0) {
-    addNew(findings, listOf(bodyFault(input)))
+    addNew(findings, listOf(yield* bodyFault(input)))
   }
 
   return {

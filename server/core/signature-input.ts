@@ -39,8 +39,10 @@ export interface CompleteSigned extends Signed {
 }
 
 const ASYMMETRIC = 'v1a,'
-/** More are never sent. */
-const ASYMMETRIC_MAX = 8
+/** More of a kind are never sent; each costs a comparison with all that may have been signed. */
+const ENTRIES_MAX = 8
+/** Of both kinds, and of what is neither. */
+const ENTRIES_READ_MAX = 64
 
 /** Names that say: this is a callback, and not only the signature of one. */
 function isOfEveryCallback(name: string): boolean {
@@ -57,14 +59,15 @@ export function readHeaders(
   const read = (name: string) => found.get(name.toLowerCase()) || null
   // A receiver with the old key compares with the second of the two.
   const hmac = read(hmacHeader) ?? read(`${HMAC_HEADER}-Previous`)
-  const entries = read('webhook-signature')?.split(/\s+/) ?? []
+  const entries = read('webhook-signature')?.split(/\s+/, ENTRIES_READ_MAX) ?? []
+  const isAsymmetric = (entry: string) => entry.startsWith(ASYMMETRIC)
   return {
     hmacHeader,
     hmac,
     id: read('webhook-id'),
     timestamp: read('webhook-timestamp'),
-    signatures: entries.filter((entry) => !entry.startsWith(ASYMMETRIC)),
-    asymmetric: entries.filter((entry) => entry.startsWith(ASYMMETRIC)).slice(0, ASYMMETRIC_MAX),
+    signatures: entries.filter((entry) => !isAsymmetric(entry)).slice(0, ENTRIES_MAX),
+    asymmetric: entries.filter(isAsymmetric).slice(0, ENTRIES_MAX),
     keyId: read(KEY_ID_HEADER),
     hasLostHmac: hmac === null && [...found.keys()].some(isOfEveryCallback),
   }

@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
-import { parseJson } from '../core/exact-json.ts'
+import { parseJson, parseJsonInSteps } from '../core/exact-json.ts'
 import { onlyHeaderValue } from './header-values.ts'
 import { LARGE_BYTES_MIN, type LargeWork } from './large-work.ts'
 import { FORM_TYPE } from './token-form.ts'
@@ -43,7 +43,7 @@ async function readLarge(
   bytes: Buffer,
   work: LargeWork,
 ): Promise<unknown> {
-  const { value, amountText } = await work.run(() => parseJson(bytes))
+  const { value, amountText } = await work.runSteps(parseJsonInSteps(bytes))
   request.amountText = amountText
   await request.routeOptions.config.readAhead?.(value, work)
   return value

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { before, test } from 'node:test'
@@ -12,6 +12,7 @@ import {
   type TestClient,
   type TestServer,
 } from '../../test/support/injected-server.ts'
+import { longestStretchMs, STRETCH_MS_MAX } from '../../test/support/longest-stretch.ts'
 import { sampleWrite } from '../../test/support/payment-sample.ts'
 import { until } from '../../test/support/until.ts'
 import { signAsymmetric, signedContent } from '../core/asymmetric-signature.ts'
@@ -222,4 +223,29 @@ test('regression: large bodies that do not arrive take no more than the bytes of
     const answer = await verify(server, client, id, { headers: {}, body: 'a'.repeat(100_000) })
     return answer.statusCode === 200
   })
+})
+
+test('regression: made-up signatures, however many, hold the loop for less than 50 ms', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  const id = await register(server, client, KEY)
+  const body = JSON.stringify(Array.from({ length: 2_500 }, () => ({ a: 1 })))
+  const made = (label: string, bytes: number) =>
+    Array.from({ length: 60 }, () => `${label},${randomBytes(bytes).toString('base64')}`)
+  for (const entries of [made('v1', 32), [...made('v1', 32), ...made('v1a', 64)]]) {
+    const headers = {
+      'x-paybell-hmac': hmac('another'),
+      'webhook-id': 'event',
+      'webhook-timestamp': String(Math.floor(server.clock.nowMs() / 1_000)),
+      'webhook-signature': entries.join(' '),
+    }
+    const longestMs = await longestStretchMs(async () => {
+      const answer = await verify(server, client, id, { headers, body })
+      assert.deepEqual(
+        [answer.json().valid, answer.json().findings.at(-1).code],
+        [false, 'wrong-key'],
+      )
+    }, STRETCH_MS_MAX)
+    assert.ok(longestMs < STRETCH_MS_MAX, `${longestMs} ms`)
+  }
 })

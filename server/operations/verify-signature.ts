@@ -2,7 +2,8 @@
 // and asks core/signature-doctor. The answer names mistakes, never keys or other values.
 
 import { callbackBodyWithoutFile } from '../core/callback.ts'
-import { type Diagnosis, diagnose } from '../core/signature-doctor.ts'
+import { type Diagnosis, diagnoseInSteps } from '../core/signature-doctor.ts'
+import type { Steps } from '../core/steps.ts'
 import { isUuid } from '../core/uuid.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { readSendingEndpoints, type SendingEndpoint } from '../store/sending-endpoints.ts'
@@ -21,16 +22,16 @@ export async function verifySignature(
   scope: EndpointScope,
   endpointId: string,
   { headers, body }: Callback,
-  /** Runs `step` later where the body is large, because hashing it takes long. */
-  schedule: (step: () => Diagnosis) => Diagnosis | Promise<Diagnosis> = (step) => step(),
+  /** Lets other work go between the steps. */
+  runSteps: (steps: Steps<Diagnosis>) => Promise<Diagnosis>,
 ): Promise<Diagnosis> {
   const endpoint = await openEndpoint(deps, scope, endpointId)
   const id = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1]
   const eventBody =
     id !== undefined && isUuid(id.trim()) ? await findSent(deps, endpoint, id.trim(), body) : null
   const serviceKeys = await deps.webhookKeys.publicKeys()
-  return schedule(() =>
-    diagnose({
+  return runSteps(
+    diagnoseInSteps({
       headers,
       body,
       keys: endpoint.secrets.keys,

@@ -196,15 +196,13 @@ function addVerify(app: App, deps: Deps, large: LargeBodies, door: EndpointDoorE
     },
     handler: async (request) => {
       const { headers, body: text, bodyBase64 } = request.body
-      // The time of each of the two steps grows with the body.
-      const schedule = <T>(step: () => T) => (isLarge(request) ? large.work.run(step) : step())
-      const body = await schedule(() => readBody(text, bodyBase64))
+      const body = await large.work.run(() => readBody(text, bodyBase64))
       const { valid, findings } = await verifySignature(
         deps,
         scopeOf(request, door.kind),
         readId(request.params.id),
         { headers: joinHeaders(headers), body },
-        schedule,
+        (steps) => large.work.runSteps(steps),
       )
       return { valid, findings: [...findings] }
     },
