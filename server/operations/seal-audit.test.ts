@@ -6,6 +6,7 @@ import test from 'node:test'
 import { startSealedAudit } from '../../test/support/sealed-audit.ts'
 import { AuditChecker } from '../core/audit-check.ts'
 import { insertAudit } from '../store/audit.ts'
+import { tryLockSealing } from '../store/audit-segments.ts'
 import { inTransaction } from '../store/db.ts'
 import { carryFeedOver } from '../store/feed-origin.ts'
 import { raiseFeed } from '../store/move-rows.ts'
@@ -96,6 +97,44 @@ test('regression: a backlog of days is sealed whole, in several rounds', async (
   await sealed.seal(1)
   const segments = await objectsOf(exportAudit(sealed.deps, EVERYTHING))
   assert.deepEqual(segments.flat(), ['day 0', 'day 1', 'day 2', 'day 3', 'day 4'])
+})
+
+test('regression: a clock that was days ahead, or behind, leaves no row out of the segments', async (t) => {
+  const sealed = await startSealedAudit(t)
+  const { deps, clock } = sealed
+  const expected: string[] = []
+  const audit = async (object: string) => {
+    expected.push(object)
+    await sealed.audit(object)
+  }
+  await audit('before')
+  await sealed.seal()
+  for (const days of [3, -40, 400]) {
+    clock.advance(days * 86_400)
+    await audit(`wrong by ${days} days`)
+    await sealed.seal()
+    await audit(`still wrong by ${days} days`)
+    clock.advance(-days * 86_400)
+    await audit(`right again after ${days} days`)
+    await sealed.seal()
+  }
+  const segments = await objectsOf(exportAudit(deps, EVERYTHING))
+  assert.deepEqual(segments.flat(), expected)
+  const checker = new AuditChecker(await readDatabaseSealKeys(deps))
+  assert.equal((await checkDatabaseAudit(deps, checker, 0)).finding, null)
+})
+
+test('regression: while one process holds the lock, no other seals', async (t) => {
+  const sealed = await startSealedAudit(t)
+  const { deps, pool } = sealed
+  await sealed.audit('a')
+  await inTransaction(pool, async (db) => {
+    assert.equal(await tryLockSealing(db), true)
+    assert.equal(await sealAudit(deps, { everyMsMin: 0 }), null)
+    await assert.rejects(viewSealHead(deps), /Nothing is sealed yet/)
+  })
+  await sealed.seal()
+  assert.equal((await viewSealHead(deps)).head.segment, 1)
 })
 
 test('regression: what is audited stays sealed when places are raised for a client from another cell', async (t) => {

@@ -21,7 +21,7 @@ import {
   tryLockSealing,
 } from '../store/audit-segments.ts'
 import { type Db, inTransaction } from '../store/db.ts'
-import { readSealProgress, saveSealedThrough } from '../store/seal-progress.ts'
+import { saveSealedThrough } from '../store/seal-progress.ts'
 import type { Deps } from './parts/deps.ts'
 
 /** A minute of 160 writes a second. A busier minute makes several segments. */
@@ -63,10 +63,8 @@ async function sealOne(
   rowsMax: number,
 ): Promise<'none' | 'last' | 'more'> {
   const head = await readSealHead(db)
-  // Not the head's own time: while a backlog is sealed, older rows than that one are still to come.
-  const sinceMs = (await readSealProgress(db)).sealedThrough?.getTime() ?? 0
   const from = head?.to ?? ((await hasUnplacedRows(db)) ? '1' : '0')
-  const { rows, to, isAll } = await readPortion(db, from, sinceMs, rowsMax)
+  const { rows, to, isAll } = await readPortion(db, from, rowsMax)
   const [first] = rows
   if (first !== undefined) {
     const header: SegmentHeader = {
@@ -80,7 +78,7 @@ async function sealOne(
     await saveSegment(deps, db, header, rows)
   }
   if (!isAll) return 'more'
-  const oldest = await readOldestUnsealed(db, first === undefined ? from : to, sinceMs)
+  const oldest = await readOldestUnsealed(db, first === undefined ? from : to)
   await saveSealedThrough(db, oldest !== null && oldest < now ? oldest : now)
   return first === undefined ? 'none' : 'last'
 }
@@ -114,15 +112,12 @@ async function digestRows(rows: readonly SealedRow[]): Promise<Buffer> {
 async function readPortion(
   db: Db,
   from: string,
-  sinceMs: number,
   rowsMax: number,
 ): Promise<{ rows: readonly SealedRow[]; to: string; isAll: boolean }> {
-  const { rows, horizon } = await readUnsealed(db, from, sinceMs, rowsMax + 1)
+  const { rows, horizon } = await readUnsealed(db, from, rowsMax + 1)
   if (rows.length <= rowsMax) return { rows, to: horizon, isAll: true }
   const to = rows[rowsMax]?.position as string
   const whole = rows.filter(({ position }) => position !== to)
   // One transaction has written more than that: it is read whole.
-  return whole.length > 0
-    ? { rows: whole, to, isAll: false }
-    : readPortion(db, from, sinceMs, rowsMax * 8)
+  return whole.length > 0 ? { rows: whole, to, isAll: false } : readPortion(db, from, rowsMax * 8)
 }

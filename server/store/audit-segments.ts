@@ -5,7 +5,7 @@ import type { ListedSegment, SealedRow, Segment } from '../core/audit-seal.ts'
 import type { Db } from './db.ts'
 import { placeOf, readFeedOrigin, readSettledLine, readUpperLine } from './feed-line.ts'
 import { LOCKS, tryLock } from './locks.ts'
-import { CLOCKS_APART_MS, idsWithin, readStretches, type Stretch } from './stretches.ts'
+import { idsWithin, readStretches } from './stretches.ts'
 
 /** False when another process seals at this moment. Held until the transaction ends. */
 export function tryLockSealing(db: Db): Promise<boolean> {
@@ -143,44 +143,28 @@ export interface Unsealed {
 
 /**
  * What is settled and not sealed, in the order of commit. The line is drawn before the rows are read, as
- * in the feed: a row of a transaction that is still open stands above it. Ids are made before their commit, by a
- * day at the most: so only months that may hold such rows are read.
+ * in the feed: a row of a transaction that is still open stands above it. By place alone: ids carry the time of a clock,
+ * which may have been wrong by any amount.
  */
-export async function readUnsealed(
-  db: Db,
-  fromPlace: string,
-  sinceMs: number,
-  limit: number,
-): Promise<Unsealed> {
+export async function readUnsealed(db: Db, fromPlace: string, limit: number): Promise<Unsealed> {
   const line = await readSettledLine(db)
   const horizon = String(placeOf(line, await readFeedOrigin(db)))
-  const { rows } = await db.query<AuditRow>({
-    // Without a name, so that it is planned for these months.
-    text: `select ${ROW} from audit
-           where audit.place >= $1::bigint and audit.place < $3::bigint
-             and ${idsWithin(since(sinceMs), 'id')}
-           order by audit.place, id limit $2`,
-    values: [fromPlace, limit, horizon],
-  })
-  return { horizon, rows: rows.map(toSealedRow) }
+  return { horizon, rows: await readPlacedRows(db, fromPlace, horizon, limit) }
 }
 
 /** When the oldest row was made that is not sealed yet; null: all are. */
-export async function readOldestUnsealed(
-  db: Db,
-  fromPlace: string,
-  sinceMs: number,
-): Promise<Date | null> {
-  const { rows } = await db.query<{ at: Date | null }>({
-    text: `select min(at) as at from audit
-           where place >= $1::bigint and ${idsWithin(since(sinceMs), 'id')}`,
-    values: [fromPlace],
-  })
-  return rows[0]?.at ?? null
-}
-
-function since(ms: number): Stretch {
-  return { fromMs: ms - CLOCKS_APART_MS, toMs: Number.POSITIVE_INFINITY }
+export async function readOldestUnsealed(db: Db, fromPlace: string): Promise<Date | null> {
+  let oldest: Date | null = null
+  for (const stretch of await readStretches(db, 'audit')) {
+    const { rows } = await db.query<{ at: Date | null }>({
+      text: `select min(at) as at from audit
+             where place >= $1::bigint and ${idsWithin(stretch, 'id')}`,
+      values: [fromPlace],
+    })
+    const at = rows[0]?.at ?? null
+    if (oldest === null || (at !== null && at < oldest)) oldest = at
+  }
+  return oldest
 }
 
 /** Whether rows are there from before the audit was sealed. */

@@ -314,14 +314,13 @@ async function numbers(recorder: Recorder, { now, jobId }: Sample): Promise<void
 
 async function seals(recorder: Recorder, { now }: Sample): Promise<void> {
   const { pool } = recorder
-  const sinceMs = now.getTime() - 60_000
   await recorder.record('', () => readSealHead(pool))
   await recorder.record('', () => readSegments(pool, 0, 20))
   await recorder.record('', () => findSegmentSealedFrom(pool, now))
   await recorder.record('', () => findLastDropped(pool))
   await recorder.record('', () => hasUnplacedRows(pool))
-  await recorder.record('', () => readUnsealed(pool, '0', sinceMs, 10_001))
-  await recorder.record('', () => readOldestUnsealed(pool, '30900', sinceMs))
+  await recorder.record('', () => readUnsealed(pool, '0', 10_001))
+  await recorder.record('', () => readOldestUnsealed(pool, '30900'))
   await recorder.record('', () => readPlacedRows(pool, '20000', '21000', 2_000))
   await recorder.record('', () => findImpossibleRow(pool))
   await recorder.record('', () => readSealProgress(pool))

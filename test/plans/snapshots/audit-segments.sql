@@ -67,19 +67,13 @@ prepare "audit-segments.insertSegment" (bigint, bigint, bigint, integer, bytea, 
 -- audit-segments.readOldestUnsealed: planned each time
 prepare "audit-segments.readOldestUnsealed" (bigint) as
   select min(at) as at from audit
-  where place >= $1::bigint and id >= uuid '019cd276-ffa0-0000-0000-000000000000';
---   for values given: full, never analyzed
+  where place >= $1::bigint and true;
+--   always
 --     Aggregate
 --       Append
---         Bitmap Heap Scan audit_<day> filter (place)
---           Bitmap Index Scan audit_<day> by audit_pkey (id)
---         Index Scan audit_<day> by audit_pkey (id) filter (place)
---         … 3 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Aggregate
---       Append
---         Index Scan audit_<day> by audit_pkey (id) filter (place)
---         … 4 alike
+--         Bitmap Heap Scan audit_<day>
+--           Bitmap Index Scan audit_<day> by audit_by_place (place)
+--         … 5 alike
 
 -- audit-segments.readPlacedRows: planned each time
 prepare "audit-segments.readPlacedRows" (bigint, bigint, bigint) as
@@ -109,24 +103,3 @@ prepare "audit-segments.readSegments" (bigint, bigint) as
 --   always
 --     Limit
 --       Index Scan audit_segments by audit_segments_pkey (segment)
-
--- audit-segments.readUnsealed: planned each time
-prepare "audit-segments.readUnsealed" (bigint, bigint, bigint) as
-  select id, at, actor, action, object, request_id, changes, place::text as place from audit
-  where audit.place >= $1::bigint and audit.place < $3::bigint
-  and id >= uuid '019cd276-ffa0-0000-0000-000000000000'
-  order by audit.place, id limit $2;
---   for values given: full, never analyzed
---     Limit
---       Sort on audit.place, audit.id
---         Append
---           Bitmap Heap Scan audit_<day> filter (place)
---             Bitmap Index Scan audit_<day> by audit_pkey (id)
---           Index Scan audit_<day> by audit_pkey (id) filter (place)
---           … 3 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Sort on audit.place, audit.id
---         Append
---           Index Scan audit_<day> by audit_pkey (id) filter (place)
---           … 4 alike
