@@ -7,10 +7,9 @@ import { PaybellError } from '../sdk/src/errors.ts'
 import { type KeySet, verifyReceipt } from '../sdk/src/signed.ts'
 import type { Receipt } from '../sdk/src/types.ts'
 import { type Call, calling, family, helpText, JSON_HELP, readerCommand } from './command.ts'
+import { KEYS_PATH, readKeySet, toKeySet } from './key-set.ts'
 import { webUrl } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
-
-const KEYS_PATH = '/.well-known/webhook-keys.json'
 
 export function receiptCommand(): Command {
   return family('receipt', 'Signed receipts: that an event was delivered, when and where.', [
@@ -71,23 +70,9 @@ async function verifyFile(call: Call<VerifyOptions>, file: string): Promise<void
 }
 
 async function readKeys({ options, target }: Call<VerifyOptions>): Promise<KeySet> {
-  if (options.keys === undefined) {
-    const api = await target.anyone()
-    return toKeySet((await api.get(KEYS_PATH)).json(), `the answer of ${api.url}`)
-  }
-  const content = await readText(options.keys)
-  try {
-    return toKeySet(JSON.parse(content), options.keys)
-  } catch (error) {
-    if (error instanceof UsageError) throw error
-    throw new UsageError(`${options.keys} cannot be read as JSON: ${(error as Error).message}`)
-  }
-}
-
-function toKeySet(value: unknown, where: string): KeySet {
-  const { keys, retired = [] } = (value ?? {}) as Partial<KeySet>
-  if (Array.isArray(keys) && Array.isArray(retired)) return { keys, retired }
-  throw new UsageError(`${where} has no public keys. Save those of ${KEYS_PATH}.`)
+  if (options.keys !== undefined) return readKeySet(options.keys)
+  const api = await target.anyone()
+  return toKeySet((await api.get(KEYS_PATH)).json(), `the answer of ${api.url}`)
 }
 
 function show(call: Call, receipt: Receipt): void {

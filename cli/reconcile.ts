@@ -1,5 +1,5 @@
-// `paybell reconcile`: holds the ids that a receiver has, one per line in a file, against the service's statement, and
-// names those that differ. For receivers that keep their ids themselves, in any language.
+// `paybell reconcile`: holds the ids that a receiver has, one per line in a file, against the service's signed statement,
+// and names those that differ. For receivers that keep their ids themselves, in any language.
 
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
@@ -12,6 +12,7 @@ import { receivedFromIds, type Window } from '../sdk/src/ids-digest.ts'
 import { type ReconcileOptions, type Reconciliation, reconcile } from '../sdk/src/reconcile.ts'
 import { isUuid } from '../server/core/uuid.ts'
 import { type Call, callCommand, calling } from './command.ts'
+import { KEYS_PATH, readKeySet } from './key-set.ts'
 import { id, instant } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
 import { formatCount, formatTime } from './terminal.ts'
@@ -21,6 +22,7 @@ interface Options {
   since?: string
   until?: string
   kind: string
+  keys?: string
   recover?: boolean
 }
 
@@ -29,14 +31,21 @@ const HOUR_MS = 3_600_000
 const CALLS_MAX = 60
 const KINDS = { webhook: 'webhooks', subscription: 'subscriptions', listener: 'listeners' } as const
 const NAMES = ['missing', 'unconfirmed', 'unknown', 'doubled'] as const
+/** What each kind of undelivered event means for whoever waits for it. */
+const MEANINGS = {
+  cancelled: 'cancelled: never delivered, and not sent any more',
+  exhausted: 'exhausted: never delivered',
+  pending: 'pending: still to come',
+} as const
 
 export function reconcileCommand(): Command {
   return callCommand(
     'reconcile',
-    'Compare the ids that your receiver has with what was delivered; exit 1 when they differ.',
+    'Compare the ids that your receiver has with what was delivered; exit 1 unless nothing is missing.',
     [
       'paybell reconcile 01a1dd3c-57d6-7001-9e6f-60de241483ec --ids received.txt',
       'paybell reconcile 01a1dd3c-57d6-7001-9e6f-60de241483ec --ids - --since 7d --recover',
+      'paybell reconcile 01a1dd3c-57d6-7001-9e6f-60de241483ec --ids received.txt --keys webhook-keys.json',
     ],
   )
     .argument('<endpoint id>', 'the webhook, subscription or listener', id)
@@ -48,6 +57,7 @@ export function reconcileCommand(): Command {
       instant,
     )
     .option('--kind <kind>', 'webhook, subscription or listener', 'webhook')
+    .option('--keys <file>', `a saved ${KEYS_PATH}: no other keys are trusted`)
     .option('--recover', 'have what is missing or exhausted sent again')
     .addHelpText(
       'after',
@@ -67,11 +77,12 @@ async function compare(call: Call<Options>, endpointId: string): Promise<void> {
     subscriptions: subscriptionCalls(caller),
     listeners: listenerCalls(caller),
     deliveries: deliveryCalls(caller),
+    call: caller.call,
   }
   const { recover } = options
-  const result = await patiently(call, () =>
-    reconcile(store, toWindow(options), { client, endpointId, kind, recover } as ReconcileOptions),
-  )
+  const keys = options.keys === undefined ? undefined : await readKeySet(options.keys)
+  const asked: ReconcileOptions = { client, endpointId, kind, recover, keys }
+  const result = await patiently(call, () => reconcile(store, toWindow(options), asked))
   if (call.isJson) call.print(JSON.stringify(result))
   else show(call, result)
   if (!result.isComplete) throw new SilentFailure()
@@ -113,20 +124,37 @@ async function patiently(call: Call, work: () => Promise<Reconciliation>): Promi
   }
 }
 
-function show(
-  call: Call,
-  { isComplete, isFinal, statement, differences, recovered }: Reconciliation,
-) {
-  const { from, to, delivered, exhausted, pending } = statement
-  call.note(`From ${formatTime(from)} to ${formatTime(to)}: ${formatCount(delivered)} delivered.`)
+function show(call: Call, result: Reconciliation): void {
+  const { isComplete, isFinal, statement, undelivered, differences, recovered } = result
+  const { from, to, owed, delivered } = statement
+  call.note(
+    `From ${formatTime(from)} to ${formatTime(to)}: ${formatCount(owed)} owed, ${formatCount(delivered)} delivered.`,
+  )
   for (const hour of differences) {
     for (const name of NAMES) {
       for (const one of hour[name]) call.print(`${name} ${one}`)
     }
   }
-  if (exhausted > 0) call.note(`${formatCount(exhausted)} exhausted: never delivered.`)
-  if (pending > 0) call.note(`${formatCount(pending)} pending: still to come.`)
   if (recovered > 0) call.note(`${formatCount(recovered)} are sent again.`)
-  if (isComplete) call.print(call.paint.green('Nothing is missing.'))
+  if (!result.areKeysPinned) {
+    call.note(
+      `The service's own keys were used: to trust no others, save ${KEYS_PATH} and give --keys.`,
+    )
+  }
   if (!isFinal) call.note('Some of it can still change: ask again later.')
+  if (isComplete) call.print(call.paint.green('Nothing is missing.'))
+  else call.note(call.paint.red(`Not complete: ${whatIsMissing(undelivered, differences)}.`))
+}
+
+function whatIsMissing(
+  undelivered: Reconciliation['undelivered'],
+  differences: Reconciliation['differences'],
+): string {
+  const parts = Object.entries(undelivered).flatMap(([fate, count]) =>
+    count > 0 ? [`${formatCount(count)} ${MEANINGS[fate as keyof typeof MEANINGS]}`] : [],
+  )
+  const hours = differences.length
+  if (hours > 0)
+    parts.push(`${formatCount(hours)} ${hours === 1 ? 'hour differs' : 'hours differ'}`)
+  return parts.join('; ')
 }

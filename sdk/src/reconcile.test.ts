@@ -15,7 +15,7 @@ import { type ReconcileOptions, reconcile } from './reconcile.ts'
 import { createMemorySeen } from './seen.ts'
 import { signForTest } from './sign-for-test.ts'
 import { verifyReceipt, verifyStatement } from './signed.ts'
-import type { Delivery, Statement } from './types.ts'
+import type { Delivery, Statement, StatementHour } from './types.ts'
 
 const HOUR_MS = 3_600_000
 const FROM = Date.UTC(2026, 2, 2)
@@ -38,21 +38,50 @@ function idAt(ms: number): string {
 
 type Made = Pick<Delivery, 'id' | 'eventId' | 'state'>
 
-/** A service that has these deliveries, and notes what is asked of it. */
-function serviceWith(deliveries: readonly Made[]) {
-  const asked = { lists: 0, replayed: [] as string[], recovered: 0 }
-  const counted = (of: readonly Made[]) => {
-    const ids = of.filter(({ state }) => state === 'DELIVERED').map(({ eventId }) => eventId)
-    const exhausted = of.filter(({ state }) => state === 'EXHAUSTED').length
-    return { delivered: ids.length, exhausted, idsDigest: digestOfIds(ids), isFinal: true }
-  }
+const ENDPOINT = '019cade2-1350-7af3-913d-2f16aae956b4'
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+const KEYS = { keys: [{ kid: 'k', x: publicKey.export({ format: 'jwk' }).x as string }] }
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+function signed(typ: string, claims: unknown, { kid = 'k', key = privateKey } = {}): string {
+  const content = `${encode({ alg: 'EdDSA', typ, kid })}.${encode(claims)}`
+  return `${content}.${sign(null, Buffer.from(content), key).toString('base64url')}`
+}
+
+const FATES = ['DELIVERED', 'SUPERSEDED', 'EXHAUSTED', 'CANCELLED', 'PENDING'] as const
+
+function counted(of: readonly Made[]) {
+  const fates = FATES.map((fate) => of.filter(({ state }) => state === fate).length)
+  const [delivered = 0, superseded = 0, exhausted = 0, cancelled = 0, pending = 0] = fates
+  const ids = of.filter(({ state }) => state === 'DELIVERED').map(({ eventId }) => eventId)
+  const counts = { delivered, superseded, exhausted, cancelled, pending }
+  return { owed: of.length, ...counts, idsDigest: digestOfIds(ids), isFinal: pending === 0 }
+}
+
+/** What an honest service signs of these deliveries. */
+function claimsOf(deliveries: readonly Made[]): Omit<Statement, 'jws'> {
   const hours = Array.from({ length: HOURS }, (_, at) => {
     const from = new Date(FROM + at * HOUR_MS).toISOString()
     return { from, ...counted(deliveries.filter(({ eventId }) => hourOf(eventId) === from)) }
   })
+  const [from, to] = [WINDOW.from.toISOString(), WINDOW.to.toISOString()]
+  return { endpointId: ENDPOINT, from, to, ...counted(deliveries), hours }
+}
+
+const STATEMENT = 'paybell-statement+jws'
+
+/** A service that has these deliveries, and notes what is asked of it. It may answer with another statement. */
+function serviceWith(deliveries: readonly Made[], answer?: unknown) {
+  const asked = { lists: 0, replayed: [] as string[], recovered: 0, keys: 0 }
+  const claims = claimsOf(deliveries)
+  const honest = { ...claims, jws: signed(STATEMENT, claims) }
   const client = {
+    call: async () => {
+      asked.keys++
+      return KEYS
+    },
     webhooks: {
-      statement: async () => ({ ...counted(deliveries), hours }) as unknown as Statement,
+      statement: async () => (answer ?? honest) as Statement,
       recover: async () => {
         asked.recovered++
         return { replayed: deliveries.filter(({ state }) => state === 'EXHAUSTED').length }
@@ -82,8 +111,143 @@ test('where nothing differs, one call is enough', async () => {
   const deliveries = [deliveryAt(FROM), deliveryAt(FROM + 3 * HOUR_MS), deliveryAt(FROM + 5)]
   const { asked, client } = serviceWith(deliveries)
   const store = await receivedFromIds(deliveries.map(({ eventId }) => eventId))
-  const result = await reconcile(store, WINDOW, { client, endpointId: 'e' })
+  const result = await reconcile(store, WINDOW, { client, endpointId: ENDPOINT, keys: KEYS })
   assert.deepEqual([result.isComplete, result.differences, asked.lists], [true, [], 0])
+})
+
+/** Six that an operator has cancelled before they were accepted, as one that is still to come, are not there. */
+for (const state of ['CANCELLED', 'EXHAUSTED', 'PENDING'] as const) {
+  test(`regression: what is ${state.toLowerCase()} is not complete, although both sides have the same`, async () => {
+    const deliveries = [1, 2, 3, 4, 5, 6].map((ms) => deliveryAt(FROM + ms, state))
+    const { client } = serviceWith(deliveries)
+    const options = { client, endpointId: ENDPOINT, keys: KEYS }
+    const result = await reconcile(await receivedFromIds([]), WINDOW, options)
+    assert.deepEqual([result.isComplete, result.differences], [false, []])
+    const none = { cancelled: 0, exhausted: 0, pending: 0 }
+    assert.deepEqual(result.undelivered, { ...none, [state.toLowerCase()]: 6 })
+  })
+}
+
+test('what a newer update has superseded is complete: the receiver has the newer one', async () => {
+  const deliveries = [deliveryAt(FROM + 1, 'SUPERSEDED'), deliveryAt(FROM + 2)]
+  const { client } = serviceWith(deliveries)
+  const store = await receivedFromIds([deliveries[1]?.eventId as string])
+  const { isComplete } = await reconcile(store, WINDOW, {
+    client,
+    endpointId: ENDPOINT,
+    keys: KEYS,
+  })
+  assert.ok(isComplete)
+})
+
+const stranger = generateKeyPairSync('ed25519').privateKey
+type Claims = Omit<Statement, 'jws'>
+type Lie = (claims: Claims) => unknown
+const edit =
+  (change: (claims: Claims) => object): Lie =>
+  (claims) =>
+    signed(STATEMENT, { ...claims, ...change(claims) })
+const editHour = (change: object): Lie =>
+  edit(({ hours }) => ({ hours: hours.with(1, { ...hours[1], ...change } as StatementHour) }))
+
+/** What a service may put in the place of an honest `jws`, around JSON that looks right; and the code it is refused with. */
+const LIES: Record<string, [code: string, jws: Lie]> = {
+  'no signature': ['not-genuine', () => undefined],
+  'a text that is no JWS': ['not-genuine', () => 'not.a.jws'],
+  'a number': ['not-genuine', () => 7],
+  'the key of someone else': ['not-genuine', (all) => signed(STATEMENT, all, { key: stranger })],
+  'a key id that is not trusted': ['not-genuine', (all) => signed(STATEMENT, all, { kid: 'x' })],
+  'another kind of JWS': ['not-genuine', (all) => signed('paybell-receipt+jws', all)],
+  'no algorithm': [
+    'not-genuine',
+    (all) => `${encode({ alg: 'none', typ: STATEMENT, kid: 'k' })}.${encode(all)}.`,
+  ],
+  'claims that are null': ['statement-invalid', () => signed(STATEMENT, null)],
+  'another endpoint': ['statement-invalid', edit(() => ({ endpointId: randomUUID() }))],
+  'another beginning': [
+    'statement-invalid',
+    edit(({ hours }) => ({ from: hours[1]?.from, hours: hours.slice(1) })),
+  ],
+  'another end': [
+    'statement-invalid',
+    edit(({ hours }) => ({ to: hours.at(-1)?.from, hours: hours.slice(0, -1) })),
+  ],
+  'no hours': ['statement-invalid', edit(() => ({ hours: [] }))],
+  'hours that are no list': ['statement-invalid', edit(() => ({ hours: { length: HOURS } }))],
+  'an hour short': ['statement-invalid', edit(({ hours }) => ({ hours: hours.slice(1) }))],
+  'an hour that is null': [
+    'statement-invalid',
+    edit(({ hours }) => ({ hours: hours.with(1, null as never) })),
+  ],
+  'one hour twice': [
+    'statement-invalid',
+    edit(({ hours }) => ({ hours: hours.with(2, hours[1] as never) })),
+  ],
+  'hours out of order': ['statement-invalid', edit(({ hours }) => ({ hours: hours.toReversed() }))],
+  'totals that are not the sum': ['statement-invalid', edit(() => ({ owed: 9, delivered: 9 }))],
+  'an hour that is not in the totals': ['statement-invalid', editHour({ owed: 1, exhausted: 1 })],
+  'owed that is not the sum': ['statement-invalid', edit(() => ({ owed: 0 }))],
+  'counts below nought': ['statement-invalid', editHour({ exhausted: -1, pending: 1 })],
+  'counts that are texts': ['statement-invalid', editHour({ delivered: '0' })],
+  'a digest that is not the sum': [
+    'statement-invalid',
+    edit(() => ({ idsDigest: 'f'.repeat(64) })),
+  ],
+  'a digest of nothing': ['statement-invalid', editHour({ idsDigest: 'f'.repeat(64) })],
+  'no digest': ['statement-invalid', editHour({ idsDigest: undefined })],
+  'final, with an hour that is not': ['statement-invalid', editHour({ isFinal: false })],
+}
+
+for (const [name, [code, lie]] of Object.entries(LIES)) {
+  test(`regression: a statement with ${name} is refused, and never complete`, async () => {
+    const deliveries = [deliveryAt(FROM), deliveryAt(FROM + 3 * HOUR_MS)]
+    const claims = claimsOf(deliveries)
+    const { asked, client } = serviceWith(deliveries, { ...claims, jws: lie(claims) })
+    const store = await receivedFromIds(deliveries.map(({ eventId }) => eventId))
+    for (const keys of [KEYS, undefined]) {
+      const options = { client, endpointId: ENDPOINT, keys, recover: true }
+      await assert.rejects(reconcile(store, WINDOW, options), { name: 'PaybellError', code })
+    }
+    assert.deepEqual([asked.replayed, asked.recovered, asked.keys], [[], 0, 1])
+  })
+}
+
+test('regression: what is signed counts, whatever the JSON around it says', async () => {
+  const deliveries = [deliveryAt(FROM), deliveryAt(FROM + 1, 'CANCELLED')]
+  const received = [deliveries[0]?.eventId as string]
+  const honest = claimsOf(deliveries)
+  const pretty = claimsOf(deliveries.slice(0, 1))
+  const { client } = serviceWith(deliveries, { ...pretty, jws: signed(STATEMENT, honest) })
+  const options = { client, endpointId: ENDPOINT, keys: KEYS }
+  const result = await reconcile(await receivedFromIds(received), WINDOW, options)
+  assert.deepEqual([result.isComplete, result.statement.owed], [false, 2])
+  assert.deepEqual(await verifyStatement(result.statement.jws, KEYS), honest)
+})
+
+test('without keys those of the service are taken, and the result says so', async () => {
+  const { asked, client } = serviceWith([])
+  const store = await receivedFromIds([])
+  for (const keys of [KEYS, undefined]) {
+    const result = await reconcile(store, WINDOW, { client, endpointId: ENDPOINT, keys })
+    assert.deepEqual([result.isComplete, result.areKeysPinned], [true, keys !== undefined])
+  }
+  assert.equal(asked.keys, 1)
+  Object.assign(client, { call: async () => ({ keys: 'none' }) })
+  await assert.rejects(reconcile(store, WINDOW, { client, endpointId: ENDPOINT }), {
+    code: 'not-genuine',
+  })
+})
+
+test('hours that a store lists outside the window neither hide nor make a difference', async () => {
+  const deliveries = [deliveryAt(FROM)]
+  const { client } = serviceWith(deliveries)
+  const all = await receivedFromIds([deliveries[0]?.eventId as string, idAt(FROM - 1)])
+  const store = { ...all, hours: () => all.hours({ from: new Date(0), to: new Date() }) }
+  const options = { client, endpointId: ENDPOINT, keys: KEYS }
+  assert.ok((await reconcile(store, WINDOW, options)).isComplete)
+  const lacking = { ...store, hours: () => all.hours({ from: new Date(0), to: WINDOW.from }) }
+  const result = await reconcile({ ...lacking, ids: () => [] }, WINDOW, options)
+  assert.deepEqual([result.isComplete, result.differences.length], [false, 1])
 })
 
 test('regression: what is missing in several hours is sent again in the order in which it happened', async () => {
@@ -91,7 +255,7 @@ test('regression: what is missing in several hours is sent again in the order in
   // The service lists the newest first.
   const { asked, client } = serviceWith(deliveries.toReversed())
   const store = await receivedFromIds([])
-  await reconcile(store, WINDOW, { client, endpointId: 'e', recover: true })
+  await reconcile(store, WINDOW, { client, endpointId: ENDPOINT, keys: KEYS, recover: true })
   assert.deepEqual(
     asked.replayed,
     deliveries.map(({ id }) => id),
@@ -101,7 +265,7 @@ test('regression: what is missing in several hours is sent again in the order in
 test('regression: of a subscription the events of all accounts are compared, whatever account the client is set to', async () => {
   const delivery = deliveryAt(FROM)
   const { client: service } = serviceWith([delivery])
-  const statement = await service.webhooks.statement('e', WINDOW)
+  const statement = await service.webhooks.statement(ENDPOINT, WINDOW)
   const asked: string[] = []
   const client = createClient({
     baseUrl: 'https://paybell.example',
@@ -114,13 +278,20 @@ test('regression: of a subscription the events of all accounts are compared, wha
       asked.push(`${pathname.split('/').at(-1)} ${account ?? 'all'}`)
       if (pathname === '/auth/token') return Response.json({ access_token: 'a', expires_in: 60 })
       if (pathname.endsWith('/statement')) return Response.json(statement)
+      if (pathname.endsWith('.json')) return Response.json(KEYS)
       return Response.json({ items: [delivery], next: null })
     },
   })
-  const options = { client, endpointId: 'e', kind: 'subscriptions', recover: true } as const
+  const options = { client, endpointId: ENDPOINT, kind: 'subscriptions', recover: true } as const
   const { recovered } = await reconcile(await receivedFromIds([]), WINDOW, options)
   assert.equal(recovered, 1)
-  assert.deepEqual(asked, ['token all', 'statement all', 'deliveries all', 'replay all'])
+  assert.deepEqual(asked, [
+    'token all',
+    'statement all',
+    'webhook-keys.json all',
+    'deliveries all',
+    'replay all',
+  ])
 })
 
 test('regression: a store that has forgotten ids does not have all of them sent again', async () => {
@@ -131,7 +302,7 @@ test('regression: a store that has forgotten ids does not have all of them sent 
     await seen.settle({ id: eventId, paymentId: eventId, sequence: 1 })
   }
   await assert.rejects(
-    reconcile(seen, WINDOW, { client, endpointId: 'e', recover: true }),
+    reconcile(seen, WINDOW, { client, endpointId: ENDPOINT, keys: KEYS, recover: true }),
     (error: PaybellError) =>
       error.code === 'ids-forgotten' && /counted 3 .* lists 2/.test(error.message),
   )
@@ -167,7 +338,12 @@ test('whatever a receiver loses, doubles, forges or has without a 200 is found, 
       }
       const { asked, client } = serviceWith(deliveries)
       const store = await receivedFromIds(received)
-      const result = await reconcile(store, WINDOW, { client, endpointId: 'e', recover: true })
+      const result = await reconcile(store, WINDOW, {
+        client,
+        endpointId: ENDPOINT,
+        keys: KEYS,
+        recover: true,
+      })
       for (const [name, ids] of Object.entries(expected)) {
         const found = result.differences.flatMap((hour) => hour[name as 'missing'])
         assert.deepEqual(found.toSorted(), ids.toSorted(), name)
@@ -221,14 +397,7 @@ test('an update that came too late to be handled is counted too: it was answered
 })
 
 test('only what a key of the set has signed is genuine, and only as its kind', async () => {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-  const x = publicKey.export({ format: 'jwk' }).x as string
-  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const signed = (typ: string, claims: unknown, kid = 'k') => {
-    const content = `${encode({ alg: 'EdDSA', typ, kid })}.${encode(claims)}`
-    return `${content}.${sign(null, Buffer.from(content), privateKey).toString('base64url')}`
-  }
-  const keys = { keys: [], retired: [{ kid: 'k', x }] }
+  const keys = { keys: [], retired: KEYS.keys }
   const receipt = signed('paybell-receipt+jws', { status: 200 })
   assert.deepEqual(await verifyReceipt(receipt, keys), { status: 200 })
   assert.deepEqual(await verifyReceipt(`${receipt}\n`, keys), { status: 200 })
@@ -241,7 +410,7 @@ test('only what a key of the set has signed is genuine, and only as its kind', a
     `${head}.${encode({ status: 200 })}.`,
     respelled(receipt),
     signed('paybell-statement+jws', { status: 200 }),
-    signed('paybell-receipt+jws', { status: 200 }, 'another'),
+    signed('paybell-receipt+jws', { status: 200 }, { kid: 'another' }),
     `${encode(null)}.${encode({})}.${tail}`,
     `${encode({ alg: 'none', typ: 'paybell-receipt+jws', kid: 'k' })}.${encode({})}.`,
   ]

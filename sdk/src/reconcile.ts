@@ -1,21 +1,30 @@
-// Holds what a receiver has against Paybell's statement: first the whole window, then the hours that differ, then the
-// ids of those hours. So a month in which nothing is missing costs one call.
+// Holds what a receiver has against Paybell's signed statement: first the whole window, then the hours that differ, then
+// the ids of those hours. So a month in which nothing is missing costs one call. Only what is signed says what is
+// complete; the lists of deliveries, which are not, only name the ids.
 
 import type { Client } from './client.ts'
 import { PaybellError } from './errors.ts'
 import {
   addDigests,
   hourOf,
+  isWithin,
   type ReceivedHour,
   type ReceivedStore,
   type Window,
 } from './ids-digest.ts'
+import type { KeySet } from './signed.ts'
+import { readStatement, type SignedStatement } from './statement-check.ts'
 import type { CallOptions } from './transport.ts'
 import type { Delivery, Statement, StatementHour } from './types.ts'
 
 export interface ReconcileOptions extends CallOptions {
-  client: Pick<Client, 'webhooks' | 'subscriptions' | 'listeners' | 'deliveries'>
+  client: Pick<Client, 'webhooks' | 'subscriptions' | 'listeners' | 'deliveries' | 'call'>
   endpointId: string
+  /**
+   * The keys that you trust: a `/.well-known/webhook-keys.json` that you saved. Without them those are taken that the
+   * service publishes now, so that it vouches for itself.
+   */
+  keys?: KeySet | undefined
   /** Which kind of endpoint: `webhooks` by default. */
   kind?: 'webhooks' | 'subscriptions' | 'listeners' | undefined
   /** Send again what is missing, and what was exhausted. */
@@ -36,11 +45,16 @@ export interface HourDifference {
 }
 
 export interface Reconciliation {
-  /** Both sides have the same, and Paybell has given up nothing. */
+  /** Both sides have the same, and everything that was owed was delivered, or superseded by a newer update that was. */
   isComplete: boolean
   /** False while something in the window can still change: ask again later. */
   isFinal: boolean
+  /** What is signed, with the signature: keep `jws`, and the keys. */
   statement: Statement
+  /** What was owed and not delivered. Nothing is complete while there is any. */
+  undelivered: { cancelled: number; exhausted: number; pending: number }
+  /** False: no keys were given, and the service's own were believed. */
+  areKeysPinned: boolean
   /** Only hours that differ. */
   differences: readonly HourDifference[]
   /** How many deliveries are sent again. */
@@ -49,10 +63,13 @@ export interface Reconciliation {
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
+const KEYS_PATH = '/.well-known/webhook-keys.json'
 
 /**
  * Compares what a store has received with what Paybell delivered, lists the ids that differ and, if asked, has them
- * sent again. Rejects with the code `ids-forgotten` where hours differ of which the store no longer lists every id.
+ * sent again. Rejects with the code `not-genuine` when no trusted key has signed the statement, `statement-invalid`
+ * when it is not what was asked for or does not add up, and `ids-forgotten` where hours differ of which the store no
+ * longer lists every id.
  *
  * ```js
  * import { createClient, createMemorySeen, reconcile } from '@paybell/sdk'
@@ -74,13 +91,15 @@ export async function reconcile(
   window: Window,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { client, endpointId, kind = 'webhooks', recover = false, ...details } = options
-  const statement = await client[kind].statement(endpointId, window, details)
+  const { client, endpointId, kind = 'webhooks', recover = false, keys, ...details } = options
+  const { jws } = await client[kind].statement(endpointId, window, details)
   // The client may be set to one account; a subscription has events of all of them.
   const ofAll = { ...details, accountId: null }
+  const trusted = keys ?? (await client.call<KeySet>('GET', KEYS_PATH, ofAll))
+  const statement = await readStatement(jws, trusted, { endpointId, window })
   const differences: HourDifference[] = []
   const missing: Delivery[] = []
-  for (const { from, received } of differing(statement, await store.hours(window))) {
+  for (const { from, received } of differing(statement, await hoursOf(store, window))) {
     const of = { from, to: new Date(Date.parse(from) + HOUR_MS).toISOString() }
     const ids = await store.ids(of)
     if (ids.length < received) throw forgotten(from, received, ids.length)
@@ -93,7 +112,7 @@ export async function reconcile(
       if (lacks.has(delivery.eventId)) missing.push(delivery)
     }
   }
-  const { isFinal, exhausted } = statement
+  const { isFinal, cancelled, exhausted, pending, owed, delivered, superseded } = statement
   let recovered = 0
   if (recover) {
     // As they happened: a receiver that gets a newer update of a payment first drops the older ones.
@@ -106,8 +125,20 @@ export async function reconcile(
       recovered += (await client[kind].recover(endpointId, period, details)).replayed
     }
   }
-  const isComplete = differences.length === 0 && exhausted === 0
-  return { isComplete, isFinal, statement, differences, recovered }
+  return {
+    isComplete: differences.length === 0 && owed === delivered + superseded,
+    isFinal,
+    statement: { ...statement, jws },
+    undelivered: { cancelled, exhausted, pending },
+    areKeysPinned: keys !== undefined,
+    differences,
+    recovered,
+  }
+}
+
+/** A store may list more than it was asked for: what lies outside would be in the sum and in no hour. */
+async function hoursOf(store: ReceivedStore, window: Window): Promise<readonly ReceivedHour[]> {
+  return (await store.hours(window)).filter(({ from }) => isWithin(from, window))
 }
 
 /** Ids that were forgotten would look missing, and be sent again. */
@@ -120,7 +151,7 @@ function forgotten(from: string, received: number, listed: number): PaybellError
 
 /** The whole first: where that is the same, so is every hour. With how many the store has counted. */
 function differing(
-  statement: Statement,
+  statement: SignedStatement,
   received: readonly ReceivedHour[],
 ): readonly { from: string; received: number }[] {
   const none = '0'.repeat(64)

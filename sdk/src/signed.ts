@@ -47,7 +47,11 @@ export function verifyStatement(jws: string, keys: KeySet): Promise<Omit<Stateme
 
 /** What a JWS of this kind says, when a key of the set has signed it. */
 export async function verifySigned<Claims>(jws: string, set: KeySet, typ: string): Promise<Claims> {
-  const [head = '', body = '', signature = '', ...more] = jws.trim().split('.')
+  if (!Array.isArray(set?.keys) || !Array.isArray(set.retired ?? [])) {
+    throw notGenuine('There are no keys to check it with.')
+  }
+  // An answer may hold anything in its place.
+  const [head = '', body = '', signature = '', ...more] = String(jws).trim().split('.')
   const header = readJson(head) as { alg?: unknown; typ?: unknown; kid?: unknown } | null
   if (more.length > 0 || header === null) throw notGenuine('It is not a compact JWS.')
   if (header.alg !== 'EdDSA' || header.typ !== typ) throw notGenuine(`It is not a ${typ}.`)

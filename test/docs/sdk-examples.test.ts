@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { Server } from 'node:net'
@@ -14,6 +15,7 @@ import { promisify } from 'node:util'
 import * as adapters from '../../sdk/src/adapters.ts'
 import * as sdk from '../../sdk/src/index.ts'
 import * as operator from '../../sdk/src/operator.ts'
+import { signJws } from '../../server/operations/parts/sign-jws.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SOURCES = join(ROOT, 'sdk/src')
@@ -51,6 +53,18 @@ const calls = globSync('*-calls.ts', { cwd: SOURCES }).flatMap((file) => {
 })
 
 const NEW_CLIENT = { clientId: 'c', clientSecret: 's', name: 'Northwind Traders' }
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+
+/** Of the day that the example asks for, in which nothing happened. */
+function emptyStatement(): string {
+  const fates = { owed: 0, delivered: 0, superseded: 0, exhausted: 0, cancelled: 0, pending: 0 }
+  const none = { ...fates, isFinal: true, idsDigest: '0'.repeat(64) }
+  const at = (hour: number) => new Date(Date.UTC(2026, 2, 1, hour)).toISOString()
+  const hours = Array.from({ length: 24 }, (_, hour) => ({ from: at(hour), ...none }))
+  const claims = { endpointId: WEBHOOK, from: at(0), to: at(24), ...none, hours }
+  return signJws({ kid: 'k', key: privateKey }, 'paybell-statement+jws', claims)
+}
+
 const EVENT = { id: 'e', type: 'payment.created', sequence: 1 }
 const NOT_FOUND = { code: 'not-found', status: 404, detail: 'There is none.' }
 
@@ -61,8 +75,9 @@ const ANSWERS: Readonly<Record<string, (body: string) => Response>> = {
     Response.json({ wouldQueue: 1, queued: 1 }),
   'PUT /v1/notices': () => Response.json({ recent: [] }),
   'GET /v1/notices': () => Response.json({ recent: [] }),
-  [`GET /v1/webhooks/${WEBHOOK}/statement`]: () =>
-    Response.json({ delivered: 0, exhausted: 0, idsDigest: '0'.repeat(64), hours: [] }),
+  [`GET /v1/webhooks/${WEBHOOK}/statement`]: () => Response.json({ jws: emptyStatement() }),
+  'GET /.well-known/webhook-keys.json': () =>
+    Response.json({ keys: [{ kid: 'k', x: publicKey.export({ format: 'jwk' }).x }] }),
   'GET /v1/deliveries': () => Response.json({ items: [], next: null }),
   'POST /operator/v1/clients': () => Response.json(NEW_CLIENT),
   'POST /operator/v1/clients/c/accounts': () => Response.json({ id: 'a', name: 'Main' }),

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -45,14 +45,17 @@ function block(language: string, nth = 0): string {
 }
 
 /** In a shell that knows `paybell`; never throws. */
-async function shell(script: string): Promise<{ code: number; out: string }> {
+async function shell(script: string): Promise<{ code: number; out: string; notes: string }> {
   const paybellCommand = `paybell() { '${process.execPath}' '${join(ROOT, 'cli/paybell.js')}' "$@"; }`
   try {
-    const { stdout } = await run('bash', ['-c', `${paybellCommand}\n${script}`], { cwd: dir, env })
-    return { code: 0, out: stdout }
+    const { stdout, stderr } = await run('bash', ['-c', `${paybellCommand}\n${script}`], {
+      cwd: dir,
+      env,
+    })
+    return { code: 0, out: stdout, notes: stderr }
   } catch (error) {
-    const { code, stdout } = error as { code: number; stdout: string }
-    return { code, out: stdout }
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, out: stdout, notes: stderr }
   }
 }
 
@@ -100,7 +103,8 @@ test('the statement is there, and its digest is that of what was received', asyn
 test('the command line compares a file of ids, and names what was lost, doubled and forged', async () => {
   await writeFile(join(dir, 'received.txt'), `${taken.join('\n')}\n`)
   const same = await shell(block('sh', 1))
-  assert.deepEqual(same, { code: 0, out: 'Nothing is missing.\n' })
+  assert.deepEqual([same.code, same.out], [0, 'Nothing is missing.\n'])
+  assert.doesNotMatch(same.notes, /own keys/)
   const [lost, doubled, ...others] = taken as [string, string, ...string[]]
   const forged = `${lost.slice(0, 14)}7fff-8fff-0123456789ab`
   await writeFile(join(dir, 'received.txt'), [doubled, doubled, ...others, forged].join('\n'))
@@ -211,4 +215,40 @@ test('the stores in a file and in PostgreSQL count an event once, also after a r
       assert.deepEqual((await seen.ids(window)).toSorted(), [...new Set(taken)].toSorted())
     }
   }
+})
+
+test('regression: what was cancelled is not complete, and keys that are not the service’s prove nothing', async () => {
+  receiver.answer = () => 503
+  const { id: refusing } = await client.webhooks.register({
+    callbackUrl: receiver.url('/refusing'),
+    sharedKey: 'a-long-random-text-that-only-we-two-know',
+  })
+  const id = randomUUID()
+  await paybell.caller.putPayment(id, sampleBody({ id, version: undefined }))
+  const item = await until('it was refused', async () => {
+    const { items } = await client.deliveries.list({ endpointId: refusing })
+    return items.find(({ attempts }) => attempts > 0) ?? null
+  })
+  const cancelled = await fetch(`${baseUrl}/operator/v1/deliveries/${item.id}/cancel`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${paybell.operatorKey}` },
+  })
+  assert.ok(cancelled.ok, await cancelled.text())
+  receiver.answer = () => 200
+  await writeFile(join(dir, 'nothing.txt'), '')
+  const command = `paybell reconcile ${refusing} --ids nothing.txt --since $FROM --until $TO`
+  const { code, out, notes } = await shell(command)
+  assert.deepEqual([code, out], [1, ''])
+  assert.match(notes, /1 owed, 0 delivered/)
+  assert.match(notes, /Not complete: 1 cancelled: never delivered/)
+  assert.match(notes, /own keys were used/)
+  const { publicKey } = generateKeyPairSync('ed25519')
+  const { keys } = (await (await fetch(`${baseUrl}/.well-known/webhook-keys.json`)).json()) as {
+    keys: { kid: string }[]
+  }
+  const forged = keys.map(({ kid }) => ({ kid, x: publicKey.export({ format: 'jwk' }).x }))
+  await writeFile(join(dir, 'forged.json'), JSON.stringify({ keys: forged }))
+  const distrusted = await shell(`${command} --keys forged.json`)
+  assert.notEqual(distrusted.code, 0)
+  assert.match(distrusted.notes, /signature does not hold/)
 })
