@@ -72,7 +72,7 @@ export class ChangedEndpoints {
   #forget({ endpointId, retriedAtMs }: ChangedLane): void {
     const { endpoints, lanes, reader } = this.#parts
     if (retriedAtMs) {
-      lanes.directory.find(endpointId)?.retry(retriedAtMs, this.#environment.clock.nowMs())
+      lanes.directory.find(endpointId)?.retry(retriedAtMs, this.#environment.clock.monotonicMs())
     }
     endpoints.forget(endpointId)
     lanes.watches.note(endpointId)

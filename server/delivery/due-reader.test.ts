@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
-import { NO_EVENTS } from '../../test/support/test-lanes.ts'
+import { at, NO_EVENTS } from '../../test/support/test-lanes.ts'
 import { circuitPolicy } from '../core/circuit.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
@@ -264,7 +264,7 @@ test('a later update is read with its elders, in one read for all strands of a p
   await reader.read()
   assert.equal(lanes.size, 3)
   assert.equal(world.strandReads.length, 1)
-  const flight = lanes.next(nowMs, () => true)
+  const flight = lanes.next(at(nowMs), () => true)
   assert.equal(flight?.update.sequence, 1, 'the parked elder goes first')
 })
 
@@ -287,7 +287,7 @@ test('a strand that is longer than the limit counts as read in part', async () =
   const { reader, lanes } = readerOver(rows.slice(1), { strandMax: 2 })
   reader.gain([1])
   await reader.read()
-  const flight = lanes.next(BASE_MS + 1_000, () => true)
+  const flight = lanes.next(at(BASE_MS + 1_000), () => true)
   assert.equal(flight?.strand.isComplete, false)
 })
 
@@ -335,12 +335,12 @@ test('I5: a strand that moved on while it was being read is read again', async (
   const [row] = rows as [QueuedDelivery]
   reader.gain([1])
   lanes.add(row, false, nowMs)
-  const flight = lanes.next(nowMs, () => true) ?? assert.fail()
+  const flight = lanes.next(at(nowMs), () => true) ?? assert.fail()
   reader.want(row)
   world.duringRead = async () => {
     world.duringRead = async () => {}
     world.rows.length = 0
-    lanes.answered(flight, { isSuccess: true, durationMs: 1, bodyBytes: 1 }, nowMs)
+    lanes.answered(flight, { isSuccess: true, durationMs: 1, bodyBytes: 1 }, at(nowMs))
     lanes.settle(flight, null, nowMs)
   }
   await reader.read()
@@ -393,7 +393,7 @@ test('a refill takes parked deliveries as due, page by page, and ends when there
   await reader.refill(lane, 100)
   assert.equal(lanes.size, 7)
   assert.equal(lane.parked.state.is, 'none')
-  assert.ok(lanes.next(nowMs, () => true))
+  assert.ok(lanes.next(at(nowMs), () => true))
 })
 
 test('a refill for a shard that was lost during the read brings nothing', async () => {

@@ -3,6 +3,7 @@
 // to the sender, and only for shards whose lease has room for a whole attempt.
 
 import type { RetryPolicy } from '../core/backoff.ts'
+import { momentOf } from '../core/clock.ts'
 import type { LeasePolicy } from '../core/lease.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import type { LaneKey } from '../store/parked.ts'
@@ -23,6 +24,7 @@ import { Parking } from './parking.ts'
 import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
 import { Renewals } from './renewals.ts'
+import { Rounds } from './rounds.ts'
 import { Sender } from './sender.ts'
 import { Shards } from './shards.ts'
 
@@ -66,7 +68,7 @@ export class Engine {
   readonly #healthWriter: HealthWriter
   readonly #care: Care
   readonly #parts: HandOffParts
-  readonly #callOff = new Set<() => void>()
+  readonly #rounds: Rounds
   #unsettled = 0
   #isRunning = false
   #isPumpDue = false
@@ -83,6 +85,7 @@ export class Engine {
     const environment = { ...given, log: new BoundedWarnings(given.log, given.clock) }
     this.#environment = environment
     this.#options = options
+    this.#rounds = new Rounds(environment)
     this.#endpoints = new EndpointCache(environment.store)
     const laneOptions = { ...options.lanes, policies: options.policies, endpoints: this.#endpoints }
     this.#lanes = new Lanes(laneOptions, {
@@ -157,9 +160,9 @@ export class Engine {
     this.#isRunning = true
     this.#changed.start()
     await this.#renewals.start()
-    this.#every(this.#options.pollEveryMs, () => this.#poll())
-    this.#every(this.#options.slowCheckEveryMs, () => this.#noticeSlow())
-    this.#every(this.#options.careEveryMs, () => this.#takeCare())
+    this.#rounds.begin(this.#options.pollEveryMs, () => this.#poll())
+    this.#rounds.begin(this.#options.slowCheckEveryMs, () => this.#noticeSlow())
+    this.#rounds.begin(this.#options.careEveryMs, () => this.#takeCare())
     void this.#poll()
   }
 
@@ -167,7 +170,7 @@ export class Engine {
   async stop(): Promise<void> {
     if (!this.#isRunning) return
     this.#isRunning = false
-    for (const callOff of this.#callOff) callOff()
+    this.#rounds.stop()
     this.#callOffWake?.()
     this.#renewals.stop()
     this.#parking.stop()
@@ -231,13 +234,14 @@ export class Engine {
 
   #pump(): void {
     while (this.#isRunning && this.#recorder.hasRoom) {
-      const flight = this.#lanes.next(this.#environment.clock.nowMs(), this.#maySend)
+      const flight = this.#lanes.next(momentOf(this.#environment.clock), this.#maySend)
       if (flight === null) break
       this.#unsettled++
       void this.#sender.attempt(flight)
     }
     this.#parking.refillNext()
-    this.#wakeAt(this.#lanes.nextDueAtMs)
+    const at = momentOf(this.#environment.clock)
+    this.#wakeAt(at.monotonicMs + this.#lanes.restMs(at))
   }
 
   /** An attempt is over and settled. Hundreds are recorded together: one pump serves them all. */
@@ -302,7 +306,7 @@ export class Engine {
   }
 
   async #noticeSlow(): Promise<void> {
-    this.#lanes.noticeSlow(this.#environment.clock.nowMs())
+    this.#lanes.noticeSlow(momentOf(this.#environment.clock))
     this.#pump()
   }
 
@@ -321,28 +325,17 @@ export class Engine {
     this.#pump()
   }
 
-  /** One timer for the earliest waiting strand. */
+  /** One timer for the earliest waiting strand or lane; a new one where that is another by a millisecond or more. */
   #wakeAt(atMs: number): void {
-    if (!this.#isRunning || atMs === this.#wakeAtMs || atMs === Number.POSITIVE_INFINITY) return
+    if (!this.#isRunning || atMs === Number.POSITIVE_INFINITY) return
+    if (Math.abs(atMs - this.#wakeAtMs) < 1) return
     this.#callOffWake?.()
     this.#wakeAtMs = atMs
-    const waitMs = Math.max(1, atMs - this.#environment.clock.nowMs())
+    const waitMs = Math.max(1, atMs - this.#environment.clock.monotonicMs())
     this.#callOffWake = this.#environment.setTimer(waitMs, () => {
       this.#wakeAtMs = Number.POSITIVE_INFINITY
       this.#callOffWake = null
       this.#pump()
     })
-  }
-
-  /** Runs `task` again and again, `ms` after it has ended. */
-  #every(ms: number, task: () => Promise<void>): void {
-    let callOff: () => void = () => {}
-    const schedule = () => {
-      this.#callOff.delete(callOff)
-      if (!this.#isRunning) return
-      callOff = this.#environment.setTimer(ms, () => void task().finally(schedule))
-      this.#callOff.add(callOff)
-    }
-    schedule()
   }
 }

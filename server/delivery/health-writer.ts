@@ -2,6 +2,7 @@
 // round by shard, so each poll writes a share, and never everything at once. Where little waits the
 // round is faster: with a hundred busy endpoints or fewer, each poll writes all of them.
 
+import { momentOf } from '../core/clock.ts'
 import { SHARD_COUNT } from '../core/lease.ts'
 import type { EngineEnvironment } from './environment.ts'
 import type { Counted, HealthCounter } from './health-counter.ts'
@@ -29,7 +30,12 @@ export class HealthWriter {
   constructor(environment: EngineEnvironment, counter: HealthCounter, lanes: LaneDirectory) {
     this.#environment = environment
     this.#counter = counter
-    this.#circuitOf = (endpointId) => lanes.circuitOf(endpointId)
+    // A lane knows when it may probe by the process's own clock; what is shown is the time of the rows.
+    this.#circuitOf = (endpointId) => {
+      const circuit = lanes.circuitOf(endpointId)
+      const { nowMs, monotonicMs } = momentOf(environment.clock)
+      return { ...circuit, probeAtMs: Math.round(circuit.probeAtMs - monotonicMs + nowMs) }
+    }
     this.#wroteAtMs = environment.clock.monotonicMs()
   }
 

@@ -1,5 +1,6 @@
 // What an endpoint's answers have taught its lane: how much it bears at once (window), whether it is down
-// (circuit), whether it is slow, and when the next attempt may start.
+// (circuit), whether it is slow, and when the next attempt may start. Every time here is one of the process's own
+// monotonic clock: a database whose clock goes back by an hour would otherwise silence its endpoints for an hour.
 
 import {
   type AnswerTimes,
@@ -66,8 +67,8 @@ export class LanePace {
   #hasBacklog = false
   #nextSendAtMs = 0
   #aheadMs = 0
-  /** The last retry that the lane has heard of, and when it heard. */
-  #retriedAtMs = Number.NEGATIVE_INFINITY
+  /** The last retry that the lane has heard of, by the time on its row, and when it heard. */
+  #retriedAtMs = 0
   #heardAtMs = Number.NEGATIVE_INFINITY
 
   /** True when the endpoint answers, and quickly: its lane may hold its full share of memory. */
@@ -104,11 +105,12 @@ export class LanePace {
   }
 
   /**
-   * The endpoint is said to be mended, at `retriedAtMs`: if it was down, the next attempt is its probe, at once. A
-   * retry is heard of more than once, announced and found; it counts once.
+   * The endpoint is said to be mended: if it was down, the next attempt is its probe, at once. A retry is heard of more
+   * than once, announced and found; `retriedAtMs` names it, and it counts once. Which of two is later is not asked: the
+   * clock that they were written by may have gone back.
    */
   retry(retriedAtMs: number, nowMs: number): void {
-    if (retriedAtMs <= this.#retriedAtMs) return
+    if (retriedAtMs === this.#retriedAtMs) return
     this.#retriedAtMs = retriedAtMs
     this.#heardAtMs = nowMs
     this.circuit = afterRetryAsked(this.circuit, nowMs)

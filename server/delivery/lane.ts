@@ -134,8 +134,8 @@ export class Strand {
   }
 
   /** Takes a slot for one of its updates: to be sent, or to end because its 7 days are over. */
-  takeOff(update: QueuedDelivery, purpose: 'send' | 'end', nowMs: number): Flight {
-    const flight = new Flight(this, update, purpose, nowMs)
+  takeOff(update: QueuedDelivery, purpose: 'send' | 'end', monotonicMs: number): Flight {
+    const flight = new Flight(this, update, purpose, monotonicMs)
     this.#move('ready', { is: 'flying', flight })
     return flight
   }
@@ -162,15 +162,21 @@ export class Flight {
   readonly update: QueuedDelivery
   /** `end`: the 7 days of the update are over, and it ends without an attempt. */
   readonly purpose: 'send' | 'end'
+  /** By the monotonic clock. */
   readonly startedAtMs: number
   #state: 'under-way' | 'answered' | 'landed' = 'under-way'
   #isOvertaken = false
 
-  constructor(strand: Strand, update: QueuedDelivery, purpose: 'send' | 'end', nowMs: number) {
+  constructor(
+    strand: Strand,
+    update: QueuedDelivery,
+    purpose: 'send' | 'end',
+    startedAtMs: number,
+  ) {
     this.strand = strand
     this.update = update
     this.purpose = purpose
-    this.startedAtMs = nowMs
+    this.startedAtMs = startedAtMs
   }
 
   get state(): 'under-way' | 'answered' | 'landed' {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { idOf, queued } from '../../test/support/engine-parts.ts'
 import {
   ANY,
+  at,
   deliver,
   FAILURE,
   fail,
@@ -18,15 +19,37 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { Flight, Strand } from './lane.ts'
 
+test('regression: an endpoint with a rate goes on when the clock has gone back by an hour', () => {
+  const { lanes } = lanesWith({ policy: { inFlightMax: 4, ratePerSecond: 100 } })
+  for (const update of [queued(), queued()]) lanes.add(update, false, HOUR_MS)
+  const before = lanes.next({ nowMs: HOUR_MS, monotonicMs: 0 }, ANY) ?? assert.fail()
+  lanes.answered(before, SUCCESS, { nowMs: HOUR_MS, monotonicMs: 5 })
+  lanes.settle(before, null, HOUR_MS)
+  assert.equal(lanes.next({ nowMs: 0, monotonicMs: 6 }, ANY), null, 'one in ten milliseconds')
+  assert.equal(lanes.restMs({ nowMs: 0, monotonicMs: 6 }), 4)
+  assert.ok(lanes.next({ nowMs: 0, monotonicMs: 10 }, ANY))
+})
+
+test('regression: an endpoint that is down is probed in time when the clock has gone back by an hour', () => {
+  const { lanes } = lanesWith({ perBrokenLaneMax: 8 })
+  for (let n = 0; n < 3; n++) lanes.add(queued(), false, HOUR_MS)
+  for (let n = 0; n < 2; n++) {
+    const flight = lanes.next({ nowMs: HOUR_MS, monotonicMs: 0 }, ANY) ?? assert.fail()
+    lanes.answered(flight, FAILURE, { nowMs: HOUR_MS, monotonicMs: 0 })
+  }
+  assert.equal(lanes.next({ nowMs: 0, monotonicMs: 4_999 }, ANY), null)
+  assert.ok(lanes.next({ nowMs: 0, monotonicMs: 5_000 }, ANY), 'the probe')
+})
+
 test('I6: updates of one payment go one at a time, in sequence, each when the last is recorded', () => {
   const { lanes } = lanesWith()
   for (const update of updates(3)) assert.ok(lanes.add(update, false, 0))
   for (const sequence of [1, 2, 3]) {
     const flight = next(lanes)
     assert.equal(sentBy(flight).sequence, sequence)
-    assert.equal(lanes.next(0, ANY), null)
-    lanes.answered(flight, SUCCESS, 0)
-    assert.equal(lanes.next(0, ANY), null, 'answered, but not on disk yet')
+    assert.equal(lanes.next(at(0), ANY), null)
+    lanes.answered(flight, SUCCESS, at(0))
+    assert.equal(lanes.next(at(0), ANY), null, 'answered, but not on disk yet')
     lanes.settle(flight, null, 0)
   }
   assert.equal(lanes.size, 0)
@@ -55,7 +78,7 @@ test('adding twice is adding once', () => {
   for (let n = 0; n < 3; n++) assert.ok(lanes.add(delivery, false, 0))
   assert.equal(lanes.size, 1)
   deliver(lanes, next(lanes))
-  assert.equal(lanes.next(0, ANY), null)
+  assert.equal(lanes.next(at(0), ANY), null)
 })
 
 test('a replay waits for no update, and none for it', () => {
@@ -72,15 +95,15 @@ test('a failing update holds the later ones back, until patience ends', () => {
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
   lanes.putStrand([first, second], true, 0)
   fail(lanes, next(lanes), 2 * HOUR_MS)
-  assert.equal(lanes.next(HOUR_MS - 1, ANY), null)
-  assert.equal(lanes.nextDueAtMs, HOUR_MS)
+  assert.equal(lanes.next(at(HOUR_MS - 1), ANY), null)
+  assert.equal(lanes.restMs(at(0)), HOUR_MS)
   const ahead = next(lanes, HOUR_MS)
   assert.equal(sentBy(ahead).sequence, 2)
-  lanes.answered(ahead, SUCCESS, HOUR_MS)
+  lanes.answered(ahead, SUCCESS, at(HOUR_MS))
   lanes.dropElders(ahead)
   lanes.settle(ahead, null, HOUR_MS)
   assert.equal(lanes.size, 0)
-  assert.equal(lanes.next(3 * HOUR_MS, ANY), null, 'the superseded one never goes')
+  assert.equal(lanes.next(at(3 * HOUR_MS), ANY), null, 'the superseded one never goes')
 })
 
 /** Two updates, of which the second has gone ahead of the first and failed. */
@@ -101,9 +124,9 @@ test('under latest the newest of a strand goes; one in flight is not called off'
   const flight = next(lanes)
   assert.equal(sentBy(flight).sequence, 2)
   assert.equal(lanes.add(third, true, 0), true)
-  assert.equal(lanes.next(0, ANY), null, 'one at a time')
+  assert.equal(lanes.next(at(0), ANY), null, 'one at a time')
   lanes.dropElders(flight)
-  lanes.answered(flight, FAILURE, 0)
+  lanes.answered(flight, FAILURE, at(0))
   lanes.settle(flight, { ...second, attempts: 1, nextAttemptAtMs: HOUR_MS }, 0)
   assert.equal(sentBy(next(lanes)).sequence, 3, 'without patience')
 })
@@ -126,7 +149,7 @@ test('under latest an update for which there is no room has its strand read agai
   assert.equal(lanes.add(second, true, 0), false)
   lanes.leaveOut(second)
   assert.equal(calls.dry.length, 1)
-  assert.equal(lanes.next(6_000, ANY), null)
+  assert.equal(lanes.next(at(6_000), ANY), null)
 })
 
 test('regression: under latest, a strand of which a newer update was left out is read again, delivered or not', () => {
@@ -137,9 +160,9 @@ test('regression: under latest, a strand of which a newer update was left out is
   lanes.add(second, true, 0)
   assert.equal(flight.isOvertaken, true, 'what has not been sent yet is called off')
   lanes.add(third, true, 0)
-  lanes.answered(flight, SUCCESS, 0)
+  lanes.answered(flight, SUCCESS, at(0))
   lanes.settle(flight, null, 0)
-  assert.equal(lanes.next(0, ANY), null, 'the second is not the newest')
+  assert.equal(lanes.next(at(0), ANY), null, 'the second is not the newest')
   assert.deepEqual(calls.dry, [flight.strand.key])
 })
 
@@ -147,8 +170,8 @@ test('regression: an older update is not sent while a newer one waits for its re
   const { lanes, ahead } = overtaken()
   // The receiver may have taken it in: its answer was late, or lost.
   fail(lanes, ahead, 3 * HOUR_MS, HOUR_MS)
-  assert.equal(lanes.next(2 * HOUR_MS, ANY), null, 'the first is due')
-  assert.equal(lanes.nextDueAtMs, 3 * HOUR_MS)
+  assert.equal(lanes.next(at(2 * HOUR_MS), ANY), null, 'the first is due')
+  assert.equal(lanes.restMs(at(0)), 3 * HOUR_MS)
   assert.equal(sentBy(next(lanes, 3 * HOUR_MS)).sequence, 2)
 })
 
@@ -163,9 +186,9 @@ test('regression: an older update that is due leaves memory until the newer one 
 
 test('an older update goes on when the newer one has ended otherwise than by a 200', () => {
   const { lanes, ahead } = overtaken()
-  lanes.answered(ahead, FAILURE, HOUR_MS)
+  lanes.answered(ahead, FAILURE, at(HOUR_MS))
   lanes.settle(ahead, null, HOUR_MS)
-  assert.equal(lanes.next(2 * HOUR_MS - 1, ANY), null)
+  assert.equal(lanes.next(at(2 * HOUR_MS - 1), ANY), null)
   const flight = next(lanes, 2 * HOUR_MS)
   assert.deepEqual([sentBy(flight).sequence, flight.purpose], [1, 'send'])
 })
@@ -179,11 +202,11 @@ test('an older update whose time is over while it waits has a turn to end, not t
   }) as [QueuedDelivery, QueuedDelivery]
   const waiting = { ...second, nextAttemptAtMs: 9 * HOUR_MS, deadlineAtMs: 20 * HOUR_MS }
   lanes.putStrand([first, waiting], true, 4 * HOUR_MS)
-  assert.equal(lanes.nextDueAtMs, 5 * HOUR_MS)
+  assert.equal(lanes.restMs(at(0)), 5 * HOUR_MS)
   const flight = next(lanes, 5 * HOUR_MS)
   assert.deepEqual([sentBy(flight).sequence, flight.purpose], [1, 'end'])
   lanes.callOff(flight, null, 5 * HOUR_MS)
-  assert.equal(lanes.next(5 * HOUR_MS, ANY), null)
+  assert.equal(lanes.next(at(5 * HOUR_MS), ANY), null)
   const ahead = next(lanes, 9 * HOUR_MS)
   assert.deepEqual([sentBy(ahead).sequence, ahead.purpose], [2, 'send'])
 })
@@ -195,7 +218,7 @@ test('a long strand of which some were not read is read again when the one ahead
   lanes.putStrand([first, third], false, HOUR_MS)
   const ahead = next(lanes, HOUR_MS)
   assert.equal(sentBy(ahead).sequence, 3)
-  lanes.answered(ahead, FAILURE, HOUR_MS)
+  lanes.answered(ahead, FAILURE, at(HOUR_MS))
   lanes.settle(ahead, null, HOUR_MS)
   assert.deepEqual(calls.dry, [ahead.strand.key], 'the second may go before the first')
   assert.equal(lanes.size, 0)
@@ -237,7 +260,7 @@ test('a strand read while its attempt is under way keeps its slot, and is read a
   lanes.putStrand(owed, true, 0)
   const flight = next(lanes)
   lanes.putStrand(owed, true, 0)
-  assert.equal(lanes.next(0, ANY), null)
+  assert.equal(lanes.next(at(0), ANY), null)
   assert.equal(lanes.size, 2)
   deliver(lanes, flight)
   deliver(lanes, next(lanes))
@@ -253,11 +276,11 @@ test('I6: dropped and read again while an attempt is under way, a payment still 
   lanes.removeEndpoint(flight.lane.endpointId)
   assert.equal(lanes.size, 0)
   lanes.putStrand(owed, true, 0)
-  assert.equal(lanes.next(0, ANY), null)
-  lanes.answered(flight, SUCCESS, 0)
-  assert.equal(lanes.next(0, ANY), null)
+  assert.equal(lanes.next(at(0), ANY), null)
+  lanes.answered(flight, SUCCESS, at(0))
+  assert.equal(lanes.next(at(0), ANY), null)
   lanes.settle(flight, null, 0)
-  assert.equal(lanes.next(0, ANY), null, 'what was read knows nothing of the 200')
+  assert.equal(lanes.next(at(0), ANY), null, 'what was read knows nothing of the 200')
   assert.deepEqual(calls.dry, [flight.strand.key])
   assert.equal(lanes.size, 0)
   lanes.putStrand(owed.slice(1), true, 0)
@@ -268,7 +291,7 @@ test('an outcome that could not be recorded makes the strand be read again', () 
   const { lanes, calls } = lanesWith()
   lanes.putStrand(updates(2), true, 0)
   const flight = next(lanes)
-  lanes.answered(flight, SUCCESS, 0)
+  lanes.answered(flight, SUCCESS, at(0))
   lanes.settleUnknown(flight, 0)
   assert.deepEqual(calls.dry, [flight.strand.key])
   assert.equal(lanes.size, 0)
@@ -306,7 +329,7 @@ test('deliveries that are delivered or superseded are over; those to be tried ag
   const owed = updates(3, { firstFailedAtMs: 0, attempts: 1 })
   lanes.putStrand(owed, true, HOUR_MS)
   const ahead = next(lanes, HOUR_MS)
-  lanes.answered(ahead, SUCCESS, HOUR_MS)
+  lanes.answered(ahead, SUCCESS, at(HOUR_MS))
   lanes.dropElders(ahead)
   lanes.settle(ahead, null, HOUR_MS)
   assert.deepEqual(
@@ -345,7 +368,7 @@ test('regression: one that is in flight is not parked when a retry has it read a
   lanes.add(inFlight, false, 1)
   lanes.putStrand([inFlight], true, 1)
   assert.deepEqual(calls.parked, [])
-  lanes.answered(flight, FAILURE, 2)
+  lanes.answered(flight, FAILURE, at(2))
   lanes.settle(flight, { ...inFlight, attempts: 1 }, 2)
   assert.deepEqual(calls.dry, [inFlight.paymentId])
 })
@@ -391,7 +414,7 @@ test('an attempt that is under way when the circuit opens keeps its slot', () =>
   for (const delivery of deliveries) lanes.add(delivery, false, 0)
   const [one, other] = [next(lanes), next(lanes)]
   fail(lanes, one, 5_000)
-  lanes.answered(other, FAILURE, 0)
+  lanes.answered(other, FAILURE, at(0))
   assert.equal(lanes.directory.circuitOf(idOf(2_000_000)).state, 'OPEN')
   assert.equal(other.strand.state.is, 'flying')
   assert.equal(other.state, 'answered')
@@ -407,7 +430,7 @@ test('what is superseded while its strand was read again is counted out once', (
   assert.equal(sentBy(ahead).sequence, 2)
   lanes.removeEndpoint(ahead.lane.endpointId)
   lanes.putStrand(owed, true, HOUR_MS)
-  lanes.answered(ahead, SUCCESS, HOUR_MS)
+  lanes.answered(ahead, SUCCESS, at(HOUR_MS))
   lanes.dropElders(ahead)
   lanes.settle(ahead, null, HOUR_MS)
   assert.equal(lanes.size, 0)
@@ -416,12 +439,12 @@ test('what is superseded while its strand was read again is counted out once', (
 
 test('while a circuit is open one probe goes when its pause is over, and its 200 opens the way', () => {
   const { lanes } = broken(4)
-  assert.equal(lanes.next(4_999, ANY), null)
+  assert.equal(lanes.next(at(4_999), ANY), null)
   const probe = next(lanes, 5_000)
-  assert.equal(lanes.next(5_000, ANY), null)
+  assert.equal(lanes.next(at(5_000), ANY), null)
   deliver(lanes, probe, 5_000)
   assert.equal(lanes.directory.circuitOf(idOf(2_000_000)).state, 'CLOSED')
-  assert.ok(lanes.next(5_000, ANY))
+  assert.ok(lanes.next(at(5_000), ANY))
 })
 
 test('a lane that runs low asks for what is parked, once at a time', () => {
@@ -489,7 +512,7 @@ test('regression: an attempt called off after its answer does not free its slot 
   const delivery = queued()
   lanes.add(delivery, false, 0)
   const flight = next(lanes)
-  lanes.answered(flight, SUCCESS, 0)
+  lanes.answered(flight, SUCCESS, at(0))
   lanes.callOff(flight, delivery, 0)
   assert.deepEqual([lanes.inFlight, flight.lane.inFlight, flight.state], [0, 0, 'landed'])
   assert.equal(sentBy(next(lanes)).id, delivery.id)
@@ -512,7 +535,7 @@ test('regression: an endpoint that is not active leaves memory and is not read s
   assert.equal(lanes.unsettledOf(1), 0)
   assert.deepEqual(lanes.abandon(flight), [])
   lanes.putStrand(owed, true, 0)
-  assert.ok(lanes.next(0, ANY), 'active again')
+  assert.ok(lanes.next(at(0), ANY), 'active again')
 })
 
 test('regression: a lane whose endpoint is not active does not go on reading what is parked', () => {
@@ -555,9 +578,9 @@ test('attempts that take long make their lane a slow one while they are under wa
   for (let n = 0; n < 2; n++) lanes.add(queued({ endpointId: idOf(11) }), false, 0)
   const hanging = [next(lanes), next(lanes)]
   assert.ok(hanging.every(({ lane }) => !lane.isSlow))
-  lanes.noticeSlow(999)
+  lanes.noticeSlow(at(999))
   assert.ok(!hanging[0]?.lane.isSlow)
-  lanes.noticeSlow(1_000)
+  lanes.noticeSlow(at(1_000))
   assert.ok(hanging[0]?.lane.isSlow)
 })
 
@@ -592,12 +615,12 @@ test('a lane is not forgotten before the attempts of strands that have left it a
   const owed = updates(2, { endpointId: idOf(900) })
   lanes.putStrand(owed, true, 0)
   const flight = next(lanes)
-  lanes.answered(flight, SUCCESS, 0)
+  lanes.answered(flight, SUCCESS, at(0))
   lanes.removeEndpoint(idOf(900))
   lanes.add(queued({ endpointId: idOf(901) }), false, 0)
   deliver(lanes, next(lanes))
   lanes.putStrand(owed, true, 0)
-  assert.equal(lanes.next(0, ANY), null, 'its 200 is not on disk yet')
+  assert.equal(lanes.next(at(0), ANY), null, 'its 200 is not on disk yet')
   lanes.settle(flight, null, 0)
   lanes.putStrand(owed.slice(1), true, 0)
   assert.equal(sentBy(next(lanes)).sequence, 2)
@@ -621,21 +644,25 @@ type Step =
   | { do: 'wait'; ms: number }
 
 const target = { endpoint: fc.nat(2), payment: fc.nat(3) }
-const at = fc.nat(50)
+const which = fc.nat(50)
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('handOff' as const), ...target }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('put' as const), ...target }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('send' as const) }) },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('answer' as const), at, isSuccess: fc.boolean() }),
+    arbitrary: fc.record({
+      do: fc.constant('answer' as const),
+      at: which,
+      isSuccess: fc.boolean(),
+    }),
   },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('settle' as const), at }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('settle' as const), at: which }) },
   {
     weight: 2,
     arbitrary: fc.record({
       do: fc.constantFrom('settleUnknown' as const, 'callOff' as const, 'abandon' as const),
-      at,
+      at: which,
     }),
   },
   {
@@ -708,7 +735,7 @@ class SmallWorld {
   }
 
   #send(): void {
-    const flight = this.lanes.next(this.nowMs, ANY)
+    const flight = this.lanes.next(at(this.nowMs), ANY)
     if (flight === null) return
     const sent = sentBy(flight)
     const key = this.#keyOf(sent)
@@ -733,7 +760,11 @@ class SmallWorld {
       flying.isAnswered = true
       this.newest.set(this.#keyOf(sentBy(flight)), sentBy(flight).sequence)
       flying.isSuccess = step.isSuccess
-      this.lanes.answered(flight, { ...SUCCESS, isSuccess: step.isSuccess, durationMs }, this.nowMs)
+      this.lanes.answered(
+        flight,
+        { ...SUCCESS, isSuccess: step.isSuccess, durationMs },
+        at(this.nowMs),
+      )
       return
     }
     const isSettling = step.do === 'settle' || step.do === 'settleUnknown'
@@ -811,7 +842,7 @@ class SmallWorld {
     for (const lane of this.seenLanes) assert.equal(lane.count + lane.inFlight, 0)
     assert.equal(this.lanes.size, 0)
     assert.equal(this.lanes.inFlight, 0)
-    assert.equal(this.lanes.next(Number.MAX_SAFE_INTEGER, ANY), null)
+    assert.equal(this.lanes.next(at(Number.MAX_SAFE_INTEGER), ANY), null)
   }
 
   /** Read from the database again, everything that is owed goes in the end. */
@@ -860,7 +891,7 @@ test('lanes that hardly move share what they may hold, and the others find room'
   more(dead)
   more(silent)
   assert.equal(lanes.size, 16)
-  lanes.noticeSlow(0)
+  lanes.noticeSlow(at(0))
   assert.equal(lanes.size, 6, 'three each')
   assert.equal(calls.parked.length, 10)
   lanes.add(queued({ endpointId: dead.endpointId }), false, 0)
@@ -870,7 +901,7 @@ test('lanes that hardly move share what they may hold, and the others find room'
 
   lanes.removeEndpoint(silent.endpointId)
   lanes.removeEndpoint(quick.endpointId)
-  lanes.noticeSlow(0)
+  lanes.noticeSlow(at(0))
   assert.equal(lanes.size, 3)
   more(dead)
   assert.equal(lanes.size, 8, 'as much as ever: there is room again')
@@ -882,7 +913,7 @@ test('what has no room and is not due yet is read again in time', () => {
   for (const nextAttemptAtMs of [0, 9_000]) {
     lanes.add(queued({ endpointId, nextAttemptAtMs }), false, 0)
   }
-  lanes.noticeSlow(0)
+  lanes.noticeSlow(at(0))
   assert.equal(lanes.size, 1)
   assert.equal(calls.parked.length + calls.tooEarly.length, 1)
 })

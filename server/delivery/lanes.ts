@@ -4,6 +4,7 @@
 // Long because every move of a strand is here: each has to leave lane, heap, turns and room in step.
 
 import type { CircuitPolicy } from '../core/circuit.ts'
+import type { Moment } from '../core/clock.ts'
 import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { type NextStep, nextReplay, nextStep } from '../core/strand.ts'
@@ -70,9 +71,10 @@ export class Lanes {
     return this.#turns.inFlight
   }
 
-  /** When the next waiting strand or lane may move. */
-  get nextDueAtMs(): number {
-    return Math.min(this.#waiting.nextDueAtMs, this.#turns.nextDueAtMs)
+  /** How long until the next waiting strand or lane may move. Updates are due by the time of their rows; what a lane
+   *  has learnt of its endpoint holds by the process's own clock. */
+  restMs({ nowMs, monotonicMs }: Moment): number {
+    return Math.min(this.#waiting.nextDueAtMs - nowMs, this.#turns.nextStartAtMs - monotonicMs)
   }
 
   /**
@@ -160,26 +162,27 @@ export class Lanes {
   }
 
   /** The next update to send, with a slot taken for it; lanes that may not send are passed over. */
-  next(nowMs: number, maySend: (lane: Lane) => boolean): Flight | null {
+  next(at: Moment, maySend: (lane: Lane) => boolean): Flight | null {
+    const { nowMs, monotonicMs } = at
     for (let strand = this.#waiting.take(nowMs); strand; strand = this.#waiting.take(nowMs)) {
       this.#evaluate(strand, nowMs)
     }
     for (;;) {
-      const lane = this.#turns.next(nowMs, maySend)
+      const lane = this.#turns.next(monotonicMs, maySend)
       if (lane === null) return null
-      const flight = this.#takeOff(lane, nowMs)
+      const flight = this.#takeOff(lane, at)
       this.feeder.feed(lane)
       if (flight) return flight
     }
   }
 
   /** The answer is in: the slot is free. The strand moves on only when the outcome is recorded. */
-  answered(flight: Flight, verdict: Verdict, nowMs: number): void {
+  answered(flight: Flight, verdict: Verdict, { nowMs, monotonicMs }: Moment): void {
     const { lane } = flight
     flight.answer()
     this.#turns.ended(lane)
     const { policy, policies } = this.#options
-    lane.answered(verdict, policy, policies.current.circuit, nowMs, flight.startedAtMs)
+    lane.answered(verdict, policy, policies.current.circuit, monotonicMs, flight.startedAtMs)
     this.#turns.setSlow(lane, verdict.durationMs > SLOW_MS)
     if (lane.circuit.state !== 'CLOSED') this.#shed(lane, nowMs)
     this.#turns.join(lane)
@@ -270,9 +273,9 @@ export class Lanes {
   }
 
   /** Attempts that have been under way for long make their lane a slow one; slow lanes share memory. */
-  noticeSlow(nowMs: number): void {
+  noticeSlow({ nowMs, monotonicMs }: Moment): void {
     for (const flight of this.#flights) {
-      if (nowMs - flight.startedAtMs < SLOW_MS) break
+      if (monotonicMs - flight.startedAtMs < SLOW_MS) break
       if (flight.state === 'under-way') this.#turns.setSlow(flight.lane, true)
     }
     const lanes = this.#room.shareOut(this.directory.all)
@@ -336,7 +339,7 @@ export class Lanes {
     }
   }
 
-  #takeOff(lane: Lane, nowMs: number): Flight | null {
+  #takeOff(lane: Lane, { nowMs, monotonicMs }: Moment): Flight | null {
     for (let strand = lane.ready.shift(); strand; strand = lane.ready.shift()) {
       if (strand.isGone) continue
       const step = this.#nextStep(strand, nowMs)
@@ -345,10 +348,10 @@ export class Lanes {
         this.#evaluate(strand, nowMs)
         continue
       }
-      const flight = strand.takeOff(step.update, step.kind, nowMs)
+      const flight = strand.takeOff(step.update, step.kind, monotonicMs)
       this.#flights.add(flight)
       this.#turns.started(lane)
-      lane.started(this.#options.policy, nowMs, lane.parked.areKnown)
+      lane.started(this.#options.policy, monotonicMs, lane.parked.areKnown)
       return flight
     }
     return null

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   ANY,
+  at,
   deliver,
   fail,
   lanesWith,
@@ -23,7 +24,7 @@ test('regression: replays of one payment go one at a time, in sequence, in whate
   for (const sequence of [1, 2, 3]) {
     const flight = next(lanes)
     assert.equal(sentBy(flight).sequence, sequence)
-    assert.equal(lanes.next(0, ANY), null)
+    assert.equal(lanes.next(at(0), ANY), null)
     deliver(lanes, flight)
   }
   assert.equal(lanes.size, 0)
@@ -35,7 +36,7 @@ test('a replay that fails holds no other one back', () => {
   for (const replay of updates(2, { isReplay: true })) lanes.add(replay, true, 0)
   fail(lanes, next(lanes), 5_000)
   deliver(lanes, next(lanes))
-  assert.equal(lanes.next(4_999, ANY), null)
+  assert.equal(lanes.next(at(4_999), ANY), null)
   assert.equal(sentBy(next(lanes, 5_000)).sequence, 1)
 })
 
@@ -45,7 +46,7 @@ test('a replay whose outcome is not known is read again alone, and the next one 
   lanes.add(first, true, 0)
   lanes.add(second, true, 0)
   const flight = next(lanes)
-  lanes.answered(flight, SUCCESS, 0)
+  lanes.answered(flight, SUCCESS, at(0))
   lanes.settleUnknown(flight, 0)
   assert.deepEqual(calls.tooEarly, [first.id])
   assert.equal(sentBy(next(lanes)).id, second.id)
@@ -65,7 +66,7 @@ function departed() {
 test('replays that are read again wait for one that was in flight when its endpoint changed', () => {
   const { lanes, calls, first, second, flight } = departed()
   for (const replay of [first, second]) lanes.add(replay, true, 0)
-  assert.equal(lanes.next(0, ANY), null)
+  assert.equal(lanes.next(at(0), ANY), null)
   deliver(lanes, flight)
   assert.deepEqual(calls.tooEarly, [first.id], 'the database knows whether it is still owed')
   assert.equal(sentBy(next(lanes)).id, second.id)
@@ -75,7 +76,7 @@ test('replays that are read again wait for one that was in flight when its endpo
 test('regression: one that was called off goes in its place, where it was read again in the meantime', () => {
   const { lanes, calls, first, second, flight } = departed()
   for (const replay of [first, second]) lanes.add(replay, true, 0)
-  assert.equal(lanes.next(0, ANY), null, 'one of a payment at a time')
+  assert.equal(lanes.next(at(0), ANY), null, 'one of a payment at a time')
   lanes.callOff(flight, first, 0)
   for (const replay of [first, second]) {
     const again = next(lanes)

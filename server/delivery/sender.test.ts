@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { createPublicKey, createSecretKey, generateKeyPairSync, verify } from 'node:crypto'
 import { test } from 'node:test'
 import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
-import { NO_EVENTS } from '../../test/support/test-lanes.ts'
+import { at, NO_EVENTS } from '../../test/support/test-lanes.ts'
 import { retryPolicy } from '../core/backoff.ts'
 import type { CallbackRequest } from '../core/callback-request.ts'
 import { circuitPolicy } from '../core/circuit.ts'
+import { momentOf } from '../core/clock.ts'
 import { DEFAULT_SETTINGS, type EndpointSettings } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { AttemptRecord } from '../store/outcomes.ts'
@@ -128,7 +129,7 @@ function startSender(options: {
   const pump = () => {
     for (let flight = take(); flight; flight = take()) void sender.attempt(flight)
   }
-  const take = () => lanes.next(environment.clock.nowMs(), () => true)
+  const take = () => lanes.next(at(environment.clock.nowMs()), () => true)
   const deliver = async (...deliveries: QueuedDelivery[]) => {
     for (const delivery of deliveries) lanes.add(delivery, false, environment.clock.nowMs())
     pump()
@@ -190,7 +191,7 @@ test('when our own store cannot be read, no attempt was made, and its slot is gi
   assert.deepEqual([seen.requests.length, seen.records.length, seen.over], [0, 0, 1])
   assert.deepEqual(environment.warnings, ['delivery.not-attempted'])
   assert.deepEqual([lanes.size, lanes.inFlight], [1, 0])
-  assert.equal(lanes.nextDueAtMs, environment.clock.nowMs() + 1_000)
+  assert.equal(lanes.restMs(momentOf(environment.clock)), 1_000)
 })
 
 test('a sender that refuses has made no attempt either', async () => {
@@ -277,7 +278,7 @@ test('one whose time is over while it waits for a newer one ends without an atte
   environment.clock.advance(-1)
   await delivering
   assert.deepEqual([seen.requests.length, seen.exhausted, seen.over], [0, 1, 1])
-  assert.deepEqual([lanes.size, lanes.inFlight, lanes.nextDueAtMs], [1, 0, laterMs])
+  assert.deepEqual([lanes.size, lanes.inFlight, lanes.restMs(at(nowMs))], [1, 0, 20_000])
 })
 
 const SIGNED: EndpointSettings = { ...DEFAULT_SETTINGS, signatures: ['hmac', 'ed25519'] }

@@ -8,6 +8,7 @@
 import type { AsymmetricSignature } from '../core/asymmetric-signature.ts'
 import type { RetryPolicy } from '../core/backoff.ts'
 import type { AttemptResult } from '../core/callback-request.ts'
+import { momentOf } from '../core/clock.ts'
 import { isSuccess } from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
@@ -70,7 +71,7 @@ export class Sender {
     this.#pauseMs = pauseMs
   }
 
-  /** Never rejects; calls `onOver` when the attempt is over. */
+  /** Calls `onOver` when the attempt is over. Rejects for a fault of our own only, which ends the process (rounds.ts). */
   async attempt(flight: Flight): Promise<void> {
     const { lanes, shards, endpoints, payloads } = this.#parts
     const { clock } = this.#environment
@@ -155,13 +156,13 @@ export class Sender {
     const { clock, random } = this.#environment
     const { update: delivery, strand } = flight
     const { outcome, durationMs } = sent.result
-    const endedAtMs = clock.nowMs()
-    lanes.answered(flight, { isSuccess: isSuccess(outcome), durationMs, bodyBytes }, endedAtMs)
+    const ended = momentOf(clock)
+    lanes.answered(flight, { isSuccess: isSuccess(outcome), durationMs, bodyBytes }, ended)
     onFree()
     const hasElders =
       strand.owed.length > 1 && strand.owed.some((owed) => owed.sequence < delivery.sequence)
     const concluded = concludeAttempt(sent, this.#policies.current.retry, {
-      endedAtMs,
+      endedAtMs: ended.nowMs,
       random,
       elders: hasElders ? (strand.deliver ?? 'every') : 'none',
     })

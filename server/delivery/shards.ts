@@ -28,7 +28,7 @@ export interface ShardEvents {
 }
 
 /** One moment on both of our clocks. */
-interface Moment {
+interface OwnMoment {
   monotonicMs: number
   cautiousMs: number
 }
@@ -179,7 +179,7 @@ export class Shards {
   }
 
   /** Lengthens what was renewed; returns what was not, although we counted on it. */
-  #keep(held: readonly RenewedLease[], sentAt: Moment): number[] {
+  #keep(held: readonly RenewedLease[], sentAt: OwnMoment): number[] {
     const renewed = new Map(held.map((lease) => [lease.shard, lease]))
     const lost: number[] = []
     for (const lease of this.#leases.values()) {
@@ -206,7 +206,7 @@ export class Shards {
    * answer to a take-over or a release got lost: left alone, they would be renewed for ever and no process
    * would send for them.
    */
-  #adopt(leases: readonly RenewedLease[], sentAt: Moment): void {
+  #adopt(leases: readonly RenewedLease[], sentAt: OwnMoment): void {
     const isNews = (shard: number) =>
       sentAt.monotonicMs > (this.#refusedAtMs.get(shard) ?? Number.NEGATIVE_INFINITY)
     const gained = leases.filter(({ shard }) => !this.#leases.has(shard) && isNews(shard))
@@ -229,13 +229,13 @@ export class Shards {
     this.#environment.wakeUps?.announceLeases()
   }
 
-  #readClocks(): Moment {
+  #readClocks(): OwnMoment {
     const { clock, cautiousMs } = this.#environment
     return { monotonicMs: clock.monotonicMs(), cautiousMs: cautiousMs() }
   }
 
   /** A lease counts from the moment its renewal was sent: the database cannot have made it before. */
-  #endsOf({ monotonicMs, cautiousMs }: Moment) {
+  #endsOf({ monotonicMs, cautiousMs }: OwnMoment) {
     const { leaseMs } = this.#policy
     return { endsAtMonotonicMs: monotonicMs + leaseMs, endsAtCautiousMs: cautiousMs + leaseMs }
   }

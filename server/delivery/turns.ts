@@ -23,8 +23,8 @@ export class Turns {
     return this.#fastInFlight + this.#slowInFlight
   }
 
-  /** When a lane that has to wait may move again. */
-  get nextDueAtMs(): number {
+  /** When a lane that has to wait may start an attempt; as all times here, by the monotonic clock. */
+  get nextStartAtMs(): number {
     return this.#waiting.nextDueAtMs
   }
 

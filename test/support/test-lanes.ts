@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { circuitPolicy } from '../../server/core/circuit.ts'
+import type { Moment } from '../../server/core/clock.ts'
 import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
 import type { Flight } from '../../server/delivery/lane.ts'
 import type { LaneEvents } from '../../server/delivery/lane-events.ts'
@@ -29,6 +30,12 @@ const OPTIONS: LanesOptions = {
   },
 }
 export const ANY = () => true
+
+/** A moment at which both clocks show the same. */
+export function at(ms: number): Moment {
+  return { nowMs: ms, monotonicMs: ms }
+}
+
 export const SUCCESS = { isSuccess: true, durationMs: 5, bodyBytes: 100 }
 export const FAILURE = { isSuccess: false, durationMs: 5, bodyBytes: 100 }
 
@@ -78,18 +85,18 @@ export function sentBy(flight: Flight | null): QueuedDelivery {
 }
 
 export function next(lanes: Lanes, nowMs = 0): Flight {
-  return lanes.next(nowMs, ANY) ?? assert.fail('nothing to send')
+  return lanes.next(at(nowMs), ANY) ?? assert.fail('nothing to send')
 }
 
 export function deliver(lanes: Lanes, flight: Flight, nowMs = 0): void {
-  lanes.answered(flight, SUCCESS, nowMs)
+  lanes.answered(flight, SUCCESS, at(nowMs))
   lanes.settle(flight, null, nowMs)
 }
 
 /** The attempt failed and is recorded, to be repeated at this time. */
 export function fail(lanes: Lanes, flight: Flight, nextAttemptAtMs: number, nowMs = 0): void {
   const sent = sentBy(flight)
-  lanes.answered(flight, FAILURE, nowMs)
+  lanes.answered(flight, FAILURE, at(nowMs))
   const attempts = sent.attempts + 1
   const firstFailedAtMs = sent.firstFailedAtMs ?? nowMs
   lanes.settle(flight, { ...sent, attempts, nextAttemptAtMs, firstFailedAtMs }, nowMs)
