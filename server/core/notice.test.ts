@@ -99,6 +99,7 @@ describe('notices', () => {
     const body = JSON.parse(first.notices[0]?.text as string)
     assert.equal(body.exhausted, 12)
     assert.equal(body.endpoint.exhaustedTotal, 40)
+    assert.deepEqual(kindsOf(healthy, first.told, START + 300_000), [], 'none is counted twice')
     const more = { ...first.told, exhaustedTotal: 41, exhaustedUntold: 1 }
     assert.deepEqual(kindsOf(healthy, more, START + 299_999), [])
     assert.deepEqual(kindsOf(healthy, more, START + 300_000), ['notice.deliveries_exhausted'])

@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { addAccount, addClient, startPaybell, until } from '../../test/support/paybell.ts'
 import { startReceiver } from '../../test/support/receiver.ts'
 import { Caller } from '../../test/support/sandbox.ts'
+import { readPending, storePending } from '../../test/support/stored-deliveries.ts'
 
 const paybell = await startPaybell({ after })
 const receiver = await startReceiver({ after })
@@ -91,6 +92,21 @@ test('a paused endpoint can be tried out', async () => {
   const id = await register(paybell.caller, receiver.url('/paused'))
   await paybell.caller.call('PATCH', `/v1/webhooks/${id}`, { status: 'PAUSED' })
   assert.equal((await send(`/v1/webhooks/${id}`)).delivered, true)
+})
+
+test('a test of an endpoint that does not fail hurries nothing that it is owed', async () => {
+  const id = await register(paybell.caller, receiver.url('/healthy'))
+  const { rows } = await paybell.pool.query<{ client_key: number; shard: number }>(
+    'select client_key, shard from endpoints where id = $1',
+    [id],
+  )
+  const { client_key: clientKey, shard } = rows[0] ?? assert.fail()
+  const later = new Date(Date.now() + 3_600_000)
+  const endpoint = { clientKey, endpointId: id, shard }
+  await storePending(paybell.pool, endpoint, { next_attempt_at: later, attempts: 1 })
+  assert.equal((await send(`/v1/webhooks/${id}`)).delivered, true)
+  const [owed] = await readPending(paybell.pool)
+  assert.deepEqual(owed?.next_attempt_at, later)
 })
 
 test('an endpoint is tried twenty times in a row, then once a second; another one is not held up', async () => {

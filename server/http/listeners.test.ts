@@ -184,6 +184,24 @@ test('a caller that hangs up takes no callback', async () => {
   assert.equal(await tell(caller, id, { offerId: offer.offerId, status: 200 }), 204)
 })
 
+test('a callback whose body is gone is given back, so that no attempt waits for its answer', async () => {
+  const caller = await newCaller()
+  const { id } = await register(caller)
+  assert.equal(await next(caller, id, 0), null)
+  const paymentId = await put(caller)
+  const offered = async () => {
+    const { rows } = await paybell.pool.query<{ taken_at: Date | null }>(
+      'select taken_at from listener_offers where listener_id = $1',
+      [id],
+    )
+    return rows[0]
+  }
+  await until('it is offered', offered)
+  await paybell.pool.query('delete from events where payment_id = $1', [paymentId])
+  assert.equal(await next(caller, id, 0), null)
+  assert.deepEqual(await offered(), { taken_at: null })
+})
+
 test('updates of one payment are offered in sequence, others side by side', async () => {
   const caller = await newCaller()
   const { id } = await register(caller)
