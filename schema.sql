@@ -620,6 +620,7 @@ create table signing_keys (
   private_key bytea not null,
   created_at timestamp with time zone not null,
   verifies_until timestamp with time zone,
+  authentication bytea,
   constraint signing_keys_pkey PRIMARY KEY (kid)
 );
 
@@ -646,6 +647,7 @@ create table webhook_keys (
   private_key bytea,
   created_at timestamp with time zone not null,
   verifies_until timestamp with time zone,
+  authentication bytea,
   constraint webhook_keys_pkey PRIMARY KEY (kid),
   constraint a_key_that_signs_is_whole CHECK (((verifies_until IS NOT NULL) OR (private_key IS NOT NULL)))
 );

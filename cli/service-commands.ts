@@ -99,7 +99,26 @@ export function webhookKeysCommand(): Command {
         (await import('./service/signing-keys.ts')).rotateWebhookKeys(command.optsWithGlobals()),
       ),
     )
+  const adopt = new Command('adopt')
+    .description(
+      'Trust a retired key that is not authenticated, as after an upgrade from 0.2. Compare it with keys that you have saved elsewhere first.',
+    )
+    .argument('<public key>', 'the key as whpk_…, from a saved /.well-known/webhook-keys.json')
+    .option('--json', JSON_HELP)
+    .addHelpText(
+      'after',
+      helpText(['DATABASE_URL=postgres://… paybell webhook-keys adopt whpk_…', 'paybell doctor']),
+    )
+    .action((whpk: string, _options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('./service/signing-keys.ts')).adoptWebhookKeyCommand(
+          whpk,
+          command.optsWithGlobals(),
+        ),
+      ),
+    )
   return new Command('webhook-keys')
     .description('The service’s own keys, published at /.well-known/webhook-keys.json.')
     .addCommand(rotate)
+    .addCommand(adopt)
 }

@@ -49,6 +49,7 @@ import { WakeUps } from './store/wake-ups.ts'
 import { createGatherer } from './telemetry/acceptance.ts'
 import { Readiness } from './telemetry/readiness.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
+import { reportUntrustedKeys } from './telemetry/untrusted-keys.ts'
 import { ensureNoticeEndpoint } from './upkeep/notice-endpoint.ts'
 import { SealingForm } from './upkeep/sealing-form.ts'
 import { Upkeep } from './upkeep/upkeep.ts'
@@ -123,7 +124,8 @@ export function createApp(options: AppOptions): PaybellApp {
   const sealer = new Sealer(options.masterKeys)
   const targets = targetsOf(config)
   const pool = openPool(options, phase)
-  const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId })
+  const onUntrustedKeys = reportUntrustedKeys(logger)
+  const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId, onUntrustedKeys })
   const doors = new Doors(config)
   const documentLink = documentLinks(sealer, () => doors.baseUrl)
   const base = {
@@ -135,6 +137,7 @@ export function createApp(options: AppOptions): PaybellApp {
     targets,
     newId,
     webhookKeys,
+    onUntrustedKeys,
     documentLink,
   }
 
@@ -221,7 +224,7 @@ export function createApp(options: AppOptions): PaybellApp {
     isDraining: () => phase.isLeaving,
     refusedWrites: () => writes.findReasons(),
   })
-  telemetry.show(engine, readiness)
+  telemetry.show(engine, readiness, { signing: access.keyring, webhook: webhookKeys })
   const serverDeps: ServerDeps = {
     ...deps,
     webhookKeys,

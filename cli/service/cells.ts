@@ -7,9 +7,9 @@ import { parseBaseUrl } from '../../server/core/base-url.ts'
 import { addressOfCell, parseDatabaseUrl } from '../../server/core/database-url.ts'
 import { LEASE_POLICY } from '../../server/core/lease.ts'
 import { moveClient, undoMove } from '../../server/operations/move-client.ts'
+import { shareSigningKeys } from '../../server/operations/share-signing-keys.ts'
 import {
   type ClusterNode,
-  copySigningKeys,
   distributeCell,
   moveCell,
   readCells,
@@ -20,8 +20,9 @@ import { createPool, inTransaction } from '../../server/store/db.ts'
 import { type DatabaseGauges, readDatabaseGauges } from '../../server/store/gauges.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { Sealer } from '../../server/store/sealing.ts'
-import { formatCount } from '../terminal.ts'
+import { formatCount, plural } from '../terminal.ts'
 import { namingDatabase } from './database-failure.ts'
+import { keyringDepsOf } from './keyring-deps.ts'
 
 interface Output {
   json?: boolean
@@ -31,8 +32,8 @@ export async function createCell(
   cell: number,
   options: Output & { keysFrom?: number; keysDatabaseFile?: string },
 ): Promise<void> {
-  const { databaseUrl } = loadConfig('production', process.env)
-  const url = addressOfCell(databaseUrl as string, cell)
+  const config = loadConfig('production', process.env)
+  const url = addressOfCell(config.databaseUrl as string, cell)
   const applied = await namingDatabase(migrate(url, new Date()))
   const isDistributed = await onPool(
     url,
@@ -43,16 +44,24 @@ export async function createCell(
   const keys =
     keysFrom === undefined
       ? 0
-      : await onPool(readDatabase(options.keysDatabaseFile, url, keysFrom), (from) =>
-          onPool(url, (to) => copySigningKeys(from, to)),
-        )
+      : await onPool(readDatabase(options.keysDatabaseFile, url, keysFrom), async (pool) => {
+          const sealer = new Sealer(config.masterKeys)
+          const from = await keyringDepsOf({ config, pool, sealer }, keysFrom)
+          return onPool(url, (to) => shareSigningKeys(from, to))
+        })
   if (options.json) {
     console.log(JSON.stringify({ cell, applied, isDistributed, keys }))
     return
   }
   console.log(applied.length === 0 ? `Cell ${cell} is there already.` : `Created cell ${cell}.`)
   if (isDistributed) console.log('The cluster has placed it on a node.')
-  if (keysFrom !== undefined) console.log(`Copied ${keys} signing keys from cell ${keysFrom}.`)
+  if (keysFrom !== undefined) {
+    console.log(
+      keys === 0
+        ? `It has the signing keys of cell ${keysFrom} already.`
+        : `Copied ${plural(keys, 'signing key')} from cell ${keysFrom}.`,
+    )
+  }
   console.log(`Next: PAYBELL_CELL=${cell} paybell serve`)
 }
 

@@ -23,6 +23,7 @@ import { isSameOrigin } from '../target.ts'
 import { formatCount, formatSpan, plural } from '../terminal.ts'
 import { checkEgress } from './egress-checks.ts'
 import { checkEndpoints } from './endpoint-checks.ts'
+import { checkKeys } from './key-checks.ts'
 import { reasonOf } from './reason.ts'
 import { checkServer } from './server-checks.ts'
 
@@ -64,7 +65,10 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
       })
       if (facts.facts.schema) {
         yield* checkSchema(facts.facts.schema)
-        if (config) yield checkMasterKeys(config, facts.facts.schema)
+        if (config) {
+          yield checkMasterKeys(config, facts.facts.schema)
+          yield* checkKeys(config, facts.facts.schema)
+        }
         endpointUrls = facts.facts.schema.endpointUrls
       }
     }

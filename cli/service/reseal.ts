@@ -40,6 +40,11 @@ function describe(done: Resealing): string[] {
       `${done.unreadable} could not be opened: configure the master key that they were sealed under, or let their owners register them again.`,
     )
   }
+  if (done.untrustedKeys > 0) {
+    lines.push(
+      `${done.untrustedKeys} keys are not authenticated and not trusted: "paybell doctor" names them.`,
+    )
+  }
   if (done.clientSecrets + done.operatorKeys > 0) {
     lines.push(
       `Still under an older key: ${done.clientSecrets} client secrets and ${done.operatorKeys} operator keys. They move over when they are next used; replace those that are not.`,

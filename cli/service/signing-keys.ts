@@ -1,17 +1,15 @@
 // `paybell signing-keys rotate` and `paybell webhook-keys rotate`: a new key signs access tokens, or callbacks and
 // statements, from now on. It also happens by itself, every 30 and every 90 days; by hand, when a key may have
-// leaked or after the master key was changed.
+// leaked or after the master key was changed. `paybell webhook-keys adopt`: a key that nothing proves is trusted.
 
-import { randomBytes } from 'node:crypto'
-import { UuidMaker } from '../../server/core/uuid.ts'
 import {
   type KeyringDeps,
   rotateSigningKey,
   TOKEN_KEYS,
 } from '../../server/operations/parts/keyring.ts'
-import { rotateWebhookKey } from '../../server/operations/webhook-keys.ts'
-import { DatabaseClock } from '../../server/store/database-clock.ts'
-import { readDatabaseTimeMs } from '../../server/store/leases.ts'
+import { adoptWebhookKey, rotateWebhookKey } from '../../server/operations/webhook-keys.ts'
+import { UsageError } from '../run.ts'
+import { keyringDepsOf } from './keyring-deps.ts'
 import { onServiceDatabase } from './service-database.ts'
 
 interface Options {
@@ -36,18 +34,31 @@ export async function rotateWebhookKeys(options: Options): Promise<void> {
   )
 }
 
+/** For a retired key of 0.2, which nothing proves: the operator vouches for it, with the master key at hand. */
+export async function adoptWebhookKeyCommand(whpk: string, options: Options): Promise<void> {
+  await onServiceDatabase('paybell webhook-keys', async ({ pool, sealer }) => {
+    const kid = await adoptWebhookKey({ pool, sealer }, whpk)
+    if (kid === null) {
+      throw new UsageError(
+        'the database has no retired webhook key of this kind that is still to be adopted.',
+      )
+    }
+    console.log(
+      options.json
+        ? JSON.stringify({ kid })
+        : `Key ${kid} is trusted from now on, in every process within a minute.`,
+    )
+  })
+}
+
 async function rotate(
   name: string,
   makeKey: (deps: KeyringDeps) => Promise<string>,
   remark: string,
   options: Options,
 ): Promise<void> {
-  await onServiceDatabase(name, async ({ config, pool, sealer }) => {
-    const clock = new DatabaseClock()
-    const askedAtMs = clock.monotonicMs()
-    clock.adjust(await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
-    const ids = new UuidMaker(() => clock.nowMs(), randomBytes, config.cell)
-    const kid = await makeKey({ pool, clock, config, sealer, newId: () => ids.next() })
+  await onServiceDatabase(name, async (database) => {
+    const kid = await makeKey(await keyringDepsOf(database))
     console.log(
       options.json
         ? JSON.stringify({ kid })

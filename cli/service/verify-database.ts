@@ -1,13 +1,20 @@
-// `paybell audit verify --database`: the audit as it lies in the database, without the service and its secrets.
+// `paybell audit verify --database`: the audit as it lies in the database, without the service. The keys of the
+// database prove something only with the master key at hand, which tells the service's own from others.
 
 import { readFileSync } from 'node:fs'
+import { parseMasterKeys } from '../../server/config/parsers.ts'
 import { AuditChecker, type KnownHead } from '../../server/core/audit-check.ts'
 import { CELL_MAX, FIRST_CELL, parseCell } from '../../server/core/cell.ts'
 import { addressOfCell } from '../../server/core/database-url.ts'
 import type { SealKeys } from '../../server/core/seal-signature.ts'
 import { readSetting, type Setting } from '../../server/core/setting.ts'
-import { checkDatabaseAudit, readDatabaseSealKeys } from '../../server/operations/verify-audit.ts'
+import {
+  checkDatabaseAudit,
+  readDatabaseSealKeys,
+  readUnprovenSealKeys,
+} from '../../server/operations/verify-audit.ts'
 import { createPool } from '../../server/store/db.ts'
+import { Sealer } from '../../server/store/sealing.ts'
 import type { AuditResult } from '../audit-lines.ts'
 import { UsageError } from '../run.ts'
 import { namingDatabase } from './database-failure.ts'
@@ -15,7 +22,7 @@ import { namingDatabase } from './database-failure.ts'
 /** Long portions of a large audit. */
 const STATEMENT_MS_MAX = 120_000
 
-/** Without keys of the caller's own, those of the database are trusted. */
+/** Without keys of the caller's own, those of the database are used: with the master key, the service's own alone. */
 export async function verifyDatabase(
   keys: SealKeys | null,
   heads: readonly KnownHead[],
@@ -30,7 +37,7 @@ export async function verifyDatabase(
   try {
     return await namingDatabase(
       (async () => {
-        const checker = new AuditChecker(keys ?? (await readDatabaseSealKeys({ pool })), heads)
+        const checker = new AuditChecker(keys ?? (await readKeys(pool)), heads)
         return checkDatabaseAudit({ pool }, checker, 0)
       })(),
     )
@@ -39,14 +46,35 @@ export async function verifyDatabase(
   }
 }
 
+async function readKeys(pool: ReturnType<typeof createPool>): Promise<SealKeys> {
+  const faults: string[] = []
+  const text = readFrom({ name: 'PAYBELL_MASTER_KEY', secret: true, about: '' }, faults)
+  if (faults[0] !== undefined) throw new UsageError(faults[0])
+  if (text === undefined) {
+    console.error(
+      'The public keys come from this database and prove nothing against those who can write to it: set PAYBELL_MASTER_KEY, or give saved keys with --keys.',
+    )
+    return readUnprovenSealKeys({ pool })
+  }
+  const masterKeys = parseMasterKeys(text)
+  if (masterKeys === undefined) {
+    throw new UsageError('PAYBELL_MASTER_KEY must be 32 random bytes in base64 (comma-separated).')
+  }
+  return readDatabaseSealKeys({ pool, sealer: new Sealer(masterKeys) })
+}
+
+function readFrom(setting: Setting, faults: string[]): string | undefined {
+  const readFile = (path: string) => readFileSync(path, 'utf8')
+  return readSetting(setting, 'production', process.env, readFile, faults)
+}
+
 /** Of the cell that PAYBELL_CELL names: each has an audit of its own. */
 function readDatabaseUrl(): string {
   const faults: string[] = []
-  const readFile = (path: string) => readFileSync(path, 'utf8')
-  const read = (setting: Setting) =>
-    readSetting(setting, 'production', process.env, readFile, faults)
-  const url = read({ name: 'DATABASE_URL', secret: true, about: '' })
-  const cell = parseCell(read({ name: 'PAYBELL_CELL', about: '' }) ?? String(FIRST_CELL))
+  const url = readFrom({ name: 'DATABASE_URL', secret: true, about: '' }, faults)
+  const cell = parseCell(
+    readFrom({ name: 'PAYBELL_CELL', about: '' }, faults) ?? String(FIRST_CELL),
+  )
   if (cell === undefined) faults.push(`PAYBELL_CELL must be a whole number from 0 to ${CELL_MAX}.`)
   if (url === undefined || cell === undefined || faults.length > 0) {
     throw new UsageError(faults[0] ?? 'set DATABASE_URL to the database to verify.')

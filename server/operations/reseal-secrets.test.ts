@@ -52,6 +52,8 @@ test('after resealing, no sealed secret needs the old master key, and all still 
   assert.deepEqual(done, {
     endpoints: 30,
     signingKeys: 1,
+    authenticatedKeys: 0,
+    untrustedKeys: 1,
     unreadable: 0,
     clientSecrets: 0,
     operatorKeys: 0,
@@ -93,6 +95,8 @@ test('what does not open is counted and left alone; HMACs are counted', async ()
   assert.deepEqual(done, {
     endpoints: 1,
     signingKeys: 0,
+    authenticatedKeys: 0,
+    untrustedKeys: 0,
     unreadable: 1,
     clientSecrets: 1,
     operatorKeys: 0,

@@ -1,4 +1,4 @@
-// Reseals every stored secret under the first master key, so that the others can be removed. Works in
+// Reseals every stored secret under the first master key, and authenticates every key, so that the others can be removed. Works in
 // chunks, each its own statement, so it can be stopped and repeated at any time while the service runs.
 // HMACs cannot be remade, because their secrets are not stored: they are counted.
 
@@ -16,11 +16,16 @@ import {
 import type { SealedPlace } from '../store/sealing.ts'
 import type { KeyTable } from '../store/signing-keys.ts'
 import type { Deps } from './parts/deps.ts'
+import { authenticateTrusted, privatePlaceOf } from './parts/trusted-keys.ts'
 
 export interface Resealing {
   endpoints: number
   /** Those of tokens and those of webhooks. */
   signingKeys: number
+  /** Keys whose public part was authenticated again, or for the first time. */
+  authenticatedKeys: number
+  /** Keys that nothing authenticates: they stay as they are, and are trusted for nothing. */
+  untrustedKeys: number
   /** Rows with a secret that opens under no configured key: it is damaged, or its key is missing. */
   unreadable: number
   /** Client secrets and operator keys that need another master key until they are used or replaced. */
@@ -40,6 +45,10 @@ export async function resealSecrets(
 ): Promise<Resealing> {
   const tokenKeys = await resealSigningKeys(deps, 'signing_keys')
   const webhookKeys = await resealSigningKeys(deps, 'webhook_keys')
+  const keys = [
+    await authenticateTrusted(deps.pool, deps.sealer, 'signing_keys'),
+    await authenticateTrusted(deps.pool, deps.sealer, 'webhook_keys'),
+  ]
   let endpoints = 0
   let unreadable = 0
   for (let pass = 0; pass < PASSES_MAX; pass++) {
@@ -50,6 +59,8 @@ export async function resealSecrets(
   }
   return {
     endpoints,
+    authenticatedKeys: sumOf(keys, ({ authenticated }) => authenticated),
+    untrustedKeys: sumOf(keys, ({ untrusted }) => untrusted),
     signingKeys: tokenKeys.resealed + webhookKeys.resealed,
     unreadable: unreadable + tokenKeys.unreadable + webhookKeys.unreadable,
     ...(await countForeignDigests(deps.pool, deps.sealer.digestKeyId)),
@@ -87,12 +98,15 @@ function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpo
 async function resealSigningKeys(deps: ResealDeps, table: KeyTable) {
   const rows = await readSigningKeysToReseal(deps.pool, table, deps.sealer.sealedPrefix)
   const keys = rows.flatMap((before) => {
-    const place = { column: `${table}.private_key`, row: before.kid }
-    const after = reseal(deps, before.private_key, place)
+    const after = reseal(deps, before.private_key, privatePlaceOf(table, before.kid))
     return after === null ? [] : [{ before, after }]
   })
   const resealed = await replaceSealedSigningKeys(deps.pool, table, keys)
   return { resealed, unreadable: rows.length - keys.length }
+}
+
+function sumOf<T>(values: readonly T[], of: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + of(value), 0)
 }
 
 function reseal({ sealer }: ResealDeps, sealed: Buffer, place: SealedPlace): Buffer | null {

@@ -1,5 +1,5 @@
-// Recomputes the sealed audit in the database, a portion at a time. It judges by the keys that it is given: the
-// service's own are as good as its database, so an auditor brings those that were saved elsewhere.
+// Recomputes the sealed audit in the database, a portion at a time. It judges by the keys that it is given: those that
+// are authenticated with the master key, or those that an auditor has saved elsewhere.
 
 import {
   AuditChecker,
@@ -13,10 +13,11 @@ import { listAudit } from '../store/audit.ts'
 import { findImpossibleRow, findLastDropped } from '../store/audit-segments.ts'
 import { inTransaction } from '../store/db.ts'
 import { readSealProgress, saveVerification } from '../store/seal-progress.ts'
-import { readWebhookKeySet } from '../store/webhook-keys.ts'
+import { readSigningKeys, type StoredSigningKey } from '../store/signing-keys.ts'
 import type { Audit } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import { readSealedAudit } from './parts/sealed-audit.ts'
+import { readJudgedKeys } from './parts/trusted-keys.ts'
 
 /** For one call; the caller comes back for the rest. */
 const ROWS_PER_CALL = 100_000
@@ -28,9 +29,19 @@ export interface VerifiedPortion {
   next: number | null
 }
 
-/** All keys that the database has, those of before included. */
-export async function readDatabaseSealKeys(deps: Pick<Deps, 'pool'>): Promise<SealKeys> {
-  return readSealKeys({ keys: await readWebhookKeySet(deps.pool) })
+/** Those of the service itself, now and before: no one without the master key can add one. */
+export async function readDatabaseSealKeys(deps: Pick<Deps, 'pool' | 'sealer'>): Promise<SealKeys> {
+  const { trusted } = await readJudgedKeys(deps.pool, deps.sealer, 'webhook_keys')
+  return toSealKeys(trusted)
+}
+
+/** All that stand in the database. Whoever can write to it can add one: they prove nothing against its owner. */
+export async function readUnprovenSealKeys(deps: Pick<Deps, 'pool'>): Promise<SealKeys> {
+  return toSealKeys(await readSigningKeys(deps.pool, 'webhook_keys'))
+}
+
+function toSealKeys(keys: readonly Pick<StoredSigningKey, 'kid' | 'publicJwk'>[]): SealKeys {
+  return readSealKeys({ keys: keys.map(({ kid, publicJwk }) => ({ ...publicJwk, kid })) })
 }
 
 /** The whole database, or a portion of it. `after` 0 begins with the first segment. */
@@ -71,7 +82,7 @@ async function findAddedAhead(deps: Pick<Deps, 'pool'>, segment: number): Promis
 
 /** What the console asks for. The last result is kept for all to see. */
 export async function verifyAudit(
-  deps: Pick<Deps, 'pool' | 'clock'>,
+  deps: Pick<Deps, 'pool' | 'clock' | 'sealer'>,
   after: number,
   audit: Audit,
 ): Promise<VerifiedPortion> {

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
-import { createPublicKey, verify } from 'node:crypto'
+import { createPublicKey, randomBytes, verify } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { HandClock, serveHttp } from '../../test/support/injected-server.ts'
-import { rotateWebhookKey, tendWebhookKeys, WebhookKeys } from './webhook-keys.ts'
+import { toWhpk } from '../core/webhook-key.ts'
+import { Sealer } from '../store/sealing.ts'
+import { resealSecrets } from './reseal-secrets.ts'
+import { adoptWebhookKey, rotateWebhookKey, tendWebhookKeys, WebhookKeys } from './webhook-keys.ts'
 
 const DAY_SECONDS = 86_400
 const RECEIPT = 'paybell-receipt+jws'
 
-async function start(t: { after(fn: () => void): void }) {
+async function start(t: { after(fn: () => void): void }, sealer?: Sealer) {
   const { pool } = await cloneDatabase()
   const clock = new HandClock()
-  const server = await serveHttp(t, pool, { clock })
+  const server = await serveHttp(t, pool, { clock, ...(sealer ? { sealer } : {}) })
   return { ...server, pool, clock, keys: new WebhookKeys(server.deps) }
 }
 
@@ -116,4 +119,48 @@ test('the key of a statement of years ago is published among those that sign no 
   await tendWebhookKeys(deps)
   const { kid } = JSON.parse(Buffer.from(jws.split('.')[0] ?? '', 'base64url').toString())
   assert.deepEqual(kidsOf((await keys.published()).retired), [kid])
+})
+
+test('resealing authenticates retired keys under the new master key, and tells of those it cannot', async (t) => {
+  const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
+  const { deps, pool, clock, keys } = await start(t, new Sealer([oldKey]))
+  const [old] = kidsOf(await keys.signers())
+  await rotateWebhookKey(deps)
+  clock.advance(8 * DAY_SECONDS)
+  await tendWebhookKeys(deps)
+  const resealed = await resealSecrets({ pool, sealer: new Sealer([newKey, oldKey]) })
+  assert.deepEqual([resealed.authenticatedKeys, resealed.untrustedKeys], [2, 0])
+  const after = new WebhookKeys({ ...deps, sealer: new Sealer([newKey]) })
+  assert.deepEqual(kidsOf((await after.published()).retired), [old])
+  const again = await resealSecrets({ pool, sealer: new Sealer([newKey, oldKey]) })
+  assert.deepEqual([again.authenticatedKeys, again.untrustedKeys], [0, 0])
+  await pool.query('update webhook_keys set authentication = null')
+  const taken = await resealSecrets({ pool, sealer: new Sealer([newKey]) })
+  assert.deepEqual([taken.authenticatedKeys, taken.untrustedKeys], [1, 1])
+})
+
+test('an operator adopts a retired key by its public part, and no other', async (t) => {
+  const { deps, pool, clock, keys } = await start(t)
+  const [key] = (await keys.published()).keys
+  const whpk = toWhpk(key?.x as string)
+  assert.equal(await adoptWebhookKey(deps, whpk), null, 'it is trusted already')
+  await rotateWebhookKey(deps)
+  clock.advance(8 * DAY_SECONDS)
+  await tendWebhookKeys(deps)
+  await pool.query('update webhook_keys set authentication = null where kid = $1', [key?.kid])
+  clock.advance(61)
+  assert.deepEqual(kidsOf((await keys.published()).retired), [])
+  assert.equal(await adoptWebhookKey(deps, toWhpk(randomBytes(32).toString('base64url'))), null)
+  assert.equal(await adoptWebhookKey(deps, whpk), key?.kid)
+  clock.advance(61)
+  assert.deepEqual(kidsOf((await keys.published()).retired), [key?.kid])
+  // A copy of it under another id, put beside it, is neither trusted nor adopted.
+  await pool.query(
+    `insert into webhook_keys select '01a1dd3c-57d6-7001-8000-60de241483ec', public_jwk, null,
+       created_at, verifies_until, authentication from webhook_keys where kid = $1`,
+    [key?.kid],
+  )
+  clock.advance(61)
+  assert.deepEqual(kidsOf((await keys.published()).retired), [key?.kid])
+  assert.equal(await adoptWebhookKey(deps, whpk), null)
 })

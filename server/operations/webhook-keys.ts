@@ -6,9 +6,8 @@ import { createPublicKey } from 'node:crypto'
 import type { JWK } from 'jose'
 import type { ServiceKey } from '../core/asymmetric-signature.ts'
 import { DAY_MS } from '../core/backoff.ts'
-import { Remembered } from '../core/remembered.ts'
 import { toWhpk } from '../core/webhook-key.ts'
-import { forgetRetiredPrivateKeys, readRetiredWebhookKeys } from '../store/webhook-keys.ts'
+import { forgetRetiredPrivateKeys, replaceAuthentications } from '../store/signing-keys.ts'
 import {
   type KeyPurpose,
   Keyring,
@@ -18,17 +17,23 @@ import {
   type Signer,
 } from './parts/keyring.ts'
 import { signJws } from './parts/sign-jws.ts'
+import {
+  authenticateKey,
+  authenticateTrusted,
+  isPlain,
+  readJudgedKeys,
+} from './parts/trusted-keys.ts'
 
 const OVERLAP_MS = 7 * DAY_MS
 /** Receivers that hold a key of ours by hand have to change it: seldom, and with a week for it. */
 const AGE_MS_MAX = 90 * DAY_MS
 /** 25 years of keys that are replaced by themselves. */
 const RETIRED_SHOWN_MAX = 100
-const RETIRED_AGE_MS_MAX = 60_000
 
 const WEBHOOK_KEYS: KeyPurpose = {
   table: 'webhook_keys',
   overlapMs: () => OVERLAP_MS,
+  overlapMsMax: OVERLAP_MS,
   signsInOverlap: true,
 }
 
@@ -43,16 +48,10 @@ export interface PublishedKeys {
 }
 
 export class WebhookKeys {
-  readonly #deps: KeyringDeps
   readonly #keyring: Keyring
-  readonly #retired: Remembered<void, PublishedKeys['retired']>
 
   constructor(deps: KeyringDeps) {
-    this.#deps = deps
     this.#keyring = new Keyring(deps, WEBHOOK_KEYS)
-    const monotonicMs = () => deps.clock.monotonicMs()
-    const expiry = { monotonicMs, ageMsMax: RETIRED_AGE_MS_MAX }
-    this.#retired = new Remembered({ keysMax: 1, expiry })
   }
 
   /** All that sign callbacks now, the newest first; with `atMs`, those of them that signed then. */
@@ -62,11 +61,17 @@ export class WebhookKeys {
   }
 
   async published(): Promise<PublishedKeys> {
-    const [keys, retired] = await Promise.all([
-      this.#keyring.publicKeys(),
-      this.#retired.get(undefined, () => this.#readRetired()),
-    ])
+    const keys = await this.#keyring.publicKeys()
+    const ended = await this.#keyring.endedKeys()
+    const retired = ended
+      .slice(0, RETIRED_SHOWN_MAX)
+      .map(({ jwk, endedAt }) => ({ ...toPublished(jwk), retiredAt: endedAt }))
     return { keys: keys.map(toPublished), retired }
+  }
+
+  /** How many rows are not the service's own; should be 0. */
+  countUntrusted(): Promise<number> {
+    return this.#keyring.countUntrusted()
   }
 
   /** Of now and of before, the newest first. */
@@ -85,15 +90,6 @@ export class WebhookKeys {
   async signStatement(typ: string, claims: object): Promise<string> {
     return signJws(await this.#keyring.signer(), typ, claims)
   }
-
-  async #readRetired(): Promise<PublishedKeys['retired']> {
-    const now = new Date(this.#deps.clock.nowMs())
-    const keys = await readRetiredWebhookKeys(this.#deps.pool, now, RETIRED_SHOWN_MAX)
-    return keys.map(({ publicJwk, retiredAt }) => ({
-      ...toPublished(publicJwk as JWK),
-      retiredAt,
-    }))
-  }
 }
 
 /** A new key signs from now on, in every process within a minute; returns its id. */
@@ -101,8 +97,33 @@ export function rotateWebhookKey(deps: KeyringDeps): Promise<string> {
   return rotateSigningKey(deps, WEBHOOK_KEYS)
 }
 
-/** What recurs: a new key when the one that signs is 90 days old; the private parts of those that are over go. */
+/**
+ * A retired key that nothing proves is trusted from now on, because an operator names it by its public part and has the
+ * master key. Null when the database has no such key, or several. Never done by itself: whoever writes to the database
+ * could bring it about.
+ */
+export async function adoptWebhookKey(
+  { pool, sealer }: Pick<KeyringDeps, 'pool' | 'sealer'>,
+  whpk: string,
+): Promise<string | null> {
+  const { table } = WEBHOOK_KEYS
+  const { untrusted } = await readJudgedKeys(pool, sealer, table)
+  const found = untrusted.filter(
+    (key) => key.verifiesUntil !== null && isPlain(key) && toWhpk(String(key.publicJwk.x)) === whpk,
+  )
+  const [before] = found
+  if (before === undefined || found.length > 1) return null
+  const after = authenticateKey(sealer, table, before)
+  await replaceAuthentications(pool, table, [{ before, after }])
+  return before.kid
+}
+
+/**
+ * What recurs: a new key when the one that signs is 90 days old; the private parts of those that are over go, after
+ * what they alone prove was authenticated.
+ */
 export async function tendWebhookKeys(deps: KeyringDeps): Promise<boolean> {
+  await authenticateTrusted(deps.pool, deps.sealer, WEBHOOK_KEYS.table)
   await forgetRetiredPrivateKeys(deps.pool, new Date(deps.clock.nowMs()))
   return rotateSigningKeyIfOld(deps, WEBHOOK_KEYS, AGE_MS_MAX)
 }

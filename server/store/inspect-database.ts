@@ -9,6 +9,7 @@ import { inspectServer, type ServerFacts } from './inspect-server.ts'
 import { countSecretsByMasterKey } from './master-keys.ts'
 import { MIGRATIONS_DIR } from './migrate.ts'
 import { findChangedMigrations, readMigrationHashes } from './migration-hashes.ts'
+import { type KeyTable, readSigningKeys, type StoredSigningKey } from './signing-keys.ts'
 
 export interface DatabaseFacts {
   /** `150004` is 15.4. */
@@ -36,6 +37,8 @@ export interface SchemaFacts {
   defaultRows: DefaultRows | null
   /** How many stored secrets each master key carries, by the key's id. */
   secretsByMasterKey: ReadonlyMap<string, number>
+  /** Every key that signs or verifies; whether they are to be trusted, only the master key tells. */
+  keys: Readonly<Record<KeyTable, readonly StoredSigningKey[]>>
   /** Addresses of active endpoints, a few, each host once. */
   endpointUrls: readonly string[]
 }
@@ -92,6 +95,10 @@ async function inspectSchema(client: pg.Client): Promise<SchemaFacts> {
     // A schema that is not whole may lack what these ask for.
     defaultRows: isWhole ? await readDefaultRows(client) : null,
     secretsByMasterKey: isWhole ? await countSecretsByMasterKey(client) : new Map(),
+    keys: {
+      signing_keys: isWhole ? await readSigningKeys(client, 'signing_keys') : [],
+      webhook_keys: isWhole ? await readSigningKeys(client, 'webhook_keys') : [],
+    },
     endpointUrls: isWhole ? await readEndpointUrls(client) : [],
   }
 }

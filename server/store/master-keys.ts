@@ -1,5 +1,5 @@
 // Which master keys the stored secrets still need. A key may be taken out of the settings only when
-// nothing is left under it: what it seals cannot be opened without it.
+// nothing is left under it: what it seals cannot be opened without it, and what it authenticates is not trusted.
 
 import type { Db } from './db.ts'
 
@@ -17,6 +17,11 @@ export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<strin
              union all
              select encode(substring(private_key from 2 for 4), 'hex') from webhook_keys
              where private_key is not null
+             union all
+             select encode(substring(authentication from 1 for 4), 'hex')
+             from (select authentication from signing_keys
+               union all select authentication from webhook_keys) as keys
+             where authentication is not null
              union all
              select encode(substring(sealed from 2 for 4), 'hex')
              from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed

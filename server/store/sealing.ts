@@ -101,6 +101,11 @@ export class Sealer {
     return Buffer.concat([decipher.update(bytes.subarray(HEADER_BYTES)), decipher.final()])
   }
 
+  /** The id of the master key that a text is sealed under. */
+  sealedUnder(sealed: Buffer): string {
+    return sealed.toString('hex', 1, 5)
+  }
+
   /** The stored form of a generated secret of 256 bits: no slow hash is needed for those. */
   digest(
     secret: string,
@@ -137,6 +142,11 @@ export class Sealer {
     return timingSafeEqual(recordMac(key.forRecords, text, place), bytes.subarray(4))
   }
 
+  /** Whether an authentication is under the master key that writes. */
+  isOfWriteKey(authentication: Buffer): boolean {
+    return authentication.toString('hex', 0, 4) === this.#writeKeyId
+  }
+
   /**
    * The unguessable part of a link. The oldest master key makes it: a link stands in bodies that are sent again, and
    * so keeps its bytes while a new key is brought in, for as long as the old one is configured.
@@ -161,7 +171,7 @@ export class Sealer {
   #sealingKey(sealed: Buffer): KeyObject {
     const [form] = sealed
     if (form !== PLAIN_FORM && form !== DERIVED_FORM) throw new Error('not a sealed text')
-    const { plain, forSealing } = this.#key(sealed.toString('hex', 1, 5))
+    const { plain, forSealing } = this.#key(this.sealedUnder(sealed))
     return form === PLAIN_FORM ? plain : forSealing
   }
 

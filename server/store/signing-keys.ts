@@ -1,11 +1,20 @@
 // The two tables of key pairs that all processes share: signing_keys sign and verify access tokens, webhook_keys
 // callbacks and statements. The newest key without an end signs; a retired one verifies until its end. Private
-// parts are sealed.
+// parts are sealed. Which rows are to be trusted is not known here: operations/parts/trusted-keys judges them.
 
+import { bytesColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { LOCKS, takeLock } from './locks.ts'
 
 export type KeyTable = 'signing_keys' | 'webhook_keys'
+
+export interface NewSigningKey {
+  kid: string
+  publicJwk: Readonly<Record<string, unknown>>
+  sealedPrivateKey: Buffer
+  createdAt: Date
+  authentication: Buffer
+}
 
 export interface StoredSigningKey {
   kid: string
@@ -15,12 +24,8 @@ export interface StoredSigningKey {
   createdAt: Date
   /** Null while it is the one that signs. */
   verifiesUntil: Date | null
-}
-
-export interface NewSigningKey {
-  kid: string
-  publicJwk: Readonly<Record<string, unknown>>
-  sealedPrivateKey: Buffer
+  /** Null in rows that the version before has made. */
+  authentication: Buffer | null
 }
 
 interface SigningKeyRow {
@@ -29,25 +34,26 @@ interface SigningKeyRow {
   private_key: Buffer | null
   created_at: Date
   verifies_until: Date | null
+  authentication: Buffer | null
 }
+
+/** Two and a half centuries of keys that are replaced by themselves. */
+const KEYS_MAX = 1_000
 
 /** Until the transaction ends, no other one makes or retires a key. */
 export async function lockSigningKeys(db: Db): Promise<void> {
   await takeLock(db, LOCKS.signingKeys)
 }
 
-/** Those that still verify, the newest first. */
+/** All there ever were, the newest first. */
 export async function readSigningKeys(
   db: Db,
   table: KeyTable,
-  now: Date,
 ): Promise<readonly StoredSigningKey[]> {
   const { rows } = await db.query<SigningKeyRow>({
     name: `read-${table}`,
-    text: `select kid, public_jwk, private_key, created_at, verifies_until from ${table}
-           where verifies_until is null or verifies_until > $1
-           order by created_at desc, kid desc`,
-    values: [now],
+    text: `select kid, public_jwk, private_key, created_at, verifies_until, authentication
+           from ${table} order by created_at desc, kid desc limit ${KEYS_MAX}`,
   })
   return rows.map((row) => ({
     kid: row.kid,
@@ -55,19 +61,21 @@ export async function readSigningKeys(
     sealedPrivateKey: row.private_key,
     createdAt: row.created_at,
     verifiesUntil: row.verifies_until,
+    authentication: row.authentication,
   }))
 }
 
-export async function insertSigningKey(
-  db: Db,
-  table: KeyTable,
-  key: NewSigningKey,
-  now: Date,
-): Promise<void> {
+export async function insertSigningKey(db: Db, table: KeyTable, key: NewSigningKey): Promise<void> {
   await db.query({
-    text: `insert into ${table} (kid, public_jwk, private_key, created_at)
-           values ($1, $2, $3, $4)`,
-    values: [key.kid, JSON.stringify(key.publicJwk), key.sealedPrivateKey, now],
+    text: `insert into ${table} (kid, public_jwk, private_key, created_at, authentication)
+           values ($1, $2, $3, $4, $5)`,
+    values: [
+      key.kid,
+      JSON.stringify(key.publicJwk),
+      key.sealedPrivateKey,
+      key.createdAt,
+      key.authentication,
+    ],
   })
 }
 
@@ -76,11 +84,36 @@ export async function retireSigningKeys(db: Db, table: KeyTable, until: Date): P
   await db.query(`update ${table} set verifies_until = $1 where verifies_until is null`, [until])
 }
 
-/** True when the key that signs was made before the given instant. */
-export async function isSigningKeyOlder(db: Db, table: KeyTable, before: Date): Promise<boolean> {
-  const { rows } = await db.query<{ is_older: boolean | null }>(
-    `select max(created_at) < $1 as is_older from ${table} where verifies_until is null`,
-    [before],
+/** `keys` come with what they were; returns how many were replaced. */
+export async function replaceAuthentications(
+  db: Db,
+  table: KeyTable,
+  keys: readonly { before: StoredSigningKey; after: Buffer }[],
+): Promise<number> {
+  if (keys.length === 0) return 0
+  const { rowCount } = await db.query({
+    text: `update ${table} k set authentication = g.authentication
+           from unnest($1::text[], $2::bytea[], $3::bytea[])
+             as g (kid, authentication, old_authentication)
+           where k.kid = g.kid and k.authentication is not distinct from g.old_authentication`,
+    values: [
+      keys.map(({ before }) => before.kid),
+      bytesColumn(keys, ({ after }) => after),
+      bytesColumn(keys, ({ before }) => before.authentication),
+    ],
+  })
+  return rowCount ?? 0
+}
+
+/**
+ * Webhook keys whose end has come can sign nothing any more, and stay, because receipts and audit seals that they
+ * have signed are verified for years. The private part of a row that nothing else proves is its proof, and stays too.
+ */
+export async function forgetRetiredPrivateKeys(db: Db, now: Date): Promise<number> {
+  const { rowCount } = await db.query(
+    `update webhook_keys set private_key = null
+     where verifies_until <= $1 and private_key is not null and authentication is not null`,
+    [now],
   )
-  return rows[0]?.is_older === true
+  return rowCount ?? 0
 }

@@ -21,6 +21,8 @@ export interface GaugeSources {
   nowMs(): number
   database(): Promise<DatabaseGauges | null>
   isReady(): Promise<boolean>
+  /** By the kind of keys; null where they could not be read. */
+  untrustedKeys(): Promise<ReadonlyMap<string, number | null>>
 }
 
 type Collect = (gauge: Gauge<string>) => void | Promise<void>
@@ -95,7 +97,10 @@ function addProcessGauges(
 }
 
 /** The same from every process, since they come from the database: read them with max(), not sum(). */
-function addDatabaseGauges({ database, nowMs }: GaugeSources, gauge: AddGauge): void {
+function addDatabaseGauges(
+  { database, nowMs, untrustedKeys }: GaugeSources,
+  gauge: AddGauge,
+): void {
   /** Sets nothing while the database is away, because an old figure would look current. */
   const fromDatabase = (
     name: string,
@@ -172,6 +177,16 @@ function addDatabaseGauges({ database, nowMs }: GaugeSources, gauge: AddGauge): 
     ['table'],
     (one, { defaultRows }) => {
       for (const [table, rows] of Object.entries(defaultRows)) one.set({ table }, rows)
+    },
+  )
+  gauge(
+    'paybell_untrusted_keys',
+    'Keys in the database that are not authenticated with the master key, and so are not trusted; should be 0.',
+    ['keys'],
+    async (one) => {
+      const counts = await untrustedKeys()
+      one.reset()
+      for (const [keys, count] of counts) if (count !== null) one.set({ keys }, count)
     },
   )
 }

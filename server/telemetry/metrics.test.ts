@@ -48,6 +48,7 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
     nowMs: () => 61_000,
     database: async () => GAUGES,
     isReady: async () => true,
+    untrustedKeys: async () => new Map([['webhook', 2]]),
     ...sources,
   })
   return metrics
@@ -189,6 +190,7 @@ describe('metrics', () => {
     assert.equal(readValue(text, 'paybell_deliveries_pending', { state: 'paused' }), 3)
     assert.equal(readValue(text, 'paybell_delivery_oldest_due_age_seconds'), 60)
     assert.equal(readValue(text, 'paybell_audit_unsealed_age_seconds'), 30)
+    assert.equal(readValue(text, 'paybell_untrusted_keys', { keys: 'webhook' }), 2)
     assert.equal(readValue(text, 'paybell_webhooks', { status: 'ACTIVE' }), 4)
     assert.equal(readValue(text, 'paybell_default_partition_rows', { table: 'events' }), 3)
     assert.equal(readValue(text, 'paybell_db_pool_connections', { state: 'active' }), 2)

@@ -15,6 +15,7 @@ import { LiveStream } from './live-stream.ts'
 import { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import { findTracer, Tracing } from './tracing.ts'
+import { countUntrustedKeys, type KeySets } from './untrusted-keys.ts'
 import { WriteWatch, watchingRenewals } from './write-watch.ts'
 
 export interface TelemetryParts {
@@ -76,7 +77,7 @@ export class Telemetry {
   }
 
   /** From here on the metrics include them. */
-  show(engine: GaugeSources['engine'], readiness: Readiness): void {
+  show(engine: GaugeSources['engine'], readiness: Readiness, keys: KeySets): void {
     const { pool, clock } = this.#parts
     const gauges = new DatabaseGaugeReader(pool, clock)
     this.metrics.addGauges({
@@ -85,6 +86,7 @@ export class Telemetry {
       nowMs: () => clock.nowMs(),
       database: () => gauges.read(),
       isReady: async () => (await readiness.check()).ready,
+      untrustedKeys: () => countUntrustedKeys(keys),
     })
   }
 

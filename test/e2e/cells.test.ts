@@ -9,11 +9,8 @@ import { test } from 'node:test'
 import { callCommand } from '../support/called-command.ts'
 import { cloneDatabase } from '../support/database.ts'
 
-test('cells are created once, with the keys of another, and listed', async (t) => {
+test('regression: cells are created once, with the keys of another that has signed none yet, and listed', async (t) => {
   const { url, pool } = await cloneDatabase()
-  await pool.query(
-    `insert into signing_keys (kid, public_jwk, private_key, created_at) values ('k', '{}', '\\x01', now())`,
-  )
   const env = {
     DATABASE_URL: url,
     PAYBELL_MASTER_KEY: randomBytes(32).toString('base64'),
@@ -30,8 +27,17 @@ test('cells are created once, with the keys of another, and listed', async (t) =
   assert.ok(made.json.applied.length > 10)
   const again = await run('cells', 'create', '7')
   assert.match(again.stdout, /Cell 7 is there already/)
-  const { rows } = await pool.query('select kid, private_key from paybell_7.signing_keys')
-  assert.deepEqual(rows, [{ kid: 'k', private_key: Buffer.of(1) }])
+  const keysOf = async (schema: string) =>
+    (await pool.query(`select * from ${schema}.signing_keys`)).rows
+  assert.equal((await keysOf('paybell_7')).length, 1)
+  assert.deepEqual(await keysOf('paybell_7'), await keysOf('paybell'), 'and they can be trusted')
+  const twice = await run('cells', 'create', '7', '--keys-from', '0')
+  assert.match(twice.stdout, /It has the signing keys of cell 0 already/)
+  const strangers = await callCommand(['cells', 'create', '7', '--keys-from', '0'], {
+    env: { ...env, PAYBELL_MASTER_KEY: randomBytes(32).toString('base64') },
+  })
+  assert.notEqual(strangers.code, 0)
+  assert.match(strangers.stderr, /master key [0-9a-f]{8} is not configured/)
 
   const listed = await run('cells', 'list', '--json')
   assert.deepEqual(
@@ -60,7 +66,8 @@ test('cells are created once, with the keys of another, and listed', async (t) =
   const wrong = await run('cells', 'create', '1024')
   assert.notEqual(wrong.code, 0)
   const address = ['--address', 'https://cell7.example.com']
-  // What was put there as a key is none that this master key has sealed.
+  // What is put there as a key is none that this master key has sealed.
+  await pool.query(`update paybell_7.signing_keys set private_key = '\\x01'`)
   const sealed = await run('clients', 'move', randomUUID(), '--to', '7', ...address)
   assert.match(sealed.stderr, /another master key/)
   await pool.query('delete from paybell_7.signing_keys')

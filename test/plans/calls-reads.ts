@@ -85,7 +85,7 @@ import {
   findNamedEndpoints,
   findPaymentHits,
 } from '../../server/store/search.ts'
-import { isSigningKeyOlder, readSigningKeys } from '../../server/store/signing-keys.ts'
+import { readSigningKeys } from '../../server/store/signing-keys.ts'
 import {
   readAttemptSteps,
   readEndedDays,
@@ -93,7 +93,6 @@ import {
   readOwedPicture,
   readProcesses,
 } from '../../server/store/stats.ts'
-import { readRetiredWebhookKeys, readWebhookKeySet } from '../../server/store/webhook-keys.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 
@@ -324,7 +323,6 @@ async function seals(recorder: Recorder, { now }: Sample): Promise<void> {
   await recorder.record('', () => readPlacedRows(pool, '20000', '21000', 2_000))
   await recorder.record('', () => findImpossibleRow(pool))
   await recorder.record('', () => readSealProgress(pool))
-  await recorder.record('', () => readWebhookKeySet(pool))
 }
 
 async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
@@ -346,11 +344,9 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => readLiveKeys(pool))
   await recorder.record('', () => listKeys(pool, PAGE))
   for (const table of ['signing_keys', 'webhook_keys'] as const) {
-    await recorder.record(`of ${table}`, () => readSigningKeys(pool, table, now))
-    await recorder.record(`of ${table}`, () => isSigningKeyOlder(pool, table, now))
+    await recorder.record(`of ${table}`, () => readSigningKeys(pool, table))
     await recorder.record(`of ${table}`, () => readSigningKeysToReseal(pool, table, PREFIX))
   }
-  await recorder.record('', () => readRetiredWebhookKeys(pool, now, 100))
   await recorder.record('', () => readSealingForm(pool))
   await recorder.record('', () => countSecretsByMasterKey(pool))
   await recorder.record('', () => countForeignDigests(pool, 'k2'))

@@ -117,12 +117,13 @@ import {
 } from '../../server/store/seal-progress.ts'
 import { beginDerivedKeys } from '../../server/store/sealing-form.ts'
 import {
+  forgetRetiredPrivateKeys,
   insertSigningKey,
   lockSigningKeys,
+  replaceAuthentications,
   retireSigningKeys,
 } from '../../server/store/signing-keys.ts'
 import { deleteOldSteps, saveAttemptSteps, sumUpFinalCounts } from '../../server/store/stats.ts'
-import { forgetRetiredPrivateKeys } from '../../server/store/webhook-keys.ts'
 import { callRetries } from './calls-retries.ts'
 import { callStatements } from './calls-statements.ts'
 import type { Recorder } from './recorder.ts'
@@ -313,13 +314,16 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => deleteOldLinks(pool, now))
   await recorder.record('', () => revokeKey(pool, NEW, now))
   await recorder.record('', () => deleteSecret(pool, clientKey, NEW))
-  const signing = { kid: 'new', publicJwk: {}, sealedPrivateKey: SEALED }
+  const dated = { createdAt: now, authentication: SEALED }
+  const signing = { kid: 'new', publicJwk: {}, sealedPrivateKey: SEALED, ...dated }
+  const authentication = { before: { ...signing, verifiesUntil: null }, after: SEALED }
   const key = { before: { kid: 'new', private_key: SEALED }, after: SEALED }
   for (const table of ['signing_keys', 'webhook_keys'] as const) {
     const label = `of ${table}`
-    await recorder.record(label, () => insertSigningKey(pool, table, signing, now))
+    await recorder.record(label, () => insertSigningKey(pool, table, signing))
     await recorder.record(label, () => retireSigningKeys(pool, table, now))
     await recorder.record(label, () => replaceSealedSigningKeys(pool, table, [key]))
+    await recorder.record(label, () => replaceAuthentications(pool, table, [authentication]))
   }
   await recorder.record('', () => forgetRetiredPrivateKeys(pool, now))
   await recorder.record('', () =>

@@ -25,6 +25,7 @@ import { acceptPayments } from '../../server/operations/record-payments.ts'
 import { WebhookKeys } from '../../server/operations/webhook-keys.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { LiveStream } from '../../server/telemetry/live-stream.ts'
+import { reportUntrustedKeys } from '../../server/telemetry/untrusted-keys.ts'
 import type { Owner } from './owner.ts'
 
 export const OPERATOR_KEY = 'kQ3vX9mT7wZ2rB5nY8cL4hJ6sD1fG0pA'
@@ -89,7 +90,9 @@ export async function serveHttp(
   const ids = new UuidMaker(() => clock.nowMs(), randomBytes, config.cell)
   const sealer = options.sealer ?? new Sealer([MASTER_KEY])
   const newId = () => ids.next()
-  const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId })
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })
+  const onUntrustedKeys = reportUntrustedKeys(logger)
+  const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId, onUntrustedKeys })
   const base: Deps = {
     pool,
     clock,
@@ -97,6 +100,7 @@ export async function serveHttp(
     policies: new CurrentPolicies(config),
     sealer,
     webhookKeys,
+    onUntrustedKeys,
     targets: { loopbackAllowed: mode === 'sandbox', allowedNetworks: config.allowedNetworks },
     newId,
     engine: {
@@ -107,7 +111,6 @@ export async function serveHttp(
     documentLink: () => 'https://paybell.test/documents/link',
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
   }
-  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })
   // One shared object: a test may replace its pool, for every user of it.
   const deps: ServerDeps = Object.assign(base, {
     ...partsOf(base, options, logger),

@@ -9,6 +9,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { TargetPolicy } from '../../core/network-rules.ts'
 import type { HandedOff } from '../../core/queued-delivery.ts'
 import type { Sealer } from '../../store/sealing.ts'
+import type { KeyTable } from '../../store/signing-keys.ts'
 import type { DocumentLinks } from './document-links.ts'
 import type { EndpointChanges } from './endpoint-changes.ts'
 
@@ -21,6 +22,8 @@ export interface Deps {
   sealer: Sealer
   /** The service's own keys, which sign callbacks and what it states (operations/webhook-keys). */
   webhookKeys: ServiceKeys
+  /** The keys of a table that are not the service's own, when they are others than before (parts/trusted-keys). */
+  onUntrustedKeys?(table: KeyTable, kids: readonly string[]): void
   /** Which addresses callbacks may reach. */
   targets: TargetPolicy
   /** A new UUIDv7 for the present moment. */

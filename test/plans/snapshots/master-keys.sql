@@ -16,11 +16,16 @@ prepare "master-keys.countSecretsByMasterKey" as
     select encode(substring(private_key from 2 for 4), 'hex') from webhook_keys
     where private_key is not null
     union all
+    select encode(substring(authentication from 1 for 4), 'hex')
+    from (select authentication from signing_keys
+      union all select authentication from webhook_keys) as keys
+    where authentication is not null
+    union all
     select encode(substring(sealed from 2 for 4), 'hex')
     from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed
     where sealed is not null and deleted_at is null
   ) as secret group by id order by id;
---   for any values: empty, never analyzed; empty, analyzed; full, never analyzed; full, analyzed when empty
+--   for any values: empty, never analyzed; full, never analyzed; full, analyzed when empty
 --     Sort on (split_part(client_secrets.master_key_id, '/'::text, 1))
 --       Aggregate
 --         Append
@@ -28,6 +33,25 @@ prepare "master-keys.countSecretsByMasterKey" as
 --           Index Scan operator_keys by one_live_key_per_name
 --           Seq Scan signing_keys
 --           Seq Scan webhook_keys filter (private_key)
+--           Result
+--             Append
+--               Seq Scan signing_keys filter (authentication)
+--               Seq Scan webhook_keys filter (authentication)
+--           Nested Loop
+--             Index Scan endpoints by one_endpoint_per_address
+--             Function Scan unnest
+--   for any values: empty, analyzed
+--     Aggregate
+--       Sort on (split_part(client_secrets.master_key_id, '/'::text, 1))
+--         Append
+--           Seq Scan client_secrets
+--           Index Scan operator_keys by one_live_key_per_name
+--           Seq Scan signing_keys
+--           Seq Scan webhook_keys filter (private_key)
+--           Result
+--             Append
+--               Seq Scan signing_keys filter (authentication)
+--               Seq Scan webhook_keys filter (authentication)
 --           Nested Loop
 --             Index Scan endpoints by one_endpoint_per_address
 --             Function Scan unnest
@@ -39,6 +63,10 @@ prepare "master-keys.countSecretsByMasterKey" as
 --           Index Scan operator_keys by one_live_key_per_name
 --           Seq Scan signing_keys
 --           Seq Scan webhook_keys filter (private_key)
+--           Result
+--             Append
+--               Seq Scan signing_keys filter (authentication)
+--               Seq Scan webhook_keys filter (authentication)
 --           Nested Loop
 --             Bitmap Heap Scan endpoints
 --               Bitmap Index Scan endpoints by one_endpoint_per_address
