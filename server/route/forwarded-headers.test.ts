@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { cookieFor, sessionCells, setCookieFrom } from './console-cookies.ts'
-import { answerHeaders, requestHeaders, trustedBy } from './forwarded-headers.ts'
+import { answerHeaders, callerNetwork, requestHeaders, trustedBy } from './forwarded-headers.ts'
 
 function headersOf(
   rawHeaders: readonly string[],
@@ -64,4 +64,24 @@ test('each cell gets its own session under the usual name, and gives it back und
     'set-cookie': ['b=1'],
     etag: 'x',
   })
+})
+
+test('a caller is known by its address, or by the one that trusted proxies name; of IPv6 by its network', () => {
+  const isTrusted = trustedBy(['10.0.0.0/8', 'fd00::/8'])
+  for (const [peer, forwarded, expected] of [
+    ['192.0.2.9', undefined, '192.0.2.9'],
+    ['::ffff:192.0.2.9', undefined, '192.0.2.9'],
+    ['192.0.2.9', '198.51.100.1', '192.0.2.9'],
+    ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['10.0.0.1', '203.0.113.5, 198.51.100.1, 10.0.0.2', '198.51.100.1'],
+    ['10.0.0.1', '203.0.113.5, made up', '203.0.113.5'],
+    ['10.0.0.1', undefined, '10.0.0.1'],
+    ['fd00::1', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8::1', undefined, '2001:db8:0:0'],
+    ['::1', undefined, ':0:0:0'],
+  ] as const) {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
+    const request = { headers, socket: { remoteAddress: peer } } as unknown as IncomingMessage
+    assert.equal(callerNetwork(request, isTrusted), expected)
+  }
 })

@@ -2,7 +2,7 @@
 // said by us, unless a proxy that is trusted has said it. Repeated headers stay repeated: the cell refuses them.
 
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { CELL_HEADER } from '../core/cell.ts'
 import { cookieFor, setCookieFrom } from './console-cookies.ts'
 
@@ -58,6 +58,31 @@ export function requestHeaders(
   headers.push('x-forwarded-for', before === undefined ? peer : `${before}, ${peer}`)
   if (!isFromProxy) headers.push('x-forwarded-proto', 'http')
   return headers
+}
+
+/**
+ * Where a request comes from, as the service itself has it: the first address, from ours on, that is no trusted proxy.
+ * Of IPv6 the network: a host there has as many addresses as it likes.
+ */
+export function callerNetwork(
+  request: IncomingMessage,
+  isTrusted: (address: string) => boolean,
+): string {
+  const peer = plainAddress(request.socket.remoteAddress ?? '')
+  const named = String(request.headers['x-forwarded-for'] ?? '').split(/\s*,\s*/)
+  const hops = [peer, ...named.filter((hop) => isIP(hop) !== 0).reverse()]
+  const address = hops.find((hop) => !isTrusted(hop)) ?? (hops.at(-1) as string)
+  return isIPv6(address) ? toNetwork(address) : address
+}
+
+/** The first 64 bits. */
+function toNetwork(address: string): string {
+  const [before = '', after] = address.split('::')
+  const groups = before.split(':')
+  if (after === undefined) return groups.slice(0, 4).join(':')
+  const behind = after === '' ? 0 : after.split(':').length
+  const zeros = Array.from({ length: 8 - groups.length - behind }, () => '0')
+  return [...groups, ...zeros].slice(0, 4).join(':')
 }
 
 /** An IPv4 address that came through an IPv6 socket. */

@@ -134,7 +134,7 @@ export class KnownCells {
       path: '/operator/v1/cells',
       headers: ['authorization', `Bearer ${this.#options.key}`, 'accept', 'application/json'],
       signal,
-      isOwn: true,
+      callers: null,
     })
     const bytes = await readAnswer(answer, ENTRY_BYTES_MAX)
     if (answer.status >= 500) throw new EntryRefused(`answers with ${answer.status}`)
@@ -172,7 +172,7 @@ export class KnownCells {
       path,
       headers: [],
       signal,
-      isOwn: true,
+      callers: null,
     })
     const { keys } = readJson(await readAnswer(answer, KEYS_BYTES_MAX)) as { keys?: JWK[] }
     const list = Array.isArray(keys) ? keys : []

@@ -2,6 +2,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { KnownCells } from './known-cells.ts'
+import type { WaitingBodies } from './waiting-bodies.ts'
 
 const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
@@ -11,7 +12,7 @@ export class RouteMetrics {
   readonly #durations: Histogram<never>
   readonly #followed: Counter<never>
 
-  constructor(cells: KnownCells) {
+  constructor(cells: KnownCells, waiting: WaitingBodies) {
     const registers = [this.#registry]
     collectDefaultMetrics({ register: this.#registry })
     this.#requests = new Counter({
@@ -30,6 +31,14 @@ export class RouteMetrics {
       name: 'paybell_route_moves_followed_total',
       help: 'Requests that were sent on to the cell that a client has moved to.',
       registers,
+    })
+    new Gauge({
+      name: 'paybell_route_bodies_waiting',
+      help: 'Requests whose bodies have not come yet; they hold no slot of a cell.',
+      registers,
+      collect() {
+        this.set(waiting.count)
+      },
     })
     const perCell = (name: string, help: string, figureOf: (cell: number) => number) =>
       new Gauge({

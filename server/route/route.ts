@@ -18,6 +18,7 @@ import { RouteMetrics } from './route-metrics.ts'
 import { CELL_LIMITS, type CellLimits } from './routed-cell.ts'
 import { Router } from './router.ts'
 import { Sender } from './sender.ts'
+import { WaitingBodies } from './waiting-bodies.ts'
 
 export interface RouteOptions {
   config: RouteConfig
@@ -36,6 +37,7 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 export class Route {
   readonly #options: RouteOptions
   readonly #cells: KnownCells
+  readonly #waiting: WaitingBodies
   readonly #metrics: RouteMetrics
   readonly #router: Router
   readonly #servers: Server[] = []
@@ -55,13 +57,15 @@ export class Route {
       log,
       ...(refreshEveryMs === undefined ? {} : { refreshEveryMs }),
     })
-    this.#metrics = new RouteMetrics(this.#cells)
-    const sender = new Sender(this.#cells, trustedBy(config.trustedProxies), () =>
-      this.#metrics.countFollowed(),
-    )
+    this.#waiting = new WaitingBodies()
+    this.#metrics = new RouteMetrics(this.#cells, this.#waiting)
+    const isTrusted = trustedBy(config.trustedProxies)
+    const sender = new Sender(this.#cells, isTrusted, () => this.#metrics.countFollowed())
     this.#router = new Router({
       cells: this.#cells,
       sender,
+      waiting: this.#waiting,
+      isTrusted,
       baseUrl: () => this.#baseUrl,
       onFailure: (error) => log.error({ error: String(error) }, 'request.failed'),
     })

@@ -4,10 +4,11 @@
 import type { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
 import { ServiceError } from '../core/errors.ts'
+import { FairShares } from './fair-shares.ts'
 import type { CellAddress } from './route-config.ts'
 
 export interface CellLimits {
-  /** Requests under way; further ones are turned away at once. */
+  /** Requests under way, shared among callers; further ones are turned away at once. */
   requestsMax: number
   connectMs: number
   /** Until the answer begins, once the body is sent. */
@@ -35,8 +36,8 @@ export interface CellRequest {
   headers: string[]
   body?: Readable | Uint8Array | null
   signal?: AbortSignal
-  /** The route asks for itself: that callers keep the cell busy must not look as if it were away. */
-  isOwn?: true
+  /** Among whom slots are shared. Null: the route asks for itself, and is not to think a busy cell away. */
+  callers: readonly string[] | null
 }
 
 export interface CellAnswer {
@@ -91,16 +92,15 @@ const NOT_SENT = new Set([
 export class RoutedCell {
   readonly cell: number
   readonly address: string
-  readonly #limits: CellLimits
   readonly #public: Side
   readonly #operator: Side
-  #underWay = 0
+  readonly #slots: FairShares
   #isAway = false
 
   constructor({ cell, address, operatorAddress }: CellAddress, limits: CellLimits) {
     this.cell = cell
     this.address = operatorAddress
-    this.#limits = limits
+    this.#slots = new FairShares(limits.requestsMax)
     this.#public = new Side(address, limits)
     this.#operator = operatorAddress === address ? this.#public : new Side(operatorAddress, limits)
   }
@@ -111,7 +111,7 @@ export class RoutedCell {
   }
 
   get underWay(): number {
-    return this.#underWay
+    return this.#slots.taken
   }
 
   /** By what was tried last. */
@@ -121,15 +121,15 @@ export class RoutedCell {
 
   /** Rejects with a CellFailure, or with the reason of the signal. */
   async send(request: CellRequest): Promise<CellAnswer> {
-    const isFull = this.#underWay >= this.#limits.requestsMax
-    if (isFull && !request.isOwn) throw new CellFailure(this.cell, 'busy')
-    this.#underWay++
+    const { callers } = request
+    const leave = callers === null ? this.#slots.takeAnyway() : this.#slots.take(callers)
+    if (leave === null) throw new CellFailure(this.cell, 'busy')
     let answer: Dispatcher.ResponseData
     try {
       const side = request.side === 'operator' ? this.#operator : this.#public
       answer = await side.send(request)
     } catch (error) {
-      this.#underWay--
+      leave()
       if (request.signal?.aborted) throw error
       const code = String((error as { code?: unknown }).code)
       if (code === 'UND_ERR_INVALID_ARG') {
@@ -141,7 +141,7 @@ export class RoutedCell {
     }
     this.#isAway = false
     const { statusCode: status, headers, body } = answer
-    body.once('close', () => this.#underWay--)
+    body.once('close', leave)
     // A reader that looks at nothing but the headers must not end the process.
     body.on('error', () => {})
     return { cell: this.cell, status, headers, body }

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { ServiceError } from '../core/errors.ts'
 import { readPatiently } from '../http/patient-body.ts'
 import { toProblem } from '../http/problems.ts'
@@ -12,17 +13,29 @@ import { cellOfTokenRequest, readAsked } from './asked.ts'
 import { sendBatch, sendJoined } from './batch.ts'
 import { BatchPart } from './batch-part.ts'
 import { type Asked, type Destination, destinationOf } from './destination.ts'
+import { callerNetwork } from './forwarded-headers.ts'
 import { readKeySets } from './key-sets.ts'
 import type { KnownCells } from './known-cells.ts'
 import { Refused, readList } from './lists.ts'
-import { isRepeatable, openBody } from './request-body.ts'
+import {
+  BATCH_BODY,
+  type BodyLimit,
+  isRepeatable,
+  openBody,
+  type RequestBody,
+  SIGN_IN_BODY,
+  USUAL_BODY,
+} from './request-body.ts'
 import { type CellAnswer, CellFailure, type CellSide, type RoutedCell } from './routed-cell.ts'
 import { type Call, passOn, type Sender } from './sender.ts'
 import { answerSession } from './sessions.ts'
+import type { WaitingBodies } from './waiting-bodies.ts'
 
 export interface RouterParts {
   cells: KnownCells
   sender: Sender
+  waiting: WaitingBodies
+  isTrusted(address: string): boolean
   baseUrl(): string
   onFailure(error: unknown): void
 }
@@ -48,13 +61,16 @@ export class Router {
       const asked = readAsked(request, this.#parts.cells)
       const { directory } = this.#parts.cells
       const destination = destinationOf(asked, directory)
-      const body = destination.to === 'batch' ? null : await openBody(request)
+      const address = callerNetwork(request, this.#parts.isTrusted)
+      const { waiting } = this.#parts
+      const body = await openBody(request, { waiting, address, limit: bodyLimit(destination) })
       const call = {
         request,
         response,
         side: sideOf(asked, surface),
         path: request.url ?? '/',
         body,
+        callers: callersOf(request, address),
         signal: gone.signal,
       }
       if (destination.to === 'session') await this.#session(call, asked, surface)
@@ -189,15 +205,9 @@ export class Router {
 
   async #session(call: Call, asked: Asked, surface: Surface): Promise<void> {
     const { cells } = this.#parts
-    if (!isRepeatable(call.body)) {
-      throw new ServiceError(
-        'body-too-large',
-        'Send a short body, with its Content-Length. A sign-in needs no more than 8 KiB.',
-      )
-    }
     const { status, headers, body } = await answerSession({
       method: asked.method,
-      body: call.body,
+      body: isRepeatable(call.body) ? call.body : null,
       surface,
       cells,
       directory: cells.directory,
@@ -211,7 +221,7 @@ export class Router {
     const { cells, baseUrl } = this.#parts
     const requestId = randomUUID()
     const batch = await sendBatch({
-      chunks: readPatiently(call.request),
+      chunks: readPatiently(toStream(call.body)),
       directory: cells.directory,
       openPart: (cell) =>
         new BatchPart(cell, (body) => this.#parts.sender.sendPart(call, this.#cell(cell), body)),
@@ -220,7 +230,10 @@ export class Router {
         return toProblem(error, { baseUrl: baseUrl(), requestId })
       },
     })
-    if (batch === null) return this.#find(call, EMPTY, null, { isKnownEverywhere: true })
+    if (batch === null) {
+      const read = isRepeatable(call.body) ? call : { ...call, body: null }
+      return this.#find(read, EMPTY, null, { isKnownEverywhere: true })
+    }
     if (batch instanceof CellFailure) throw batch
     if ('lines' in batch) return sendJoined(call.response, batch, requestId)
     return passOn(call, batch)
@@ -250,9 +263,27 @@ export class Router {
   }
 }
 
+function bodyLimit({ to }: Destination): BodyLimit {
+  if (to === 'token' || to === 'session') return SIGN_IN_BODY
+  return to === 'batch' ? BATCH_BODY : USUAL_BODY
+}
+
+/**
+ * The credential is not verified here, but counted as it is written: one that names another client, or is forged, takes
+ * nothing of that client's share.
+ */
+function callersOf({ headers }: IncomingMessage, address: string): readonly string[] {
+  const credential = headers.authorization ?? headers.cookie
+  return credential === undefined ? [address] : [address, credential]
+}
+
 /** The operator's port of the route leads to the operator's ports of the cells. */
 function sideOf({ path }: Asked, surface: Surface): CellSide {
   return surface === 'operator' || path.startsWith('/operator/') ? 'operator' : 'public'
+}
+
+function toStream(body: RequestBody): Readable {
+  return isRepeatable(body) ? Readable.from(body === null ? [] : [body]) : body
 }
 
 /** A batch without a line: any cell says what it is worth. */

@@ -21,6 +21,8 @@ export interface Call {
   /** With the query. */
   path: string
   body: RequestBody
+  /** By which the slots of a cell are shared: where it comes from, and its credential. */
+  callers: readonly string[]
   /** The caller has gone. */
   signal: AbortSignal
 }
@@ -61,8 +63,8 @@ export class Sender {
   sendPart(call: Call, cell: RoutedCell, body: Readable): Promise<CellAnswer> {
     const given = requestHeaders(call.request, cell.cell, this.#isTrusted)
     const headers = given.filter((_, at) => given[at - (at % 2)] !== 'content-length')
-    const { side, path, signal } = call
-    return cell.send({ side, method: 'POST', path, headers, body, signal })
+    const { side, path, callers, signal } = call
+    return cell.send({ side, method: 'POST', path, headers, body, callers, signal })
   }
 
   /** A connection that was idle may be closed in the moment in which it is used: what can be repeated is. */
@@ -74,6 +76,7 @@ export class Sender {
       path,
       headers: requestHeaders(call.request, cell.cell, this.#isTrusted),
       body: call.body,
+      callers: call.callers,
       signal: call.signal,
     }
     try {
