@@ -69,8 +69,9 @@ export function fromBase64(text: string): Bytes | null {
   }
 }
 
-/** The same of base64url without padding, as JWS and JWK have it (RFC 7515 §2). */
+/** The same of base64url without padding, as JWS and JWK have it (RFC 7515 §2): in this spelling and no other. */
 export function fromBase64Url(text: string): Bytes | null {
+  if (!/^[\w-]*$/.test(text)) return null
   const base64 = text.replaceAll('-', '+').replaceAll('_', '/')
   return fromBase64(base64.padEnd(Math.ceil(base64.length / 4) * 4, '='))
 }

@@ -396,7 +396,7 @@ test('an update that came too late to be handled is counted too: it was answered
   assert.deepEqual([hour?.received, hour?.idsDigest], [2, digestOfIds(ids)])
 })
 
-test('only what a key of the set has signed is genuine, and only as its kind', async () => {
+test('regression: only what a key of the set has signed is genuine, in one spelling and only as its kind', async () => {
   const keys = { keys: [], retired: KEYS.keys }
   const receipt = signed('paybell-receipt+jws', { status: 200 })
   assert.deepEqual(await verifyReceipt(receipt, keys), { status: 200 })
@@ -409,6 +409,11 @@ test('only what a key of the set has signed is genuine, and only as its kind', a
     `${head}.${encode({ status: 201 })}.${tail}`,
     `${head}.${encode({ status: 200 })}.`,
     respelled(receipt),
+    `${receipt}=`,
+    `${receipt}==`,
+    receipt.replace('.', '==.'),
+    `${head}.${encode({ status: 200 })}=.${tail}`,
+    `${head}.${encode({ status: 200 })}.${tail?.replaceAll('-', '+').replaceAll('_', '/')}=`,
     signed('paybell-statement+jws', { status: 200 }),
     signed('paybell-receipt+jws', { status: 200 }, { kid: 'another' }),
     `${encode(null)}.${encode({})}.${tail}`,

@@ -9,7 +9,7 @@ export const SETTINGS = [
   {
     name: 'PAYBELL_BASE_URL',
     about:
-      'Public address of the service, used in links (by default host and port) and as the issuer of tokens (by default paybell).',
+      'Public address of the service, used in links (by default host and port) and as the issuer of tokens.',
   },
   {
     name: 'PAYBELL_OPERATOR_PORT',

@@ -43,11 +43,30 @@ test('any master key vouches for its links; the oldest goes on making them, so t
 
 test('a name of any kind is a header that cannot be broken out of', () => {
   assert.equal(
-    contentDisposition('a"\\b\r\nü%.pdf'),
-    `attachment; filename="a__b____.pdf"; filename*=UTF-8''a%22%5Cb%0D%0A%C3%BC%25.pdf`,
+    contentDisposition('a"b\r\nü%.pdf'),
+    `attachment; filename="a_b____.pdf"; filename*=UTF-8''a_b__%C3%BC_.pdf`,
   )
   assert.equal(
-    contentDisposition("it's (1)*"),
-    `attachment; filename="it's (1)*"; filename*=UTF-8''it%27s%20%281%29%2A`,
+    contentDisposition("it's (1)"),
+    `attachment; filename="it's (1)"; filename*=UTF-8''it%27s%20%281%29`,
   )
+})
+
+test('regression: a name leads to no other folder', () => {
+  for (const [name, safe] of [
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\\\windows\\win.ini', 'win.ini'],
+    ['..', 'document'],
+    ['a/', 'document'],
+    ['.hidden', 'hidden'],
+    ['a/..', 'document'],
+    [' . ', 'document'],
+    ['a:b<c>|d?*.pdf', 'a_b_c__d__.pdf'],
+  ] as const) {
+    assert.equal(
+      contentDisposition(name),
+      `attachment; filename="${safe}"; filename*=UTF-8''${encodeURIComponent(safe)}`,
+      name,
+    )
+  }
 })

@@ -28,12 +28,21 @@ export function linkEndsAtMs({ eventId }: LinkedDocument, days: number): number 
   return uuidTimeMs(eventId) + days * 86_400_000
 }
 
-/** RFC 6266: the name as it is, for those that read it, and in ASCII without what would break the header. */
+/** RFC 6266: the name for those that read any letter, and in ASCII. */
 export function contentDisposition(name: string): string {
-  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(name).replace(
-    /['()*]/g,
+  const safe = safeName(name)
+  const plain = safe.replace(/[^\x20-\x7e]/g, '_')
+  const encoded = encodeURIComponent(safe).replace(
+    /['()]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+}
+
+/** The last part of a path, without what would break the header or be more than a name on some system (§4.3). */
+function safeName(name: string): string {
+  const last = name.split(/[/\\]/).at(-1) as string
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in it.
+  const kept = last.toWellFormed().replace(/[\x00-\x1f\x7f-\x9f"%:*?<>|]/g, '_')
+  return kept.replace(/^[ .]+|[ .]+$/g, '') || 'document'
 }

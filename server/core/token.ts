@@ -3,6 +3,7 @@
 // spelling: base64url decoders let 16 spellings of an Ed25519 signature pass, so every part must re-encode
 // to itself.
 
+import { parseBaseUrl } from './base-url.ts'
 import { isUuid } from './uuid.ts'
 
 export const TOKEN_ALGORITHM = 'EdDSA'
@@ -12,9 +13,13 @@ export const TOKEN_BYTES_MAX = 4_096
 export const TOKEN_LEEWAY_SECONDS = 5
 
 export interface TokenParty {
-  issuer: string
+  /** Null where each process has an address of its own: then that of any is taken, and that of the version before. */
+  issuer: string | null
   audience: string
 }
+
+/** What tokens named in place of an address, where none was set. */
+const ISSUER_BEFORE = 'paybell'
 
 export interface TokenClaims {
   clientId: string
@@ -48,7 +53,7 @@ export function readClaims(
   nowMs: number,
 ): TokenClaims | null {
   const { iss, aud, sub, iat, nbf, exp, jti } = payload
-  if (iss !== party.issuer || aud !== party.audience) return null
+  if (!isIssuer(iss, party) || aud !== party.audience) return null
   if (typeof sub !== 'string' || !isUuid(sub)) return null
   if (typeof jti !== 'string' || jti === '') return null
   if (!isSeconds(iat) || !isSeconds(nbf) || !isSeconds(exp)) return null
@@ -56,6 +61,11 @@ export function readClaims(
   if (iat * 1_000 > latestBeginMs || nbf * 1_000 > latestBeginMs) return null
   if (exp * 1_000 <= nowMs) return null
   return { clientId: sub, expiresAtMs: exp * 1_000 }
+}
+
+function isIssuer(iss: unknown, { issuer }: TokenParty): boolean {
+  if (issuer !== null) return iss === issuer
+  return typeof iss === 'string' && (iss === ISSUER_BEFORE || parseBaseUrl(iss) === iss)
 }
 
 function isSeconds(value: unknown): value is number {

@@ -217,9 +217,9 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'no-receipt': {
     status: 409,
     title: 'The delivery has no receipt',
-    meaning: 'Only a delivery that is DELIVERED has a receipt.',
-    remedy:
-      'GET the delivery to see its state. While it is pending or being replayed, ask again later.',
+    meaning:
+      'Only a delivery that was answered with 200 has a receipt, and none of the attempts was.',
+    remedy: 'GET the delivery to see its attempts. While it is pending, ask again later.',
   },
   'payload-expired': {
     status: 410,
@@ -233,7 +233,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
     status: 410,
     title: 'The link is no longer good',
     meaning:
-      'A link to a document holds for some days after its event, and while the endpoint exists that it was sent to. This one is over.',
+      'A link to a document holds for some days after its event, while the endpoint exists that it was sent to, and while its client is active. This one is over, for now or for ever.',
     remedy:
       'GET /v1/events/{id} with a token: it has the file for as long as the event is kept. Fetch files soon after their callback.',
   },

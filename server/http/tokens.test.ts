@@ -14,6 +14,7 @@ import {
 import { cloneDatabase } from '../../test/support/database.ts'
 import {
   assertProblem,
+  BASE_URL,
   HandClock,
   OPERATOR_KEY,
   onboard,
@@ -24,6 +25,7 @@ import {
 import { changeClient } from '../operations/change-client.ts'
 import { issueClientSecret } from '../operations/issue-client-secret.ts'
 import { rotateSigningKey, TOKEN_KEYS } from '../operations/parts/keyring.ts'
+import { signJws } from '../operations/parts/sign-jws.ts'
 import { revokeClientSecret } from '../operations/revoke-client-secret.ts'
 import { createPool } from '../store/db.ts'
 import { Sealer } from '../store/sealing.ts'
@@ -82,12 +84,47 @@ test('the token is an at+jwt signed with EdDSA by a published key, with all seve
   const { payload } = await jwtVerify(token, createLocalJWKSet(keys.json()), {
     algorithms: ['EdDSA'],
     typ: 'at+jwt',
-    issuer: 'paybell',
+    issuer: BASE_URL,
     audience: 'paybell-api',
     subject: clientId,
     currentDate: new Date(server.clock.nowMs()),
   })
   assert.deepEqual(payload, claims)
+})
+
+for (const [how, env] of [
+  ['without', {}],
+  ['with', { PAYBELL_BASE_URL: BASE_URL }],
+] as const) {
+  test(`regression: iss of tokens is the issuer of the metadata, ${how} PAYBELL_BASE_URL`, async (t) => {
+    const server = await serveHttp(t, pool, { env })
+    const { token } = await onboard(server)
+    const metadata = (await server.app.inject('/.well-known/oauth-authorization-server')).json()
+    assert.equal(decodeJwt(token).iss, metadata.issuer)
+    assert.equal((await listWith(server, token)).statusCode, 200)
+  })
+}
+
+test('without PAYBELL_BASE_URL, tokens of the version before and of other processes are good', async (t) => {
+  const { token } = await onboard(server)
+  const { rows } = await pool.query('select kid, private_key from signing_keys')
+  const own = decodeProtectedHeader(token).kid as string
+  const sealed = rows.find(({ kid }) => kid === own).private_key
+  const place = { column: 'signing_keys.private_key', row: own }
+  const jwk = JSON.parse(server.deps.sealer.open(sealed, place).toString())
+  const signer = { kid: own, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
+  const named = await serveHttp(t, pool, { env: { PAYBELL_BASE_URL: BASE_URL } })
+  for (const [iss, here, there] of [
+    ['paybell', 200, 401],
+    ['http://10.0.0.7:8081', 200, 401],
+    [BASE_URL, 200, 200],
+    ['mallory', 401, 401],
+    ['http://10.0.0.7:8081/', 401, 401],
+  ] as const) {
+    const other = signJws(signer, 'at+jwt', { ...decodeJwt(token), iss })
+    assert.equal((await listWith(server, other)).statusCode, here, iss)
+    assert.equal((await listWith(named, other)).statusCode, there, iss)
+  }
 })
 
 test('logins at the same time share a statement, and each is judged by its own', async (t) => {

@@ -1,9 +1,11 @@
 // The file that a link of a callback leads to. The link is all that is asked for: it was made for one event and one
-// endpoint, and holds for some days and while the endpoint exists. It is checked before anything is read.
+// endpoint, and holds for some days, while the endpoint exists and its client is active. It is checked before anything
+// is read.
 
 import { linkEndsAtMs, linkedText, parseLink } from '../core/document-link.ts'
 import { isErased } from '../core/erasure.ts'
 import { ServiceError } from '../core/errors.ts'
+import { findClient } from '../store/clients.ts'
 import { readDocumentParts, readDocumentSize } from '../store/documents.ts'
 import { findAnyEndpoint } from '../store/endpoint-lists.ts'
 import { findEvent } from '../store/feed.ts'
@@ -27,7 +29,8 @@ export async function fetchDocument(deps: Deps, link: string): Promise<FetchedDo
   if (linkEndsAtMs(linked, config.documentLinkDays) <= clock.nowMs()) throw ended()
   const endpoint = await findAnyEndpoint(pool, linked.endpointId)
   if (endpoint === null || endpoint.deletedAt !== null) throw ended()
-  const { clientKey, accountId } = endpoint
+  const { clientKey, clientId, accountId } = endpoint
+  if ((await findClient(pool, clientId))?.status !== 'ACTIVE') throw ended()
   const event = await findEvent(pool, { clientKey, accountId }, linked.eventId)
   if (event === null || event.documentHash === null || isErased(event.text)) throw gone()
   const sizeBytes = await readDocumentSize(pool, clientKey, event.documentHash)
@@ -40,7 +43,7 @@ export async function fetchDocument(deps: Deps, link: string): Promise<FetchedDo
 function ended(): ServiceError {
   return new ServiceError(
     'link-ended',
-    'The time of this link is over, or its endpoint is deleted.',
+    'The time of this link is over, its endpoint is deleted, or its client is not active.',
   )
 }
 

@@ -14,7 +14,7 @@ test('a token says what was signed, to the letter, and is read back as it is ask
   const config = loadConfig('sandbox', { PAYBELL_TOKEN_TTL_SECONDS: '90' })
   const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 }
   const { token, lifetimeSeconds } = await issueToken(
-    { clock, config, newId: () => 'a' },
+    { clock, config, newId: () => 'a', baseUrl: () => 'https://paybell.test' },
     {
       keyring: { signer: async () => ({ kid: 'k1', key: privateKey }) },
       logins: { check: async () => ({ clientId: CLIENT_ID, clientKey: 1, secretId: 's' }) },
@@ -26,7 +26,7 @@ test('a token says what was signed, to the letter, and is read back as it is ask
   assert.equal(textOf(header), '{"alg":"EdDSA","typ":"at+jwt","kid":"k1"}')
   assert.equal(
     textOf(payload),
-    `{"iss":"paybell","aud":"paybell-api","sub":"${CLIENT_ID}","iat":1800000000,"nbf":1800000000,"exp":1800000090,"jti":"a"}`,
+    `{"iss":"https://paybell.test","aud":"paybell-api","sub":"${CLIENT_ID}","iat":1800000000,"nbf":1800000000,"exp":1800000090,"jti":"a"}`,
   )
   assert.equal(readKeyId(token), 'k1')
   const verified = await jwtVerify(token, publicKey, { currentDate: new Date(NOW_MS) })

@@ -12,24 +12,26 @@ export interface IssuedToken {
   lifetimeSeconds: number
 }
 
-/** All processes must agree, whatever port each listens on. */
+const AUDIENCE = 'paybell-api'
+
+/** Whose tokens are taken. All processes must agree, whatever port each listens on. */
 export function tokenParty(config: Pick<Config, 'baseUrl'>): TokenParty {
-  return { issuer: config.baseUrl ?? 'paybell', audience: 'paybell-api' }
+  return { issuer: config.baseUrl, audience: AUDIENCE }
 }
 
 export async function issueToken(
-  deps: Pick<Deps, 'clock' | 'config' | 'newId'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'newId'> & { baseUrl(): string },
   parts: { keyring: { signer(): Promise<SigningPair> }; logins: Pick<Logins, 'check'> },
   login: Login,
 ): Promise<IssuedToken> {
   const { clientId } = await parts.logins.check(login)
   const signer = await parts.keyring.signer()
-  const party = tokenParty(deps.config)
   const issuedAt = Math.floor(deps.clock.nowMs() / 1_000)
   const lifetimeSeconds = deps.config.tokenTtlSeconds
   const token = signJws(signer, TOKEN_TYPE, {
-    iss: party.issuer,
-    aud: party.audience,
+    // The same text as in the metadata (RFC 8414 §2, RFC 9068 §2.2).
+    iss: deps.baseUrl(),
+    aud: AUDIENCE,
     sub: clientId,
     iat: issuedAt,
     nbf: issuedAt,

@@ -1,9 +1,10 @@
 // The receipt of a delivery that was answered with 200: what was sent, where, when, and when the answer came, as a
-// JWS under a key of the service. Made when it is asked for, from what is stored anyway.
+// JWS under a key of the service. Made when it is asked for, from what is stored anyway. There is one for everything that
+// a statement counts as delivered, also when it was replayed in vain since.
 
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../core/errors.ts'
-import { readAttempts, readDeliveryDetail } from '../store/delivery-details.ts'
+import { readDeliveryDetail, readSuccess } from '../store/delivery-details.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import { findSentBody } from './sent-body.ts'
@@ -21,8 +22,8 @@ export async function viewReceipt(
   const of = reader.kind === 'client' ? reader : { clientKey: null, accountId: null }
   const delivery = await readDeliveryDetail(deps.pool, deliveryId, of)
   if (delivery === null) throw notFound()
-  const attempt = (await readAttempts(deps.pool, delivery)).at(-1)
-  if (delivery.state !== 'DELIVERED' || attempt === undefined) throw noReceipt(delivery.state)
+  const attempt = await readSuccess(deps.pool, delivery)
+  if (attempt === null) throw noReceipt(delivery.state)
   const body = await findSentBody(deps, delivery)
   if (body === null) {
     throw new ServiceError('payload-expired', 'A receipt names the bytes, which are gone.')
@@ -51,6 +52,6 @@ function digestOf(parts: readonly Uint8Array[]): string {
 function noReceipt(state: string): ServiceError {
   return new ServiceError(
     'no-receipt',
-    `This delivery is ${state}: only what is DELIVERED has one.`,
+    `This delivery is ${state}, and no attempt of it was answered with 200.`,
   )
 }

@@ -167,8 +167,33 @@ export function readAttempts(pool: Pool, delivery: AttemptsOf): Promise<readonly
       )
       .slice(0, ATTEMPTS_MAX)
       .toReversed()
-      .map(({ duration_ms: durationMs, ...row }) => ({ ...row, durationMs }))
+      .map(toAttempt)
   })
+}
+
+/** The last one that was answered with 200; null: none was. Also of a delivery that was replayed in vain since. */
+export function readSuccess(pool: Pool, delivery: AttemptsOf): Promise<AttemptItem | null> {
+  return inSnapshot(pool, async (db) => {
+    const [delivered] = await readAttemptThatDelivered(db, delivery)
+    if (delivered !== undefined) return toAttempt(delivered)
+    const sinceMs = delivery.createdAt.getTime() - CLOCKS_APART_MS
+    const stretches = await readStretchesSince(db, 'earlier_attempts', sinceMs)
+    for (const stretch of stretches.toReversed()) {
+      const { rows } = await db.query<AttemptRow>({
+        text: `select attempt, at, duration_ms, outcome, status, excerpt from earlier_attempts
+               where client_key = $1 and delivery_id = $2 and ${timesWithin(stretch, 'at')}
+                 and outcome = 'answered' and status = 200
+               order by attempt desc, at desc limit 1`,
+        values: [delivery.clientKey, delivery.id],
+      })
+      if (rows[0] !== undefined) return toAttempt(rows[0])
+    }
+    return null
+  })
+}
+
+function toAttempt({ duration_ms: durationMs, ...row }: AttemptRow): AttemptItem {
+  return { ...row, durationMs }
 }
 
 /** The newest are on the newest days: those before the delivery ended, or shortly after it. */

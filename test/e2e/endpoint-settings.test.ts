@@ -130,7 +130,7 @@ test('by link: the body has a url in place of the file, the same on every attemp
   assert.equal(fetched.headers.get('cache-control'), 'no-store')
   assert.equal(
     fetched.headers.get('content-disposition'),
-    `attachment; filename="Beleg ___ 1.pdf"; filename*=UTF-8''Beleg%20%22%C3%BC%22%201.pdf`,
+    `attachment; filename="Beleg ___ 1.pdf"; filename*=UTF-8''Beleg%20_%C3%BC_%201.pdf`,
   )
   assert.deepEqual(Buffer.from(await fetched.arrayBuffer()), file)
   const { mock } = t.mock.method(paybell.app.deps.pool, 'query')
@@ -167,7 +167,7 @@ test('by link: the body has a url in place of the file, the same on every attemp
   assert.deepEqual(receiver.accepted[1]?.body, second.body)
 })
 
-test('a link that is altered by any character is 404; of a deleted endpoint, or too old, 410', async (t) => {
+test('regression: a link that is altered or respelt by any character is 404; of a deleted endpoint, or too old, 410', async (t) => {
   const receiver = await startReceiver(t)
   const caller = await newCaller()
   const endpointId = await register(caller, receiver, { document: 'link' })
@@ -193,6 +193,17 @@ test('a link that is altered by any character is 404; of a deleted endpoint, or 
     assert.equal(await statusOf(altered), 404, altered)
   }
 
+  for (const respelt of [
+    link.replace('.', '%2E'),
+    link.replace('0', '%30'),
+    `${link}?`,
+    `${link}?x=1`,
+    `${link};x`,
+    `${link}/`,
+  ]) {
+    assert.equal(await statusOf(respelt), 404, respelt)
+  }
+
   // Another tenant's event under the endpoint of this one needs a MAC that only Paybell can make.
   const { sealer } = paybell.app.deps
   const stranger = await newCaller()
@@ -211,6 +222,39 @@ test('a link that is altered by any character is 404; of a deleted endpoint, or 
   assert.equal((await caller.call('DELETE', `/v1/webhooks/${endpointId}`)).status, 204)
   assert.equal(await statusOf(link), 410)
   assert.equal((await caller.get(`/v1/events/${eventId}`)).status, 200)
+})
+
+test('regression: links of a client that is not active are 410 until it is active again', async (t) => {
+  const receiver = await startReceiver(t)
+  const caller = await newCaller()
+  const endpointId = await register(caller, receiver, { document: 'link' })
+  await put(caller, randomUUID(), withFile(randomBytes(10)))
+  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+  const { url } = JSON.parse(receiver.accepted[0]?.body.toString() ?? '').document
+  const { rows } = await paybell.pool.query(
+    'select c.id from clients c join endpoints e using (client_key) where e.id = $1',
+    [endpointId],
+  )
+  const become = async (status: string) => {
+    const changed = await fetch(`${paybell.baseUrl}/operator/v1/clients/${rows[0].id}`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${paybell.operatorKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ status }),
+    })
+    assert.equal(changed.status, 200)
+  }
+  assert.equal((await fetch(url)).status, 200)
+  await become('DISABLED')
+  const ended = await fetch(url)
+  assert.deepEqual(
+    [ended.status, ((await ended.json()) as { code: string }).code],
+    [410, 'link-ended'],
+  )
+  await become('ACTIVE')
+  assert.equal((await fetch(url)).status, 200)
 })
 
 test('without documents the body is the payment with the file left out', async (t) => {

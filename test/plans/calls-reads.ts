@@ -26,6 +26,7 @@ import {
   readAttempts,
   readDeliveriesOfEvents,
   readDeliveryDetail,
+  readSuccess,
 } from '../../server/store/delivery-details.ts'
 import { readDeliverySlice } from '../../server/store/delivery-lists.ts'
 import { readDeliveryNames } from '../../server/store/delivery-names.ts'
@@ -153,7 +154,10 @@ async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
   ] as const) {
     await recorder.record(label, async () => {
       const detail = await readDeliveryDetail(pool, delivered.id, of)
-      if (detail !== null) await readAttempts(pool, detail)
+      if (detail === null) return
+      await readAttempts(pool, detail)
+      // As of one that is being replayed.
+      await readSuccess(pool, { ...detail, finishedAt: null })
     })
   }
   await recorder.record('', () => readDeliveriesOfEvents(pool, clientKey, [eventId]))

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { contentDisposition, DOCUMENTS_PATH } from '../../core/document-link.ts'
 import { fetchDocument } from '../../operations/fetch-document.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
+import { notFound } from '../../operations/parts/failures.ts'
 import { problemResponses } from '../schemas.ts'
 import { Type } from '../type.ts'
 import type { Routes } from '../typed.ts'
@@ -19,7 +20,7 @@ export function documentRoutes(deps: Deps): Routes {
         security: [],
         summary: 'Fetch the file of a payment by its link',
         description:
-          'The `url` of a `document` in a callback, for endpoints whose `document` is `link`. It needs no token: keep it as secret as the file. It is good for 30 days, unless the operator has chosen otherwise, and while the endpoint exists.',
+          'The `url` of a `document` in a callback, for endpoints whose `document` is `link`. It needs no token: keep it as secret as the file. It is good for 30 days, unless the operator has chosen otherwise, and while the endpoint exists and its client is active.',
         params: Type.Object({ link: Type.String() }),
         response: {
           200: {
@@ -32,10 +33,10 @@ export function documentRoutes(deps: Deps): Routes {
         },
       },
       handler: async (request, reply) => {
-        const { mediaType, name, sizeBytes, content } = await fetchDocument(
-          deps,
-          request.params.link,
-        )
+        const { link } = request.params
+        // By the time it is a parameter it is decoded: `%2E` would be as good as a dot.
+        if (request.raw.url !== `${DOCUMENTS_PATH}/${link}`) throw notFound()
+        const { mediaType, name, sizeBytes, content } = await fetchDocument(deps, link)
         // Fastify reads what a HEAD does not send to its end: 10 MiB, for nothing.
         const sent = request.method === 'HEAD' ? [] : content
         return reply

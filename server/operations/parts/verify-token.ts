@@ -72,7 +72,6 @@ export class TokenVerifier {
       const { payload } = await jwtVerify(token, key, {
         algorithms: [TOKEN_ALGORITHM],
         typ: TOKEN_TYPE,
-        issuer: party.issuer,
         audience: party.audience,
         currentDate: new Date(nowMs),
         // Tolerance for the beginning only: readClaims allows none at the end.

@@ -310,3 +310,15 @@ prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
 --             Index Scan clients by clients_pkey (client_key)
 --           Index Scan endpoints by endpoints_pkey (client_key)
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
+
+-- delivery-details.readSuccess: planned each time, with enable_seqscan = on
+prepare "delivery-details.readSuccess" (integer, uuid) as
+  select attempt, at, duration_ms, outcome, status, excerpt from earlier_attempts
+  where client_key = $1 and delivery_id = $2 and at >= timestamptz '2026-03-09T11:59:31.200Z'
+  and outcome = 'answered' and status = 200
+  order by attempt desc, at desc limit 1;
+--   always
+--     Limit
+--       Merge Append on earlier_attempts.attempt DESC, earlier_attempts.at DESC
+--         Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
+--         … 7 alike
