@@ -302,20 +302,20 @@ export interface OperatorDeliveryQuery {
   after?: string | undefined
   /** Of the payments with exactly this external id, the newest 200. */
   externalId?: string | undefined
-  /**
-   * What the last attempt came to: a status (`503`), a class (`5xx`), `answered`, `none` before the
-   * first attempt, or why there was no answer (`timeout`, `tls-error`, …). Several with commas: any
-   * of them.
-   */
-  outcome?: string | undefined
   /** One of PENDING, DELIVERED, EXHAUSTED, SUPERSEDED, CANCELLED, or several with commas. */
   state?: DeliveryState | readonly DeliveryState[] | undefined
   endpointId?: string | undefined
   paymentId?: string | undefined
   /** Created at this instant or later. */
   from?: string | Date | undefined
-  /** Created before this instant. */
+  /** Created before this instant, which lies after `from`. */
   to?: string | Date | undefined
+  /**
+   * What the last attempt came to: a status (`503`), a class (`5xx`), `answered`, `none` before the
+   * first attempt, or why there was no answer (`timeout`, `tls-error`, …). Several with commas: any
+   * of them.
+   */
+  outcome?: string | undefined
   clientId?: string | undefined
   accountId?: string | undefined
   eventId?: string | undefined

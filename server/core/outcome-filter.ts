@@ -11,6 +11,8 @@ export interface OutcomeFilter {
   isUntried: boolean
 }
 
+export type OutcomeReader = 'operator' | 'client'
+
 /** What an operator sees, and stored as it is seen. */
 const CODES = [
   'dns-error',
@@ -32,17 +34,22 @@ const CLIENT_CODES = ['no-address', ...CODES.filter((code) => !NO_ADDRESS.includ
 const STATUS = /^[1-5](\d\d|xx)$/
 const WORDS_MAX = 20
 
-export const OUTCOME_PATTERN = '^[a-z0-9-]{1,20}(,[a-z0-9-]{1,20}){0,19}$'
+/** One word or several with commas, as the one who reads the list may name them. */
+export function outcomePattern(reader: OutcomeReader): string {
+  const word = `(${[...knownCodes(reader), 'answered', 'none', '[1-5]([0-9][0-9]|xx)'].join('|')})`
+  return `^${word}(,${word}){0,${WORDS_MAX - 1}}$`
+}
+
 export const OUTCOME_DESCRIPTION =
   'What the last attempt came to: a status (`503`), a class (`5xx`), `answered`, `none` before the first attempt, or why there was no answer (`timeout`, `tls-error`, …). Several with commas: any of them.'
 
 export function parseOutcomes(
   value: unknown,
-  reader: 'operator' | 'client',
+  reader: OutcomeReader,
   refuse: (detail: string) => null,
 ): OutcomeFilter | null {
   if (value === null) return null
-  const known = reader === 'client' ? CLIENT_CODES : ['no-address', ...CODES]
+  const known = knownCodes(reader)
   const words = typeof value === 'string' ? value.split(',') : value
   const isKnown = (word: unknown) =>
     typeof word === 'string' &&
@@ -65,6 +72,10 @@ export function parseOutcomes(
     else if (word !== 'none') filter.codes.push(word)
   }
   return { ...filter, isUntried: words.includes('none') }
+}
+
+function knownCodes(reader: OutcomeReader): readonly string[] {
+  return reader === 'client' ? CLIENT_CODES : ['no-address', ...CODES]
 }
 
 function statusesOf(word: string): { from: number; to: number } {

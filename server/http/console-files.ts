@@ -1,12 +1,10 @@
 // The files of the built console (console/dist), read into memory on first use. A name is checked against
 // a pattern before it becomes part of a path; a new build is noticed.
 
-import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { BoundedMap } from '../core/bounded-map.ts'
+import { type KeptFile, keepFile } from './kept-file.ts'
 import { CONSOLE_DIST } from './shipped-folders.ts'
 
 const INDEX = 'index.html'
@@ -25,11 +23,8 @@ const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
 }
 
-export interface ConsoleFile {
-  bytes: Buffer
-  gzipped: Buffer
+export interface ConsoleFile extends KeptFile {
   type: string
-  etag: string
   /** Its name changes with its content. */
   isImmutable: boolean
 }
@@ -37,8 +32,6 @@ export interface ConsoleFile {
 interface KnownFile extends ConsoleFile {
   modifiedAtMs: number
 }
-
-const compress = promisify(gzip)
 
 export class ConsoleFiles {
   readonly #dist: URL
@@ -68,13 +61,10 @@ export class ConsoleFiles {
 }
 
 async function load(name: string, path: string, modifiedAtMs: number): Promise<KnownFile> {
-  const bytes = await readFile(path)
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
   return {
-    bytes,
-    gzipped: await compress(bytes, { level: 9 }),
+    ...(await keepFile(await readFile(path))),
     type,
-    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
     isImmutable: name.startsWith('assets/'),
     modifiedAtMs,
   }

@@ -2,11 +2,13 @@
 
 import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX, type CursorPage } from '../core/cursor.ts'
 import { Type } from './type.ts'
+import { QUERY_INTEGER_MAX } from './validation.ts'
 
 export const CursorQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
+      maximum: QUERY_INTEGER_MAX,
       default: CURSOR_LIMIT_DEFAULT,
       description: `Items at most; more than ${CURSOR_LIMIT_MAX} is taken as ${CURSOR_LIMIT_MAX}.`,
     }),

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import { DELIVERY_STATES, toClientCode } from '../core/delivery.ts'
 import { SEARCH_CHARACTERS_MAX } from '../core/delivery-filter.ts'
 import type { Explanation } from '../core/explanation.ts'
-import { OUTCOME_DESCRIPTION, OUTCOME_PATTERN } from '../core/outcome-filter.ts'
+import { OUTCOME_DESCRIPTION, type OutcomeReader, outcomePattern } from '../core/outcome-filter.ts'
 import { EVENT_KINDS, PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../core/payment.ts'
 import { moneyText } from '../core/payment-summary.ts'
 import type { AttemptItem, NamedDelivery } from '../operations/view-deliveries.ts'
@@ -191,15 +191,18 @@ export const ExternalIdFilter = Type.String({
   published: { pattern: TEXT_PATTERN },
   description: 'Of the payments with exactly this external id, the newest 200.',
 })
-export const OutcomeFilterSchema = Type.String({
-  maxLength: 420,
-  published: { pattern: OUTCOME_PATTERN },
-  description: OUTCOME_DESCRIPTION,
-})
+export function outcomeFilter(reader: OutcomeReader) {
+  return Type.Optional(
+    Type.String({
+      maxLength: 420,
+      published: { pattern: outcomePattern(reader) },
+      description: OUTCOME_DESCRIPTION,
+    }),
+  )
+}
 
 const filterProperties = {
   externalId: Type.Optional(ExternalIdFilter),
-  outcome: Type.Optional(OutcomeFilterSchema),
   state: Type.Optional(
     Type.String({
       published: { pattern: STATES_PATTERN },
@@ -212,15 +215,23 @@ const filterProperties = {
     Type.String({ format: 'date-time', description: 'Created at this instant or later.' }),
   ),
   to: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Created before this instant.' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Created before this instant, which lies after `from`.',
+    }),
   ),
 }
 
-export const DeliveryListQuery = Type.Object({ ...CursorQuery, ...filterProperties })
+export const DeliveryListQuery = Type.Object({
+  ...CursorQuery,
+  ...filterProperties,
+  outcome: outcomeFilter('client'),
+})
 
 export const OperatorDeliveryListQuery = Type.Object({
   ...CursorQuery,
   ...filterProperties,
+  outcome: outcomeFilter('operator'),
   clientId: Type.Optional(Uuid),
   accountId: Type.Optional(Uuid),
   eventId: Type.Optional(Uuid),

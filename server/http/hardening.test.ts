@@ -125,10 +125,10 @@ test('a request without a Host, or with one that names no host, is 400', async (
     const answer = await send(port, `GET /docs/ HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
     assertRawProblem(answer, 400, 'malformed-request')
   }
-  const old = await send(port, 'GET /livez HTTP/1.0\r\n\r\n')
-  assert.equal(old.status, 200)
-  const viewer = await send(port, 'GET /docs/ HTTP/1.0\r\n\r\n')
-  assertRawProblem(viewer, 400, 'malformed-request')
+  for (const path of ['/livez', '/docs/']) {
+    const old = await send(port, `GET ${path} HTTP/1.0\r\n\r\n`)
+    assert.equal(old.status, 200)
+  }
 })
 
 test('regression: CONNECT is answered, and the connection closes', async (t) => {

@@ -11,7 +11,7 @@ import {
   POLL_SECONDS_MAX,
 } from '../core/listener.ts'
 import type { OfferAnswer, OfferedCallback } from '../operations/next-callback.ts'
-import { toHmacHeaderName } from './endpoint-settings-schema.ts'
+import { SettingsFields, toHmacHeaderName } from './endpoint-settings-schema.ts'
 import { Instant, Uuid } from './scalars.ts'
 import { SharedKey } from './schemas.ts'
 import { Type } from './type.ts'
@@ -29,7 +29,12 @@ export const ListenerRegistration = Type.Object(
     }),
     sharedKey: SharedKey,
   },
-  { examples: [{ name: 'anns-laptop', sharedKey: 'a-long-random-text-that-only-we-two-know' }] },
+  {
+    examples: [{ name: 'anns-laptop', sharedKey: 'a-long-random-text-that-only-we-two-know' }],
+    published: {
+      not: { anyOf: Object.keys(SettingsFields).map((name) => ({ required: [name] })) },
+    },
+  },
 )
 
 export const ListenerSchema = Type.Object(

@@ -410,3 +410,39 @@ test('an offer that was not taken was no attempt, and the next process offers it
     await tell(caller, id, { offerId: offer.offerId, status: 200 })
   }
 })
+
+test('regression: a listener has no settings, at either door, and the 400 names those that were given', async () => {
+  const caller = await newCaller()
+  const given = { events: ['payment.paid'], deliver: 'latest' }
+  const made = await caller.call('POST', '/v1/listeners', {
+    name: 'set',
+    sharedKey: 'a key',
+    ...given,
+  })
+  const { id } = await register(caller)
+  const changed = await fetch(`${paybell.baseUrl}/operator/v1/endpoints/${id}`, {
+    method: 'PATCH',
+    headers: {
+      authorization: `Bearer ${paybell.operatorKey}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(given),
+  })
+  for (const answer of [made, changed]) {
+    assert.equal(answer.status, 400)
+    const { code, detail, errors } = (await answer.json()) as {
+      code: string
+      detail: string
+      errors: { pointer: string; code: string }[]
+    }
+    assert.equal(code, 'invalid-fields')
+    assert.match(detail, /no settings/)
+    assert.deepEqual(
+      errors.map((error) => [error.pointer, error.code]),
+      [
+        ['/events', 'not-taken'],
+        ['/deliver', 'not-taken'],
+      ],
+    )
+  }
+})

@@ -2,9 +2,12 @@
 // and with a `webhooks` section for what this service sends.
 
 import swagger from '@fastify/swagger'
+import type { FastifyReply } from 'fastify'
 import { KEY_ID_HEADER } from '../core/asymmetric-signature.ts'
 import { HMAC_HEADER } from '../core/callback-headers.ts'
 import { EVENT_KINDS } from '../core/payment.ts'
+import { Remembered } from '../core/remembered.ts'
+import { type KeptFile, keepFile, sendKept } from './kept-file.ts'
 import { addOperationTexts } from './operation-texts.ts'
 import { CallbackSchema, callbackExamples } from './payment-schema.ts'
 import { type PublishingPolicy, publishRequest } from './published.ts'
@@ -99,17 +102,21 @@ export async function describeInterface(
       return { schema: { tags: ['Operator'], security: [{ operatorKey: [] }], ...published }, url }
     },
   })
+  const documents = new Remembered<string, KeptFile>({ keysMax: 1 })
   app.route({
     method: 'GET',
     url: '/openapi.json',
     schema: { hide: true },
-    handler: async (_request, reply) => {
-      reply.headers({
+    handler: async (request, reply) => {
+      // The address is known only once the service listens.
+      const url = baseUrl()
+      const document = await documents.get(url, () =>
+        keepFile(JSON.stringify({ ...app.swagger(), servers: [{ url }] })),
+      )
+      return sendKept(request, reply as FastifyReply, document, {
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-cache',
       })
-      // The address is known only once the service listens.
-      return JSON.stringify({ ...app.swagger(), servers: [{ url: baseUrl() }] })
     },
   })
 }

@@ -5,14 +5,21 @@ import type { ErrorCode } from '../core/errors.ts'
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type Page, pageCount } from '../core/page.ts'
 import { problemResponses } from './schemas.ts'
 import { Type } from './type.ts'
+import { QUERY_INTEGER_MAX } from './validation.ts'
 
 export const PageQuery = Type.Object({
   page: Type.Optional(
-    Type.Integer({ minimum: 0, default: 0, description: 'Zero-based index of the page.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: QUERY_INTEGER_MAX,
+      default: 0,
+      description: 'Zero-based index of the page.',
+    }),
   ),
   size: Type.Optional(
     Type.Integer({
       minimum: 1,
+      maximum: QUERY_INTEGER_MAX,
       default: PAGE_SIZE_DEFAULT,
       description: `Items on a page; more than ${PAGE_SIZE_MAX} is taken as ${PAGE_SIZE_MAX}.`,
     }),

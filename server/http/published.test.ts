@@ -242,3 +242,75 @@ test('no format of our own reaches the published interface', () => {
   assert.doesNotMatch(JSON.stringify(document), ours)
   assert.doesNotMatch(JSON.stringify(document), /"published"/)
 })
+
+/** A parameter of a query, as a client that follows the schema would judge it. */
+function parameter(method: string, path: string, name: string): object {
+  const found = operation(method, path).parameters?.find((one) => one.name === name)
+  return found?.schema ?? assert.fail(`${path} has no ${name}`)
+}
+
+test('regression: whole numbers of a query have a greatest one, and a greater one is said to be too large', async () => {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const one of Object.values(methods)) {
+      for (const { name, in: place, schema } of one.parameters ?? []) {
+        const { type, maximum } = schema as { type?: string; maximum?: number }
+        if (place !== 'query' || type !== 'integer') continue
+        assert.ok(Number.isSafeInteger(maximum), `${path} ${name}`)
+      }
+    }
+  }
+  for (const [path, name] of [
+    ['/v1/webhooks', 'page'],
+    ['/v1/webhooks', 'size'],
+    ['/v1/deliveries', 'limit'],
+  ] as const) {
+    const { maximum } = parameter('get', path, name) as { maximum: number }
+    for (const [value, status] of [
+      [String(maximum), 200],
+      [String(BigInt(maximum) + 1n), 400],
+      ['9'.repeat(40), 400],
+    ] as const) {
+      const answer = await call('GET', `${path}?${name}=${value}`, undefined, 'client')
+      assert.equal(answer.status, status, answer.text)
+      if (status === 400) assert.equal(JSON.parse(answer.text).errors[0].code, 'too-large')
+    }
+  }
+})
+
+test('regression: outcomes that fit the published pattern are taken, and no others', async () => {
+  const words = ['503', '5xx', '99', '6xx', '999', 'answered', 'none', 'timeout', 'no-address']
+  const lists = ['none,503', 'none,', ',none', 'a', 'dns-error', 'blocked-address', 'nonesuch']
+  for (const [as, path] of [
+    ['client', '/v1/deliveries'],
+    ['operator', '/operator/v1/deliveries'],
+  ] as const) {
+    for (const word of [...words, ...lists]) {
+      const schema = parameter('get', path, 'outcome')
+      const { status } = await call('GET', `${path}?outcome=${word}`, undefined, as)
+      assert.equal(accepts(schema, word), status === 200, `${as} ${word}`)
+    }
+  }
+})
+
+test('regression: a statement takes whole hours, and its schema says so', async () => {
+  const path = '/v1/webhooks/{id}/statement'
+  const schema = parameter('get', path, 'from')
+  for (const [from, isWhole] of [
+    ['2026-03-02T09:00:00Z', true],
+    ['2026-03-02T09:00:00.000Z', true],
+    ['2026-03-02T09:00:00+02:00', true],
+    ['2026-03-02T09:30:00+05:30', true],
+    ['2026-03-02T09:30:00-03:30', true],
+    ['2026-03-02T09:45:00+05:45', true],
+    ['2026-03-02T09:30:00Z', false],
+    ['2026-03-02T09:00:01Z', false],
+    ['2026-03-02T09:00:00.001Z', false],
+    ['2026-03-02T09:00:00+05:30', false],
+  ] as const) {
+    assert.equal(accepts(schema, from), isWhole, from)
+    const period = `from=${encodeURIComponent(from)}&to=2026-03-03T00:00:00Z`
+    const asked = path.replace('{id}', randomUUID())
+    const { text } = await call('GET', `${asked}?${period}`, undefined, 'client')
+    assert.equal(text.includes('not-a-whole-hour'), !isWhole, `${from} ${text}`)
+  }
+})

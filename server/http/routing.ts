@@ -27,21 +27,22 @@ export function tellAllowedMethods(app: FastifyInstance): void {
   })
 
   app.addHook('onRequest', (request, reply, done) => {
-    const known = fixed.get(pathOf(request))
-    if (known === undefined || known.has(request.method)) done()
-    else done(notAllowed(reply, known))
+    const path = pathOf(request)
+    const known = fixed.get(path)
+    if (known !== undefined && !known.has(request.method)) return done(notAllowed(reply, known))
+    // Here, and not in the handler: of a method that may have a body the framework wants its type first.
+    done(request.is404 ? refuse(path, reply) : undefined)
   })
 
-  app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request)
+  const refuse = (path: string, reply: FastifyReply): ServiceError => {
     const methods = new Set<string>()
     for (const pattern of patterns.values()) {
       if (!pattern.matches.test(path)) continue
       for (const method of pattern.methods) methods.add(method)
     }
-    if (methods.size > 0) throw notAllowed(reply, methods)
-    throw new ServiceError('not-found', 'This service has no such address.')
-  })
+    if (methods.size > 0) return notAllowed(reply, methods)
+    return new ServiceError('not-found', 'This service has no such address.')
+  }
 }
 
 function notAllowed(reply: FastifyReply, methods: ReadonlySet<string>): ServiceError {

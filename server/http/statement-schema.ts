@@ -84,15 +84,21 @@ export const ReceiptClaims = Type.Object({
   status: Type.Integer(),
 })
 
+/** Whole hours of UTC, also as the clocks of places that are half an hour or three quarters apart from it say it. */
+const WHOLE_HOUR_PATTERN =
+  ':(00:00(\\.0+)?([Zz]|[+-]\\d\\d:00)|30:00(\\.0+)?[+-]\\d\\d:30|45:00(\\.0+)?\\+\\d\\d:45)$'
+
 export const StatementQuery = Type.Object({
   from: Type.String({
     format: 'date-time',
+    published: { pattern: WHOLE_HOUR_PATTERN },
     description: 'The beginning of an hour in UTC. Events count by their own time.',
   }),
   to: Type.String({
     format: 'date-time',
+    published: { pattern: WHOLE_HOUR_PATTERN },
     description:
-      'The end of an hour, at most 31 days after `from`, and at most the end of the hour that is open.',
+      'The end of an hour, after `from`, at most 31 days after `from`, and at most the end of the hour that is open.',
   }),
 })
 

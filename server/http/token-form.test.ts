@@ -83,6 +83,19 @@ test('a form that does not conform is a 400 that names each parameter', async (t
   assertProblem(tooLarge, 413, 'body-too-large')
 })
 
+test('regression: no parameter is given twice, known or not (RFC 6749 §3.2)', async (t) => {
+  const server = await serveHttp(t, pool)
+  const { clientId, clientSecret } = await onboard(server)
+  const form = `grant_type=client_credentials&client_id=${clientId}&client_secret=${clientSecret}`
+  for (const name of ['scope', 'resource']) {
+    const answer = await send(server, `${form}&${name}=a&${name}=b`)
+    assertProblem(answer, 400, 'invalid-fields')
+    const [{ pointer, code }] = answer.json().errors
+    assert.deepEqual([pointer, code], [`/${name}`, 'repeated'])
+  }
+  assert.equal((await send(server, `${form}&scope=a&resource=b`)).statusCode, 200)
+})
+
 test('another grant is 400 unsupported_grant_type', async (t) => {
   const server = await serveHttp(t, pool)
   for (const grant of ['password', 'refresh_token', 'authorization_code', 'CLIENT_CREDENTIALS']) {

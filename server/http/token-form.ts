@@ -20,12 +20,13 @@ export function readTokenForm(text: string, request: FastifyRequest): Credential
   const form = new URLSearchParams(text)
   const basic = readBasic(headerValues(request, 'authorization'))
   const errors: FieldError[] = []
-  const read = (name: string): string | undefined => {
-    const given = form.getAll(name)
-    // RFC 6749 §3.2: no parameter twice, and one without a value counts as left out.
-    if (given.length > 1) errors.push({ pointer: `/${name}`, ...REPEATED })
-    return given[0] || undefined
+  // RFC 6749 §3.2: no parameter twice, known or not, and one without a value counts as left out.
+  for (const name of new Set(form.keys())) {
+    // What is no name of a parameter may be anything, and is not repeated to the caller.
+    const pointer = /^[a-z_]{1,40}$/.test(name) ? `/${name}` : ''
+    if (form.getAll(name).length > 1) errors.push({ pointer, ...REPEATED })
   }
+  const read = (name: string) => form.get(name) || undefined
   const demand = (name: string, value: string | undefined): string => {
     if (value === undefined) errors.push({ pointer: `/${name}`, ...MISSING })
     return value ?? ''

@@ -112,6 +112,9 @@ function createFormats(policy: ValidationPolicy): Record<string, Check> {
   }
 }
 
+/** 15 digits are exact as a number. Every whole number of a query has this limit, or a smaller one. */
+export const QUERY_INTEGER_MAX = 999_999_999_999_999
+
 /** Digits become a number and true or false a boolean, where the schema asks for one. */
 function readQuery(sent: unknown, schema: TSchema): unknown {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> }
@@ -119,8 +122,8 @@ function readQuery(sent: unknown, schema: TSchema): unknown {
   for (const [name, { type }] of Object.entries(properties)) {
     const text = query[name]
     if (typeof text !== 'string') continue
-    // 15 digits are exact as a number; 1e9, 0x10, +1 and the empty text stay what they are: text.
-    if (type === 'integer' && /^\d{1,15}$/.test(text)) query[name] = Number(text)
+    // 1e9, 0x10, +1 and the empty text stay what they are: text. More digits become more than the greatest.
+    if (type === 'integer' && /^\d+$/.test(text)) query[name] = Number(text)
     if (type === 'boolean' && /^(true|false)$/.test(text)) query[name] = text === 'true'
   }
   return query

@@ -69,7 +69,7 @@ function changeInTransaction(
     // A move has paused it, and would resume it: a pause that changes nothing now would be lost.
     await assertStays(db, scope.clientKey)
     const { endpoint } = before
-    if (endpoint.kind === 'listener' && Object.keys(change.settings).length > 0) throw noSettings()
+    if (endpoint.kind === 'listener') refuseSettings(Object.keys(change.settings))
     const settings = changeSettings(endpoint.settings, change.settings)
     assertHeadersApart(settings, before.headerName)
     const after = { ...endpoint, status: change.status ?? endpoint.status, settings }
@@ -84,11 +84,12 @@ function changeInTransaction(
   })
 }
 
-function noSettings(): ServiceError {
-  return new ServiceError(
-    'invalid-fields',
-    'A listener has no settings: it gets everything, as an endpoint does by default.',
-  )
+/** Of a listener: throws where any are given. */
+export function refuseSettings(names: readonly string[]): void {
+  if (names.length === 0) return
+  const detail = 'A listener has no settings: it gets everything, as an endpoint does by default.'
+  const errors = names.map((name) => ({ pointer: `/${name}`, code: 'not-taken', detail }))
+  throw new ServiceError('invalid-fields', detail, { errors })
 }
 
 async function changeStatus(

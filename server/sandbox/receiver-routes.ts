@@ -20,6 +20,9 @@ const STEPS_MAX = 100
 const DELAY_MS_MAX = 20_000
 const tags = ['Sandbox']
 
+/** The body of an answer, as the script has it. */
+const SCRIPTED = { 'text/plain': { schema: Type.String() } }
+
 const params = Type.Object({
   name: Type.String({ description: '1 to 64 letters, digits, _ and -' }),
 })
@@ -106,10 +109,15 @@ function addReceiving(app: App, receivers: DemoReceivers, clock: Clock): void {
       operationId: 'receiveInSandbox',
       tags,
       summary: 'A receiver to try things with (sandbox only)',
-      description: 'Answers by its script, 200 by default, and remembers what came.',
+      description:
+        'Answers by its script, 200 by default, and remembers what came. A script may have any status from 200 to 599.',
       security: [],
       params,
-      response: problemResponses('not-found', 'body-too-large'),
+      response: {
+        200: { description: 'What it answers without a script.', content: SCRIPTED },
+        ...problemResponses('not-found', 'body-too-large'),
+        default: { description: 'Any other status of its script.', content: SCRIPTED },
+      },
     },
     handler: async (request, reply) => {
       const { body: sent, headers } = request

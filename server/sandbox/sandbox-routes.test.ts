@@ -16,6 +16,27 @@ interface Operation {
   responses: Record<string, { description: string }>
 }
 
+test('regression: the sandbox’s receiver lists its 200, and that its script may have any other status', async (t) => {
+  const { pool } = await cloneDatabase()
+  const { deps, clock } = await serveHttp(t, pool)
+  const parts = { clock, policies: new CurrentPolicies(deps.config), keys: deps.access.keys }
+  const receivers = new DemoReceivers()
+  deps.sandbox = sandboxRoutes(receivers)(parts)
+  const app = await buildServer(deps)
+  t.after(() => app.close())
+  const { paths } = (await app.inject('/openapi.json')).json()
+  const { responses } = paths['/sandbox/receiver/{name}'].post
+  for (const status of ['200', 'default']) {
+    assert.deepEqual(Object.keys(responses[status].content), ['text/plain'])
+  }
+  const answer = { delayMs: 0, body: '{"a":1}', redirectTo: null, sharedKey: null }
+  receivers.write('a', { script: [200, 404, 503], ...answer })
+  for (const status of [200, 404, 503]) {
+    const given = await app.inject({ method: 'POST', url: '/sandbox/receiver/a', payload: 'x' })
+    assert.deepEqual([given.statusCode, given.body], [status, '{"a":1}'])
+  }
+})
+
 test('every operation of the sandbox has a description, every answer a text, the group too', async (t) => {
   const { pool } = await cloneDatabase()
   const { deps, clock } = await serveHttp(t, pool)

@@ -1,29 +1,20 @@
 // The guides as pages, from the files of docs/. Each is rendered when it is first asked for and kept; a
 // file that has changed since is rendered again. Names come from the list, never from an address.
 
-import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { toHtmlPage } from '../html-page.ts'
+import { type KeptFile, keepFile } from '../kept-file.ts'
 import type { Surface } from '../server-deps.ts'
 import { DOCS } from '../shipped-folders.ts'
 import { GUIDE_GROUPS, type Guide, type GuideGroup } from './guide-list.ts'
 import { escapeHtml, renderMarkdown } from './markdown.ts'
 
 const IMAGE_BYTES_MAX = 4 * 1024 * 1024
-const compress = promisify(gzip)
-
-export interface GuidePage {
-  html: Buffer
-  gzipped: Buffer
-  etag: string
-}
 
 export class GuidePages {
   readonly #groups: readonly GuideGroup[]
-  readonly #known = new Map<string, { modifiedAtMs: number; page: GuidePage }>()
+  readonly #known = new Map<string, { modifiedAtMs: number; page: KeptFile }>()
 
   constructor(surface: Surface) {
     this.#groups = GUIDE_GROUPS.map(({ title, guides }) => ({
@@ -33,7 +24,7 @@ export class GuidePages {
   }
 
   /** The list of all guides that are served here. */
-  index(): Promise<GuidePage> {
+  index(): Promise<KeptFile> {
     const lists = this.#groups.map(
       ({ title, guides }) =>
         `<h2>${title}</h2><ul>${guides
@@ -43,11 +34,11 @@ export class GuidePages {
           .join('')}</ul>`,
     )
     const body = `<h1>Guides</h1>${lists.join('')}`
-    return toPage(toHtmlPage({ title: 'Guides', body, side: this.#side(null) }))
+    return keepFile(toHtmlPage({ title: 'Guides', body, side: this.#side(null) }))
   }
 
   /** Null: no guide that is served here has this name, or the files are not installed. */
-  async find(name: string): Promise<GuidePage | null> {
+  async find(name: string): Promise<KeptFile | null> {
     const guide = this.#guides().find((each) => each.name === name)
     if (guide === undefined) return null
     const path = fileURLToPath(fileOf(guide))
@@ -60,7 +51,7 @@ export class GuidePages {
     return page
   }
 
-  #render(guide: Guide, text: string): Promise<GuidePage> {
+  #render(guide: Guide, text: string): Promise<KeptFile> {
     const { html, title } = renderMarkdown(this.#named(text), {
       toHref: (target) => this.#toHref(target),
       toImage: (target) => {
@@ -68,7 +59,7 @@ export class GuidePages {
         return image === undefined ? null : `/guides/images/${image}`
       },
     })
-    return toPage(
+    return keepFile(
       toHtmlPage({ title: title || guide.title, body: html, side: this.#side(guide.name) }),
     )
   }
@@ -119,10 +110,4 @@ export async function readGuideImage(name: string): Promise<Buffer | null> {
 
 function fileOf({ name }: Guide): URL {
   return new URL(name === 'sdk' ? '../sdk/README.md' : `${name}.md`, DOCS)
-}
-
-async function toPage(text: string): Promise<GuidePage> {
-  const html = Buffer.from(text)
-  const digest = createHash('sha256').update(html).digest('base64url').slice(0, 27)
-  return { html, gzipped: await compress(html, { level: 9 }), etag: `"${digest}"` }
 }

@@ -12,7 +12,8 @@ import {
   readConsoleToken,
   setSessionCookie,
 } from '../console-cookie.ts'
-import { type ConsoleFile, ConsoleFiles } from '../console-files.ts'
+import { ConsoleFiles } from '../console-files.ts'
+import { sendKept } from '../kept-file.ts'
 import { Instant, Uuid } from '../scalars.ts'
 import { BODY_PROBLEMS, EMPTY_BODY, problemResponses } from '../schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
@@ -104,33 +105,18 @@ function addPages(app: App): void {
   const files = new ConsoleFiles()
   const send = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = (request.params as { '*'?: string })['*'] ?? ''
-    const isGzipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
     const file = await files.find(path)
     if (file === 'not-built') return sendNotBuilt(reply)
     if (file === null) throw new ServiceError('not-found', 'The console has no such file.')
-    return sendFile(request, reply, file, isGzipped)
+    return sendKept(request, reply, file, {
+      'content-security-policy': POLICY,
+      'content-type': file.type,
+      'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    })
   }
   for (const url of ['/console', '/console/*']) {
     app.route({ method: 'GET', url, schema: { hide: true }, handler: send })
   }
-}
-
-function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: ConsoleFile,
-  isGzipped: boolean,
-) {
-  reply.headers({
-    'content-security-policy': POLICY,
-    'content-type': file.type,
-    'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
-    etag: file.etag,
-    vary: 'accept-encoding',
-  })
-  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send()
-  if (isGzipped) reply.header('content-encoding', 'gzip')
-  return reply.send(isGzipped ? file.gzipped : file.bytes)
 }
 
 function sendNotBuilt(reply: FastifyReply) {

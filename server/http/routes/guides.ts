@@ -3,8 +3,9 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
-import { type GuidePage, GuidePages, readGuideImage } from '../guides/guide-pages.ts'
+import { GuidePages, readGuideImage } from '../guides/guide-pages.ts'
 import { HTML_PAGE_HEADERS, toMissingPage, wantsPage } from '../html-page.ts'
+import { type KeptFile, sendKept } from '../kept-file.ts'
 import type { Surface } from '../server-deps.ts'
 import type { Routes } from '../typed.ts'
 
@@ -57,10 +58,6 @@ export function guideRoutes(surface: Surface): Routes {
   }
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { html, gzipped, etag }: GuidePage) {
-  reply.headers({ ...HTML_PAGE_HEADERS, 'cache-control': CACHED, etag, vary: 'accept-encoding' })
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
-  const isGzipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-  if (isGzipped) reply.header('content-encoding', 'gzip')
-  return reply.send(isGzipped ? gzipped : html)
+function send(request: FastifyRequest, reply: FastifyReply, page: KeptFile) {
+  return sendKept(request, reply, page, { ...HTML_PAGE_HEADERS, 'cache-control': CACHED })
 }

@@ -7,6 +7,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { POLL_SECONDS_DEFAULT } from '../../core/listener.ts'
 import { toPageRequest } from '../../core/page.ts'
 import { isUuid } from '../../core/uuid.ts'
+import { refuseSettings } from '../../operations/change-endpoint.ts'
 import {
   answerCallback,
   type ListenerDeps,
@@ -15,6 +16,7 @@ import {
 import { registerListener } from '../../operations/register-listener.ts'
 import { EndpointLists } from '../../operations/view-endpoints.ts'
 import { callerOf } from '../authenticate.ts'
+import { SettingsFields } from '../endpoint-settings-schema.ts'
 import {
   ListenerRegistration,
   ListenerSchema,
@@ -91,6 +93,7 @@ function addRegistration(app: App, deps: ListenerDeps): void {
     },
     handler: async (request, reply) => {
       const { name, sharedKey } = request.body
+      refuseSettings(Object.keys(SettingsFields).filter((setting) => setting in request.body))
       const { listener, isNew } = await registerListener(deps, callerOf(request), {
         accountId: request.accountId as string,
         name,

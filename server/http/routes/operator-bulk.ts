@@ -11,7 +11,7 @@ import {
 } from '../../operations/change-deliveries.ts'
 import type { JobDeps } from '../../operations/parts/start-job.ts'
 import { auditOf } from '../audit.ts'
-import { ExternalIdFilter, OutcomeFilterSchema, STATES_PATTERN } from '../delivery-schema.ts'
+import { ExternalIdFilter, outcomeFilter, STATES_PATTERN } from '../delivery-schema.ts'
 import { DryRun, DryRunQuery, isDryRun } from '../dry-run.ts'
 import { breakdownProperties, toBreakdownBody } from '../job-schema.ts'
 import { TEXT_PATTERN } from '../published.ts'
@@ -31,7 +31,7 @@ export const Filter = Type.Object(
     eventId: Type.Optional(Uuid),
     job: Type.Optional(Uuid),
     externalId: Type.Optional(ExternalIdFilter),
-    outcome: Type.Optional(OutcomeFilterSchema),
+    outcome: outcomeFilter('operator'),
     state: Type.Optional(
       Type.Unsafe<string | string[]>({
         type: ['string', 'array'],

@@ -33,6 +33,9 @@ const FormCredentials = Type.Object(
     scope: Type.Optional(Type.String({ description: 'Ignored.' })),
   },
   {
+    description:
+      'Each parameter at most once. `client_id` and `client_secret` are required, unless they come as HTTP Basic.',
+    dependentRequired: { client_secret: ['client_id'] },
     examples: [
       {
         grant_type: GRANT_TYPE,
