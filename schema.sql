@@ -196,6 +196,12 @@ CREATE INDEX console_sessions_by_end ON console_sessions USING btree (expires_at
 CREATE INDEX console_sessions_by_operator_key ON console_sessions USING btree (operator_key_id, created_at) WHERE (operator_key_id IS NOT NULL);
 CREATE INDEX console_sessions_of_the_first_key ON console_sessions USING btree (created_at) WHERE (first_key_digest IS NOT NULL);
 
+create table consumers (
+  source text not null,
+  lease uuid not null,
+  constraint consumers_pkey PRIMARY KEY (source)
+);
+
 create table documents (
   client_key integer not null,
   hash bytea not null,

@@ -38,13 +38,12 @@ import { setTimer, setUnheldTimer } from './operations/parts/rounds.ts'
 import { WebhookKeys } from './operations/webhook-keys.ts'
 import { LazyNatsSource } from './sources/lazy-nats-source.ts'
 import type { NatsSpans } from './sources/nats-source-options.ts'
+import { takeNatsLease } from './store/consumer-lease.ts'
 import { DatabaseClock } from './store/database-clock.ts'
 import { createPool } from './store/db.ts'
 import { readDatabaseTimeMs } from './store/leases.ts'
-import { LOCKS } from './store/locks.ts'
 import { Sealer } from './store/sealing.ts'
 import { addressOf } from './store/session.ts'
-import { holdLock } from './store/session-lock.ts'
 import { WakeUps } from './store/wake-ups.ts'
 import { createGatherer } from './telemetry/acceptance.ts'
 import { Readiness } from './telemetry/readiness.ts'
@@ -224,7 +223,18 @@ export function createApp(options: AppOptions): PaybellApp {
     isDraining: () => phase.isLeaving,
     refusedWrites: () => writes.findReasons(),
   })
-  telemetry.show(engine, readiness, { signing: access.keyring, webhook: webhookKeys })
+  const source =
+    config.nats &&
+    new LazyNatsSource({
+      settings: config.nats,
+      gatherer,
+      takeLease: (onLost) => takeNatsLease({ url: databaseUrl, cautiousMs, onLost }),
+      log: logger,
+      onMessage: (outcome) => metrics.countMessage(outcome),
+      ...(spans.nats ? { spans: spans.nats } : {}),
+    })
+  const keys = { signing: access.keyring, webhook: webhookKeys }
+  telemetry.show({ engine, source, readiness, keys })
   const serverDeps: ServerDeps = {
     ...deps,
     webhookKeys,
@@ -245,17 +255,6 @@ export function createApp(options: AppOptions): PaybellApp {
     tracer: tracing?.tracer ?? null,
     sandbox: options.sandbox?.({ clock, keys: access.keys, policies }) ?? null,
   }
-  const source =
-    config.nats &&
-    new LazyNatsSource({
-      settings: config.nats,
-      gatherer,
-      lock: { take: (onLost) => holdLock(databaseUrl, LOCKS.natsConsumer, onLost) },
-      log: logger,
-      onMessage: (outcome) => metrics.countMessage(outcome),
-      ...(spans.nats ? { spans: spans.nats } : {}),
-    })
-
   // What recurs.
   const sealingForm = new SealingForm(deps)
   const upkeep = new Upkeep(deps, {

@@ -7,7 +7,7 @@ import { sampleWrite } from '../../test/support/payment-sample.ts'
 import { readPending, storeClient, storeEndpoint } from '../../test/support/stored-deliveries.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { recordingOn } from './parts/postgres-payment-store.ts'
-import { acceptPayments } from './record-payments.ts'
+import { acceptPayments, CONSUMED_ELSEWHERE, recordPayments } from './record-payments.ts'
 
 const { pool } = await cloneDatabase()
 const { clientKey, accountId } = await storeClient(pool)
@@ -48,6 +48,23 @@ test('what was committed is handed off, once', async () => {
     handOffs.map((deliveries) => deliveries.map((delivery) => delivery.endpointId)),
     [[endpointId]],
   )
+})
+
+test('regression: a change that was read under another lease than the source’s own is refused, and its neighbours are recorded', async () => {
+  const recording = recordingOn({ pool, clock: new HandClock(), newId: randomUUID }, accounts)
+  const lease = randomUUID()
+  const former = randomUUID()
+  await pool.query(`insert into consumers values ('nats', $1)`, [lease])
+  const changes = [former, lease, undefined].map((consumerLease) => ({
+    accountId,
+    write: sampleWrite({ id: randomUUID(), document: undefined }),
+    ...(consumerLease === undefined ? {} : { consumerLease }),
+  }))
+  for (const locking of ['try', 'wait'] as const) {
+    const { results } = await recordPayments(recording, changes, locking)
+    assert.equal(results[0], CONSUMED_ELSEWHERE)
+    assert.ok(results.slice(1).every((result) => !(result instanceof Error)))
+  }
 })
 
 for (const [how, statement] of [

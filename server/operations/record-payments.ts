@@ -32,6 +32,8 @@ export interface PaymentChange {
   write: PaymentWrite
   /** Written with the change, if an operator asked for it. */
   audit?: GatheredAudit
+  /** The consumer's lease that it was read under: it is refused once another process has one. */
+  consumerLease?: string
 }
 
 export interface RecordedPayment {
@@ -56,6 +58,12 @@ export const PAYMENT_BUSY = new ServiceError(
   'overloaded',
   'Another transaction holds this payment, or the file that comes with it. Try again.',
   { retryAfterSeconds: 2 },
+)
+
+/** Another process consumes this source by now, and records the change in its turn. */
+export const CONSUMED_ELSEWHERE = new ServiceError(
+  'not-ready',
+  'Another process has taken over the source that this change was read from.',
 )
 
 /**
@@ -97,13 +105,19 @@ export async function recordPayments(
     await payments.saveDocuments(files, new Date(clock.nowMs()))
   }
   const { results, deliveries, audits } = await payments.transact(async (transaction) => {
-    const locked = await lock(transaction, changes, clientKeys, locking)
+    const [locked, consumerLease] = await Promise.all([
+      lock(transaction, changes, clientKeys, locking),
+      changes.some((change) => change.consumerLease) ? transaction.readConsumerLease() : null,
+    ])
     // Read the clock after locking, so that of two changes of one payment the later one has the later time.
     const now = new Date(clock.nowMs())
     const plan = await planAndSaveDocuments(
       {
         newId: deps.newId,
-        refuse: (clientKey, accountId) => refusePayment(moves?.get(clientKey), accountId),
+        refuse: (clientKey, change) =>
+          (change.consumerLease ?? consumerLease) === consumerLease
+            ? refusePayment(moves?.get(clientKey), change.accountId)
+            : CONSUMED_ELSEWHERE,
       },
       transaction,
       locked,
@@ -151,8 +165,8 @@ async function planAndSaveDocuments(
 
 interface PlanningDeps {
   newId(): string
-  /** Why nothing is accepted for an account of a client. */
-  refuse(clientKey: number, accountId: string): ServiceError | null
+  /** Why a change is not accepted, whatever is in it. */
+  refuse(clientKey: number, change: PaymentChange): ServiceError | null
 }
 
 interface Plan {
@@ -179,13 +193,14 @@ function applyChanges(
   const latest = new Map<string, ChangeToSave>()
   const raised = new Map<string, LockedPayment>()
   const plan: Plan = { results: [], changes: [], raised: [], documents: [] }
-  for (const { accountId, write } of changes) {
+  for (const change of changes) {
+    const { accountId, write } = change
     const clientKey = clientKeys.get(accountId)
     if (clientKey === undefined) {
       plan.results.push(unknownAccount())
       continue
     }
-    const refused = deps.refuse(clientKey, accountId)
+    const refused = deps.refuse(clientKey, change)
     if (refused !== null) {
       plan.results.push(refused)
       continue
@@ -208,7 +223,7 @@ function applyChanges(
         continue
       }
       const event = { id: deps.newId(), ...applied.event }
-      const change = {
+      const saved = {
         ...payment,
         ...event,
         paymentId: write.id,
@@ -219,8 +234,8 @@ function applyChanges(
       if (before) before.isLatest = false
       raised.delete(write.id)
       current.set(write.id, payment)
-      latest.set(write.id, change)
-      plan.changes.push(change)
+      latest.set(write.id, saved)
+      plan.changes.push(saved)
       if (write.document) plan.documents.push(toDocument(clientKey, write.id, write.document.file))
       plan.results.push({ outcome: applied.outcome, text: payment.text, event })
     } catch (error) {

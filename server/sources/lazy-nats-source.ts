@@ -12,6 +12,10 @@ export class LazyNatsSource {
     this.#options = options
   }
 
+  get isConsuming(): boolean {
+    return this.#source?.isConsuming ?? false
+  }
+
   async start(): Promise<void> {
     const { NatsSource } = await import('./nats-source.ts')
     this.#source = new NatsSource(this.#options)

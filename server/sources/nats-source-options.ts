@@ -1,4 +1,4 @@
-// The options of a NATS source: where to read, where to submit changes, and the lock on consuming.
+// The options of a NATS source: where to read, where to submit changes, and the right to consume.
 
 import type { NatsSettings } from '../config/config.ts'
 import type { PaymentGatherer } from '../operations/parts/payment-gatherer.ts'
@@ -8,16 +8,19 @@ export interface SourceLog {
   warn(fields: object, message: string): void
 }
 
-/** The lock that lets one process at a time consume. */
-export interface ConsumerLock {
-  /** Null: another process has it. `onLost` is called at most once. */
-  take(onLost: () => void): Promise<{ release(): Promise<void> } | null>
+/** The right to consume, which one process has at a time. */
+export interface ConsumerRight {
+  readonly id: string
+  /** False from the moment on when another process may have it. */
+  isHeld(): boolean
+  release(): Promise<void>
 }
 
 export interface NatsSourceOptions {
   settings: NatsSettings
   gatherer: Pick<PaymentGatherer, 'submit'>
-  lock: ConsumerLock
+  /** Null: another process has it. `onLost` is called at most once. */
+  takeLease(onLost: () => void): Promise<ConsumerRight | null>
   log: SourceLog
   /** Called for every message that was recorded or dead-lettered. */
   onMessage?(outcome: 'recorded' | 'dead-lettered'): void
@@ -34,6 +37,6 @@ export interface NatsSpans {
   /** Pauses between terms: the first, and the longest after failures in a row. */
   restMs: number
   restMsMax: number
-  /** How often the lock is tried while another process has it. */
-  lockEveryMs: number
+  /** How often the lease is asked for while another process has it. */
+  leaseEveryMs: number
 }

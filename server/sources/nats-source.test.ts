@@ -17,7 +17,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { PaymentChange, RecordedPayment } from '../operations/record-payments.ts'
 import { openConsumer } from './nats-connection.ts'
 import { NatsSource } from './nats-source.ts'
-import type { ConsumerLock, NatsSourceOptions } from './nats-source-options.ts'
+import type { ConsumerRight, NatsSourceOptions } from './nats-source-options.ts'
 
 const binary = findNatsServer()
 const skip = binary === null ? 'nats-server is not installed: apt-get install nats-server' : false
@@ -29,8 +29,10 @@ const SPANS = {
   pullExpiresMs: 1_000,
   restMs: 50,
   restMsMax: 200,
-  lockEveryMs: 100,
+  leaseEveryMs: 100,
 }
+
+const RIGHT: ConsumerRight = { id: randomUUID(), isHeld: () => true, release: async () => {} }
 
 let server: NatsServer
 let nats: NatsConnection
@@ -91,7 +93,7 @@ async function stage(
             return {} as RecordedPayment
           },
         },
-        lock: { take: async () => ({ release: async () => {} }) },
+        takeLease: async () => RIGHT,
         log: { info() {}, warn() {} },
         spans: SPANS,
         ...options,
@@ -435,20 +437,18 @@ test('regression: a payment that another transaction holds does not hold up the 
 test('one process consumes at a time, and the next takes over', { skip }, async () => {
   const it = await stage()
   let holder: string | null = null
-  const lock = (name: string): ConsumerLock => ({
-    async take() {
-      if (holder !== null) return null
-      holder = name
-      return {
-        release: async () => {
-          holder = null
-        },
-      }
-    },
-  })
-  const one = it.source({ lock: lock('one') })
+  const takeAs = (name: string) => async () => {
+    if (holder !== null) return null
+    holder = name
+    const release = async () => {
+      holder = null
+    }
+    return { ...RIGHT, release }
+  }
+  const one = it.source({ takeLease: takeAs('one') })
   await until('the first has it', () => holder === 'one')
-  const other = it.source({ lock: lock('other') })
+  const other = it.source({ takeLease: takeAs('other') })
+  assert.ok(!other.isConsuming)
   await it.publish(randomUUID(), 'x')
   await until('it is recorded', () => it.recorded.length === 1)
   await one.stop()
@@ -457,6 +457,64 @@ test('one process consumes at a time, and the next takes over', { skip }, async 
   await until('it is recorded, too', () => it.recorded.length === 2)
   await other.stop()
   assert.equal(holder, null)
+})
+
+test('regression: one whose lease may be over, by its own clock, records and acknowledges nothing more', {
+  skip,
+}, async () => {
+  const written = Promise.withResolvers<void>()
+  let isHeld = true
+  let taken = 0
+  let submitted = 0
+  const it = await stage(() => {
+    submitted++
+    return written.promise
+  })
+  const takeLease = async () => (taken++ === 0 ? { ...RIGHT, isHeld: () => isHeld } : null)
+  const frozen = it.source({ takeLease })
+  const id = randomUUID()
+  await it.publish(id, 'under way')
+  await it.publish(id, 'behind it')
+  await until('the first is being written', () => submitted === 1)
+  // It is frozen while the first is written, and another process takes over.
+  isHeld = false
+  written.resolve()
+  await until('its term has ended', () => taken > 1)
+  assert.ok(!frozen.isConsuming)
+  assert.deepEqual(it.recorded, ['under way'])
+  const consumer = await (await jetstreamManager(nats)).consumers.info(it.name, 'paybell')
+  assert.equal(consumer.ack_floor.stream_seq, 0, 'nothing was acknowledged')
+  await frozen.stop()
+})
+
+test('regression: what went to another process in between is applied before what is younger', {
+  skip,
+}, async () => {
+  const it = await stage()
+  const warnings: string[] = []
+  const log = { info() {}, warn: (fields: object) => void warnings.push(JSON.stringify(fields)) }
+  const way = await startLossyWay(server.port)
+  const source = it.source({ log, settings: settingsOf(it, way.port) })
+  const id = randomUUID()
+  await it.publish(id, '0 0')
+  await until('it consumes', () => it.recorded.length === 1)
+  // A process that was frozen before its pull went out: it gets a message, and hands it back.
+  const rival = await jetstream(nats).consumers.get(it.name, 'paybell')
+  const pulled = rival.next({ expires: 30_000 })
+  const ended = way.endedPulls
+  await until('its pull is the first in the line', () => way.endedPulls > ended)
+  for (let round = 1; round <= 10; round++) await it.publish(id, `0 ${round}`)
+  const stray = (await pulled) ?? assert.fail('it got none')
+  stray.nak()
+  await until('all are acknowledged', async () => (await it.open()) === 0, 40_000)
+  const rounds = roundsOf(it, 0)
+  assert.deepEqual([...new Set(rounds)], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  assert.deepEqual(rounds, inOrder(rounds))
+  assert.ok(
+    warnings.some((line) => line.includes('went elsewhere')),
+    warnings.join(),
+  )
+  await source.stop()
 })
 
 test('what is in hand has a limit in bytes: the rest waits, and all comes through', {
@@ -601,7 +659,7 @@ test('a source whose broker was never there stops at once', { skip: false }, asy
       credentials: null,
     },
     gatherer: { submit: () => Promise.reject(new Error('nothing comes')) },
-    lock: { take: async () => ({ release: async () => {} }) },
+    takeLease: async () => RIGHT,
     log: { info() {}, warn() {} },
     spans: SPANS,
   })

@@ -1,10 +1,13 @@
 // Payment changes out of a NATS JetStream stream. A message is acknowledged only when its change is on
 // disk, or when it is stored as a dead letter. Changes of one payment are applied in stream order, also
 // across restarts and take-overs:
-//   - one process consumes at a time (`lock`), so that no two apply messages of one payment at once;
+//   - one process consumes at a time, by a lease (store/consumer-lease.ts), so that no two apply messages of one
+//     payment at once. One that has lost its lease without knowing pulls, records and acknowledges nothing by its own
+//     clock, and what it has sent already is refused by the database;
 //   - a payment's next message is submitted only when the server has confirmed the ack of the one
 //     before, so a redelivered message is never older than what was applied last; copies that were sent
 //     before the server had the ack are recognised (in-hand.ts);
+//   - a message that went to another process in between ends the term before any younger one is applied;
 //   - a term (nats-term.ts) begins by gathering what an earlier one has left unacknowledged, and applies
 //     that first.
 // Any failure ends the term: unfinished messages are handed back, and a new term begins later.
@@ -18,12 +21,13 @@ import type { NatsSourceOptions, NatsSpans } from './nats-source-options.ts'
 import { Term } from './nats-term.ts'
 
 const SPANS: NatsSpans = {
-  ackWaitMs: 30_000,
-  workingEveryMs: 10_000,
+  // What a frozen process had in hand is back when its lease has gone to another.
+  ackWaitMs: 20_000,
+  workingEveryMs: 5_000,
   pullExpiresMs: 5_000,
   restMs: 500,
   restMsMax: 30_000,
-  lockEveryMs: 5_000,
+  leaseEveryMs: 5_000,
 }
 
 const CLOSE_MS_MAX = 2_000
@@ -44,6 +48,11 @@ export class NatsSource {
     this.#spans = { ...SPANS, ...options.spans }
   }
 
+  /** Whether this process is the one that consumes. */
+  get isConsuming(): boolean {
+    return this.#term?.isConsuming ?? false
+  }
+
   /** Returns at once; connects in the background, and retries while the broker is away. */
   start(): void {
     this.#running ??= this.#run()
@@ -61,9 +70,9 @@ export class NatsSource {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       try {
-        // Without holding the lock, because another process may reach the broker.
+        // Without taking the lease, because another process may reach the broker.
         const hasServed = !this.#isCutOff && (await this.#serve())
-        if (!hasServed) await this.#rest(this.#spans.lockEveryMs)
+        if (!hasServed) await this.#rest(this.#spans.leaseEveryMs)
       } catch (error) {
         if (this.#isStopped) return
         this.#options.log.warn({ error: describe(error) }, 'nats.interrupted')
@@ -73,16 +82,16 @@ export class NatsSource {
     }
   }
 
-  /** One term. False when another process has the lock. */
+  /** One term. False when another process has the lease. */
   async #serve(): Promise<boolean> {
-    const { lock, log, settings } = this.#options
+    const { takeLease, log, settings } = this.#options
     let term: Term | null = null
     let isLost = false
-    const held = await lock.take(() => {
+    const lease = await takeLease(() => {
       isLost = true
-      term?.end(new Error('the lock to consume was lost with its database connection'))
+      term?.end(new Error('the lease to consume was lost with its database connection'))
     })
-    if (held === null) return false
+    if (lease === null) return false
     try {
       this.#connection ??= await this.#connect()
       if (this.#connection === null) return true
@@ -90,7 +99,7 @@ export class NatsSource {
         inHandMax: IN_HAND_MAX,
         ackWaitMs: this.#spans.ackWaitMs,
       })
-      term = new Term(this.#options, this.#spans, this.#connection, consumer)
+      term = new Term(this.#options, this.#spans, lease, this.#connection, consumer)
       this.#term = term
       if (isLost || this.#isStopped) return true
       log.info({ stream: settings.stream, durable: settings.durable }, 'nats.consuming')
@@ -100,7 +109,7 @@ export class NatsSource {
       // Failures count as in a row only if no message was settled in between.
       if (term?.hasSettled) this.#failures = 0
       this.#term = null
-      await held.release()
+      await lease.release()
     }
   }
 

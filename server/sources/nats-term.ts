@@ -1,4 +1,4 @@
-// One term of the NATS source: from taking the lock to the first failure, the loss of the connection, or the
+// One term of the NATS source: from taking the lease to the first failure, the loss of the connection, or the
 // stop. Messages that are unfinished at its end are handed back.
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { toServiceError } from '../operations/parts/failures.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { InHand, MESSAGE_BYTES_MAX } from './in-hand.ts'
 import type { PullConsumer } from './nats-connection.ts'
-import type { NatsSourceOptions, NatsSpans } from './nats-source-options.ts'
+import type { ConsumerRight, NatsSourceOptions, NatsSpans } from './nats-source-options.ts'
 import { PaymentChains } from './payment-chains.ts'
 
 /** A failure of ours may be temporary: a message is tried this often before it is a dead letter. */
@@ -23,6 +23,7 @@ const LOOK_AGAIN_MS = 100
 export class Term {
   readonly #options: NatsSourceOptions
   readonly #spans: NatsSpans
+  readonly #lease: ConsumerRight
   readonly #connection: NatsConnection
   readonly #consumer: PullConsumer
   readonly #deadLetters: DeadLetters
@@ -30,6 +31,11 @@ export class Term {
   readonly #inHand: InHand<JsMsg>
   hasSettled = false
   #isEnded = false
+  #isRunning = false
+  /** The number of the latest delivery: those of a consumer are counted, whoever gets them. */
+  #delivered = 0
+  /** While all that is unacknowledged is gathered, nothing is applied, and gaps do no harm. */
+  #isGathering = true
   #failure: Error | null = null
   #stopPulling: (() => void) | null = null
   #onSettled: (() => void) | null = null
@@ -37,11 +43,13 @@ export class Term {
   constructor(
     options: NatsSourceOptions,
     spans: NatsSpans,
+    lease: ConsumerRight,
     connection: NatsConnection,
     consumer: PullConsumer,
   ) {
     this.#options = options
     this.#spans = spans
+    this.#lease = lease
     this.#connection = connection
     this.#consumer = consumer
     this.#deadLetters = new DeadLetters(connection, options.settings)
@@ -49,6 +57,10 @@ export class Term {
       messageBytesMax: connection.info?.max_payload ?? MESSAGE_BYTES_MAX,
       ...(options.inHandBytesMax === undefined ? {} : { bytesMax: options.inHandBytesMax }),
     })
+  }
+
+  get isConsuming(): boolean {
+    return this.#isRunning && this.#lease.isHeld()
   }
 
   /** May be called more than once: only the first failure counts. */
@@ -60,7 +72,9 @@ export class Term {
   }
 
   async run(): Promise<void> {
+    this.#isRunning = true
     const working = setInterval(() => {
+      if (!this.#lease.isHeld()) return
       for (const message of this.#inHand.values()) message.working()
     }, this.#spans.workingEveryMs)
     try {
@@ -71,6 +85,7 @@ export class Term {
         else await this.#pull(room, this.#spans.pullExpiresMs, (message) => this.#accept(message))
       }
     } finally {
+      this.#isRunning = false
       this.#isEnded = true
       await this.#chains.idle()
       clearInterval(working)
@@ -86,9 +101,13 @@ export class Term {
   async #takeLeftovers(): Promise<void> {
     const manager = await jetstreamManager(this.#connection, { checkAPI: false })
     const { stream, durable } = this.#options.settings
-    const pending = async () => (await manager.consumers.info(stream, durable)).num_ack_pending
+    const pending = async () => {
+      const info = await manager.consumers.info(stream, durable)
+      this.#delivered = info.delivered.consumer_seq
+      return info.num_ack_pending
+    }
     let missing = await pending()
-    if (missing === 0) return
+    if (missing === 0) return this.#submitGathered()
     this.#options.log.info({ count: missing }, 'nats.waiting-for-leftovers')
     const allAreBackAtMs = performance.now() + this.#spans.ackWaitMs + LATE_MS
     while (missing > 0 && !this.#isEnded) {
@@ -100,6 +119,11 @@ export class Term {
       else await this.#pull(asked, LEFTOVERS_EXPIRE_MS, () => {})
       missing = (await pending()) - this.#inHand.size
     }
+    this.#submitGathered()
+  }
+
+  #submitGathered(): void {
+    this.#isGathering = false
     for (const message of this.#inHand.inOrder()) this.#submit(message)
   }
 
@@ -113,6 +137,7 @@ export class Term {
     expiresMs: number,
     take: (message: JsMsg) => void,
   ): Promise<void> {
+    this.#assertHeld()
     this.#inHand.beginPull()
     const messages = await this.#consumer.fetch({ max_messages: messagesMax, expires: expiresMs })
     // Messages that have already arrived still come out after the stop.
@@ -120,6 +145,7 @@ export class Term {
     try {
       if (this.#isEnded) messages.stop()
       for await (const message of messages) {
+        this.#follow(message.info.deliverySequence)
         if (this.#inHand.hold(message)) take(message)
       }
     } catch (error) {
@@ -130,8 +156,21 @@ export class Term {
     }
   }
 
+  /** What went elsewhere, or was lost, comes again, and must come before what is younger. */
+  #follow(delivery: number): void {
+    const isNext = delivery === this.#delivered + 1
+    this.#delivered = delivery
+    if (!isNext && !this.#isGathering) this.end(new Error('a message went elsewhere, or was lost'))
+  }
+
   #accept(message: JsMsg): void {
     if (!this.#isEnded) this.#submit(message)
+  }
+
+  /** Asked before each step that only the holder may take. Between the question and the step a process can still be
+   *  frozen: what it then records is refused, and what it pulls is missed by the next holder. */
+  #assertHeld(): void {
+    if (!this.#lease.isHeld()) throw new Error('another process may have the lease to consume')
   }
 
   #submit(message: JsMsg): void {
@@ -149,7 +188,9 @@ export class Term {
   }
 
   async #record(message: JsMsg, read: PaymentMessage): Promise<void> {
+    this.#assertHeld()
     const refused = read.error ?? (await this.#write(read))
+    this.#assertHeld()
     if (refused !== null) {
       if (!isPoison(refused, message.info.deliveryCount >= TRIES_MAX)) throw refused
       await this.#deadLetters.put(message, read.accountId, refused)
@@ -167,8 +208,9 @@ export class Term {
    *  the same payment wait with it. */
   async #write({ change }: PaymentMessage): Promise<ServiceError | null> {
     if (change === null) return null
+    const fenced = { ...change, consumerLease: this.#lease.id }
     for (;;) {
-      const refused = await this.#options.gatherer.submit(change).then(() => null, toServiceError)
+      const refused = await this.#options.gatherer.submit(fenced).then(() => null, toServiceError)
       if (refused?.code !== 'overloaded' || this.#isEnded) return refused
       await delay(this.#spans.restMs)
     }

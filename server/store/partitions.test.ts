@@ -9,12 +9,11 @@ import { cloneDatabase } from '../../test/support/database.ts'
 import type { Owner } from '../../test/support/owner.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { uuidFloor } from '../core/uuid.ts'
+import { takeNatsLease } from './consumer-lease.ts'
 import { readDefaultRows } from './default-partitions.ts'
-import { LOCKS } from './locks.ts'
 import { type MigrateOptions, migrate } from './migrate.ts'
 import { ensurePartitions } from './partitions.ts'
 import { dropOldHistory } from './retention.ts'
-import { holdLock } from './session-lock.ts'
 import { readFinalCounts } from './stats.ts'
 
 const NOW = Date.now()
@@ -78,7 +77,8 @@ async function startReader(t: Owner, pool: Pool, table = 'events'): Promise<Pool
 
 test('regression: the process that consumes NATS stops no other at the turn of the month', async (t) => {
   const { pool, url } = await cloneDatabase()
-  const held = await holdLock(url, LOCKS.natsConsumer, () => {})
+  const cautiousMs = () => performance.now()
+  const held = await takeNatsLease({ url, cautiousMs, onLost: () => {} })
   t.after(() => held?.release())
   const { left } = await ensurePartitions(pool, new Date(LATER))
   assert.deepEqual(left, [])

@@ -76,6 +76,24 @@ test('every setting of a session is in force from its first statement on, in a c
   assert.deepEqual(timeouts.rows, [{ statement: '9500ms', idle: '30s' }])
 })
 
+test('regression: every session asks the server to notice a host that is gone', async () => {
+  const asked = {
+    text: `select name, source from pg_settings where name like 'tcp\\_%' order by 1`,
+  }
+  const client = createClient(url, 'paybell test')
+  await client.connect()
+  for (const db of [client, openPool()]) {
+    const { rows } = await db.query(asked)
+    assert.deepEqual(
+      rows.map(({ name, source }) => [name, source]),
+      ['count', 'idle', 'interval']
+        .map((one) => [`tcp_keepalives_${one}`, 'session'])
+        .concat([['tcp_user_timeout', 'session']]),
+    )
+  }
+  await client.end()
+})
+
 test('only what a pool prepares is kept from reading whole tables', async () => {
   const show = async (db: Db) => (await db.query('show enable_seqscan')).rows[0]?.enable_seqscan
   const one = openPool()

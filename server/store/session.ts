@@ -26,6 +26,18 @@ export const SESSION = {
   default_transaction_isolation: 'read committed',
 } as const
 
+/**
+ * A host that is gone says nothing: without these, PostgreSQL's own defaults keep its sessions, with all that they have
+ * locked, for more than two hours. Over a Unix socket they do nothing. Our own end asks as soon, and ten times.
+ */
+const KEEPALIVES = {
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 25_000,
+} as const
+const KEEPALIVE_FIRST_MS = 10_000
+
 /** What every session of a cell is set to. Locks are taken in its name (store/locks.ts). */
 export function sessionOf(cell: number): Readonly<Record<string, string>> {
   return { search_path: schemaOfCell(cell), 'paybell.cell': String(cell), ...SESSION }
@@ -67,6 +79,7 @@ export class SessionClient extends pg.Client {
       connectionString: urls[0],
       application_name: options.applicationName,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_FIRST_MS,
       pipeline: options.pipeline ?? false,
       query_timeout: options.queryTimeoutMs,
     })
@@ -121,9 +134,11 @@ export class SessionClient extends pg.Client {
 
   /** One string is one round trip. */
   async #prepare(): Promise<void> {
-    const settings = Object.entries({ ...sessionOf(this.#cell), ...this.#options.settings }).map(
-      ([name, value]) => `set ${name} = ${pg.escapeLiteral(String(value))}`,
-    )
+    const settings = Object.entries({
+      ...sessionOf(this.#cell),
+      ...KEEPALIVES,
+      ...this.#options.settings,
+    }).map(([name, value]) => `set ${name} = ${pg.escapeLiteral(String(value))}`)
     const results = (await super.query(
       [...settings, IS_READ_ONLY].join(';\n'),
     )) as unknown as pg.QueryResult<{ read_only: boolean }>[]

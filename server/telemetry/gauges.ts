@@ -18,6 +18,8 @@ export interface GaugeSources {
     readonly idleCount: number
     readonly waitingCount: number
   }
+  /** Null where no broker is set. */
+  source: { readonly isConsuming: boolean } | null
   nowMs(): number
   database(): Promise<DatabaseGauges | null>
   isReady(): Promise<boolean>
@@ -56,7 +58,7 @@ export function addGauges(
 }
 
 function addProcessGauges(
-  { engine, pool, isReady }: GaugeSources,
+  { engine, pool, source, isReady }: GaugeSources,
   heartbeatAtMs: () => number,
   gauge: AddGauge,
 ): void {
@@ -91,6 +93,14 @@ function addProcessGauges(
       utilization = now
     },
   )
+  if (source !== null) {
+    gauge(
+      'paybell_nats_consuming',
+      'Whether this process is the one that takes payment changes from NATS: 1 or 0.',
+      [],
+      (one) => one.set(source.isConsuming ? 1 : 0),
+    )
+  }
   gauge('paybell_ready', 'Whether /readyz would say yes: 1 or 0.', [], async (one) =>
     one.set((await isReady()) ? 1 : 0),
   )

@@ -45,6 +45,7 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   metrics.addGauges({
     engine: { inFlight: 1, inMemory: 2, shards: [1, 2, 3] },
     pool: { totalCount: 5, idleCount: 3, waitingCount: 1 },
+    source: null,
     nowMs: () => 61_000,
     database: async () => GAUGES,
     isReady: async () => true,
@@ -297,3 +298,11 @@ describe('metrics', () => {
 function assertProblemStatus(answer: Parameters<typeof assertProblem>[0], status: number): void {
   assert.equal(answer.statusCode, status, answer.body)
 }
+
+test('whether this process consumes is told where a broker is set, and nowhere else', async () => {
+  assert.doesNotMatch(await createMetrics().text(), /paybell_nats_consuming/)
+  for (const isConsuming of [true, false]) {
+    const text = await createMetrics({ source: { isConsuming } }).text()
+    assert.match(text, new RegExp(`^paybell_nats_consuming ${isConsuming ? 1 : 0}$`, 'm'))
+  }
+})

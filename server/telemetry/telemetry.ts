@@ -28,6 +28,12 @@ export interface TelemetryParts {
   logger: Logger
 }
 
+/** What the gauges are read from. */
+interface ShownParts extends Pick<GaugeSources, 'engine' | 'source'> {
+  readiness: Readiness
+  keys: KeySets
+}
+
 export class Telemetry {
   readonly metrics: Metrics
   readonly stream = new LiveStream()
@@ -77,11 +83,12 @@ export class Telemetry {
   }
 
   /** From here on the metrics include them. */
-  show(engine: GaugeSources['engine'], readiness: Readiness, keys: KeySets): void {
+  show({ engine, source, readiness, keys }: ShownParts): void {
     const { pool, clock } = this.#parts
     const gauges = new DatabaseGaugeReader(pool, clock)
     this.metrics.addGauges({
       engine,
+      source,
       pool,
       nowMs: () => clock.nowMs(),
       database: () => gauges.read(),

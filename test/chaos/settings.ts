@@ -167,7 +167,7 @@ export function spansOf(suite: Suite): Spans {
       pullExpiresMs: 1_000,
       restMs: 50,
       restMsMax: 500,
-      lockEveryMs: 200,
+      leaseEveryMs: 200,
     },
   }
 }

@@ -24,6 +24,7 @@ export function twinPaymentStore(
         return await work({
           tryLock: async (ids, clientKeys) => session.tryLock(ids, clientKeys),
           lock: (ids, clientKeys) => waitFor(session, ids, clientKeys, statementMsMax),
+          readConsumerLease: async () => null,
           trySaveDocuments: async () => [],
           saveAndCommit: async (accepted, now) => {
             session.save(accepted, now.getTime())

@@ -61,7 +61,11 @@ describe('deploy/', () => {
     const receiver = await startReceiver(t)
     let refusals = 1
     receiver.answer = () => (refusals-- > 0 ? 503 : 200)
-    paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '1000', PAYBELL_CELL: '0' } })
+    // A broker that is never there: its metrics are.
+    const env = { PAYBELL_NATS_URL: 'nats://127.0.0.1:9' }
+    paybell = await startPaybell(t, {
+      env: { ...env, PAYBELL_TIME_SCALE: '1000', PAYBELL_CELL: '0' },
+    })
     await paybell.caller.register(receiver.url(), 'a key')
     const id = randomUUID()
     await paybell.caller.putPayment(id, sampleBody({ id }))

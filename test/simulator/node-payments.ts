@@ -84,6 +84,11 @@ class Connection implements PaymentTransaction {
     return this.#ask('lockPayments', () => this.#waitFor(paymentIds, clientKeys))
   }
 
+  /** No broker takes part. */
+  async readConsumerLease() {
+    return null
+  }
+
   async trySaveDocuments() {
     return []
   }

@@ -31,6 +31,8 @@ export interface PaymentTransaction {
     documents: readonly D[],
     now: Date,
   ): Promise<readonly D[]>
+  /** The lease that the source of changes is consumed under now. To be asked for after the locks. */
+  readConsumerLease(): Promise<string | null>
   /** Saves and commits. Completes what the deliveries say of their elders. */
   saveAndCommit(accepted: AcceptedChanges, now: Date): Promise<void>
 }

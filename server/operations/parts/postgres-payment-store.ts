@@ -3,6 +3,7 @@
 import type { Pool } from 'pg'
 import { readListening, saveChanges } from '../../store/accept.ts'
 import { insertAudit } from '../../store/audit.ts'
+import { NATS_SOURCE, readConsumerLease } from '../../store/consumer-lease.ts'
 import { type Db, inTransaction } from '../../store/db.ts'
 import { saveDocuments, trySaveDocuments } from '../../store/documents.ts'
 import { lockPayments, raiseVersions, tryLockPayments } from '../../store/payments.ts'
@@ -41,6 +42,7 @@ function transactionOn(db: Db, commit: () => Promise<void>): PaymentTransaction 
       const [stored, endpoints] = await allOf([locking, readListening(db, clientKeys)])
       return { stored, busy: new Set(), endpoints }
     },
+    readConsumerLease: () => readConsumerLease(db, NATS_SOURCE),
     trySaveDocuments: (documents, now) => trySaveDocuments(db, documents, now),
     // Sent together in one round trip: the commit does nothing after a statement that has failed.
     saveAndCommit: async ({ changes, deliveries, raised, audits }, now) => {
