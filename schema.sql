@@ -119,17 +119,22 @@ create table client_moves (
   client_id uuid not null,
   to_cell integer not null,
   to_address text not null,
-  state text not null,
   active_endpoints uuid[] not null,
   started_at timestamp with time zone not null,
   moved_at timestamp with time zone,
-  removed_at timestamp with time zone,
+  step text not null,
+  state text generated always as (
+CASE step
+    WHEN 'CLOSING'::text THEN 'COPYING'::text
+    WHEN 'REMOVED'::text THEN 'MOVED'::text
+    ELSE step
+END) stored,
+  endpoints uuid[] not null default '{}'::uuid[],
   constraint client_moves_pkey PRIMARY KEY (client_key),
   constraint client_moves_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
   constraint cell_is_one_of_1024 CHECK (((to_cell >= 0) AND (to_cell <= 1023))),
-  constraint move_state_is_known CHECK ((state = ANY (ARRAY['DRAINING'::text, 'COPYING'::text, 'MOVED'::text]))),
-  constraint moved_has_a_time CHECK (((state = 'MOVED'::text) = (moved_at IS NOT NULL))),
-  constraint only_what_has_moved_is_removed CHECK (((removed_at IS NULL) OR (state = 'MOVED'::text)))
+  constraint move_step_is_known CHECK ((step = ANY (ARRAY['DRAINING'::text, 'CLOSING'::text, 'COPYING'::text, 'MOVED'::text, 'REMOVED'::text]))),
+  constraint moved_has_a_time CHECK (((step = ANY (ARRAY['MOVED'::text, 'REMOVED'::text])) = (moved_at IS NOT NULL)))
 );
 
 create table client_notice_progress (

@@ -6,6 +6,7 @@ import { type Config, loadConfig } from '../../server/config/config.ts'
 import { parseBaseUrl } from '../../server/core/base-url.ts'
 import { addressOfCell, parseDatabaseUrl } from '../../server/core/database-url.ts'
 import { LEASE_POLICY } from '../../server/core/lease.ts'
+import { isUuid } from '../../server/core/uuid.ts'
 import { moveClient, undoMove } from '../../server/operations/move-client.ts'
 import { shareSigningKeys } from '../../server/operations/share-signing-keys.ts'
 import {
@@ -19,7 +20,6 @@ import {
 import { createPool, inTransaction } from '../../server/store/db.ts'
 import { type DatabaseGauges, readDatabaseGauges } from '../../server/store/gauges.ts'
 import { migrate } from '../../server/store/migrate.ts'
-import { Sealer } from '../../server/store/sealing.ts'
 import { formatCount, plural } from '../terminal.ts'
 import { namingDatabase } from './database-failure.ts'
 import { keyringDepsOf } from './keyring-deps.ts'
@@ -172,12 +172,10 @@ export interface MoveCommandOptions extends Output {
   undo?: boolean
 }
 
-export async function moveClientCommand(
-  clientId: string,
-  options: MoveCommandOptions,
-): Promise<void> {
+export async function moveClientCommand(given: string, options: MoveCommandOptions): Promise<void> {
   const config = loadConfig('production', process.env)
-  const sealer = new Sealer(config.masterKeys)
+  if (!isUuid(given)) throw new Error('the id of a client is a uuid: see "paybell clients list"')
+  const clientId = given.toLowerCase()
   const ends = {
     sourceUrl: config.databaseUrl as string,
     targetUrl: readTarget(config, options),
@@ -196,7 +194,6 @@ export async function moveClientCommand(
       toAddress,
       ...ends,
       drainMs: LEASE_POLICY.leaseMs,
-      hasKey: (id) => sealer.hasKey(id),
       onStep: (step) => {
         if (!options.json) console.log(step)
       },

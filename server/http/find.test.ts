@@ -396,7 +396,7 @@ describe('the search', () => {
     for (const q of asked) assert.equal((await find(q)).length, 1, q)
     const mains = (await find('main')).length
     await pool.query(
-      `insert into client_moves (client_key, client_id, to_cell, to_address, state, active_endpoints,
+      `insert into client_moves (client_key, client_id, to_cell, to_address, step, active_endpoints,
          started_at, moved_at)
        values ($1, $2, 7, 'https://cell7.example.com', 'MOVED', '{}', now(), now())`,
       [gone.clientKey, gone.clientId],

@@ -12,10 +12,9 @@ import {
   serveHttp,
   type TestClient,
 } from '../../test/support/injected-server.ts'
+import { beginMoveOf, bringMoveTo } from '../../test/support/moving.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
-import { beginMove, type MoveState, noteRemoved, saveMoveState } from '../store/client-moves.ts'
-import { inTransaction } from '../store/db.ts'
-import { raiseFence } from '../store/move-fence.ts'
+import type { MoveState } from '../core/client-move.ts'
 
 const { pool } = await cloneDatabase()
 const server = await serveHttp({ after } as Pick<TestContext, 'after'>, pool)
@@ -113,17 +112,10 @@ async function readAll({ clientKey }: TestClient): Promise<unknown> {
   return rows[0]
 }
 
-async function begin({ clientKey, clientId }: TestClient): Promise<void> {
-  const to = { clientKey, clientId, toCell: 7, toAddress: NEW_ADDRESS }
-  await inTransaction(pool, (db) => beginMove(db, to, new Date()))
-}
+const begin = (client: TestClient) => beginMoveOf(pool, client, NEW_ADDRESS)
 
-async function setState({ clientKey }: TestClient, state: MoveState): Promise<void> {
-  await inTransaction(pool, async (db) => {
-    await saveMoveState(db, clientKey, state, new Date())
-    await raiseFence(db)
-  })
-}
+const setState = ({ clientKey }: TestClient, state: MoveState) =>
+  bringMoveTo(pool, clientKey, state)
 
 /** What this process knows of moves is a second old at most. */
 function letItKnow(): void {
@@ -204,10 +196,7 @@ test('regression: once a client has moved, every call about it is sent on, and n
   const left = (await readAll(client)) as Record<string, unknown>
   assert.deepEqual({ ...left, audited, jobs }, { ...rest, audited, jobs })
 
-  await inTransaction(pool, async (db) => {
-    await noteRemoved(db, client.clientKey, new Date())
-    await raiseFence(db)
-  })
+  await setState(client, 'REMOVED')
   for (const call of actsOnClient(made)) assertProblem(await ask(call), 308, 'client-moved')
 })
 

@@ -54,7 +54,7 @@ test('an entry names those who live here although their ids name another cell, a
   const { id, account } = await arrive('007', 1)
   const left = await arrive('003', 2)
   await paybell.pool.query(
-    `insert into client_moves (client_key, client_id, to_cell, to_address, state, active_endpoints,
+    `insert into client_moves (client_key, client_id, to_cell, to_address, step, active_endpoints,
        started_at, moved_at)
      select client_key, id, 3, 'https://cell3.example.com', 'MOVED', '{}', now(), now()
      from clients where id = $1`,

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
+import { startTcpProxy } from '../../test/support/database-proxy.ts'
 import {
   setStatus,
   storeClient,
@@ -14,10 +15,26 @@ import {
 import { openCell } from '../../test/support/two-cells.ts'
 import { until } from '../../test/support/until.ts'
 import { findRefusedClient } from '../store/move-fence.ts'
-import { moveClient } from './move-client.ts'
+import { addressOf } from '../store/session.ts'
+import { moveClient, undoMove } from './move-client.ts'
 
 const first = await cloneDatabase()
 const seventh = await openCell({ after }, first, 7)
+// The processes of both have used the master keys of what is stored here.
+for (const { pool } of [first, seventh]) {
+  const { clientKey } = await storeClient(pool)
+  await storeEndpoint(pool, clientKey)
+  await storeSecrets(pool, clientKey, 'a key')
+}
+
+function storeSecrets(pool: typeof first.pool, clientKey: number, masterKey: string, count = 1) {
+  return pool.query<{ id: string }>(
+    `insert into client_secrets (client_key, id, digest, master_key_id, created_at)
+     select $1, gen_random_uuid(), sha256(n::text::bytea), $2, now()
+     from generate_series(1, $3) as n returning id`,
+    [clientKey, masterKey, count],
+  )
+}
 
 async function storeMovable() {
   const { clientKey, accountId } = await storeClient(first.pool)
@@ -34,6 +51,8 @@ async function storeMovable() {
     sourceUrl: first.url,
     targetUrl: seventh.url,
     drainMs: 10,
+    knownMs: 10,
+    waitMsMax: 300,
   }
   const back = {
     ...there,
@@ -62,7 +81,7 @@ test('regression: a move that is completed by running it again removes the rows,
   await first.pool.query(
     `create function no_end() returns trigger language plpgsql as $$ begin raise 'broken off'; end $$;
      create trigger no_end before update on client_moves for each row
-       when (new.state = 'MOVED') execute function no_end()`,
+       when (new.step = 'MOVED') execute function no_end()`,
   )
   await assert.rejects(moveClient(there), /broken off/)
   await first.pool.query('drop function no_end cascade')
@@ -78,10 +97,10 @@ test('regression: a move that is completed by running it again removes the rows,
   await moveClient(back)
   assert.equal(await countLeft(clientKey), 2)
   const { rows } = await seventh.pool.query(
-    `select m.state from client_moves m where m.client_id = $1`,
+    `select m.step from client_moves m where m.client_id = $1`,
     [clientId],
   )
-  assert.deepEqual(rows, [{ state: 'MOVED' }])
+  assert.deepEqual(rows, [{ step: 'REMOVED' }])
 })
 
 test('a client that the other cell has already is not moved there: what it has would be replaced', async () => {
@@ -98,18 +117,18 @@ test('a client that the other cell has already is not moved there: what it has w
 /** Does it as soon as the move has this state, as a process does that knows of no move yet. */
 async function onceMoveIs(clientId: string, state: string, act: () => Promise<unknown>) {
   await until(`the move is ${state}`, async () => {
-    const { rows } = await first.pool.query('select state from client_moves where client_id = $1', [
+    const { rows } = await first.pool.query('select step from client_moves where client_id = $1', [
       clientId,
     ])
-    return rows[0]?.state === state
+    return rows[0]?.step === state
   })
   await act()
 }
 
 test('regression: an endpoint that is resumed before the fence stands is not sent to from both cells', async () => {
   const { clientKey, clientId, endpoint, there } = await storeMovable()
-  const moving = moveClient(there)
-  const resumed = onceMoveIs(clientId, 'COPYING', () => setStatus(first.pool, endpoint, 'ACTIVE'))
+  const moving = moveClient({ ...there, knownMs: 300 })
+  const resumed = onceMoveIs(clientId, 'CLOSING', () => setStatus(first.pool, endpoint, 'ACTIVE'))
   await assert.rejects(moving, /was resumed in the last moment/)
   await resumed
   assert.equal(await countLeft(clientKey), 2)
@@ -122,14 +141,80 @@ test('regression: an endpoint that is resumed before the fence stands is not sen
   assert.deepEqual(rows, [{ status: 'ACTIVE' }])
 })
 
+/** The copy stands still, at the endpoints or at its commit, until it is let go on. */
+async function holdCopies(at: 'insert into endpoints' | 'commit' = 'insert into endpoints') {
+  const trigger =
+    at === 'commit'
+      ? 'constraint trigger wait_at_gate after insert on endpoints deferrable initially deferred'
+      : 'trigger wait_at_gate before insert on endpoints'
+  await seventh.pool.query(
+    `create table gate (is_open boolean);
+     create function wait_at_gate() returns trigger language plpgsql as $$ begin
+       while not exists (select from gate) loop perform pg_sleep(0.02); end loop;
+       return new; end $$;
+     create ${trigger} for each row execute function wait_at_gate()`,
+  )
+  return {
+    isReached: () => until('the copy is there', () => isHeld(`${at}%`)),
+    open: () => seventh.pool.query('insert into gate values (true)'),
+    remove: () => seventh.pool.query('drop table gate; drop function wait_at_gate cascade'),
+  }
+}
+
+/** Whether a session of a move stands at the gate in such a statement. */
+async function isHeld(statement: string): Promise<boolean> {
+  const { rowCount } = await first.pool.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'
+       and application_name = 'paybell move' and query like $1`,
+    [statement],
+  )
+  return rowCount !== 0
+}
+
+test('regression: an undo while the copy runs changes nothing, and says that the move is at work', async () => {
+  const { clientId, endpoint, there } = await storeMovable()
+  const gate = await holdCopies()
+  try {
+    const moving = moveClient(there)
+    await gate.isReached()
+    await assert.rejects(undoMove(there), /another run/)
+    await assert.rejects(moveClient(there), /another run/)
+    await gate.open()
+    await moving
+    assert.deepEqual(await placesOf(clientId, endpoint.endpointId), {
+      source: { move: 'REMOVED', endpoints: [], pending: 0 },
+      target: { move: null, endpoints: ['ACTIVE'], pending: 1 },
+    })
+  } finally {
+    await gate.remove()
+  }
+})
+
+test('regression: a client is moved by its id in capitals', async () => {
+  const { clientId, endpoint, there } = await storeMovable()
+  await moveClient({ ...there, clientId: clientId.toUpperCase() })
+  const { target } = await placesOf(clientId, endpoint.endpointId)
+  assert.deepEqual(target, { move: null, endpoints: ['ACTIVE'], pending: 1 })
+})
+
+async function placesOf(clientId: string, endpointId: string) {
+  const lookAt = async ({ pool }: { pool: typeof first.pool }) => {
+    const one = async (text: string, id: string) => (await pool.query(text, [id])).rows
+    const moves = await one('select step from client_moves where client_id = $1', clientId)
+    const endpoints = await one('select status from endpoints where id = $1', endpointId)
+    const pending = await one('select from pending_deliveries where endpoint_id = $1', endpointId)
+    return {
+      move: moves[0]?.step ?? null,
+      endpoints: endpoints.map(({ status }) => status),
+      pending: pending.length,
+    }
+  }
+  return { source: await lookAt(first), target: await lookAt(seventh) }
+}
+
 test('what was done to a client before the fence is in the other cell, and nothing is done after it', async () => {
   const { clientKey, clientId, there } = await storeMovable()
-  const { rows: secrets } = await first.pool.query<{ id: string }>(
-    `insert into client_secrets (client_key, id, digest, master_key_id, created_at)
-     select $1, gen_random_uuid(), sha256(n::text::bytea), 'a key', now()
-     from generate_series(1, 2000) as n returning id`,
-    [clientKey],
-  )
+  const { rows: secrets } = await storeSecrets(first.pool, clientKey, 'a key', 2_000)
   const left = new Set(secrets.map(({ id }) => id))
   const opened = new Set<string>()
   let refused = 0
@@ -174,4 +259,119 @@ test('what was done to a client before the fence is in the other cell, and nothi
     [...opened].filter((id) => !accounts.has(id)),
     [],
   )
+})
+
+test('regression: a client whose secrets the other cell may not be able to read is not moved there', async () => {
+  const { clientKey, clientId, there } = await storeMovable()
+  await storeSecrets(first.pool, clientKey, 'a newer key/1')
+  await assert.rejects(moveClient(there), /under master key a newer key, which the other cell/)
+  const begun = await first.pool.query('select from client_moves where client_id = $1', [clientId])
+  assert.equal(begun.rowCount, 0)
+  await storeSecrets(
+    seventh.pool,
+    (await storeClient(seventh.pool)).clientKey,
+    'a newer key/another mark',
+  )
+  await moveClient(there)
+})
+
+test('regression: a client is not moved to a cell that has used no master key yet', async () => {
+  const { there } = await storeMovable()
+  const { url: targetUrl } = await openCell({ after }, first, 9)
+  await assert.rejects(moveClient({ ...there, toCell: 9, targetUrl }), /has no secret yet/)
+})
+
+test('regression: an endpoint that was resumed during the drain is active in the other cell', async () => {
+  const { clientId, endpoint, there } = await storeMovable()
+  const late = await storeEndpoint(first.pool, endpoint.clientKey, { status: 'PAUSED' })
+  const moving = moveClient({ ...there, drainMs: 200 })
+  await onceMoveIs(clientId, 'DRAINING', () => setStatus(first.pool, late, 'ACTIVE'))
+  await moving
+  const { rows } = await seventh.pool.query(
+    'select status from endpoints where id = any($1::uuid[])',
+    [[endpoint.endpointId, late.endpointId]],
+  )
+  assert.deepEqual(rows, [{ status: 'ACTIVE' }, { status: 'ACTIVE' }])
+})
+
+test('regression: a bulk job that begins after the drain was looked at stops the move', async () => {
+  const { clientKey, clientId, endpoint, there } = await storeMovable()
+  const moving = moveClient({ ...there, knownMs: 300 })
+  const begun = onceMoveIs(clientId, 'CLOSING', () =>
+    first.pool.query(
+      `insert into job_items (client_key, delivery_id, endpoint_id, place, job_id)
+       values ($1, $2, $3, 0, $4)`,
+      [clientKey, randomUUID(), endpoint.endpointId, randomUUID()],
+    ),
+  )
+  await assert.rejects(moving, /a bulk replay or cancellation/)
+  await begun
+  const { source, target } = await placesOf(clientId, endpoint.endpointId)
+  assert.deepEqual(source, { move: null, endpoints: ['ACTIVE'], pending: 1 })
+  assert.deepEqual(target, { move: null, endpoints: [], pending: 0 })
+})
+
+/** Ends the session of a move, as a server does that is stopped. */
+async function endSession({ url }: { url: string }): Promise<void> {
+  const { rowCount } = await first.pool.query(
+    `select pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a using (pid)
+     where a.application_name = 'paybell move' and l.locktype = 'advisory'
+       and l.classid::bigint % 1024 = (20546 + $1) % 1024
+       and l.database = (select oid from pg_database where datname = current_database())`,
+    [addressOf(url).cell],
+  )
+  assert.equal(rowCount, 1)
+}
+
+for (const [name, end] of [
+  ['source', first],
+  ['target', seventh],
+] as const) {
+  test(`regression: a move that loses its session at the ${name} while it copies is undone whole`, async () => {
+    const { clientId, endpoint, there } = await storeMovable()
+    const gate = await holdCopies()
+    try {
+      const moving = assert.rejects(
+        moveClient({ ...there, waitMsMax: 5_000 }),
+        /terminat|connection error/,
+      )
+      await gate.isReached()
+      await endSession(end)
+      await gate.open()
+      await moving
+      assert.deepEqual(await placesOf(clientId, endpoint.endpointId), {
+        source: { move: null, endpoints: ['ACTIVE'], pending: 1 },
+        target: { move: null, endpoints: [], pending: 0 },
+      })
+    } finally {
+      await gate.remove()
+    }
+  })
+}
+
+test('regression: a commit whose answer was lost is looked for, and the move goes on', async (t) => {
+  const { clientId, endpoint, there } = await storeMovable()
+  const proxy = await startTcpProxy(t, seventh.url)
+  // The connection breaks while the copy commits.
+  const gate = await holdCopies('commit')
+  try {
+    const moving = moveClient({ ...there, targetUrl: proxy.url, waitMsMax: 10_000 })
+    await gate.isReached()
+    proxy.cut()
+    await until('the move waits for the session that commits', async () => {
+      const { rows } = await first.pool.query(
+        `select pid from pg_stat_activity where datname = current_database()
+           and application_name = 'paybell move' and query like '%pg_try_advisory_lock%'`,
+      )
+      return rows.length !== 0
+    })
+    await gate.open()
+    await moving
+    assert.deepEqual(await placesOf(clientId, endpoint.endpointId), {
+      source: { move: 'REMOVED', endpoints: [], pending: 0 },
+      target: { move: null, endpoints: ['ACTIVE'], pending: 1 },
+    })
+  } finally {
+    await gate.remove()
+  }
 })

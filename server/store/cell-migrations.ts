@@ -11,6 +11,7 @@ export function toCellMigration(text: string, cell: number): string {
   const schema = schemaOfCell(cell)
   return text
     .replaceAll(/\bsearch_path = paybell\b/g, `search_path = ${schema}`)
+    .replaceAll(/\bpaybell\.(client_moves|clients)\b/g, `${schema}.$1`)
     .replaceAll("'paybell'::regnamespace", `'${schema}'::regnamespace`)
     .replaceAll("pg_notify('paybell'", `pg_notify('${schema}'`)
     .replaceAll(/\b(uuid_hash_extended\(\w+), 0\)/g, `$1, ${cell})`)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { setStatus, storeClient, storeEndpoint } from '../../test/support/stored-deliveries.ts'
-import { beginMove, findClientMove, pauseAll, resumeAll } from './client-moves.ts'
+import { advanceMove, beginMove, findClientMove, pauseAll, resumeAll } from './client-moves.ts'
 import { inTransaction } from './db.ts'
 
 const { pool } = await cloneDatabase()
@@ -31,4 +31,19 @@ test('regression: an endpoint that its owner resumed while the move began goes o
     rows.map(({ id }) => id),
     [active.endpointId, resumed.endpointId].toSorted(),
   )
+})
+
+test('regression: a state that is not what was looked at is not left: nothing may be removed after it', async () => {
+  const { clientKey } = await storeClient(pool)
+  const advance = () =>
+    inTransaction(pool, (db) =>
+      advanceMove(db, { clientKey, state: 'DRAINING' }, 'CLOSING', new Date()),
+    )
+  await assert.rejects(advance, /no longer DRAINING/)
+  const move = { clientKey, clientId: randomUUID(), toCell: 7, toAddress: 'https://seven.example' }
+  await inTransaction(pool, (db) => beginMove(db, move, new Date()))
+  await advance()
+  await assert.rejects(advance, /no longer DRAINING/)
+  const found = await findClientMove(pool, move.clientId.toUpperCase())
+  assert.equal(found?.state, 'CLOSING')
 })

@@ -1,12 +1,11 @@
 // Clients that are moved to another cell: the row that says so, and what stops and starts their deliveries. Each function
 // is one step of operations/move-client.ts. What keeps writes for them out is in store/move-fence.ts.
 
+import { hasLeft, type MoveState } from '../core/client-move.ts'
 import type { Db } from './db.ts'
 import { releaseDeliveriesOf } from './deliveries.ts'
 import { saveStatus } from './endpoints.ts'
 import { probeResumed } from './retries.ts'
-
-export type MoveState = 'DRAINING' | 'COPYING' | 'MOVED'
 
 export interface ClientMove {
   clientKey: number
@@ -22,25 +21,40 @@ interface MoveRow {
   client_id: string
   to_cell: number
   to_address: string
-  state: MoveState
+  step: MoveState
   active_endpoints: string[]
 }
 
-const MOVES = `select client_key, client_id, to_cell, to_address, state, active_endpoints
+const MOVES = `select client_key, client_id, to_cell, to_address, step, active_endpoints
   from client_moves`
 
 /** All of them: few, and most cells have none. */
 export async function readClientMoves(db: Db): Promise<readonly ClientMove[]> {
-  const { rows } = await db.query<MoveRow>({ name: 'read-client-moves', text: MOVES })
+  const { rows } = await db.query<MoveRow>({ name: 'read-moves', text: MOVES })
   return rows.map(toMove)
 }
 
 export async function findMoveOf(db: Db, clientKey: number): Promise<ClientMove | null> {
-  const { rows } = await db.query<MoveRow>({
-    name: 'find-move-of-client',
-    text: `${MOVES} where client_key = $1`,
-    values: [clientKey],
-  })
+  return findMove(db, 'client_key = $1', clientKey)
+}
+
+/** `clientId` in any case. */
+export async function findClientMove(db: Db, clientId: string): Promise<ClientMove | null> {
+  return findMove(db, 'client_id = $1::uuid', clientId)
+}
+
+/** The same, until the end of the transaction as it is now. */
+export async function lockClientMove(db: Db, clientId: string): Promise<ClientMove | null> {
+  return findMove(db, 'client_id = $1::uuid for update', clientId)
+}
+
+/** The move of a client that has left, by an endpoint that it had then. */
+export async function findMoveOfEndpoint(db: Db, endpointId: string): Promise<ClientMove | null> {
+  return findMove(db, `step in ('MOVED', 'REMOVED') and endpoints @> array[$1::uuid]`, endpointId)
+}
+
+async function findMove(db: Db, where: string, value: unknown): Promise<ClientMove | null> {
+  const { rows } = await db.query<MoveRow>(`${MOVES} where ${where}`, [value])
   return rows[0] ? toMove(rows[0]) : null
 }
 
@@ -50,24 +64,9 @@ function toMove(row: MoveRow): ClientMove {
     clientId: row.client_id,
     toCell: row.to_cell,
     toAddress: row.to_address,
-    state: row.state,
+    state: row.step,
     activeEndpoints: row.active_endpoints,
   }
-}
-
-export async function findClientMove(db: Db, clientId: string): Promise<ClientMove | null> {
-  return (await readClientMoves(db)).find((move) => move.clientId === clientId) ?? null
-}
-
-/** Clients for which nothing may be written here. */
-export async function readMovesToFence(
-  db: Db,
-): Promise<readonly { clientKey: number; isRemoved: boolean }[]> {
-  const { rows } = await db.query<{ client_key: number; is_removed: boolean }>(
-    `select client_key, removed_at is not null as is_removed from client_moves
-     where state <> 'DRAINING' order by client_key`,
-  )
-  return rows.map((row) => ({ clientKey: row.client_key, isRemoved: row.is_removed }))
 }
 
 export interface MoveToBegin {
@@ -80,7 +79,7 @@ export interface MoveToBegin {
 /** Notes the move, and stops all endpoints that are active. In a transaction. */
 export async function beginMove(db: Db, move: MoveToBegin, now: Date): Promise<void> {
   await db.query(
-    `insert into client_moves (client_key, client_id, to_cell, to_address, state, active_endpoints,
+    `insert into client_moves (client_key, client_id, to_cell, to_address, step, active_endpoints,
        started_at)
      values ($1, $2, $3, $4, 'DRAINING', '{}', $5)`,
     [move.clientKey, move.clientId, move.toCell, move.toAddress, now],
@@ -124,17 +123,21 @@ export async function resumeAll(
   }
 }
 
-export async function saveMoveState(db: Db, clientKey: number, state: MoveState, now: Date) {
-  await db.query('update client_moves set state = $2, moved_at = $3 where client_key = $1', [
-    clientKey,
-    state,
-    state === 'MOVED' ? now : null,
-  ])
-}
-
-/** Nothing of what was copied is left here. */
-export async function noteRemoved(db: Db, clientKey: number, now: Date): Promise<void> {
-  await db.query('update client_moves set removed_at = $2 where client_key = $1', [clientKey, now])
+/** Notes what follows a state. Throws where the move is not in it: then another has changed it, and nothing may be removed. */
+export async function advanceMove(
+  db: Db,
+  { clientKey, state }: Pick<ClientMove, 'clientKey' | 'state'>,
+  to: MoveState,
+  now: Date,
+): Promise<void> {
+  const { rowCount } = await db.query(
+    `update client_moves set step = $3, moved_at = case when $4 then coalesce(moved_at, $5) end,
+       endpoints = case when $3 = 'MOVED' then array(
+         select id from endpoints e where e.client_key = $1) else endpoints end
+     where client_key = $1 and step = $2`,
+    [clientKey, state, to, hasLeft(to), now],
+  )
+  if (rowCount !== 1) throw new Error(`the move is no longer ${state}: it was changed by another`)
 }
 
 export async function forgetMove(db: Db, clientKey: number): Promise<void> {

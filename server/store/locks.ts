@@ -44,6 +44,36 @@ export const LOCKS = {
  */
 export const MIGRATION_LOCK = 7_241_865_325_823_964
 
+/** Moves of clients have a class of their own behind those of all cells, and the hash of the client's id. */
+const MOVE_LOCK = `${20_546 + 1_024} + ${CELL}`
+
+/** False when another session moves the client, or undoes its move. Held until the session ends. */
+export function tryLockMove(db: Db, clientId: string): Promise<boolean> {
+  return askFor(db, `pg_try_advisory_lock(${MOVE_LOCK}, uuid_hash($1::uuid))`, clientId)
+}
+
+/** Whether this session has that lock: a pooler may have put another one in its place. */
+export function hasMoveLock(db: Db, clientId: string): Promise<boolean> {
+  return askFor(
+    db,
+    `exists (select from pg_locks where ${IS_MOVE_LOCK} and pid = pg_backend_pid())`,
+    clientId,
+  )
+}
+
+/** The session that has it; undefined when none has. */
+export async function findMoveLocker(db: Db, clientId: string): Promise<number | undefined> {
+  const { rows } = await db.query<{ pid: number }>(
+    `select pid from pg_locks where ${IS_MOVE_LOCK}`,
+    [clientId],
+  )
+  return rows[0]?.pid
+}
+
+const IS_MOVE_LOCK = `locktype = 'advisory' and granted and objsubid = 2
+  and database = (select oid from pg_database where datname = current_database())
+  and classid::bigint = ${MOVE_LOCK} and objid::bigint = uuid_hash($1::uuid)::bigint & 4294967295`
+
 /**
  * The hash that a payment is locked by. Its seed is the cell, as in record_payment: one id in two cells is
  * two payments.
@@ -102,7 +132,7 @@ function keyOf({ id }: NamedLock): string {
   return `${LOCK_CLASS}, ${id}`
 }
 
-async function askFor(db: Db, condition: string): Promise<boolean> {
-  const { rows } = await db.query<{ is_ours: boolean }>(`select ${condition} as is_ours`)
+async function askFor(db: Db, condition: string, ...values: unknown[]): Promise<boolean> {
+  const { rows } = await db.query<{ is_ours: boolean }>(`select ${condition} as is_ours`, values)
   return rows[0]?.is_ours === true
 }

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
+import { beginMoveOf, bringMoveTo } from '../../test/support/moving.ts'
+import { migrateTo } from '../../test/support/older-schema.ts'
 import { storeClient, storeEndpoint, storePending } from '../../test/support/stored-deliveries.ts'
-import { beginMove, forgetMove, noteRemoved, saveMoveState } from './client-moves.ts'
+import type { MoveState } from '../core/client-move.ts'
+import { findMoveOfEndpoint, forgetMove } from './client-moves.ts'
 import { inTransaction } from './db.ts'
-import { findRefusedClient, passFence, raiseFence } from './move-fence.ts'
+import { migrate } from './migrate.ts'
+import { findRefusedClient, lowerFence, passFence } from './move-fence.ts'
 
 const { pool } = await cloneDatabase()
-const NOW = new Date()
 
 async function storeOne() {
   const { clientKey } = await storeClient(pool)
@@ -16,13 +19,7 @@ async function storeOne() {
   const insertSecret = `insert into client_secrets (client_key, id, digest, master_key_id, created_at)
     values (${clientKey}, gen_random_uuid(), sha256(''), 'a key', now())`
   await pool.query(insertSecret)
-  const move = {
-    clientKey,
-    clientId: randomUUID(),
-    toCell: 7,
-    toAddress: 'https://seven.example',
-  }
-  await inTransaction(pool, (db) => beginMove(db, move, NOW))
+  await beginMoveOf(pool, { clientKey, clientId: randomUUID() })
   const acts: Readonly<Record<string, () => Promise<unknown>>> = {
     'disable it': () =>
       pool.query(`update clients set status = 'DISABLED' where client_key = $1`, [clientKey]),
@@ -67,11 +64,7 @@ async function refused({ clientKey, acts }: Awaited<ReturnType<typeof storeOne>>
   return names
 }
 
-const toState = (clientKey: number, state: 'COPYING' | 'MOVED') =>
-  inTransaction(pool, async (db) => {
-    await saveMoveState(db, clientKey, state, NOW)
-    await raiseFence(db)
-  })
+const toState = (clientKey: number, state: MoveState) => bringMoveTo(pool, clientKey, state)
 
 test('no act on a client gets through while it is copied, nor until its rows are removed', async () => {
   const [moving, other] = [await storeOne(), await storeOne()]
@@ -83,22 +76,20 @@ test('no act on a client gets through while it is copied, nor until its rows are
 
   await toState(moving.clientKey, 'MOVED')
   assert.deepEqual(await refused(moving), all)
-  await inTransaction(pool, async (db) => {
-    await noteRemoved(db, moving.clientKey, NOW)
-    await raiseFence(db)
-  })
-  // What is left has nothing to act on, and costs every row that is accepted.
+  await toState(moving.clientKey, 'REMOVED')
+  // The rest has nothing to act on, and would cost every row that is accepted.
   assert.deepEqual(await refused(moving), [
     'disable it',
     'open an account',
     'issue a secret',
+    'revoke a secret',
     'make a link',
     'resume an endpoint',
   ])
 
   await inTransaction(pool, async (db) => {
     await forgetMove(db, moving.clientKey)
-    await raiseFence(db)
+    await lowerFence(db)
   })
   assert.deepEqual(await refused(moving), [])
 })
@@ -123,18 +114,91 @@ test('the move itself passes, for one transaction and one client', async () => {
   await assert.rejects(pool.query(remove, [other.clientKey]), refusal)
 })
 
-test('a fence that stands as it should is not made again: readers would have to wait', async () => {
-  const { clientKey } = await storeOne()
-  await toState(clientKey, 'COPYING')
-  const readFence = async () =>
+async function readEnabled(): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select tgrelid::regclass::text as name from pg_trigger
+     where tgname = 'moving_clients' and tgenabled <> 'D' order by 1`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+test('regression: triggers that keep no one out are disabled, and none is made or dropped', async () => {
+  await pool.query('delete from client_moves')
+  await inTransaction(pool, lowerFence)
+  const readAll = async () =>
     (
       await pool.query(
-        `select oid::text from pg_trigger where tgname in ('moving_clients', 'moving_clients_kept')
-         order by oid`,
+        `select oid::text from pg_trigger where tgname = 'moving_clients' order by 1`,
       )
     ).rows
-  const standing = await readFence()
-  assert.equal(standing.length, 9)
-  await inTransaction(pool, raiseFence)
-  assert.deepEqual(await readFence(), standing)
+  const made = await readAll()
+  assert.deepEqual([made.length, await readEnabled()], [8, []])
+  const { clientKey } = await storeOne()
+  await toState(clientKey, 'CLOSING')
+  assert.deepEqual(await readEnabled(), [])
+  await toState(clientKey, 'COPYING')
+  assert.equal((await readEnabled()).length, 8)
+  await toState(clientKey, 'REMOVED')
+  const lasting = await readEnabled()
+  assert.equal(lasting.length, 6)
+  assert.ok(!lasting.includes('pending_deliveries'))
+  assert.deepEqual(await readAll(), made)
+})
+
+test('regression: the fence is raised beside readers, who hold whatever they like', async () => {
+  const { clientKey } = await storeOne()
+  await toState(clientKey, 'CLOSING')
+  const reader = await pool.connect()
+  try {
+    await reader.query('begin; select count(*) from payments; select count(*) from client_moves')
+    await toState(clientKey, 'REMOVED')
+  } finally {
+    await reader.query('rollback')
+    reader.release()
+  }
+})
+
+test('regression: a transaction that keeps an older snapshot does not write past the fence', async () => {
+  const { clientKey } = await storeOne()
+  const late = await pool.connect()
+  try {
+    await late.query('begin isolation level repeatable read')
+    await late.query('select from clients')
+    await toState(clientKey, 'COPYING')
+    const open = late.query(`insert into accounts values ($1, $2, 'New', now())`, [
+      clientKey,
+      randomUUID(),
+    ])
+    await assert.rejects(open, { code: '40001' })
+  } finally {
+    await late.query('rollback')
+    late.release()
+  }
+})
+
+test('a client that left before the upgrade is kept out after it, and its links are known', async () => {
+  const older = await cloneDatabase({ template: 'template0' })
+  await migrateTo(older.url, '0042_final_replays')
+  const { clientKey } = await storeClient(older.pool)
+  const endpointId = randomUUID()
+  await older.pool.query(
+    `insert into client_moves (client_key, client_id, to_cell, to_address, state, active_endpoints,
+       started_at, moved_at, removed_at)
+     values ($1, $2, 7, 'https://seven.example', 'MOVED', $3, now(), now(), now())`,
+    [clientKey, randomUUID(), [endpointId]],
+  )
+  await older.pool.query(
+    `create trigger moving_clients before insert or update on payments for each row
+     when (new.client_key = any('{${clientKey}}'::integer[])) execute function refuse_moving()`,
+  )
+  await migrate(older.url, new Date())
+  const { rows } = await older.pool.query('select state, step from client_moves')
+  assert.deepEqual(rows, [{ state: 'MOVED', step: 'REMOVED' }])
+  const insert = older.pool.query(
+    `insert into payments (client_key, id, account_id, sequence, text, accepted_at, changed_at)
+     values ($1, $2, $2, 1, '{}', now(), now())`,
+    [clientKey, randomUUID()],
+  )
+  await assert.rejects(insert, { code: '55P03', detail: `client_key ${clientKey}` })
+  assert.equal((await findMoveOfEndpoint(older.pool, endpointId))?.clientKey, clientKey)
 })

@@ -11,7 +11,8 @@ test('regression: a copy that was broken off for a lock can be made again in the
   const { clientKey } = await storeClient(pool)
   const target = {
     async query(text: string) {
-      if (!text.startsWith('insert into accounts')) return { rows: [{ client_key: 1 }] }
+      if (text.startsWith('insert into clients')) return { rows: [{ client_key: 1 }] }
+      if (!text.startsWith('insert into accounts')) return { rows: [] }
       throw Object.assign(new Error('not now'), { code: '55P03' })
     },
   }

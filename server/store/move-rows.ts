@@ -4,9 +4,11 @@
 
 import type pg from 'pg'
 import { DAY_MS } from '../core/backoff.ts'
+import { hasLeft } from '../core/client-move.ts'
+import { findClientMove, forgetMove, lockClientMove } from './client-moves.ts'
 import type { Db } from './db.ts'
 import { readFeedOrigin, takePlace } from './feed-line.ts'
-import { changing } from './move-ends.ts'
+import type { End } from './move-ends.ts'
 import { passFence } from './move-fence.ts'
 import { ensurePartitions } from './partitions.ts'
 
@@ -92,6 +94,9 @@ async function copyClientRow(
   )
   if (known[0] !== undefined) {
     const { client_key: newKey } = known[0]
+    const left = await lockClientMove(target, row?.id)
+    if (left === null || !hasLeft(left.state)) throw alreadyThere()
+    await forgetMove(target, newKey)
     await takeBack(target, newKey, tables)
     await target.query('update clients set name = $2, status = $3 where client_key = $1', [
       newKey,
@@ -106,6 +111,10 @@ async function copyClientRow(
     [row?.id, row?.name, row?.status, row?.created_at],
   )
   return made[0]?.client_key as number
+}
+
+export function alreadyThere(): Error {
+  return new Error('the other cell has a client with this id already')
 }
 
 /**
@@ -139,11 +148,44 @@ async function copyTable(
   for (;;) {
     const { rows } = await source.query<{ row: string }>(`fetch ${size} from moved`)
     if (rows.length === 0) break
-    await target.query(into, [`[${rows.map(({ row }) => row).join(',')}]`, newKey])
+    const { rowCount } = await target.query(into, [
+      `[${rows.map(({ row }) => row).join(',')}]`,
+      newKey,
+    ])
+    if (rowCount !== rows.length && name !== 'accounts') {
+      throw new Error(`the other cell took ${rowCount} of ${rows.length} rows of ${name}`)
+    }
     total += rows.length
   }
   await source.query('close moved')
   return total
+}
+
+/** A client that has left the target again is not there. */
+export async function hasArrived(target: Db, clientId: string): Promise<boolean> {
+  const { rowCount } = await target.query('select from clients where id = $1::uuid', [clientId])
+  if (rowCount === 0) return false
+  const left = await findClientMove(target, clientId)
+  return left === null || !hasLeft(left.state)
+}
+
+/** The ids of the master keys that secrets of a client are under, those of its notices among them (store/master-keys). */
+export async function readMasterKeysOf(
+  db: Db,
+  clientKey: number,
+  clientId: string,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select distinct id from (
+       select split_part(master_key_id, '/', 1) as id from client_secrets where client_key = $1
+       union all
+       select encode(substring(sealed from 2 for 4), 'hex')
+       from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed
+       where (client_key = $1 or (kind = 'client-notice' and account_id = $2::uuid)) and sealed is not null
+         and deleted_at is null) as needed order by id`,
+    [clientKey, clientId],
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Days of history for which the other cell has to have partitions, too. */
@@ -197,27 +239,27 @@ export async function dropOwed(db: Db, clientKey: number): Promise<void> {
 }
 
 /** Removes what was copied, but for the client and its accounts, by which callers are sent on. A step at a time. */
-export async function removeMoved(db: pg.Client, clientKey: number): Promise<number> {
-  const tables = (await readClientTables(db)).filter(
+export async function removeMoved(end: End, clientKey: number): Promise<number> {
+  const tables = (await readClientTables(end.db)).filter(
     ({ name }) => name !== 'clients' && name !== 'accounts',
   )
   let total = 0
   for (const { name } of tables.toReversed()) {
-    const { rows: leaves } = await db.query<{ name: string }>(
+    const { rows: leaves } = await end.db.query<{ name: string }>(
       `select c.oid::regclass::text as name from pg_class c
        where c.relkind = 'r' and (c.oid = $1::regclass or c.oid in (
          select relid from pg_partition_tree($1::regclass) where isleaf))`,
       [name],
     )
-    for (const leaf of leaves) total += await removeFrom(db, leaf.name, clientKey)
+    for (const leaf of leaves) total += await removeFrom(end, leaf.name, clientKey)
   }
   return total
 }
 
-async function removeFrom(db: pg.Client, table: string, clientKey: number): Promise<number> {
+async function removeFrom(end: End, table: string, clientKey: number): Promise<number> {
   let total = 0
   for (let removed = DELETED_AT_ONCE; removed === DELETED_AT_ONCE; total += removed) {
-    const { rowCount } = await changing(db, async () => {
+    const { rowCount } = await end.change(async (db) => {
       await passFence(db, clientKey)
       return db.query(
         `delete from ${table} where ctid = any(array(

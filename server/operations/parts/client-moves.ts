@@ -1,9 +1,15 @@
 // Clients that are on their way to another cell, or have left, as this process last read. A process that has not read
 // it yet is kept out by the database (store/move-fence.ts); this makes the answer a good one.
 
+import { hasLeft, isFrozen } from '../../core/client-move.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { Remembered } from '../../core/remembered.ts'
-import { type ClientMove, findMoveOf, readClientMoves } from '../../store/client-moves.ts'
+import {
+  type ClientMove,
+  findMoveOf,
+  findMoveOfEndpoint,
+  readClientMoves,
+} from '../../store/client-moves.ts'
 import type { Db } from '../../store/db.ts'
 import { findRefusedClient } from '../../store/move-fence.ts'
 import type { Deps } from './deps.ts'
@@ -40,7 +46,9 @@ export class ClientMoves {
   async #explain(clientKey: number): Promise<ServiceError> {
     const moves = await this.current().catch(() => null)
     const move = moves?.get(clientKey)
-    return move?.state === 'MOVED' ? movedError(move, move.clientId) : movingError()
+    return move !== undefined && hasLeft(move.state)
+      ? movedError(move, move.clientId)
+      : movingError()
   }
 }
 
@@ -49,8 +57,9 @@ export function refusePayment(
   move: ClientMove | undefined,
   accountId: string,
 ): ServiceError | null {
-  if (move === undefined || move.state === 'DRAINING') return null
-  return move.state === 'MOVED' ? movedError(move, accountId) : movingError()
+  if (move === undefined) return null
+  if (hasLeft(move.state)) return movedError(move, accountId)
+  return isFrozen(move.state) ? movingError() : null
 }
 
 /**
@@ -59,7 +68,7 @@ export function refusePayment(
  */
 export function checkRequest(move: ClientMove | undefined, request: { method: string }): void {
   if (move === undefined) return
-  if (move.state === 'MOVED') throw movedError(move, move.clientId)
+  if (hasLeft(move.state)) throw movedError(move, move.clientId)
   if (!isReading(request)) throw movingError()
 }
 
@@ -76,8 +85,9 @@ export function checkOperatorCall(
   request: { method: string },
   id: string,
 ): void {
-  if (move?.state === 'MOVED') throw movedError(move, id)
-  if (move?.state === 'COPYING' && !isReading(request)) throw movingError()
+  if (move === undefined) return
+  if (hasLeft(move.state)) throw movedError(move, id)
+  if (isFrozen(move.state) && !isReading(request)) throw movingError()
 }
 
 /**
@@ -86,7 +96,24 @@ export function checkOperatorCall(
  */
 export async function assertStays(db: Db, clientKey: number): Promise<void> {
   const move = await findMoveOf(db, clientKey)
-  if (move !== null) throw move.state === 'MOVED' ? movedError(move, move.clientId) : movingError()
+  if (move === null) return
+  throw hasLeft(move.state) ? movedError(move, move.clientId) : movingError()
+}
+
+/**
+ * Throws where the endpoint's client has left, whether its rows are still here or are known by their ids alone. The caller
+ * has shown a link to it, which proves nothing about the client, so no id is named.
+ */
+export async function assertEndpointHere(
+  db: Db,
+  endpointId: string,
+  clientKey: number | undefined,
+): Promise<void> {
+  const move =
+    clientKey === undefined
+      ? await findMoveOfEndpoint(db, endpointId)
+      : await findMoveOf(db, clientKey)
+  if (move !== null && hasLeft(move.state)) throw movedError(move, null)
 }
 
 /**
@@ -96,7 +123,7 @@ export async function assertStays(db: Db, clientKey: number): Promise<void> {
 export function checkLogin(moves: ReadonlyMap<number, ClientMove>, clientId: string): void {
   const asked = clientId.toLowerCase()
   for (const move of moves.values()) {
-    if (move.state === 'MOVED' && move.clientId === asked) throw movedError(move, null)
+    if (hasLeft(move.state) && move.clientId === asked) throw movedError(move, null)
   }
 }
 
