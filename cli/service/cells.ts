@@ -20,6 +20,7 @@ import {
 import { createPool, inTransaction } from '../../server/store/db.ts'
 import { type DatabaseGauges, readDatabaseGauges } from '../../server/store/gauges.ts'
 import { migrate } from '../../server/store/migrate.ts'
+import { Sealer } from '../../server/store/sealing.ts'
 import { formatCount, plural } from '../terminal.ts'
 import { namingDatabase } from './database-failure.ts'
 import { keyringDepsOf } from './keyring-deps.ts'

@@ -1,6 +1,6 @@
 // The file that a link of a callback leads to. The link is all that is asked for: it was made for one event and one
 // endpoint, and holds for some days, while the endpoint exists and its client is active. It is checked before anything
-// is read.
+// is read. Where the client has moved to another cell, so has the file, and the caller is sent there.
 
 import { linkEndsAtMs, linkedText, parseLink } from '../core/document-link.ts'
 import { isErased } from '../core/erasure.ts'
@@ -9,6 +9,7 @@ import { findClient } from '../store/clients.ts'
 import { readDocumentParts, readDocumentSize } from '../store/documents.ts'
 import { findAnyEndpoint } from '../store/endpoint-lists.ts'
 import { findEvent } from '../store/feed.ts'
+import { assertEndpointHere } from './parts/client-moves.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 
@@ -28,6 +29,7 @@ export async function fetchDocument(deps: Deps, link: string): Promise<FetchedDo
   }
   if (linkEndsAtMs(linked, config.documentLinkDays) <= clock.nowMs()) throw ended()
   const endpoint = await findAnyEndpoint(pool, linked.endpointId)
+  await assertEndpointHere(pool, linked.endpointId, endpoint?.clientKey)
   if (endpoint === null || endpoint.deletedAt !== null) throw ended()
   const { clientKey, clientId, accountId } = endpoint
   if ((await findClient(pool, clientId))?.status !== 'ACTIVE') throw ended()

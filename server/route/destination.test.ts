@@ -63,7 +63,7 @@ test('what the operator asks by id goes to the cell that made it, or to all wher
     `/operator/v1/endpoints/${IN_SEVEN}`,
     `/operator/v1/events/${IN_SEVEN}/body`,
     `/operator/v1/jobs/${IN_SEVEN}`,
-    `/documents/${IN_SEVEN}.${IN_ZERO}.mac`,
+    `/documents/${IN_ZERO}.${IN_SEVEN}.mac`,
   ]) {
     assert.deepEqual(ask('POST', path), { to: 'finder', first: 7 }, path)
   }

@@ -3,6 +3,7 @@
 // goes to the first cell, which refuses it as it would without a route.
 
 import type { CellDirectory } from '../core/cell-directory.ts'
+import { DOCUMENTS_PATH, parseLink } from '../core/document-link.ts'
 import { isUuid } from '../core/uuid.ts'
 
 export interface Asked {
@@ -72,8 +73,11 @@ export function destinationOf(asked: Asked, directory: CellDirectory): Destinati
   if (named !== null) return { to: 'cell', cell: named }
   if (path.startsWith(OPERATOR)) return operatorDestination(asked, directory)
   if (path === '/auth/token') return { to: 'token' }
-  if (path.startsWith('/documents/')) {
-    return { to: 'finder', first: directory.cellOfId(path.slice('/documents/'.length, 47)) }
+  if (path.startsWith(`${DOCUMENTS_PATH}/`)) {
+    // The cell that made the endpoint has its client, or knows where it went; the one that made the event may have had
+    // the client before the endpoint was there.
+    const linked = parseLink(path.slice(DOCUMENTS_PATH.length + 1))
+    return { to: 'finder', first: directory.cellOfId(linked?.endpointId ?? '') }
   }
   if (asked.clientId !== null) return { to: 'cell', cell: directory.cellOfClient(asked.clientId) }
   const [session] = asked.sessions

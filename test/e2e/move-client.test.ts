@@ -21,7 +21,7 @@ import { addClient, type Paybell, SHORT_LEASES, startPaybell, until } from '../s
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
-import { openCell } from '../support/two-cells.ts'
+import { openCell, routeConfig, startRoute, startTwoCells } from '../support/two-cells.ts'
 
 const SPANS = { attempt: { deadlineMs: 400, connectTimeoutMs: 200 } }
 const DRAIN_MS = 2_000
@@ -351,4 +351,43 @@ describe('a move that breaks off', () => {
       (error: { code?: string }) => error.code === '55P03',
     )
   })
+})
+
+test('regression: a link that was sent before the move leads to the file after it, at the old cell and through a route', async (t) => {
+  const { first, seventh, move, operatorKey } = await startTwoCells(t)
+  const config = routeConfig({ 0: first.baseUrl, 7: seventh.baseUrl }, operatorKey)
+  const route = await startRoute(t, config)
+  const receiver = await startReceiver(t)
+  const callbackUrl = receiver.url()
+  const settings = { callbackUrl, sharedKey: 'a key', document: 'link' }
+  assert.equal((await first.caller.call('POST', '/v1/webhooks/register', settings)).status, 200)
+  const id = randomUUID()
+  const document = {
+    name: 'a.txt',
+    mediaType: 'text/plain',
+    base64EncodedFile: Buffer.from('the file').toString('base64'),
+  }
+  assert.equal((await first.caller.putPayment(id, sampleBody({ id, document }))).status, 201)
+  await until('the callback is there', () => receiver.received.length === 1)
+  const { url } = JSON.parse(receiver.received[0]?.body.toString() ?? '').document as {
+    url: string
+  }
+  const { pathname } = new URL(url)
+  await moveClient({ ...move, drainMs: 50 })
+
+  const sent = await fetch(url, { redirect: 'manual' })
+  assert.deepEqual([sent.status, sent.headers.get('location')], [308, seventh.baseUrl + pathname])
+  assert.equal(sent.headers.get('x-paybell-moved'), null)
+  for (const link of [url, route.baseUrl + pathname]) {
+    const answer = await fetch(link)
+    assert.deepEqual([answer.status, await answer.text()], [200, 'the file'])
+  }
+  assert.equal((await fetch(`${url}x`)).status, 404)
+  // Once the endpoint is deleted where it is now, that is what the link says.
+  const there = callerAt(seventh, first)
+  const { content } = (await (await there.get('/v1/webhooks')).json()) as {
+    content: { id: string }[]
+  }
+  assert.equal((await there.call('DELETE', `/v1/webhooks/${content[0]?.id}`)).status, 204)
+  for (const link of [url, route.baseUrl + pathname]) assert.equal((await fetch(link)).status, 410)
 })

@@ -29,7 +29,7 @@ export function documentRoutes(deps: Deps): Routes {
               '*/*': { schema: Type.Unsafe<Readable>({ type: 'string', format: 'binary' }) },
             },
           },
-          ...problemResponses('not-found', 'link-ended', 'payload-expired'),
+          ...problemResponses('not-found', 'link-ended', 'payload-expired', 'client-moved'),
         },
       },
       handler: async (request, reply) => {
