@@ -645,6 +645,8 @@ create table statement_hours (
   exhausted integer,
   cancelled integer,
   ids_digest bytea,
+  place bigint,
+  authentication bytea,
   constraint statement_hours_pkey PRIMARY KEY (client_key, endpoint_id, hour),
   constraint a_kept_hour_is_whole CHECK ((num_nonnulls(delivered, superseded, exhausted, cancelled, ids_digest) = ANY (ARRAY[0, 5]))),
   constraint an_hour_begins_on_the_hour CHECK (((EXTRACT(epoch FROM hour) % (3600)::numeric) = (0)::numeric)),

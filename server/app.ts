@@ -166,7 +166,7 @@ export function createApp(options: AppOptions): PaybellApp {
     processId,
     logger,
   })
-  const { metrics, stream, tracing, writes } = telemetry
+  const { metrics, stream, tracing, writes, onForgedHours } = telemetry
   const wakeUps = new WakeUps({
     url: databaseUrl,
     processId,
@@ -205,7 +205,8 @@ export function createApp(options: AppOptions): PaybellApp {
   )
 
   // What callers may ask, and what they ask through.
-  const deps: Deps = { ...base, engine, send, endpointChanges: createEndpointChanges(config) }
+  const endpointChanges = createEndpointChanges(config)
+  const deps: Deps = { ...base, engine, send, endpointChanges, onForgedHours }
   const access = createAccess(deps)
   const accounts = new AccountDirectory(pool)
   const gatherer = createGatherer(deps, {

@@ -186,8 +186,8 @@ export interface StatementHour {
   /** The hour begins. */
   from: string
   /**
-   * True when nothing in it can change any more, except by a replay or a recovery that someone asks
-   * for.
+   * True when nothing in it changes any more by itself: only a replay or a recovery that someone
+   * asks for opens it again, or a clock that goes back.
    */
   isFinal: boolean
   /** All events for this endpoint: the sum of the next five. */
@@ -210,8 +210,8 @@ export interface Statement {
   from: string
   to: string
   /**
-   * True when nothing in it can change any more, except by a replay or a recovery that someone asks
-   * for.
+   * True when nothing in it changes any more by itself: only a replay or a recovery that someone
+   * asks for opens it again, or a clock that goes back.
    */
   isFinal: boolean
   /** All events for this endpoint: the sum of the next five. */

@@ -75,6 +75,24 @@ export function isHourFinal(
   return changedAtMs + SETTLING_MS <= settledAtMs
 }
 
+/** Whether an hour that is kept may be said to be final: one that is not over by this clock was kept by a wrong one. */
+export function isHourOver(fromMs: number, nowMs: number): boolean {
+  return fromMs + HOUR_MS + SETTLING_MS <= nowMs
+}
+
+/** Hours that are counted at once at first, and as many deliveries as one statement counts in a second or two. */
+export const SPAN_HOURS_FIRST = 48
+const ROWS_AT_ONCE = 250_000
+/** The hours to come may have more than those before: after empty ones, too, the span grows by steps. */
+const SPAN_GROWTH_MAX = 16
+
+/** How many hours to count next, when so many had this many deliveries. By rows, because a slow database is no reason
+ *  to ask it more often. */
+export function nextSpanHours(hours: number, rows: number): number {
+  const fitting = Math.floor((hours * ROWS_AT_ONCE) / Math.max(rows, 1))
+  return Math.max(1, Math.min(fitting, hours * SPAN_GROWTH_MAX, STATEMENT_HOURS_MAX))
+}
+
 export function hourOfId(id: string): number {
   return hourStartMs(uuidTimeMs(id))
 }

@@ -13,7 +13,7 @@ const STATEMENT_TYP = 'paybell-statement+jws'
 const counts = {
   isFinal: Type.Boolean({
     description:
-      'True when nothing in it can change any more, except by a replay or a recovery that someone asks for.',
+      'True when nothing in it changes any more by itself: only a replay or a recovery that someone asks for opens it again, or a clock that goes back.',
   }),
   owed: Type.Integer({ description: 'All events for this endpoint: the sum of the next five.' }),
   delivered: Type.Integer({ description: 'Answered with 200, once at least.' }),
@@ -103,7 +103,7 @@ export const StatementQuery = Type.Object({
 })
 
 export const STATEMENT_DESCRIPTION =
-  'The status of every event for this endpoint, hour by hour, with one number over the ids that were delivered: keep the same number on your side and compare. An event counts in the hour that its `webhook-id`, a UUIDv7, was made in. The first statement of a long period takes some seconds, or several calls: a 503 with `Retry-After` says so.'
+  'The status of every event for this endpoint, hour by hour, with one number over the ids that were delivered: keep the same number on your side and compare. An event counts in the hour that its `webhook-id`, a UUIDv7, was made in. A deleted endpoint has one, too; that of a subscription is always about all accounts. The first statement of a long period takes some seconds, or several calls: a 503 with `Retry-After` says so.'
 
 export function readStatementPeriod(
   query: { from: string; to: string },

@@ -214,3 +214,25 @@ test('what was not delivered has no receipt, nor has one whose payload is gone',
     [410, 'payload-expired'],
   )
 })
+
+test('regression: the owner of a deleted endpoint still gets its statement, and no one else does', async () => {
+  const callbackUrl = receiver.url('/deleted')
+  await caller.register(callbackUrl, 'a shared key')
+  const listed = (await (await caller.get('/v1/webhooks/list')).json()) as {
+    content: { id: string; endpointUrl: string }[]
+  }
+  const { id } = listed.content.find((one) => one.endpointUrl === callbackUrl) ?? assert.fail()
+  const paymentId = randomUUID()
+  await caller.putPayment(paymentId, sampleBody({ id: paymentId, version: undefined }))
+  const path = `/v1/webhooks/${id}`
+  await until('it is delivered', async () => (await statementOf(path)).delivered === 1)
+  assert.equal((await caller.call('DELETE', path)).status, 204)
+  assert.equal((await caller.get(path)).status, 404)
+  const { owed, delivered, idsDigest } = await statementOf(path)
+  assert.deepEqual([owed, delivered], [1, 1])
+  assert.equal(idsDigest, digestOfIds(new Set(idsTaken('/deleted'))))
+  assert.equal((await stranger.get(`${path}/statement?${period()}`)).status, 404)
+  // Through the other door it is not there either.
+  const other = await caller.get(`/api/v1/payments/subscriptions/${id}/statement?${period()}`)
+  assert.equal(other.status, 404)
+})

@@ -2,6 +2,7 @@
 // recorded, replays. An hour that was said to be final never says anything else, unless it was opened by an act.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cloneDatabase } from '../../test/support/database.ts'
@@ -11,11 +12,14 @@ import { DAY_MS } from '../core/backoff.ts'
 import { digestOfIds, NO_IDS } from '../core/ids-digest.ts'
 import { HOUR_MS, SETTLING_MS, type StatementHour } from '../core/statement.ts'
 import { inTransaction } from '../store/db.ts'
+import { Sealer } from '../store/sealing.ts'
 import { countHours, type HourSpan } from '../store/statement-counts.ts'
-import { keepHours, readKeptHours } from '../store/statement-hours.ts'
+import { readStoredHours } from '../store/statement-hours.ts'
+import { keep } from './parts/kept-hours.ts'
 import { viewAnyStatement } from './view-statement.ts'
 
 const { pool } = await cloneDatabase({ connectionsMax: 20 })
+const sealer = new Sealer([randomBytes(32)])
 
 /** Each test has a day of its own, later than those before: time does not go back, and marks are shared. */
 let day = Date.UTC(2026, 2, 2)
@@ -33,7 +37,7 @@ let afterwards: Date
 
 function statementAt(stated: StatedEndpoint, now: Date, span = theSpan) {
   const clock = { nowMs: () => now.getTime(), monotonicMs: () => performance.now() }
-  return viewAnyStatement({ pool, clock }, stated.endpoint.endpointId, span)
+  return viewAnyStatement({ pool, clock, sealer }, stated.endpoint.endpointId, span)
 }
 
 /** When the mark of now is settled: the server's own upkeep writes in transactions, too. */
@@ -48,7 +52,7 @@ const make = (stated: StatedEndpoint, at = within) =>
   inTransaction(pool, (db) => stated.make(db, at))
 
 const isKept = async (stated: StatedEndpoint, fromMs = theHour) =>
-  ((await readKeptHours(pool, stated.key, theSpan)).get(fromMs)?.hour ?? null) !== null
+  ((await readStoredHours(pool, stated.key, theSpan)).get(fromMs)?.hour ?? null) !== null
 
 test('every fate is counted, and the digest is that of the delivered ids', async () => {
   const stated = await StatedEndpoint.create(pool)
@@ -92,7 +96,7 @@ test('an hour without events is final too, and its digest is nought', async () =
   const statement = await settledStatementAt(stated, afterwards)
   assert.deepEqual([statement.isFinal, statement.idsDigest], [true, NO_IDS])
   const open = await statementAt(stated, new Date(theHour + HOUR_MS - 1))
-  assert.ok(open.isFinal, 'it is kept')
+  assert.ok(!open.isFinal, 'kept or not, an hour that is not over is open')
   const next = { fromMs: theHour + HOUR_MS, toMs: theHour + 2 * HOUR_MS }
   assert.ok(!(await statementAt(stated, afterwards, next)).isFinal, 'that hour is open')
 })
@@ -174,10 +178,10 @@ test('what was counted before a replay is not kept after it', async () => {
   await stated.end(one, 'EXHAUSTED', within)
   // A mark, settled; and the hour is opened once, so that there is a row.
   await settledStatementAt(stated, afterwards, { fromMs: theHour - HOUR_MS, toMs: theHour })
-  const { hours } = await countHours(pool, stated.key, theSpan)
+  const { hours, place } = await countHours(pool, stated.key, theSpan, afterwards)
   const final = (hours ?? []).filter(({ isFinal }) => isFinal)
   assert.equal(final.length, 1)
-  const counted = final.map((hour) => ({ ...hour, reopened: 0 }))
+  const keepCounted = () => keep({ pool, sealer }, stated.key, { hours: final, place }, new Map())
 
   // The replay has not committed when the hour is to be kept: keeping waits for it.
   let commit = () => {}
@@ -193,13 +197,13 @@ test('what was counted before a replay is not kept after it', async () => {
     return held
   })
   await moved
-  const keeping = keepHours(pool, stated.key, counted)
+  const keeping = keepCounted()
   await untilWaiting(pool, 'insert into statement_hours')
   commit()
   await Promise.all([replaying, keeping])
   assert.ok(!(await isKept(stated)))
   // Or it has committed before.
-  await keepHours(pool, stated.key, counted)
+  await keepCounted()
   assert.ok(!(await isKept(stated)))
 })
 
@@ -353,7 +357,11 @@ test('regression: hours that cannot be counted together in time are counted apar
   })
   const span = { fromMs: day, toMs: day + 24 * HOUR_MS }
   const clock = { nowMs: () => day + 2 * DAY_MS, monotonicMs: () => performance.now() }
-  const statement = await viewAnyStatement({ pool: slow, clock }, stated.endpoint.endpointId, span)
+  const statement = await viewAnyStatement(
+    { pool: slow, clock, sealer },
+    stated.endpoint.endpointId,
+    span,
+  )
   assert.deepEqual([statement.delivered, statement.hours.length], [1, 24])
   assert.ok(brokenOff > 0)
 })

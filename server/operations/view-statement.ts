@@ -3,22 +3,30 @@
 // each of which goes on where the one before stopped.
 
 import { ServiceError } from '../core/errors.ts'
-import { type Fates, HOUR_MS, type StatementHour, sumHours } from '../core/statement.ts'
+import {
+  type Fates,
+  HOUR_MS,
+  hourStartMs,
+  nextSpanHours,
+  owedIn,
+  SPAN_HOURS_FIRST,
+  type StatementHour,
+  sumHours,
+} from '../core/statement.ts'
 import { isOverTime } from '../store/db.ts'
 import { findAnyEndpoint } from '../store/endpoint-lists.ts'
-import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
+import { type EndpointScope, findStatedEndpoint } from '../store/endpoints.ts'
 import { markFeed } from '../store/feed-marks.ts'
 import { type CountedHours, countHours, type HourSpan } from '../store/statement-counts.ts'
-import {
-  type EndpointKey,
-  type KeptHour,
-  keepHours,
-  readKeptHours,
-} from '../store/statement-hours.ts'
-import type { Deps } from './parts/deps.ts'
+import type { EndpointKey } from '../store/statement-hours.ts'
 import { notFound } from './parts/failures.ts'
+import { type KeepingDeps, keep, readKept } from './parts/kept-hours.ts'
 
-type StatementDeps = Pick<Deps, 'pool' | 'clock'>
+type StatementDeps = KeepingDeps
+
+interface StatedEndpoint extends EndpointKey {
+  createdAt: Date
+}
 
 export interface Statement extends Fates {
   endpointId: string
@@ -31,13 +39,10 @@ export interface Statement extends Fates {
 
 /** Callers wait for an answer, and proxies for 30 s as a rule. */
 const BUDGET_MS = 20_000
-/** Hours counted at once: one at first, then fewer after a slow count and more after a quick one. */
-const SPAN_HOURS_MAX = 48
-const SLOW_MS = 1_000
-const QUICK_MS = 150
 /** What a span shrinks by when its count was broken off. */
 const BROKEN_OFF_SHARE = 4
 
+/** Deleted ones have one, too: what they got stays readable. */
 export async function viewStatement(
   deps: StatementDeps,
   scope: EndpointScope,
@@ -46,9 +51,9 @@ export async function viewStatement(
 ): Promise<Statement> {
   // A subscription covers all accounts: its statement is about all that it was owed.
   const of = scope.kind === 'subscription' ? { ...scope, accountId: null } : scope
-  const endpoint = await findEndpoint(deps.pool, of, endpointId)
+  const endpoint = await findStatedEndpoint(deps.pool, of, endpointId)
   if (endpoint === null) throw notFound()
-  return makeStatement(deps, { clientKey: scope.clientKey, id: endpoint.id }, period)
+  return makeStatement(deps, { clientKey: scope.clientKey, ...endpoint }, period)
 }
 
 /** Of any client, deleted ones too. */
@@ -64,51 +69,53 @@ export async function viewAnyStatement(
 
 async function makeStatement(
   deps: StatementDeps,
-  endpoint: EndpointKey,
+  endpoint: StatedEndpoint,
   period: HourSpan,
 ): Promise<Statement> {
-  const kept = await readKeptHours(deps.pool, endpoint, period)
-  const hours = new Map<number, StatementHour>()
-  for (const [fromMs, { hour }] of kept) if (hour !== null) hours.set(fromMs, hour)
-  await countMissing(deps, endpoint, period, kept, hours)
+  const kept = await readKept(deps, endpoint, period)
+  const hours = new Map(kept.hours)
+  await countMissing(deps, endpoint, period, kept.reopened, hours)
   const inOrder = hoursOf(period).map((fromMs) => hours.get(fromMs) as StatementHour)
   return { endpointId: endpoint.id, ...period, ...sumHours(inOrder), hours: inOrder }
 }
 
 async function countMissing(
-  { pool, clock }: StatementDeps,
-  endpoint: EndpointKey,
+  deps: StatementDeps,
+  endpoint: StatedEndpoint,
   period: HourSpan,
-  kept: ReadonlyMap<number, KeptHour>,
+  reopened: ReadonlyMap<number, number>,
   hours: Map<number, StatementHour>,
 ): Promise<void> {
   if (hours.size === hoursOf(period).length) return
-  await markFeed(pool, new Date(clock.nowMs()))
+  const { pool, clock } = deps
+  // By a clock that has just jumped ahead nothing is final: hours that are open would be over.
+  const now = clock.hasJumped ? null : new Date(clock.nowMs())
+  if (now !== null) await markFeed(pool, now)
   const startedAtMs = clock.monotonicMs()
-  let spanHours = 1
+  let spanHours = SPAN_HOURS_FIRST
   for (;;) {
     const span = nextSpan(period, hours, spanHours)
     if (span === null) return
-    const beganAtMs = clock.monotonicMs()
-    if (beganAtMs - startedAtMs > BUDGET_MS) throw notCountedYet()
-    const found = await countOrBreakOff(pool, endpoint, span)
+    if (clock.monotonicMs() - startedAtMs > BUDGET_MS) throw notCountedYet()
+    const found = await countOrBreakOff(pool, endpoint, span, now)
+    spanHours = (span.toMs - span.fromMs) / HOUR_MS
     if (found === null) {
-      spanHours = Math.max(1, Math.floor((span.toMs - span.fromMs) / HOUR_MS / BROKEN_OFF_SHARE))
+      spanHours = Math.max(1, Math.floor(spanHours / BROKEN_OFF_SHARE))
       continue
     }
-    const { hours: counted, endedSinceMs } = found
+    const { hours: counted, endedSinceMs, place } = found
     if (counted === null) throw noLongerKept(endedSinceMs)
     for (const hour of counted) hours.set(hour.fromMs, hour)
-    const final = counted.filter(({ isFinal }) => isFinal)
-    await keepHours(
-      pool,
-      endpoint,
-      final.map((hour) => ({ ...hour, reopened: kept.get(hour.fromMs)?.reopened ?? 0 })),
-    )
-    const tookMs = clock.monotonicMs() - beganAtMs
-    if (tookMs > SLOW_MS) spanHours = Math.max(1, Math.floor(spanHours / 2))
-    else if (tookMs < QUICK_MS) spanHours = Math.min(SPAN_HOURS_MAX, spanHours * 2)
+    await keep(deps, endpoint, { hours: counted.filter(isToKeep(endpoint)), place }, reopened)
+    const rows = counted.reduce((sum, hour) => sum + owedIn(hour), 0)
+    spanHours = nextSpanHours(spanHours, rows)
   }
+}
+
+/** Before an endpoint existed it was owed nothing, unless it has asked for events of that time since. */
+function isToKeep({ createdAt }: StatedEndpoint): (hour: StatementHour) => boolean {
+  const firstMs = hourStartMs(createdAt.getTime())
+  return (hour) => hour.isFinal && (hour.fromMs >= firstMs || owedIn(hour) > 0)
 }
 
 /** Null when several hours take longer than a statement may: fewer will not. */
@@ -116,9 +123,10 @@ async function countOrBreakOff(
   pool: StatementDeps['pool'],
   endpoint: EndpointKey,
   span: HourSpan,
+  now: Date | null,
 ): Promise<CountedHours | null> {
   try {
-    return await countHours(pool, endpoint, span)
+    return await countHours(pool, endpoint, span, now)
   } catch (error) {
     if (isOverTime(error) && span.toMs - span.fromMs > HOUR_MS) return null
     throw error

@@ -174,6 +174,22 @@ export async function findEndpoint(
   return rows[0] ? toEndpoint(rows[0]) : null
 }
 
+/** Deleted ones, too. */
+export async function findStatedEndpoint(
+  db: Db,
+  scope: EndpointScope,
+  endpointId: string,
+): Promise<{ id: string; createdAt: Date } | null> {
+  const { rows } = await db.query<{ id: string; created_at: Date }>({
+    text: `select id, created_at from endpoints
+           where client_key = $1 and kind = $2 and id = $4
+             and ($3::uuid is null or account_id = $3)`,
+    values: [scope.clientKey, scope.kind, scope.accountId, endpointId],
+  })
+  const [row] = rows
+  return row === undefined ? null : { id: row.id, createdAt: row.created_at }
+}
+
 /** More than any account and its client can have of their own. */
 const OF_ACCOUNT_MAX = 200
 

@@ -17,13 +17,7 @@ import type { Db } from './db.ts'
 import { readSettled, type Settled } from './feed-marks.ts'
 import { inSnapshot } from './snapshot.ts'
 import type { EndpointKey } from './statement-hours.ts'
-import {
-  CLOCKS_APART_MS,
-  idFloor,
-  readStretchesSince,
-  type Stretch,
-  timesWithin,
-} from './stretches.ts'
+import { idFloor, readStretches, type Stretch, timesWithin } from './stretches.ts'
 
 /** Consecutive hours: from the first until before the second. */
 export interface HourSpan {
@@ -35,24 +29,28 @@ export interface CountedHours {
   /** In order; null when some of what ended in them is no longer kept. */
   hours: readonly StatementHour[] | null
   endedSinceMs: number
+  /** All events with a place of the feed below this are counted. */
+  place: string
 }
 
+/** Without `now`, because the clock is in doubt, no hour is final. */
 export function countHours(
   pool: Pool,
   endpoint: EndpointKey,
   span: HourSpan,
+  now: Date | null,
 ): Promise<CountedHours> {
   return inSnapshot(pool, async (db) => {
-    const settled = await readSettled(db)
-    const { endedSinceMs } = settled
-    if (span.fromMs < endedSinceMs) return { hours: null, endedSinceMs }
+    const settled = await readSettled(db, now)
+    const { endedSinceMs, place } = settled
+    if (span.fromMs < endedSinceMs) return { hours: null, endedSinceMs, place }
     const counted = await countAll(db, endpoint, span)
     const once = await readOnceDelivered(db, endpoint, span, counted)
     const hours = counted.map((hour) => {
       const ofHour = once.filter(({ id }) => hourOfId(id) === hour.fromMs)
       return toHour(hour, ofHour, settled)
     })
-    return { hours, endedSinceMs }
+    return { hours, endedSinceMs, place }
   })
 }
 
@@ -74,16 +72,12 @@ async function countAll(db: Db, endpoint: EndpointKey, span: HourSpan): Promise<
   const values = [endpoint.clientKey, endpoint.id, idFloor(span.fromMs), idFloor(span.toMs)]
   const bounds = hours.map(({ fromMs }) => idFloor(fromMs))
   await countPending(db, hours, [...values, bounds])
-  for (const stretch of await stretchesOf(db, 'final_deliveries', span)) {
+  // All that are kept: an event that a clock dated days ahead has ended before its own time.
+  for (const stretch of await readStretches(db, 'final_deliveries')) {
     await countDelivered(db, hours, [...values, bounds], stretch)
     await countLost(db, hours, [...values, bounds], stretch)
   }
   return hours
-}
-
-/** What ended, or was attempted, on days that the deliveries of a span can have reached. */
-function stretchesOf(db: Db, table: 'final_deliveries' | 'earlier_attempts', { fromMs }: HourSpan) {
-  return readStretchesSince(db, table, fromMs - CLOCKS_APART_MS)
 }
 
 const OF_ENDPOINT = 'd.client_key = $1 and d.endpoint_id = $2 and d.id >= $3 and d.id < $4'
@@ -165,10 +159,10 @@ async function readOnceDelivered(
   const values = [endpoint.clientKey, endpoint.id, idFloor(span.fromMs), idFloor(span.toMs)]
   // By id, because one may have been answered on days of several stretches.
   const found = new Map<string, OnceRow>()
-  for (const attempted of await stretchesOf(db, 'earlier_attempts', span)) {
+  for (const attempted of await readStretches(db, 'earlier_attempts')) {
     const rows = isOwed ? await readReplayed(db, values, attempted) : []
     for (const row of rows) found.set(row.id, row)
-    for (const ended of isLost ? await stretchesOf(db, 'final_deliveries', span) : []) {
+    for (const ended of isLost ? await readStretches(db, 'final_deliveries') : []) {
       for (const row of await readLost(db, values, ended, attempted)) found.set(row.id, row)
     }
   }

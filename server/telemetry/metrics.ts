@@ -40,6 +40,7 @@ export class Metrics {
   readonly #disabled: Counter<never>
   readonly #notAttempted: Counter<never>
   readonly #signatures: Counter<never>
+  readonly #forgedHours: Counter<never>
   readonly #batches: Histogram<never>
   readonly #events: Counter<'event'>
   readonly #created: Counter<never>
@@ -90,6 +91,10 @@ export class Metrics {
     this.#signatures = this.#counter(
       'paybell_webhook_signatures_total',
       'Events that were signed with the service’s own keys; endpoints share one within a second.',
+    )
+    this.#forgedHours = this.#counter(
+      'paybell_statement_hours_forged_total',
+      'Kept hours of statements that were not authenticated with the master key, and so were counted again; should be 0.',
     )
     this.#batches = this.#histogram(
       'paybell_accept_batch_size',
@@ -148,6 +153,10 @@ export class Metrics {
 
   countDisabled(): void {
     this.#disabled.inc()
+  }
+
+  countForgedHours(count: number): void {
+    this.#forgedHours.inc(count)
   }
 
   countNotAttempted(): void {

@@ -82,6 +82,12 @@ export class Telemetry {
     this.stream.attempted(() => attemptedEvent(report))
   }
 
+  /** Someone with write access to the database has put them there, or altered them. */
+  readonly onForgedHours = (endpointId: string, count: number): void => {
+    this.metrics.countForgedHours(count)
+    this.#parts.logger.error({ endpointId, count }, 'statement-hours.forged')
+  }
+
   /** From here on the metrics include them. */
   show({ engine, source, readiness, keys }: ShownParts): void {
     const { pool, clock } = this.#parts

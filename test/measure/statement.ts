@@ -2,12 +2,14 @@
 // by default, and times its statement of 31 days: counted for the first time, and read again from the hours that are
 // kept; with the rows of both and the time of the database's process. Not part of the tests: it takes minutes.
 
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DAY_MS } from '../../server/core/backoff.ts'
 import { HOUR_MS, hourStartMs } from '../../server/core/statement.ts'
 import { viewAnyStatement } from '../../server/operations/view-statement.ts'
 import { createPool } from '../../server/store/db.ts'
 import { ensurePartitions } from '../../server/store/partitions.ts'
+import { Sealer } from '../../server/store/sealing.ts'
 import { storeClient, storeEndpoint } from '../support/stored-deliveries.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 
@@ -46,12 +48,13 @@ async function measure(url: string): Promise<void> {
   console.log(`${perDay * DAYS} deliveries stored in ${seconds(startedAt)} s`)
 
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() }
+  const sealer = new Sealer([randomBytes(32)])
   const ask = async () => {
     for (let calls = 1; ; calls++) {
       try {
         return {
           calls,
-          ...(await viewAnyStatement({ pool, clock }, endpointId, { fromMs, toMs })),
+          ...(await viewAnyStatement({ pool, clock, sealer }, endpointId, { fromMs, toMs })),
         }
       } catch (error) {
         if ((error as { code?: string }).code !== 'overloaded') throw error

@@ -43,6 +43,7 @@ import {
 import {
   findByAddress,
   findEndpoint,
+  findStatedEndpoint,
   listEndpoints,
   readEndpointsOfAccount,
 } from '../../server/store/endpoints.ts'
@@ -239,6 +240,7 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   const scope = { clientKey, kind: 'webhook', accountId } as const
   await recorder.record('', () => findByAddress(pool, scope, Buffer.alloc(32)))
   await recorder.record('', () => findEndpoint(pool, scope, endpointId))
+  await recorder.record('', () => findStatedEndpoint(pool, scope, endpointId))
   await recorder.record('', () => readEndpointsOfAccount(pool, clientKey, scope.accountId))
   await recorder.record('', () => listEndpoints(pool, [{ scope, page: PAGE }]))
   await recorder.record('', () => findAnyEndpoint(pool, endpointId))

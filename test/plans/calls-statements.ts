@@ -2,11 +2,12 @@
 
 import { HOUR_MS, hourStartMs } from '../../server/core/statement.ts'
 import { deleteOldMarks, markFeed, readEndedSinceMs } from '../../server/store/feed-marks.ts'
+import { findLateEvents } from '../../server/store/late-events.ts'
 import { countHours } from '../../server/store/statement-counts.ts'
 import {
   deleteOldStatementHours,
   keepHours,
-  readKeptHours,
+  readStoredHours,
 } from '../../server/store/statement-hours.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
@@ -20,12 +21,19 @@ export async function callStatements(
   const toMs = hourStartMs(now.getTime()) + HOUR_MS
   const span = { fromMs: toMs - 72 * HOUR_MS, toMs }
   await recorder.record('', () => markFeed(pool, now))
-  await recorder.record('', () => countHours(pool, endpoint, span))
+  // One that a wrong clock has made is removed.
+  await markFeed(pool, new Date(now.getTime() + HOUR_MS))
+  await recorder.record('', () => markFeed(pool, now))
+  await recorder.record('', () => countHours(pool, endpoint, span, now))
   await recorder.record('', () => readEndedSinceMs(pool))
-  const { hours } = await countHours(pool, endpoint, span)
-  const counted = (hours ?? []).map((hour) => ({ ...hour, isFinal: true, reopened: 0 }))
+  const { hours, place } = await countHours(pool, endpoint, span, now)
+  const kept = { isFinal: true, reopened: 0, place, authentication: Buffer.alloc(36) }
+  const counted = (hours ?? []).map((hour) => ({ ...hour, ...kept }))
   await recorder.record('', () => keepHours(pool, endpoint, counted))
-  await recorder.record('', () => readKeptHours(pool, endpoint, span))
+  await recorder.record('', () => readStoredHours(pool, endpoint, span))
+  // All of their events are newer than nothing.
+  const upTo = counted.map(({ fromMs }) => ({ fromMs, place: '0' }))
+  await recorder.record('', () => findLateEvents(pool, clientKey, upTo))
   await recorder.record('', () => deleteOldMarks(pool, now))
   await recorder.record('', () => deleteOldStatementHours(pool, now))
 }

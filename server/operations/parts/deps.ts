@@ -24,6 +24,8 @@ export interface Deps {
   webhookKeys: ServiceKeys
   /** The keys of a table that are not the service's own, when they are others than before (parts/trusted-keys). */
   onUntrustedKeys?(table: KeyTable, kids: readonly string[]): void
+  /** Kept hours of an endpoint's statements that no holder of the master key has written; they are counted again. */
+  onForgedHours?(endpointId: string, count: number): void
   /** Which addresses callbacks may reach. */
   targets: TargetPolicy
   /** A new UUIDv7 for the present moment. */

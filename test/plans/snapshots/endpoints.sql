@@ -26,6 +26,14 @@ prepare "endpoints.findEndpoint" (integer, text, uuid, uuid) as
 --   always
 --     Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key, kind, account_id)
 
+-- endpoints.findStatedEndpoint: planned each time
+prepare "endpoints.findStatedEndpoint" (integer, text, uuid, uuid) as
+  select id, created_at from endpoints
+  where client_key = $1 and kind = $2 and id = $4
+  and ($3::uuid is null or account_id = $3);
+--   always
+--     Index Scan endpoints by endpoints_by_id (id) filter (client_key, kind, account_id)
+
 -- endpoints.insertEndpoint: kept as insert-endpoint
 prepare "endpoints.insertEndpoint" (integer, uuid, text, uuid, smallint, text, bytea, bytea, text, bytea, timestamp with time zone, text[], text, text, text[], text, text) as
   insert into endpoints

@@ -47,7 +47,8 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
     from missing where true and (select count(*) from feed_origin) >= 0
     order by 1, 2, 3
     on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
-    delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null)
+    delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null,
+    place = null, authentication = null)
   select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.sequence, d.kind,
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes

@@ -196,7 +196,8 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
     from moved where state <> 'DELIVERED' and (select count(*) from feed_origin) >= 0
     order by 1, 2, 3
     on conflict (client_key, endpoint_id, hour) do update set reopened = s.reopened + 1,
-    delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null
+    delivered = null, superseded = null, exhausted = null, cancelled = null, ids_digest = null,
+    place = null, authentication = null
   ), d as (
     select moved.client_key, moved.id, moved.event_id, moved.endpoint_id, moved.payment_id, moved.account_id, moved.sequence, moved.kind, moved.created_at, moved.document_mode, shard,
     case when is_active then $4::timestamptz end as next_attempt_at,

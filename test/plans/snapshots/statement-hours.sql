@@ -16,26 +16,29 @@ prepare "statement-hours.deleteOldStatementHours" (timestamp with time zone) as
 --       Index Scan statement_hours by statement_hours_by_age (hour)
 
 -- statement-hours.keepHours: kept as keep-statement-hours
-prepare "statement-hours.keepHours" (integer, uuid, double precision[], integer[], integer[], integer[], integer[], integer[], bytea[]) as
+prepare "statement-hours.keepHours" (integer, uuid, double precision[], integer[], integer[], integer[], integer[], integer[], bytea[], bigint[], bytea[]) as
   insert into statement_hours as s (client_key, endpoint_id, hour, reopened, delivered,
-    superseded, exhausted, cancelled, ids_digest)
+    superseded, exhausted, cancelled, ids_digest, place, authentication)
   select $1, $2, to_timestamp(ms / 1000), reopened, delivered, superseded, exhausted,
-  cancelled, ids_digest
+  cancelled, ids_digest, place, authentication
   from unnest($3::float8[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
-    $9::bytea[])
-  as g (ms, reopened, delivered, superseded, exhausted, cancelled, ids_digest)
+    $9::bytea[], $10::bigint[], $11::bytea[])
+  as g (ms, reopened, delivered, superseded, exhausted, cancelled, ids_digest, place,
+    authentication)
   on conflict (client_key, endpoint_id, hour) do update set
   delivered = excluded.delivered, superseded = excluded.superseded,
   exhausted = excluded.exhausted, cancelled = excluded.cancelled,
-  ids_digest = excluded.ids_digest
+  ids_digest = excluded.ids_digest, place = excluded.place,
+  authentication = excluded.authentication
   where s.reopened = excluded.reopened;
 --   always
 --     Insert statement_hours
 --       Function Scan
 
--- statement-hours.readKeptHours: kept as read-statement-hours
-prepare "statement-hours.readKeptHours" (integer, uuid, timestamp with time zone, timestamp with time zone) as
-  select hour, reopened, delivered, superseded, exhausted, cancelled, ids_digest
+-- statement-hours.readStoredHours: kept as read-statement-hours
+prepare "statement-hours.readStoredHours" (integer, uuid, timestamp with time zone, timestamp with time zone) as
+  select hour, reopened, delivered, superseded, exhausted, cancelled, ids_digest,
+  place::text, authentication
   from statement_hours
   where client_key = $1 and endpoint_id = $2 and hour >= $3 and hour < $4;
 --   for any values: empty, never analyzed; full, never analyzed
